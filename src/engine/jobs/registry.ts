@@ -176,11 +176,7 @@ function parseDefinition(text: string, { show }: Vault): { definition: WorkerDef
   }
 }
 
-/**
- * Creates the registry.
- *
- * @example const zip = await registry.find('core', 'zip')
- */
+/** @example const zip = await registry.find('core', 'zip') */
 export function createRegistry(
   store: Store,
   workers: readonly Worker[],
@@ -256,7 +252,6 @@ export function createRegistry(
 
   return {
     announce,
-    /** Default retry. */
     retry,
     /** Queues of our own classes. Deployments with many queues get a part of them. */
     get queues(): string[] {
@@ -264,7 +259,6 @@ export function createRegistry(
     },
     serve,
     local: localClass,
-    /** Reads the classes of many jobs at once. */
     async finder(jobs: readonly Named[]): Promise<(job: Named) => Registered | undefined> {
       const named = jobs.filter((job, i) => i === 0 || !isNamedAs(job, jobs[i - 1]!))
       const others = Map.groupBy(

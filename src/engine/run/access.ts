@@ -18,10 +18,8 @@ type Of = {
 type Run = {
   buffer: RunBuffer
   parts: RunParts
-  /** Start time, by the same clock as `now`. */
   began: number
   now: () => number
-  /** Parses a value of an input port with its schema. */
   checked: (port: string, value: unknown) => unknown
 }
 

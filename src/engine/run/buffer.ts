@@ -50,13 +50,10 @@ type Reads = NonNullable<Changes['reads']>
 type Commit = {
   reads: () => Reads
   checkpoint: (changes: Changes) => Promise<Snapshot>
-  /** The snapshot was replaced. */
   committed: () => void
 }
 
 /**
- * The changes of one run.
- *
  * @example
  * buffer.op({ op: 'publish', channel: '/news', message })
  * const changes = buffer.collect('completed', inputs.reads())
@@ -73,13 +70,11 @@ export class RunBuffer {
   #broken: unknown
   /** The checkpoint in progress. The next one and every read wait for it. */
   #turn: Promise<unknown> | undefined
-  /** Number of steps in progress. */
   #acting = 0
   /** An action outside steps, which a later run of a waiting function would repeat. */
   #loose: string | undefined
   /** The function read ports or children outside a step, which may differ in the next run. */
   #hasLooked = false
-  /** State fields that the function read outside a step. */
   #gotten: Set<string> | undefined
 
   constructor(snapshot: Snapshot) {
@@ -130,7 +125,6 @@ export class RunBuffer {
     if (this.#turn) await this.#turn
   }
 
-  /** Throws the error that makes this run impossible to commit. */
   sound(): void {
     if (this.#broken) throw this.#broken
   }
@@ -231,7 +225,6 @@ export class RunBuffer {
     committed()
   }
 
-  /** Ends an oversized run at once, before it fills memory. */
   #weigh(bytes: number): void {
     this.#weight += bytes
     if (this.#ops.length > limits.ops.most)

@@ -28,7 +28,6 @@ export class Children {
     return children
   }
 
-  /** Returns their values at an output port since the last read. */
   async read<T>(port: string, which?: string[]): Promise<Record<string, T[]>> {
     this.#buffer.open()
     await this.#buffer.settled()
@@ -43,7 +42,7 @@ export class Children {
     return answer
   }
 
-  /** Returns 'open' before the end, and undefined for an unknown child. */
+  /** 'open' before the end, undefined for an unknown child. */
   end(child: string): ChildEnd | 'open' | undefined {
     const { family, children, moreChildren } = this.#buffer.snapshot
     const { finished = [], failed = [], cancelled = [] } = family ?? {}

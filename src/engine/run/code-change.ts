@@ -4,7 +4,6 @@ import type { CodeChange } from '../../core/code-change.ts'
 import { durationText } from '../../core/time.ts'
 import { Terminal } from '../../core/worker.ts'
 
-/** The class option: a run fails, writes a log entry, or does neither. */
 export type OnCodeChange = 'fail' | 'warn' | 'ignore'
 
 /** The record of a wait. `on`: the port or channel; `ms`: the length or timeout; `class`: the class that was called. */
@@ -96,7 +95,6 @@ export function isUnnamed(key: string, { kind, on, class: called }: Asked): bool
 
 const members = ['kind', 'on', 'ms', 'class'] as const
 
-/** True if the kept wait differs. */
 export const differs = (kept: Waited, asked: Asked): boolean => members.some((member) => kept[member] !== asked[member])
 
 export const changeOf = (key: string, kept: Waited, asked: Asked): CodeChange => ({
@@ -128,7 +126,6 @@ const RETURN = { least: 10_000, most: 600_000 }
  * takes it.
  */
 export class OlderCode extends Error {
-  /** Milliseconds until the next run. */
   readonly after: number
 
   constructor(job: number, { kept, asked }: CodeChange, { id, age }: NewerPatch) {

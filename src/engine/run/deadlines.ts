@@ -1,15 +1,15 @@
-// Deadlines of many runs with one timer. A timer per run costs more than a short run (12 of 60 µs in workerd).
+// One timer for many runs, because a timer per run costs more than a short run (12 of 60 µs in workerd).
 
 /** The maximum delay of a timer. A longer one would fire at once. */
 const LONGEST = 2 ** 31 - 1
 
 export type Deadlines = {
-  /** Calls `over` at the deadline. Returns a function that cancels it. */
+  /** The returned function cancels the call. */
   add: (ms: number, over: () => void) => () => void
 }
 
 /**
- * Deadlines of one invocation, because timers belong to their request.
+ * Timers belong to their request.
  *
  * @example const done = deadlines.add(30_000, () => controller.abort())
  */

@@ -31,16 +31,14 @@ export type ExecutorOptions = {
   ring: (rings: Ring[]) => Promise<void>
   random: () => number
   now: () => number
-  /** Returns milliseconds of a monotonic clock. */
+  /** A monotonic clock in milliseconds. */
   elapsed?: () => number
-  /** Performs one run in an invocation of its own. Absent if isolation is unavailable. */
+  /** Absent if isolation is unavailable. */
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
   /** The lane's lease, because progress extends it. */
   lease: number
-  /** `job.env` of functions. */
   env?: unknown
   hook?: RunHook
-  /** Maps places of the bundle in a stack to places in the project. */
   locate?: (stack: string) => Promise<string>
   /** Version of the code of this deployment. */
   version?: string
@@ -74,7 +72,7 @@ const faulted = ({ code, message }: { code: string; message: string }): Changes 
   error: { message: `${code}: ${message}`, ...(code === 'TOO_LARGE' ? { retry: false } : {}) },
 })
 
-/** Number of requests of this invocation, which plans limit. Requests of functions are not counted. */
+/** Plans limit these requests. Requests of functions are not counted. */
 export type Sent = { requests: number }
 
 /** The budget of an invocation that the runs of one lane share. */
@@ -83,7 +81,6 @@ export type Usage = {
   deadlines: Deadlines
   calls: Slots
   sent: Sent
-  /** Runs that can be asked to stop. */
   stops: Stops
   /** Time by which the last run must have ended. Longer runs go to another invocation. */
   ends: number
@@ -106,7 +103,7 @@ export const newUsage = ({
   handsOn: false,
 })
 
-/** True if no invocation is available, as opposed to a failure inside it. */
+/** An invocation that fails itself does not count. */
 const isUnavailable = (error: unknown): boolean =>
   /too many|invocations|internal error|connection lost|disconnected|has been updated/i.test(String(error))
 
@@ -217,7 +214,6 @@ export function createExecutor({
     )
   }
 
-  /** Reads one page of values at a time. */
   async function allOf(
     { id, dir, port }: { id: number; dir: 'in' | 'out'; port: string },
     { items, more }: { items: string[]; more: number },
@@ -288,7 +284,6 @@ export function createExecutor({
     return { ...settled, words: [...settled.words, ...says.values({ recorded })] }
   }
 
-  /** Maps the stack of a failed run to places in the project, as far as the deployment knows them. */
   async function withPlaces(changes: Changes): Promise<Changes> {
     const { error } = changes
     if (!locate || !error?.stack) return changes
@@ -403,7 +398,6 @@ export function createExecutor({
     return settled
   }
 
-  /** Reports again the runs whose commit Redis refused. */
   async function tellRefused(runs: readonly ToldOutcome[], answers: readonly string[]): Promise<void> {
     for (const [i, answer] of answers.entries()) {
       const refused = answer.startsWith('refused:') && runs[i]!.report
@@ -411,7 +405,7 @@ export function createExecutor({
     }
   }
 
-  /** Returns the runnable jobs. Damaged ones have failed. */
+  /** Damaged jobs have failed. */
   async function sound(lent: ClaimedJob[]): Promise<ClaimedJob[]> {
     const faulty = lent.filter(({ fault }) => fault)
     if (faulty.length === 0) return lent

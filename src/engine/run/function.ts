@@ -18,7 +18,7 @@ class Timeout extends Error {
   readonly reason = 'timeout'
 }
 
-/** Returns the members of an error as a value. Never throws. */
+/** Never throws. */
 function detailOf(error: unknown): Encoded | undefined {
   const isObject = typeof error === 'object' && error !== null
   const detail = isObject && !(error instanceof Error) ? error : (error as { detail?: unknown } | null)?.detail
@@ -29,7 +29,7 @@ function detailOf(error: unknown): Encoded | undefined {
   }
 }
 
-/** Returns the message of a thrown object that is no error: its own, or its members as JSON. */
+/** Its own message, or its members as JSON. */
 function messageOf(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return String(thrown)
   const { message } = thrown as { message?: unknown }

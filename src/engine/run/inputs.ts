@@ -75,7 +75,6 @@ export class Inputs {
     return queue.values[queue.next++]
   }
 
-  /** Yields `tuple` while all these ports have something to read. */
   async *tuples<T>(ports: string[], tuple: () => Promise<T>): AsyncGenerator<T> {
     if (ports.length === 0) return
     const complete = () => ports.every((port) => this.hasData(port))
@@ -99,7 +98,6 @@ export class Inputs {
     this.#queues.clear()
   }
 
-  /** Yields defaults once per change. */
   async *#defaults<T>(ports: string[], tuple: () => Promise<T>): AsyncGenerator<T> {
     const memo = `inputs:${ports.join(',')}`
     const seen = encodeValue(ports.map((port) => this.default(port)))

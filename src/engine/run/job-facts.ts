@@ -21,7 +21,6 @@ function uniqueOf({ uniqueScope, timedUniqueScope, uniqueHeld }: JobRecord): Job
   return timedUniqueScope === undefined ? null : { key: keyOf(timedUniqueScope), until: 'time' }
 }
 
-/** The first letters of the lane in the token. */
 export const laneMarkOf = (token: string): string => token.split('.')[2]!.replace(/^r/, '').slice(0, LANE_MARK)
 
 export function runOf(doc: JobRecord): RunFacts | null {
@@ -39,7 +38,7 @@ const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follo
 /** Number of failed or lost runs that are kept by default (lib/run/leases.lua). */
 const FAILURES_KEPT = 10
 
-/** Returns the known runs, newest first: the kept ones, and the last one from the record. */
+/** Newest first: the kept runs, and the last one from the record. */
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
   lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
 
@@ -55,7 +54,7 @@ export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   return { runs: runs.length, took, commits, whole }
 }
 
-/** Returns null if the job has not ended or data can still wake it. */
+/** Null if the job has not ended or data can still wake it. */
 function keptUntil(doc: JobRecord): number | null {
   const status = statusOf(doc)
   const wakes = Object.keys(doc).some((name) => name.startsWith('i:') && !doc[name as `i:${string}`]!.endsWith(',d'))

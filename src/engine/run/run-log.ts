@@ -31,7 +31,6 @@ export class RunLog {
     this.#ops = ops
   }
 
-  /** Default options of writes. */
   get options(): WriteOptions {
     return this.#options
   }
@@ -117,7 +116,6 @@ export class RunLog {
     return Object.keys(this.#defaults).length > 0
   }
 
-  /** Returns the reads of the entry that ends, or undefined. */
   #taken(ops: number): Pick<EntryOp, 'reads' | 'defaults'> | undefined {
     const reads = this.#reads
     const defaults = this.#hasDefaults ? { defaults: this.#defaults } : {}

@@ -111,7 +111,7 @@ function slotOf({ repeats, nextSlot, ranAt, scheduledFor, terminating }: JobReco
   return { scheduledFor: slotOfRun(JSON.parse(repeats) as Repeat, nextSlot, ranAt) }
 }
 
-/** Creates the snapshot. `timeout` is the class's, unless the job has its own. */
+/** The job's own timeout replaces the timeout of the class. */
 export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
   const { document: doc } = lent
   const children = childrenOf(lent.children)

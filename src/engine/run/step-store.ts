@@ -42,13 +42,11 @@ export class StepStore {
   readonly #around: Around
   #steps: Map<string, Encoded>
   #more: boolean
-  /** Keys that this run has asked for. */
   #asked = new Set<string>()
   /** Answers of patches by key, with their scopes, until a later record is stored with them. */
   #answers = new Map<string, { scope: string; patch: Patch }>()
   /** Scopes of `parallel` that an error ended early. Their other branches need not ask for everything. */
   #abandoned: string[] = []
-  /** Steps that have begun and are not stored. */
   #underWay = new Set<string>()
   #hasFailed = false
   #isOver = false
@@ -76,7 +74,6 @@ export class StepStore {
     return kept
   }
 
-  /** Known records that this run has not requested. */
   unasked(): Map<string, Encoded> {
     return new Map([...this.#steps].filter(([key]) => isRecord(key) && !this.#asked.has(key)))
   }
@@ -95,7 +92,6 @@ export class StepStore {
     return this.#answers.get(key)!.patch.is
   }
 
-  /** Removes all records whose names have this prefix. No later run asks for them. */
   forget(prefix: string): void {
     for (const name of this.#steps.keys())
       if (name.startsWith(prefix)) {

@@ -10,13 +10,11 @@ import { type Asked, changeOf, differs, type Waited, waitText } from './code-cha
 import type { SpawnOptions } from './options.ts'
 import type { Pause } from './pause.ts'
 
-/** Result or error of an ended child. */
 export type ChildEnd = { result?: Encoded; error?: Encoded }
 
 /** The part of a run that helpers need. */
 export type RunAccess = {
   queue: string
-  /** Milliseconds, by the store's clock. */
   now: () => number
   kept: (key: string) => Promise<Encoded | undefined>
   keep: (key: string, value: unknown) => void
@@ -24,7 +22,6 @@ export type RunAccess = {
   unasked: () => Map<string, Encoded>
   /** Answers a patch of a scope. */
   patched: (scope: string, id: string) => Promise<boolean>
-  /** Removes all records with this prefix, which no run will ask for. */
   forget: (prefix: string) => void
   /** Runs `action` under a key, once. */
   once: <T>(scope: string, key: string, action: () => T | Promise<T>) => Promise<T>
@@ -39,7 +36,6 @@ export type RunAccess = {
   op: (op: Op) => void
   spawn: (name: string, worker: { queue?: string; class: string }, options: SpawnOptions) => void
   commit: () => Promise<void>
-  /** Parses a value with the port's schema. */
   checked: (port: string, value: unknown) => unknown
   /** Takes the next value of an input port, if there is one. */
   take: (port: string) => Promise<{ data: Encoded } | undefined>
@@ -47,9 +43,8 @@ export type RunAccess = {
   heir: (child: string) => ChildEnd | 'open' | undefined
   /** Ends the run when nothing else is in progress. Never settles: the next run returns here. */
   pause: (what: Pause) => Promise<never>
-  /** Returns how often a key was used in this run, including now. */
+  /** Includes this use. */
   use: (key: string) => number
-  /** The same without using it. */
   uses: (key: string) => number
 }
 
@@ -69,7 +64,6 @@ export type ParallelOptions = Named & { limit?: number }
 /** The called job failed or was ended. */
 export class CallFailed extends Terminal {}
 
-/** Prefix of internal keys. */
 export const OURS = '~'
 
 /** 30 days: long enough for a called job whose queue is paused. */

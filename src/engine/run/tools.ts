@@ -24,23 +24,16 @@ export type Rehearsal = {
 export type JobTools = {
   /** Commits the work so far under the same lease. */
   checkpoint: (changes: Changes) => Promise<Snapshot>
-  /** Values of the job's own port beyond the snapshot. */
   page: (port: string, after: number) => Promise<{ values: { data: Encoded; context?: Encoded }[]; more: number }>
   /** Waiting values of ports of other jobs. */
   peek: (
     of: { id: number; dir: 'in' | 'out'; port: string }[],
   ) => Promise<({ taken: number; values: { data: Encoded }[] } | null)[]>
-  /** Returns a job that could be adopted, or null. */
   look: (id: number) => Promise<Adoptable | null>
-  /** Returns a stored graph, or null. */
   storedGraph: (name: string) => Promise<Encoded | null>
-  /** Reports progress. */
   progress: (value: Encoded) => Promise<unknown>
-  /** Returns all stored steps. */
   steps: () => Promise<Record<string, Encoded>>
-  /** Returns all children in their current state. */
   children: () => Promise<Snapshot['children']>
-  /** A monotonic clock. */
   now: () => number
   /** Prefix of all keys in Redis: identifies the deployment and the tenant. */
   namespace?: string

@@ -8,14 +8,13 @@ export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & str
 // biome-ignore lint/suspicious/noExplicitAny: a port of an unknown worker holds anything
 export type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof P ? P[K] : P['*']>
 
-/** The schemas of a class. */
 export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'onCodeChange'>
 
 // A port may be named `constructor`.
 export const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
   Object.hasOwn(ports, port) ? ports[port] : undefined
 
-/** Parses a value. A mismatch fails the run for good. */
+/** A mismatch fails the run for good. */
 export function checkedBy(schema: Port['schema'], value: unknown, of: string): unknown {
   if (!schema) return value
   const checked = schema.safeParse(value)
