@@ -99,6 +99,15 @@ function boundless(node: Node): string | undefined {
   return 'unpack of a list without a bound: expected unpack(list, from, to), or a loop'
 }
 
+/** In gopher-lua a leading 0 makes a number octal. */
+function octal(node: Node): string | undefined {
+  if (!isCall(node) || nameOf(node) !== 'tonumber' || node.arguments.length !== 1) return undefined
+  const given = node.arguments[0] as Node & { value?: unknown; raw?: string }
+  return given.type === 'StringLiteral' && /^.0\d/.test(given.raw ?? '')
+    ? 'tonumber of a text that begins with 0 is octal elsewhere: expected its base beside it'
+    : undefined
+}
+
 const bodyOf = (node: Node): Node[] =>
   node.type === 'FunctionDeclaration' ? [] : [node, ...children(node).flatMap(bodyOf)]
 
@@ -149,6 +158,7 @@ const rules: Rule[] = [
   cacheByNumber,
   severalValues,
   boundless,
+  octal,
   unequalReturns,
   ...([callsItself, tooManyLocals] as Rule[]),
 ]
