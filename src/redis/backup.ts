@@ -1,5 +1,5 @@
 // Backup of a namespace as lines of JSON, and restore. It uses Redis directly, because a copy is needed when no
-// deployment answers, and because no API route may return all keys and values.
+// deployment answers, and no API route should return all keys and values.
 
 import type { Redis } from '@upstash/redis'
 import { SidejobError } from '../core/errors.ts'
@@ -8,6 +8,7 @@ import { IMPORTING } from './faults.ts'
 import { pairsOf } from './flat.ts'
 import { literal } from './keys.ts'
 
+/** Field and value, member and score, or id and entry. */
 type Pairs = [string, string][]
 type Kind = 'string' | 'list' | 'set' | 'hash' | 'zset' | 'stream'
 /** A key without its namespace, or a part of one. `from` is the number of earlier values. */
@@ -27,6 +28,7 @@ const BYTES = 1_048_576
 const MOST = 1_000
 const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
 
+/** Chooses the number of values per request by the size of earlier ones. */
 function createPace() {
   let step = 8
   return {
@@ -40,6 +42,7 @@ function createPace() {
   }
 }
 
+/** Yields everything that scripts may have written, a page of keys at a time, from a cursor on. */
 export async function* exported(
   { client, namespace, now = Date.now }: Place,
   { cursor: begun = '', keys = 0 }: { cursor?: string; keys?: number } = {},
@@ -121,6 +124,7 @@ const scans: Partial<Record<Kind, (key: string) => Scan>> = {
   zset: (key) => (redis, cursor, count) => redis.zscan(key, cursor, { count }),
 }
 
+/** Yields values in parts of about one request. */
 async function* valuesOf(client: Client, key: string, type: Kind, pace: ReturnType<typeof createPace>) {
   if (type === 'list') {
     for (let from = 0, size = 1; size > 0; from += size) {
@@ -155,6 +159,8 @@ async function* entriesOf(client: Client, key: string, pace: ReturnType<typeof c
   }
 }
 
+// Restore
+
 type Pipeline = ReturnType<Redis['pipeline']>
 
 const writes: Record<Kind, (pipeline: Pipeline, key: string, line: KeyLine) => unknown> = {
@@ -182,11 +188,12 @@ function write(pipeline: Pipeline, key: string, line: KeyLine): void {
   if (line.until) pipeline.pexpireat(key, line.until)
 }
 
+/** Position of an import: its file, whether old data are deleted, and the lines written. */
 type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last: number; times: number }
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
 
-/** The mark and the schema that blocks isolates stay. */
+/** Deletes the namespace except for the mark and the schema that blocks isolates. */
 async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
   for (let cursor = '0', more = true; more; more = cursor !== '0') {
@@ -199,6 +206,7 @@ async function clear({ client, namespace }: Place): Promise<void> {
   }
 }
 
+/** Starts an import or continues an interrupted one. */
 async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   const { client, namespace } = place
   const [mark, last, epoch] = await client.ask((redis) =>
@@ -220,7 +228,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   return { ...fresh, isClear: true }
 }
 
-/** Reserves the ids of the earlier data, and records which are lost. */
+/** Last step: reserves the ids of the earlier data, and records which are lost. */
 async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,
@@ -240,6 +248,7 @@ async function conclude(
   return last > given ? { from: given + 1, to: last } : null
 }
 
+/** Writes lines and the position in one request. */
 async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[], mark: Mark): Promise<void> {
   await client.ask((redis) => {
     const pipeline = redis.pipeline()
@@ -250,8 +259,8 @@ async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[],
 }
 
 /**
- * Imports a backup into an empty namespace, or over existing data. In the meantime, isolates answer 503. A second
- * call continues an interrupted import. Returns the number of keys and the lost ids.
+ * Imports a backup into an empty namespace, or over existing data. Isolates answer 503 until it ends. The same call
+ * continues an interrupted import. Returns the number of keys and the lost ids.
  *
  * @example const { keys } = await imported({ client, namespace: 'sidejob:' }, lines)
  */
@@ -289,5 +298,5 @@ export async function imported(
     bytes += JSON.stringify(line).length
     if (bytes > BYTES || batch.length === PAGE) await send()
   }
-  throw refused('expected a complete export, got one without its last line: continue it with sidejob export')
+  throw refused('expected a complete export, got one without its last line: run sidejob export again to complete it')
 }

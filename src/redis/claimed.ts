@@ -35,6 +35,7 @@ export function lentOf(
 
 const HEX = 16
 const SEQUENCE = 13
+/** Number of values of the last two hexadecimal digits of a sequence. */
 const LOW = 256
 const lowDigits = Array.from({ length: LOW }, (_, n) => n.toString(HEX).padStart(2, '0'))
 
@@ -75,6 +76,7 @@ function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
 
 const bare = (id: number) => ({ id, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] })
 
+/** Opens the sealed values and inputs of a job of a piece. */
 function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
   try {
     const document = openedRecord(job.document, vault.open)
@@ -98,9 +100,10 @@ function faultOf(token: string, error: unknown): NonNullable<ClaimedJob['fault']
   console.error(`sidejob: job ${token} cannot be read: ${error}`)
   return error instanceof SidejobError
     ? { code: error.code, message: error.message }
-    : { code: 'INTERNAL', message: 'the record of this job cannot be read: run sidejob doctor' }
+    : { code: 'INTERNAL', message: 'the stored data of this job cannot be read: run sidejob doctor' }
 }
 
+/** Turns an unreadable job into a fault of that job only. */
 function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
   try {
     return [lentOf(row, vault)]
@@ -114,6 +117,7 @@ function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
   }
 }
 
+/** A job without data outside its document. */
 export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
   lentOrFault(
     {
@@ -132,7 +136,7 @@ export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
     vault,
   )
 
-/** Returns the claimed jobs, and the jobs with data in other keys. */
+/** Returns the claimed jobs, and which of them have data outside the record. */
 export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJob[]; withSide: ClaimedJob[] } {
   const jobs = rows.map((row) => lentJobs(row, vault))
   return { lent: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }

@@ -2,12 +2,13 @@
 
 import { type Code, SidejobError } from '../core/errors.ts'
 
-/** No version reads this schema, so no isolate changes the data of an import. */
+/** Schema of a namespace during an import. No version reads it, so no isolate changes the data. */
 export const IMPORTING = '9999'
 
 type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
 
 const TOKEN = 'UPSTASH_REDIS_REST_TOKEN'
+/** Maximum number of characters of an error that are shown and kept as its cause. */
 const MAX_SHOWN = 200
 
 // The first match counts. Texts are from the vendor's troubleshooting pages and from redis-server.
@@ -41,8 +42,8 @@ const meanings: readonly Meaning[] = [
     when: /max single record size exceeded/i,
     code: 'FULL',
     message:
-      'an index is as large as Redis lets one be (about 800,000 jobs that wait in one queue): spread them over more ' +
-      'queues, create more after some have ended, or keep ended jobs for a shorter time',
+      'an index has the maximum size that Redis allows (about 800,000 waiting jobs of one queue): use more queues, ' +
+      'create jobs more slowly, or keep ended jobs for a shorter time',
   },
   {
     when: /^(LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|TRYAGAIN|CLUSTERDOWN)\b|max concurrent|rate limit/i,
@@ -53,7 +54,7 @@ const meanings: readonly Meaning[] = [
   {
     when: /script|^WRONGTYPE/i,
     code: 'INTERNAL',
-    message: 'one of our scripts failed in Redis; the log of this deployment has the error',
+    message: 'a script failed in Redis; see the log of this deployment',
   },
 ]
 
@@ -70,7 +71,7 @@ export const isAnswer = (error: unknown): boolean => error instanceof Error && e
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** See lib/runtime/cache.lua. */
+/** Error for data of another schema; see lib/runtime/cache.lua. */
 function schemaError(text: string): SidejobError | undefined {
   const [, found, oldest, newest] = /SCHEMA (\S+), expected (\d+) to (\d+);/.exec(text) ?? []
   if (found === undefined) return undefined

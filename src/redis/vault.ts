@@ -1,7 +1,8 @@
-// Seals users' values with a key of the deployment before they go to Redis. A sealed value is the text `~f<id of the
-// key>.<nonce, ciphertext and tag>`. The cipher authenticates the purpose of the value, so a value that was moved to
-// another place is not opened. Each reader opens only the places that our own code has sealed; opened text is never
-// searched for sealed values, because users can write anything there.
+// Seals users' values with a key of the deployment before they go to Redis, and opens them when they come back.
+//
+// A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`. Its purpose is authenticated with it: a
+// value that is stored in a place of another purpose is not opened. Each reader opens only the places that our own
+// code has sealed; opened text is never searched for sealed values, because users can write anything there.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
@@ -11,6 +12,7 @@ import { SidejobError } from '../core/errors.ts'
 /** A value as Redis stores it, sealed if the deployment has a key. */
 export type Sealed = string & { readonly __sealed: true }
 
+/** The places that a sealed value may be stored in. */
 export type Purpose =
   | 'args'
   | 'callback'
@@ -28,20 +30,23 @@ export type Purpose =
 export const stateField = (field: string): Purpose => `state ${field}`
 
 export type Vault = {
-  /** Each call returns another text. */
+  /** Seals a value: another text each time. */
   seal: (value: Encoded, purpose: Purpose) => Sealed
-  /** Equal values of a purpose become equal texts, which scripts compare. */
+  /** Seals a value that scripts compare: equal values of a purpose become equal texts. */
   sealSame: (value: Encoded, purpose: Purpose) => Sealed
   /** Returns every text under which `sealSame` may have stored a value. No value is an empty text. */
   sealedAs: (value: Encoded | undefined, purpose: Purpose) => Sealed[]
+  /** Seals a value as a member of JSON text. */
   sealInJson: (value: Encoded, purpose: Purpose) => Encoded
+  /** The same for JSON text that scripts compare. */
   sealSameInJson: (value: Encoded, purpose: Purpose) => Encoded
   /** Seals the value of an item, not its context, channel and flags. */
   sealItem: (item: string) => string
   /** Opens values. @throws if the key is missing, or the value was sealed for another place */
   open: Opening
-  /** A value that cannot be opened becomes `{ "$sealed": … }`. */
+  /** Opens values for views. A value that cannot be opened becomes `{ "$sealed": … }`. */
   show: Opening
+  /** Opens a message of the channel /sidejob/log for views. */
   showLogMessage: (text: string) => string
 }
 
@@ -49,14 +54,16 @@ export type Vault = {
 export type Opening = {
   value: (text: string, purpose: Purpose) => string
   item: (text: string) => string
-  /** Opens the members of an error, of a run with its error, or of an error in the log. */
+  /** Opens the members of an error, of a run with its error, or of an error in the log. Others stay unchanged. */
   error: (text: string) => string
+  /** Opens a text of JSON in a definition. */
   definition: (json: string) => string
 }
 
 export type VaultOptions = {
   /** Keys of 32 bytes: the first one seals, all of them open. */
   keys: readonly Uint8Array[]
+  /** Values of one tenant cannot be opened as values of another tenant. */
   tenant?: string
 }
 
@@ -70,8 +77,10 @@ const IN_JSON = new RegExp(`^"${TOKEN}"$`)
 const IN_ERROR = new RegExp(`"(message|stack|detail|error|backtrace)":"${TOKEN}"`, 'g')
 /** In a message of the log, all other sealed texts are values of ports. */
 const IN_LOG_MESSAGE = new RegExp(`(?:"(error|backtrace|detail)":)?"${TOKEN}"`, 'g')
+/** The parts of an item before its value. */
 const ITEM = /^(?:=|@[^\n]*\n[^\n]*\n[^\n]*\n)/
 
+/** Returns true if a text may contain a sealed value. */
 export const isSealed = (text: string): boolean => text.includes('~f')
 
 const SEALED_START = new RegExp(`${ITEM.source}?~f[\\w-]{8}\\.`)
@@ -111,7 +120,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   } catch {
     throw new SidejobError(
       'REFUSED',
-      `expected a value that key ${id} of ${SETTING} has sealed as ${purpose}, got a value of another place or tenant, or a changed value`,
+      `expected a value that key ${id} of ${SETTING} sealed as ${purpose}, got a value of another place or tenant, or a changed one`,
     )
   }
 }
@@ -119,6 +128,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
 // Scripts write a logged object as `$sealed`, after the members that they add; members of the object replace those.
 const LOGGED = new RegExp(`^\\{((?:"(?:timestamp|job)":\\d+,)*)"\\$sealed":"(${TOKEN})"\\}$`)
 
+/** Merges an entry of the log with the members that scripts have added. */
 function withMembers(added: string, entry: string): string {
   if (!entry.startsWith('{')) return entry
   const own = JSON.parse(entry) as object
@@ -160,7 +170,7 @@ export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }):
     }
   }
 
-  /** An unreadable member stays unchanged. */
+  /** Opens a member of JSON text. A member that cannot be opened stays unchanged. */
   function member(id: string, body: string, purpose: Purpose, otherwise: string): string {
     try {
       return openToken(id, body, purpose)

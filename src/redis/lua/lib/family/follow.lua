@@ -48,12 +48,6 @@ function follow.keep_up(id, doc)
   end
 end
 
--- A schedule ended between two slots. A child that broke in the meantime runs the parent.
-function follow.end_schedule(id, doc)
-  if doc.followed:match('%d+$') ~= '0' then return resume(id, doc) end
-  follow.keep_up(id, doc)
-end
-
 -- Any other parent will run anyway.
 local function after_children(id, doc, turned)
   if doc.place == PLACE.leased then
