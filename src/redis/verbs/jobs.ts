@@ -1,3 +1,4 @@
+// The verbs of jobs: adds, reads, changes and removes them.
 import { addLists, BUDGET, checkSum, type Sum, unitsOf } from '../../core/budget.ts'
 import { isOutage } from '../../core/errors.ts'
 import { RETRY_FOR } from '../../core/idempotency.ts'

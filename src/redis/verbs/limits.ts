@@ -1,3 +1,4 @@
+// The verbs of limits.
 import { answerOf, type Row } from '../answers.ts'
 import { granted, type Parts, ringsOf } from '../parts.ts'
 import { decodeLimit } from '../record.ts'
