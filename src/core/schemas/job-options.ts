@@ -152,7 +152,7 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 }
 
 /** `concurrency` applies if the group is new. */
-const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
+const groupId = label.refine((id) => !isCallbackGroup(id), 'expected no internal group, callback:…')
 export const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
   .meta({ description: 'a limit whose key the job sets; groups take turns at limits that they share' })
