@@ -46,7 +46,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         '#1',
       ])
       expect(await rows.first().innerText()).toMatch(/print\s+shop-9\s+pull\s+priority 1/)
-      expect(await card(page, 'Who is next').locator('header').innerText()).toContain('smaller priority first')
+      expect(await card(page, 'Who is next').locator('header').innerText()).toContain('smallest priority first')
       expect(await card(page, 'Settings').innerText()).toContain('3 jobs are ready')
       expect(await page.getByRole('button', { name: 'Change' }).getAttribute('title')).toBe(
         'needs admin; you have read',

@@ -117,7 +117,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         const told = page.waitForResponse((answer) => answer.url().includes('/v1/subscribe'))
         await page.getByRole('link', { name: 'Watch the values' }).click()
         await told
-        await page.getByText('makes the system slower while it is on').waitFor()
+        await page.getByText('slows the system down while it is on').waitFor()
         expect(decodeURIComponent(streams[0]!)).toContain(`channel=/sidejob/children/${flow}&channel=/sidejob/log`)
         expect(page.url()).toContain('watch=1')
         await site.engine.flows.inject(String(flow), wire, ['"watched"'])
@@ -237,7 +237,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       `/flows/${flow}?wire=${encodeURIComponent(wire)}`,
       async (page) => {
         await page.getByRole('link', { name: 'Watch the values' }).click()
-        await page.getByText('makes the system slower while it is on').waitFor()
+        await page.getByText('slows the system down while it is on').waitFor()
         // The stream has reported that it is open, and the read of earlier messages has ended.
         await expect.poll(() => isQuiet(page, 3_000), { timeout: 30_000 }).toBe(true)
         expect(await isQuiet(page, 3_000)).toBe(true)

@@ -80,7 +80,7 @@ function Steps({ range }: { range: Range }) {
         </>
       )}
       {range.columns > FEW && (
-        <To kind="link" to={to(end - range.span / 4, end)} label="The last quarter of what is shown">
+        <To kind="link" to={to(end - range.span / 4, end)} label="The last quarter of the chart">
           Zoom in
         </To>
       )}
