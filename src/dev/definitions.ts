@@ -56,8 +56,18 @@ export async function definitionsOf(project: string): Promise<Definitions> {
   const outfile = join(dir, 'worker.mjs')
   const { errors } = await esbuild
     .build({
-      ...{ entryPoints: [entry], outfile, absWorkingDir: root, define, bundle: true, format: 'esm', platform: 'node' },
-      ...{ target: 'node22', jsx: 'automatic', sourcemap: 'inline', logLevel: 'silent', banner: { js: REQUIRE } },
+      entryPoints: [entry],
+      outfile,
+      absWorkingDir: root,
+      define,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node22',
+      jsx: 'automatic',
+      sourcemap: 'inline',
+      logLevel: 'silent',
+      banner: { js: REQUIRE },
       // The classes and this program must share one copy of sidejob.
       external: ['sidejob', 'sidejob/*'],
       loader: { '.wasm': 'binary', '.bin': 'binary', '.txt': 'text', '.html': 'text', '.sql': 'text' },

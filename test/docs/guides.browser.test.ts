@@ -24,7 +24,12 @@ test.skipIf(!program())('a page of React shows the progress of a job until it ha
   Object.assign(process.env, { SIDEJOB_URL: site.url, SIDEJOB_API_KEY: KEY })
   const { outputFiles } = await build({
     stdin: { contents: page, resolveDir: files['server.ts']!.replace(/server\.ts$/, ''), loader: 'ts' },
-    ...{ bundle: true, write: false, format: 'esm', jsx: 'automatic', jsxImportSource: 'react', nodePaths: [root] },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'react',
+    nodePaths: [root],
     define: { 'process.env.NODE_ENV': '"production"' },
     tsconfigRaw: {},
   })

@@ -89,7 +89,12 @@ test('alerts.md: a failed job is a mail, once in ten minutes for each class', as
 
 type Loaded = Record<string, (to: string, report: object) => Promise<void>>
 const report = {
-  ...{ job: 7, queue: 'default', class: 'broken', attempt: 1, outcome: 'failed', ms: 12 },
+  job: 7,
+  queue: 'default',
+  class: 'broken',
+  attempt: 1,
+  outcome: 'failed',
+  ms: 12,
   error: { message: 'no paper', reason: 'error', stack: 'Error: no paper' },
 }
 

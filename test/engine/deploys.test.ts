@@ -65,12 +65,17 @@ test('the time before and after a deploy is compared by class, and new kinds of 
   const { id, deploys } = await only()
   const bad = await kit.engine.deployments.compare(id)
   expect(bad).toMatchObject({
-    ...{ deployment: id, version: 'v2', at: deploys[0]!.at, isWhole: true, more: false },
+    deployment: id,
+    version: 'v2',
+    at: deploys[0]!.at,
+    isWhole: true,
+    more: false,
     before: { version: 'v1', to: deploys[0]!.at },
     after: { version: 'v2', from: deploys[0]!.at },
     classes: [
       {
-        ...{ queue: 'default', class: 'resize' },
+        queue: 'default',
+        class: 'resize',
         before: { counts: { made: 5, runs: 5, completed: 5, failed: 0, errors: 0 } },
         after: { counts: { made: 3, runs: 3, completed: 0, failed: 3, errors: 3 } },
       },
@@ -89,7 +94,9 @@ test('the time before and after a deploy is compared by class, and new kinds of 
     after: { counts: { made: 2, failed: 0, completed: 2 } },
   })
   expect(await kit.engine.deployments.compare(id, { at: deploys[0]!.at })).toMatchObject({
-    ...{ version: 'v2', classes: bad.classes, errors: [{ example: 'no memory in v2' }] },
+    version: 'v2',
+    classes: bad.classes,
+    errors: [{ example: 'no memory in v2' }],
     after: { to: (await only()).deploys[0]!.at },
   })
 })

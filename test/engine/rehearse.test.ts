@@ -213,7 +213,8 @@ describe('a rehearsal', () => {
       expect(await judged(swapped, reversed, { onCodeChange })).toEqual({
         is: 'waits',
         change: {
-          ...{ kept: 'sleep#1 (sleep of 14d)', asked: 'sleep#1 (sleep of 1h)' },
+          kept: 'sleep#1 (sleep of 14d)',
+          asked: 'sleep#1 (sleep of 1h)',
           longer: 3_600_000 - 14 * 86_400_000,
         },
         fails: onCodeChange === 'fail',

@@ -438,7 +438,11 @@ const answers: Unperformed = {
   deployments: {
     list: async () => ({ deployments: [{ ...deployed, id: 'jobs.example', classes: 3, deploys: [deployed] }] }),
     compare: async (deployment = '') => ({
-      ...{ deployment, ...deployed, isWhole: true, errors: [], more: false },
+      deployment,
+      ...deployed,
+      isWhole: true,
+      errors: [],
+      more: false,
       before: { version: null, from: T, to: T },
       after: { version: '88f62d2b', from: T, to: T },
       classes: [{ queue: 'core', class: 'zip', before: null, after: { counts: zeroes, took: null } }],

@@ -1123,7 +1123,12 @@ const cases: Case[] = [
     ask('GET', `/v1/deployments/jobs.example/comparison?at=${at}`),
     200,
     {
-      ...{ deployment: 'jobs.example', version: '88f62d2b', at, isWhole: true, errors: [], more: false },
+      deployment: 'jobs.example',
+      version: '88f62d2b',
+      at,
+      isWhole: true,
+      errors: [],
+      more: false,
       before: { version: null, from: at, to: at },
       after: { version: '88f62d2b', from: at, to: at },
       classes: [{ queue: 'core', class: 'zip', before: null, after: { counts: zeroes, took: null } }],

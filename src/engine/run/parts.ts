@@ -69,7 +69,11 @@ export class RunParts {
     const log = (entry: string) => buffer.op({ op: 'log', entry: buffer.log.message(entry) })
     const { rehearsal } = this.#tools
     const watch = new CodeWatch({
-      ...{ mode: this.#onCodeChange, job: buffer.snapshot.job.id, refuse, log, noted: rehearsal?.changed },
+      mode: this.#onCodeChange,
+      job: buffer.snapshot.job.id,
+      refuse,
+      log,
+      noted: rehearsal?.changed,
     })
     const isLost = ({ helper, isObserved }: Observed<unknown>) => helper === 'patched' && !isObserved
     const answersAwaited = async () => {
@@ -79,7 +83,12 @@ export class RunParts {
     }
     const end = rehearsal && ((what: string) => refuse(rehearsalEnd(rehearsal, what)))
     return (this.#steps = new StepStore(buffer, this.#tools, {
-      ...{ during, checkpoint: this.#checkpoint, answersAwaited, watch, end, results: rehearsal?.results },
+      during,
+      checkpoint: this.#checkpoint,
+      answersAwaited,
+      watch,
+      end,
+      results: rehearsal?.results,
     }))
   }
 

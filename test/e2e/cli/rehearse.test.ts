@@ -72,7 +72,10 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     expect(sums).toEqual({ jobs: 3, continues: 3, changed: 0, unjudged: 0, elsewhere: 0 })
     expect(classes).toEqual([
       {
-        ...{ queue: 'default', class: 'class_3', jobs: 3, continues: 3 },
+        queue: 'default',
+        class: 'class_3',
+        jobs: 3,
+        continues: 3,
         findings: [{ is: 'continues', next: 'step "charge"', jobs: 3, example: expect.any(Number) }],
       },
     ])

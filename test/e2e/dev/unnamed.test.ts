@@ -48,7 +48,10 @@ export default createWorker({ functions: [order, trial] })
 `,
   )
   stack = await startDev({
-    ...{ project: project.dir, port: 0, redis: kind, persist: false },
+    project: project.dir,
+    port: 0,
+    redis: kind,
+    persist: false,
     say: (line) => lines.push(line),
     onReload: () => reloads++,
   })
