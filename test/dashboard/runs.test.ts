@@ -83,8 +83,10 @@ test('a schedule lists its last runs, and says where only the last is known', as
   const shown = await reader.html(`/ui/schedules?runs=${kept}`)
   expect(shown).toMatch(/Last runs of adds.*suspended/s)
   expect(shown).toContain(`/ui/jobs/${kept}?tab=runs&amp;run=1#run`)
-  expect(shown).not.toContain('Only the last run is known')
-  expect(await reader.html(`/ui/schedules?runs=${brief}`)).toMatch(/Last runs of plain.*Only the last run is known/s)
+  expect(shown).not.toContain('Only the last run and failed runs are known')
+  expect(await reader.html(`/ui/schedules?runs=${brief}`)).toMatch(
+    /Last runs of plain.*Only the last run and failed runs are known/s,
+  )
   for (const none of ['999999', 'x y'])
     expect(await reader.html(`/ui/schedules?runs=${encodeURIComponent(none)}`)).not.toContain('id="past"')
 })

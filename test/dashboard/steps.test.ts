@@ -55,13 +55,13 @@ test('the answers of patches are listed', async () => {
   const id = String(await pages.make('edited'))
   await pages.until(async () => (await pages.engine.jobs.steps(id)).patches.length === 2)
   const answers = [
-    { name: 'audit', patched: true, at: expect.any(Number) },
     { name: '<i> in parallel#1[0]', patched: true, at: expect.any(Number) },
+    { name: 'audit', patched: true, at: expect.any(Number) },
   ]
   expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], patches: answers, cursor: null })
   const reader = await pages.enter(['read'])
   const shown = await reader.html(`/ui/jobs/${id}?tab=steps`)
-  expect(shown).toContain('Patches: audit (new path), &lt;i&gt; in parallel#1[0] (new path).')
+  expect(shown).toContain('Patches: &lt;i&gt; in parallel#1[0] (new path), audit (new path).')
 })
 
 test('a job without steps has a note, and an unknown job is refused', async () => {

@@ -279,7 +279,7 @@ export function createJobs({
       })
       return {
         steps: shown.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)),
-        patches,
+        patches: patches.sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.name < b.name ? -1 : 1)),
         cursor: next === '0' ? null : next,
       }
     },

@@ -69,7 +69,7 @@ test('links and addresses are below the mount', async () => {
   const document = (await (await ask('/_sidejob/openapi.json')).json()) as { servers: { url: string }[] }
   expect(document.servers).toEqual([{ url: stack.url }])
   expect(await (await ask('/_sidejob/docs')).text()).toContain('href="openapi.json"')
-  expect(await (await ask('/_sidejob/nothing')).text()).toContain('/_sidejob/docs lists them')
+  expect(await (await ask('/_sidejob/nothing')).text()).toContain('/_sidejob/docs lists all routes')
   expect((await ask('/v1/jobs')).status).toBe(404)
 })
 

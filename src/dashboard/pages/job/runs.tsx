@@ -167,7 +167,7 @@ export function Runs(props: { job: JobView; runs: readonly PastRun[]; open?: Pas
       <RunRows id={job.id} runs={runs} open={open?.n} />
       {job.history === 0 && runs.length > 0 && (
         <p class="note foot">
-          Only the last run is known, and those that failed. <code>history: 20</code> on the worker keeps 20.
+          Only the last run and failed runs are known. <code>history: 20</code> on the worker keeps 20.
         </p>
       )}
     </>

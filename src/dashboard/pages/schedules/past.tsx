@@ -38,7 +38,7 @@ export function PastRuns({ past: { id, name, history, runs } }: { past: Past }) 
       )}
       {history === 0 && (
         <p class="note body">
-          Only the last run is known, and those that failed. <code>history: 20</code> keeps 20.
+          Only the last run and failed runs are known. <code>history: 20</code> keeps 20.
         </p>
       )}
     </Card>
