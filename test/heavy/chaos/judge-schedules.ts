@@ -107,9 +107,10 @@ export function createSlotsJudge(report: Report) {
     if (moment > now + MARGIN) report('a schedule ran before its slot', `${id}: ${moment} at ${now}`)
   }
 
-  /** A schedule that ends between two slots does not run again unless something else wants a run. */
+  /** A schedule that ends between two slots does not run again unless it follows children or something wants a run. */
   function stopped(id: number, was: JobRecord, is: JobRecord): void {
-    const isWanted = was.wantedEarly || was.notBefore || was.sleepUntil || was.backoffUntil || is.terminating
+    const isWanted =
+      was.wantedEarly || was.notBefore || was.sleepUntil || was.backoffUntil || is.terminating || was.followed
     if (was.place === 't' && was.repeats && !is.repeats && !isWanted && is.place !== 'c')
       report('an ended schedule runs again', String(id))
   }
