@@ -267,7 +267,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       open(memory.in, 'in', port, memory.who).values.push(...itemsOf(values))
       if (values.length > 0) wake()
     },
-    /** Sets the default of an input port; undefined clears it. Wakes nobody. */
+    /** Sets the default of an input port; undefined clears it. Wakes no job. */
     setDefault(port: string, value: unknown): void {
       const own = open(memory.in, 'in', port, memory.who)
       if (value === undefined) delete own.default

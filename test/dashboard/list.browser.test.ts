@@ -117,7 +117,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.reload()
       const link = page.getByRole('link', { name: 'Mine' })
       expect(await link.getAttribute('aria-current')).toBe('page')
-      await page.getByRole('button', { name: 'Take view Mine away' }).click()
+      await page.getByRole('button', { name: 'Delete view Mine' }).click()
       expect(await link.count()).toBe(0)
     }))
 
@@ -134,14 +134,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       async (page) => {
         await page.getByRole('link', { name: 'Waiters' }).click()
         await page.waitForURL(`${served.url}/ui/jobs?class=waits`)
-        expect(await page.getByRole('button', { name: 'Take view Waiters away' }).isDisabled()).toBe(true)
+        expect(await page.getByRole('button', { name: 'Delete view Waiters' }).isDisabled()).toBe(true)
       },
       key,
     )
     await at('/jobs?class=waits', async (page) => {
-      await page.getByRole('button', { name: 'Take view Waiters away' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Take it away' }).click()
-      await page.locator('.toast', { hasText: 'View Waiters is taken away' }).waitFor()
+      await page.getByRole('button', { name: 'Delete view Waiters' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await page.locator('.toast', { hasText: 'View Waiters is deleted' }).waitFor()
       expect((await served.engine.views.list()).views).toEqual([])
     })
   })

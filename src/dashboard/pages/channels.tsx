@@ -82,7 +82,7 @@ function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Cha
 function Listeners({ channels }: { channels: readonly Channel[] }) {
   return (
     <Card title="Who listens">
-      {channels.length === 0 && <Empty>Nobody listens. A port with `channels` does.</Empty>}
+      {channels.length === 0 && <Empty>No port listens. Give a port `channels`.</Empty>}
       {channels.length > 0 && (
         <Table
           caption="Channels with their listeners and publishing classes"

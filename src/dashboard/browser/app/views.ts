@@ -28,7 +28,7 @@ function draw(): void {
       className: 'btn small quiet',
       textContent: '×',
     })
-    away.setAttribute('aria-label', `Take view ${name} away`)
+    away.setAttribute('aria-label', `Delete view ${name}`)
     away.addEventListener('click', () => {
       keep(kept().filter((one) => one.name !== name))
       draw()

@@ -83,7 +83,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
       preview: true,
       match: draft.hash,
       key: crypto.randomUUID(),
-    }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'Nobody answered. Change the draft to try again.' } }))
+    }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'No answer arrived. Change the draft to try again.' } }))
     if (mine !== asked) return
     change = 'change' in told ? told.change : undefined
     drawing.draw(chosen, change)

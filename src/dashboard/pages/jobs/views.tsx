@@ -56,14 +56,14 @@ export const viewActs: Record<string, Act> = {
   unshare: {
     scope: 'admin',
     confirm: ({ form }) => ({
-      title: `Take view ${given(form, 'name')} away?`,
+      title: `Delete view ${given(form, 'name')}?`,
       text: ['It is removed for all users. Links to its filter still work.'],
-      verb: 'Take it away',
+      verb: 'Delete',
     }),
     async does({ form, call }) {
       const name = given(form, 'name')
       await call('DELETE', way(name))
-      return { say: `View ${name} is taken away` }
+      return { say: `View ${name} is deleted` }
     },
   },
 }
@@ -129,7 +129,7 @@ export function Views({ counts, query, shared }: { counts: Counted; query: URLSe
           kind="quiet"
           small
           icon="x"
-          label={`Take view ${isShared.name} away`}
+          label={`Delete view ${isShared.name}`}
         />
       )}
       {!isKnown && <Keep />}

@@ -90,7 +90,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
           {waiting > 0 ? (
             <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'waits', 'wait')}</b>
           ) : (
-            <span class="dim">nobody waits</span>
+            <span class="dim">no job waits</span>
           )}
         </div>
         <div class="acts">

@@ -39,7 +39,7 @@ export function Turns({ near, colours, order = 'each group once, then each again
       <h3>
         Waiting, in order <span class="note">{order}</span>
       </h3>
-      {waiting.length === 0 && <p class="note">Nobody waits.</p>}
+      {waiting.length === 0 && <p class="note">No job waits.</p>}
       <div class="turns">
         {waiting.map(({ job, group }) => (
           <To kind={`turn ${colours.get(group)}`} to={`/jobs/${job}`}>

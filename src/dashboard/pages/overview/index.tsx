@@ -155,7 +155,7 @@ async function load(asked: Asked): Promise<OverviewData> {
 
 function quietness(queues: readonly QueueView[], now: number): string {
   const oldest = Math.min(...queues.flatMap(({ oldestReady }) => (oldestReady === null ? [] : [oldestReady])))
-  return Number.isFinite(oldest) ? `No job has waited longer than ${about(now - oldest)}.` : 'Nobody waits.'
+  return Number.isFinite(oldest) ? `No job has waited longer than ${about(now - oldest)}.` : 'No job waits.'
 }
 
 function Whole({ data }: { data: OverviewData }) {

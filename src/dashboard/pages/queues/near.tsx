@@ -112,7 +112,7 @@ export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
   const { now } = useLook()
   return (
     <Card title="Who is next" tag={count(next.length)} right={orderOf(ageing)}>
-      {next.length === 0 && <Empty>Nobody is ready.</Empty>}
+      {next.length === 0 && <Empty>No job is ready.</Empty>}
       <Table
         caption="Ready jobs, in the order in which they start"
         heads={['Place', 'Job', 'Class', 'Reason', 'Waits']}
