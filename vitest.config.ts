@@ -32,7 +32,7 @@ export default defineConfig({
     setupFiles: ['test/kit/after-file.ts'],
     // On a busy machine a test that waits for real time may be late, so it runs a second time.
     retry: process.env.CI ? 1 : 0,
-    // Tests state what becomes true, not how fast. A slow machine needs more time.
+    // A slow machine needs more time.
     testTimeout: process.env.CI ? 90_000 : 30_000,
     hookTimeout: process.env.CI ? 90_000 : 30_000,
     // Each file starts its own Redis and waits a third of its time, so two cores serve three files.

@@ -29,7 +29,7 @@ function read(paths: string[], isWanted: (sentence: Sentence, lines: readonly st
   })
 }
 
-/** True for a text of an error: one that states an expectation, or the argument of an error's constructor. */
+/** True for texts that state an expectation, and for arguments of an error's constructor. */
 const isError = ({ kind, line, sentence }: Sentence, lines: readonly string[]): boolean =>
   kind === 'string' &&
   (/\bexpected\b/.test(sentence) ||

@@ -1,4 +1,4 @@
-// Classes that tests of pages share, and their jobs: one at rest, one failed, one running and one that waits for it.
+// Classes that tests of pages share, and their jobs: a job at rest, a failed job, a running job, and a waiting job.
 
 import { core } from '../../functions/core.ts'
 import { defineWorker, port } from '../../src/index.ts'

@@ -330,7 +330,7 @@ describe('a timeline', () => {
   })
 })
 
-test('a job outside the chain that others wait for, and that waits at a limit, has the numbers of the limit', () => {
+test('a job outside the chain that blocks other jobs, and that waits at a limit, has the numbers of the limit', () => {
   const link = (job: number, reasons: object[]) => ({
     job,
     class: 'c',

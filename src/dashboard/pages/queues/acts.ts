@@ -47,7 +47,7 @@ const change: Act = {
     const text =
       mode === 'pull'
         ? 'Lanes stop. From then on only pull workers get its jobs.'
-        : 'Lanes serve it. Pull workers get no more of its jobs.'
+        : 'Lanes serve it. Pull workers stop getting its jobs.'
     return { title: `Make queue ${params.queue} a ${mode} queue?`, text: [text], verb: 'Change mode' }
   },
   async does({ form, params, call }) {

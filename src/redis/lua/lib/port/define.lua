@@ -53,7 +53,7 @@ local function drop_port(id, doc, dir, port)
   cache.change(id, doc, 'w' .. dir .. ':' .. port, nil)
 end
 
--- Kept ports keep their values, others lose them. specs: port → { default?, channels }
+-- Ports in `specs` keep their values, and all other ports are removed with theirs. specs: port → { default?, channels }
 function define.ports(id, doc, dir, specs)
   local drop = {}
   for field in pairs(doc) do

@@ -328,13 +328,13 @@ local function go_through(want, head, got)
   return true, from - removed, removed
 end
 
--- Leases up to `max` jobs by priority and age. Suspects and other jobs take turns, so neither waits for the end of the
--- other. Returns ids (of a piece `p` and its number), number of jobs, whether unseen jobs are left, the number of
--- members that the next claim may skip (nil if it would find no more than this one), and the number of jobs that
--- failed.
+-- Leases up to `max` jobs by priority and age. Suspects and other jobs take turns, so neither group waits for the
+-- end of the other group. Returns ids (`p` and a number for a piece), the number of jobs, whether unseen jobs are left,
+-- a number of members, and the number of jobs that failed. The next claim may skip that number of members; nil: it
+-- would find nothing beyond this claim.
 -- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (how many start at once),
 -- patterns, tags, tier ('' or a priority), skip (members to pass over), process (nil or its name), only ('' or an
--- id), calls (maximum of classes that call others, -1: any) }
+-- id), calls (maximum of classes that call other services, -1: any) }
 -- head: the first members, if they have been read already.
 function claim.jobs(want, head)
   if want.only ~= '' then return claim_one(want) end
