@@ -4,6 +4,7 @@ import { decodeValue, type Encoded } from './codec/value.ts'
 import { SidejobError } from './errors.ts'
 import type { Graph, GraphNode, GraphPort } from './graph.ts'
 import type { Status } from './job.ts'
+import { mapValues } from './map-values.ts'
 import type { Op, PortOptions, PortRef, Wiring } from './run.ts'
 import { type End, endText, type GraphWire, wiresOf } from './wires.ts'
 
@@ -43,8 +44,7 @@ export type Plan = {
 const own = <T>(record: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
-const specsOf = (ports: Record<string, GraphPort> = {}): PortOptions =>
-  Object.fromEntries(Object.entries(ports).map(([name, { init: _, ...spec }]) => [name, spec]))
+const specsOf = (ports: Record<string, GraphPort> = {}): PortOptions => mapValues(ports, ({ init: _, ...spec }) => spec)
 
 const initsOf = (ports: Record<string, GraphPort> = {}): Record<string, Encoded[]> =>
   Object.fromEntries(Object.entries(ports).flatMap(([name, { init }]) => (init ? [[name, init]] : [])))
@@ -182,9 +182,7 @@ function startsOf(seen: Comparison): Set<string> {
 }
 
 const defaultsOf = (inports: Graph['inports']): Record<string, GraphPort> =>
-  Object.fromEntries(
-    Object.entries(inports).map(([port, { default: value }]) => [port, value === undefined ? {} : { default: value }]),
-  )
+  mapValues(inports, ({ default: value }) => (value === undefined ? {} : { default: value }))
 
 /** An original default stays unless the graph sets one. */
 function ownAmends({ graph, before, facts }: Comparison): Op[] {

@@ -1,6 +1,7 @@
 // Converts results of the engine by their schema: user values stay unchanged, times become ISO 8601.
 
 import { type Encoded, raw } from './codec/value.ts'
+import { mapValues } from './map-values.ts'
 import type { Places } from './schemas.ts'
 import { iso } from './time.ts'
 
@@ -16,5 +17,5 @@ export const present = (place: Places | undefined, tree: unknown): unknown => {
   if (Array.isArray(tree)) return tree.map((item) => present(place.items, item))
   if (typeof tree !== 'object') return tree
   const at = (name: string) => (place.members && Object.hasOwn(place.members, name) ? place.members[name] : place.each)
-  return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, present(at(name), value)]))
+  return mapValues(tree as Record<string, unknown>, (value, name) => present(at(name), value))
 }

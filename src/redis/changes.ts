@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { type Encoded, encodeValue } from '../core/codec/value.ts'
 import { limits } from '../core/limits.ts'
+import { mapValues } from '../core/map-values.ts'
 import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
 import { itemText } from './item.ts'
 import { jobArguments, type NewJob } from './new-job.ts'
@@ -60,12 +61,10 @@ export const writeWords = (to: PortRef, { values, context, notify, log, setDefau
   })
 
 const sealedSpecs = (specs: PortOptions, { seal }: Vault): PortOptions =>
-  Object.fromEntries(
-    Object.entries(specs).map(([port, spec]) => [
-      port,
-      { ...spec, ...(spec.default === undefined ? {} : { default: seal(spec.default, 'value') as string as Encoded }) },
-    ]),
-  )
+  mapValues(specs, (spec) => ({
+    ...spec,
+    ...(spec.default === undefined ? {} : { default: seal(spec.default, 'value') as string as Encoded }),
+  }))
 
 const amendWords = (
   side: 'in' | 'out',

@@ -2,6 +2,7 @@
 // force: true })` returns words; functions in redis/lua/lib/run/ops declare their arguments by name, and the build
 // reads them with this table.
 
+import { mapValues } from '../core/map-values.ts'
 import type { JobRef, PortOptions, PortRef } from '../core/run.ts'
 import { jobFields } from './keys.ts'
 import { type LimitKey, limitWords } from './new-job.ts'
@@ -167,11 +168,11 @@ function encode(verb: string, args: Record<string, Kind>, given: Record<string, 
 }
 
 const encodersOf = <T extends Table>(table: T): Encoders<T> =>
-  Object.fromEntries(
-    Object.entries(table).map(([verb, args]) => [
-      verb,
-      (given: Record<string, unknown> = {}) => encode(verb, args, given),
-    ]),
+  mapValues(
+    table,
+    (args, verb) =>
+      (given: Record<string, unknown> = {}) =>
+        encode(verb, args, given),
   ) as Encoders<T>
 
 /**

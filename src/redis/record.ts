@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
+import { mapValues } from '../core/map-values.ts'
 import { readList } from '../core/readable.ts'
 import type { PastRun, RunDeeds } from '../core/run.ts'
 import { shownItem } from './item.ts'
@@ -119,12 +120,7 @@ export type DayRecord = { counts: Record<string, number>; waits?: number[] }
 const nameDay = naming(dayFields)
 
 export const decodeDay = (text: string): Record<string, DayRecord> =>
-  Object.fromEntries(
-    Object.entries(JSON.parse(text) as Record<string, Stored>).map(([queue, day]) => [
-      queue,
-      renamed(nameDay, day) as DayRecord,
-    ]),
-  )
+  mapValues(JSON.parse(text) as Record<string, Stored>, (day) => renamed(nameDay, day) as DayRecord)
 
 const resting: Record<string, Status> = {
   [PLACE.suspended]: 'suspended',

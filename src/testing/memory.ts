@@ -3,6 +3,7 @@
 import { decodeValue, type Encoded, encodeValue } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import { isPortName, type Status } from '../core/job.ts'
+import { mapValues } from '../core/map-values.ts'
 import type { Changes, Op, PortOptions, PortRef, SnapshotItem } from '../core/run.ts'
 
 export type Port = { taken: number; values: SnapshotItem[]; default?: SnapshotItem; channels: string[] }
@@ -22,9 +23,6 @@ export type Memory = {
 /** Id of the only job. */
 export const ID = 1
 
-export const mapped = <A, B>(from: Record<string, A>, to: (value: A) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, to(value)]))
-
 const refused = (message: string) => new SidejobError('REFUSED', message)
 
 export const itemsOf = (values: unknown[]): SnapshotItem[] => values.map((value) => ({ data: encodeValue(value) }))
@@ -42,7 +40,7 @@ const portOf = (
 })
 
 export const sideOf = (specs: Record<string, { default?: unknown; channels?: string[] }> = {}): Side =>
-  mapped(specs, ({ default: value, channels }) =>
+  mapValues(specs, ({ default: value, channels }) =>
     portOf({ channels, ...(value === undefined ? {} : { default: encodeValue(value) }) }),
   )
 
@@ -89,9 +87,7 @@ function take(port: Port, count: number): SnapshotItem[] {
 
 /** Replaces a set of ports: remaining ones keep their values. */
 const redefined = (side: Side, specs: PortOptions): Side =>
-  Object.fromEntries(
-    Object.entries(specs).map(([name, spec]) => [name, portOf(spec, side[name]?.values, side[name]?.taken)]),
-  )
+  mapValues(specs, (spec, name) => portOf(spec, side[name]?.values, side[name]?.taken))
 
 /** Moves the values waiting in a port, and copies its default; returns whether that wakes the job. */
 function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {

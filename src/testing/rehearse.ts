@@ -4,6 +4,7 @@ import type { CodeChange } from '../core/code-change.ts'
 import { parseJson } from '../core/codec/json.ts'
 import { encodeValue } from '../core/codec/value.ts'
 import { check } from '../core/issues.ts'
+import { mapValues } from '../core/map-values.ts'
 import type { Snapshot } from '../core/run.ts'
 import { closedIn } from '../core/schemas.ts'
 import { type GivenWaitingJob, type WaitingJob, waitingJob } from '../core/waiting.ts'
@@ -57,8 +58,7 @@ const kindOf = ({ kept, asked }: CodeChange): 'repeats' | 'waits' | 'skips' => {
   return kept.startsWith('step ') ? 'repeats' : 'waits'
 }
 
-const encoded = (steps: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(steps).map(([name, value]) => [name, encodeValue(value)]))
+const encoded = (steps: Record<string, unknown>) => mapValues(steps, (value) => encodeValue(value))
 
 /** The snapshot with everything that did not fit in it. */
 async function whole(snapshot: Snapshot, { steps, children }: RehearsalOptions): Promise<Snapshot> {

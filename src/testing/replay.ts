@@ -3,6 +3,7 @@
 import { parseJson } from '../core/codec/json.ts'
 import { decodeValue, type Encoded } from '../core/codec/value.ts'
 import { check } from '../core/issues.ts'
+import { mapValues } from '../core/map-values.ts'
 import { type GivenRecordedRun, type RecordedRun, recordedRun } from '../core/recorded.ts'
 import type { Changes, Op, Snapshot } from '../core/run.ts'
 import { closedIn } from '../core/schemas.ts'
@@ -18,8 +19,7 @@ export type Replayed = { is: 'same' } | { is: 'differs'; differences: Difference
 
 const closedParts = closedIn(recordedRun)
 
-const opened = (values: Record<string, Encoded> = {}) =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, decodeValue(value)]))
+const opened = (values: Record<string, Encoded> = {}) => mapValues(values, (value) => decodeValue(value))
 
 const orUndefined = (value: Encoded | undefined): unknown => (value === undefined ? undefined : decodeValue(value))
 

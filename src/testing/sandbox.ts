@@ -3,25 +3,14 @@
 import { decodeValue, encodeValue } from '../core/codec/value.ts'
 import { readWorker } from '../core/definition.ts'
 import { ended, type Status } from '../core/job.ts'
+import { mapValues } from '../core/map-values.ts'
 import { retryDelay } from '../core/retry.ts'
 import type { Changes, Op, RunError, Snapshot } from '../core/run.ts'
 import { duration } from '../core/time.ts'
 import { type Worker, workerDefaults } from '../core/worker.ts'
 import { OlderCode } from '../engine/run/code-change.ts'
 import { runFunction } from '../engine/run/function.ts'
-import {
-  applied,
-  childOf,
-  ID,
-  itemsOf,
-  listed,
-  type Memory,
-  mapped,
-  newChild,
-  open,
-  sideOf,
-  valuesOf,
-} from './memory.ts'
+import { applied, childOf, ID, itemsOf, listed, type Memory, newChild, open, sideOf, valuesOf } from './memory.ts'
 
 type Specs = Record<string, { default?: unknown; channels?: string[] }>
 
@@ -56,7 +45,7 @@ function remember(worker: Worker, options: SandboxOptions): Memory {
     who: `job ${ID} (${worker.class})`,
     in: sideOf({ ...worker.in, ...options.in }),
     out: sideOf({ ...worker.out, ...options.out }),
-    state: mapped(options.state ?? {}, encodeValue),
+    state: mapValues(options.state ?? {}, (value) => encodeValue(value)),
     children: {},
     steps: {},
     lastId: ID,
@@ -71,7 +60,8 @@ function remember(worker: Worker, options: SandboxOptions): Memory {
 const feed = (memory: Memory, child: string, port: string, values: unknown[]): number =>
   open(childOf(memory, child).out, 'out', port, `child ${child}`).values.push(...itemsOf(values))
 
-const shown = (side: Memory['in']): Record<string, unknown[]> => mapped(listed(side), ({ values }) => valuesOf(values))
+const shown = (side: Memory['in']): Record<string, unknown[]> =>
+  mapValues(listed(side), ({ values }) => valuesOf(values))
 
 /**
  * A job that can receive values, run and be inspected; its clock moves only on request.
@@ -121,14 +111,14 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       aliases: [],
     },
     state: { ...memory.state },
-    in: mapped(listed(memory.in), ({ taken, values, ...port }) => ({
+    in: mapValues(listed(memory.in), ({ taken, values, ...port }) => ({
       ...port,
       cursor: taken,
       values: [...values],
       more: 0,
     })),
-    out: mapped(listed(memory.out), ({ taken: _, values, ...port }) => ({ ...port, size: values.length })),
-    children: mapped(memory.children, ({ id, status, class: name }) => ({ id, status, class: name })),
+    out: mapValues(listed(memory.out), ({ taken: _, values, ...port }) => ({ ...port, size: values.length })),
+    children: mapValues(memory.children, ({ id, status, class: name }) => ({ id, status, class: name })),
     steps: { ...memory.steps },
     ...(awaited.length ? { family: family() } : {}),
   })
@@ -303,7 +293,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       return runAt
     },
     get state(): Record<string, unknown> {
-      return mapped(memory.state, decodeValue)
+      return mapValues(memory.state, (value) => decodeValue(value))
     },
     get out() {
       return shown(memory.out)

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { limits } from '../limits.ts'
+import { mapValues } from '../map-values.ts'
 import { REDACT_PATH, redactable } from '../redact.ts'
 import { atMost } from './at-most.ts'
 import {
@@ -146,9 +147,7 @@ type Clearable<Shape extends z.ZodRawShape> = { [Name in keyof Shape]: z.ZodOpti
 /** null restores the default. */
 const clearable = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) =>
   z.strictObject(
-    Object.fromEntries(
-      Object.entries(shape).map(([name, member]) => [name, z.optional(z.nullable(member as z.ZodType))]),
-    ) as unknown as Clearable<Shape>,
+    mapValues(shape, (member) => z.optional(z.nullable(member as z.ZodType))) as unknown as Clearable<Shape>,
   )
 
 const patchedPorts = z

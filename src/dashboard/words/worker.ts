@@ -4,6 +4,7 @@ import { CLOSED, each, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { FOREVER } from '../../core/schemas.ts'
 import type { WorkerDefinition, WorkerUnfit } from '../../engine/engine.ts'
 import { jsonText, numberIn, objectOf } from './form.ts'
@@ -87,12 +88,7 @@ function portsIn(text: string, name: WorkerField): Tree {
 }
 
 const membersOf = (port: Tree): Members =>
-  Object.fromEntries(
-    Object.entries(port).map(([name, value]) => [
-      name,
-      writeJson(name === 'default' || name === 'schema' ? raw(value as Encoded) : value),
-    ]),
-  )
+  mapValues(port, (value, name) => writeJson(name === 'default' || name === 'schema' ? raw(value as Encoded) : value))
 
 /** Changed members; null for removed ones. */
 function differing(is: Members, was: Members): Members {

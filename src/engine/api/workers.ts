@@ -3,6 +3,7 @@
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { differing, patched } from '../../core/merge-patch.ts'
 import { readObject } from '../../core/readable.ts'
 import type { WorkerPatch } from '../../core/schemas.ts'
@@ -52,13 +53,7 @@ function checkPatched({ push, pull, in: inputs = {}, out = {} }: WorkerDefinitio
 function opened({ args, result, in: inputs, out, ...patch }: WorkerPatch): Record<string, unknown> {
   const value = (one: unknown) => (typeof one === 'string' && decodeValue(one as never) === null ? null : one)
   const ports = (all: WorkerPatch['in']) =>
-    all &&
-    Object.fromEntries(
-      Object.entries(all).map(([name, port]) => [
-        name,
-        port && { ...port, default: value(port.default), schema: value(port.schema) },
-      ]),
-    )
+    all && mapValues(all, (port) => port && { ...port, default: value(port.default), schema: value(port.schema) })
   return { ...patch, args: value(args), result: value(result), in: ports(inputs), out: ports(out) }
 }
 

@@ -4,6 +4,7 @@ import { isAlikeBut } from '../../core/alike.ts'
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
 import type { PortOptions, Spawn } from '../../core/run.ts'
 import { isText } from '../../core/schemas.ts'
@@ -29,9 +30,7 @@ export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): Po
 type Values = Record<string, Encoded[]>
 
 const itemsOf = (inputs: Values = {}, context?: Encoded): Record<string, string[]> =>
-  Object.fromEntries(
-    Object.entries(inputs).map(([port, values]) => [port, values.map((data) => itemText({ data, context }))]),
-  )
+  mapValues(inputs, (values) => values.map((data) => itemText({ data, context })))
 
 function checkInputs(found: Registered, inputs: Values = {}, ports: PortSpecs, className: string): void {
   for (const [port, values] of Object.entries(inputs)) {

@@ -4,6 +4,7 @@ import { parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { encodeValue, raw } from '../../core/codec/value.ts'
 import { checkWorkers, readWorker } from '../../core/definition.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { readable } from '../../core/readable.ts'
 import type { Retry } from '../../core/retry.ts'
 import { type CodeWorker, closedIn, worker as definitionSchema } from '../../core/schemas.ts'
@@ -74,12 +75,10 @@ const MAX_NEAR = 20
 const closedDefinition = closedIn(definitionSchema)
 
 const specsOf = (ports: Ports = {}): PortSpecs =>
-  Object.fromEntries(
-    Object.entries(ports).map(([name, { default: value, channels }]) => [
-      name,
-      { ...(value === undefined ? {} : { default: encodeValue(value) }), ...(channels ? { channels } : {}) },
-    ]),
-  )
+  mapValues(ports, ({ default: value, channels }) => ({
+    ...(value === undefined ? {} : { default: encodeValue(value) }),
+    ...(channels ? { channels } : {}),
+  }))
 
 const cronOf = ({ args, ...cron }: NonNullable<CodeWorker['cron']>): NonNullable<WorkerDefinition['cron']> => ({
   ...cron,
@@ -117,16 +116,11 @@ const definitionOf = (worker: CodeWorker): WorkerDefinition => ({
 })
 
 const withRawPorts = (ports: WorkerDefinition['in'] = {}, { sealSameInJson }: Vault) =>
-  Object.fromEntries(
-    Object.entries(ports).map(([name, spec]) => [
-      name,
-      {
-        ...spec,
-        ...(spec.default === undefined ? {} : { default: raw(sealSameInJson(spec.default, 'definition')) }),
-        ...(spec.schema === undefined ? {} : { schema: raw(spec.schema) }),
-      },
-    ]),
-  )
+  mapValues(ports, (spec) => ({
+    ...spec,
+    ...(spec.default === undefined ? {} : { default: raw(sealSameInJson(spec.default, 'definition')) }),
+    ...(spec.schema === undefined ? {} : { schema: raw(spec.schema) }),
+  }))
 
 const withSealed = (push: NonNullable<WorkerDefinition['push']>, vault: Vault) => {
   const sealed = (text: string) => raw(vault.sealSameInJson(encodeValue(text), 'definition'))
@@ -146,12 +140,7 @@ const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault): str
   })
 
 const openedPorts = (ports: WorkerDefinition['in'] = {}, { definition }: Opening): PortSpecs =>
-  Object.fromEntries(
-    Object.entries(ports).map(([name, spec]) => [
-      name,
-      spec.default === undefined ? spec : { ...spec, default: definition(spec.default) },
-    ]),
-  )
+  mapValues(ports, (spec) => (spec.default === undefined ? spec : { ...spec, default: definition(spec.default) }))
 
 const openedText = (text: string, { definition }: Opening): string =>
   JSON.parse(definition(JSON.stringify(text))) as string

@@ -1,6 +1,7 @@
 // The job that a function receives: a snapshot from the start of the run, and everything it can read and do.
 
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { mapValues } from '../../core/map-values.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import type { Changes, Op, PortRef, Snapshot } from '../../core/run.ts'
 import { type Length, milliseconds } from '../../core/time.ts'
@@ -190,7 +191,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   /** Sets state fields. */
   set(values: Record<string, unknown>): void {
     this.#buffer.open()
-    this.setClosed(Object.fromEntries(Object.entries(values).map(([field, value]) => [field, encodeValue(value)])))
+    this.setClosed(mapValues(values, (value) => encodeValue(value)))
   }
   unset(...names: string[]): void {
     this.#buffer.unset(names)

@@ -2,6 +2,7 @@
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { readRetry } from '../../core/definition.ts'
+import { mapValues } from '../../core/map-values.ts'
 import type { Op, PortOptions, Spawn } from '../../core/run.ts'
 import { type Length, milliseconds } from '../../core/time.ts'
 import type { RetryOptions } from '../../core/worker.ts'
@@ -25,15 +26,13 @@ export type SpawnOptions = Omit<
 }
 
 const portOptions = (specs: SpawnOptions['in'] = {}): PortOptions =>
-  Object.fromEntries(
-    Object.entries(specs).map(([name, { default: value, channels }]) => [
-      name,
-      { ...(value === undefined ? {} : { default: encodeValue(value) }), ...(channels ? { channels } : {}) },
-    ]),
-  )
+  mapValues(specs, ({ default: value, channels }) => ({
+    ...(value === undefined ? {} : { default: encodeValue(value) }),
+    ...(channels ? { channels } : {}),
+  }))
 
 const encodedLists = (lists: Record<string, unknown[]>): Record<string, Encoded[]> =>
-  Object.fromEntries(Object.entries(lists).map(([port, values]) => [port, values.map(encodeValue)]))
+  mapValues(lists, (values) => values.map(encodeValue))
 
 /**
  * Creates the op for a child.

@@ -1,6 +1,7 @@
 // Jobs as viewers see them: redacted values are masked. Runs, and callers that take a value, get the original.
 
 import type { Encoded } from '../../core/codec/value.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Snapshot } from '../../core/run.ts'
 import { type JobRecord, redactedPathsOf } from '../../redis/record.ts'
@@ -30,9 +31,7 @@ export const shownError = (record: JobRecord): Encoded | null =>
 export function shownState(record: JobRecord, state: Record<string, Encoded>): Record<string, Encoded> {
   const paths = redactedPathsOf(record)
   if (paths.length === 0) return state
-  return Object.fromEntries(
-    Object.entries(state).map(([field, value]) => [field, redacted(value, paths, 'state', field)]),
-  )
+  return mapValues(state, (value, field) => redacted(value, paths, 'state', field))
 }
 
 export function shownJob(
@@ -44,7 +43,7 @@ export function shownJob(
   const paths = redactedPathsOf(record)
   if (paths.length === 0) return view
   const ports = (dir: 'i' | 'o', of: Record<string, PortView>) =>
-    Object.fromEntries(Object.entries(of).map(([port, one]) => [port, shownPort(record, dir, port, one)]))
+    mapValues(of, (one, port) => shownPort(record, dir, port, one))
   return {
     ...view,
     args: redacted(view.args, paths, 'args'),
@@ -92,11 +91,11 @@ export function shownSnapshot(
   for (const [name, step] of Object.entries(snapshot.steps ?? {})) if (isUnopened(step)) masked.add(`steps.${name}`)
   const { job, state, family } = snapshot
   const ports = <P extends Port>(part: 'in' | 'out', of: Record<string, P>) =>
-    mapped(of, (port, name) => withItems(port, item(part, name)))
+    mapValues(of, (port, name) => withItems(port, item(part, name)))
   const shown: Snapshot = {
     ...snapshot,
     job: { ...job, args: hide(job.args, 'args') },
-    state: mapped(state, (value, field) => hide(value, 'state', field)),
+    state: mapValues(state, (value, field) => hide(value, 'state', field)),
     in: ports('in', snapshot.in),
     out: ports('out', snapshot.out),
     ...(family
@@ -120,6 +119,3 @@ const withItems = <P extends Port>(port: P, shown: (item: Item) => Item): P => (
   ...(port.values ? { values: port.values.map(shown) } : {}),
   ...(port.default ? { default: shown(port.default) } : {}),
 })
-
-const mapped = <V>(from: Record<string, V>, to: (value: V, name: string) => V): Record<string, V> =>
-  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, to(value, name)]))

@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { isFull } from '../../core/errors.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { readable, readObject } from '../../core/readable.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
 import { itemOf, type LastMessage, lastMessageOf } from '../item.ts'
@@ -218,7 +219,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       if (text === null) return null
       const of = readObject<{ of?: Record<string, string[]> }>(text)?.of ?? {}
       const values = (items: string[]): Encoded[] => items.map((item) => itemOf(show.item(item)).data)
-      return Object.fromEntries(Object.entries(of).map(([port, items]) => [port, values(items)]))
+      return mapValues(of, (items) => values(items))
     },
 
     /** The last cursor is '0'. */

@@ -1,5 +1,6 @@
 // Acts on queues.
 
+import { mapValues } from '../../../core/map-values.ts'
 import type { PatchedQueue } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'
 import { given, maybe, numberIn } from '../../words/form.ts'
@@ -34,7 +35,7 @@ const changed = (form: FormData): [(typeof settings)[number], string | number | 
 const back = ({ mode, ageing, ...was }: NonNullable<PatchedQueue['was']>): Record<string, string> => ({
   act: 'change',
   sure: 'yes',
-  ...Object.fromEntries(Object.entries(was).map(([name, value]) => [name, value === null ? '' : String(value)])),
+  ...mapValues(was, (value) => (value === null ? '' : String(value))),
   ...(ageing === undefined ? {} : { ageing: ageing === null ? '' : `${ageing}s` }),
   ...(mode === undefined ? {} : { mode }),
 })
