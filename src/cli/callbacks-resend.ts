@@ -1,7 +1,7 @@
 // sidejob callbacks resend: resend callbacks that were given up.
 
 import type { Client } from '../client/index.ts'
-import { type Command, forEach, yes } from './command.ts'
+import { type Command, everyPage, forEach, yes } from './command.ts'
 
 const AT_ONCE = 8
 
@@ -9,15 +9,8 @@ type Failed = Awaited<ReturnType<Client['callbacks']['list']>>['callbacks'][numb
 
 async function failedOnes(client: Client, host: string | undefined): Promise<Failed[]> {
   const found: Failed[] = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Awaited<ReturnType<Client['callbacks']['list']>> = await client.callbacks.list({
-      state: 'FAILED',
-      limit: 1_000,
-      ...(cursor ? { cursor } : {}),
-    })
-    found.push(...page.callbacks)
-    cursor = page.cursor
-  }
+  for await (const { callbacks } of everyPage((at) => client.callbacks.list({ state: 'FAILED', limit: 1_000, ...at })))
+    found.push(...callbacks)
   return host === undefined ? found : found.filter(({ url }) => new URL(url).host === host)
 }
 

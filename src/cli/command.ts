@@ -92,6 +92,21 @@ export const JSON_HELP = 'JSON, @file or - for the input'
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])))
 
+/**
+ * Reads a list page by page.
+ *
+ * @example for await (const { files } of everyPage((at) => client.files.list(at))) found.push(...files)
+ */
+export async function* everyPage<P extends { cursor: string | null }>(
+  read: (at: { cursor?: string }) => Promise<P>,
+): AsyncGenerator<P> {
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: P = await read(cursor ? { cursor } : {})
+    yield page
+    cursor = page.cursor
+  }
+}
+
 export const yes: Option = {
   type: 'boolean',
   short: 'y',

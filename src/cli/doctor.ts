@@ -1,27 +1,15 @@
 // sidejob doctor: whether everything in Redis is as it must be.
 
 import type { Client } from '../client/index.ts'
-import { type Command, type Io, UsageError } from './command.ts'
+import { type Command, everyPage, type Io, UsageError } from './command.ts'
 
 const wentBack = ({ noticedAt, lost }: { noticedAt: number; lost: { from: number; to: number } }): string =>
   `Redis had gone back to older data when it was looked at on ${new Date(noticedAt).toISOString()}: ` +
   `jobs ${lost.from} to ${lost.to} are lost, and their ids are not given again`
 
-type Slice = Awaited<ReturnType<Client['doctor']['examine']>>
-type Repair = Awaited<ReturnType<Client['doctor']['repair']>>
-type Page<S extends { cursor: string | null }> = (query: { cursor?: string }) => Promise<S>
-
-async function* slices<S extends { cursor: string | null }>(page: Page<S>): AsyncGenerator<S> {
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const slice: S = await page(cursor ? { cursor } : {})
-    yield slice
-    cursor = slice.cursor
-  }
-}
-
 async function look(client: Client, { row }: Io, withRemedy: boolean): Promise<{ jobs: number; faults: number }> {
   let [jobs, faults] = [0, 0]
-  for await (const slice of slices<Slice>((query) => client.doctor.examine(query))) {
+  for await (const slice of everyPage((at) => client.doctor.examine(at))) {
     for (const fault of slice.faults) row(fault, `${fault.who}\t${fault.what}${withRemedy ? `\t${fault.remedy}` : ''}`)
     jobs += slice.jobs
     faults += slice.faults.length
@@ -31,7 +19,7 @@ async function look(client: Client, { row }: Io, withRemedy: boolean): Promise<{
 
 async function mend(client: Client, { row, tell }: Io): Promise<number> {
   let [repaired, left] = [0, 0]
-  for await (const slice of slices<Repair>((query) => client.doctor.repair(query))) {
+  for await (const slice of everyPage((at) => client.doctor.repair(at))) {
     for (const one of slice.repaired)
       row({ ...one, repaired: true }, `repaired\t${one.who}\t${one.what}\t${one.remedy}`)
     for (const one of slice.left) row({ ...one, repaired: false }, `left\t${one.who}\t${one.what}`)

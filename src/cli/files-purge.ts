@@ -2,7 +2,7 @@
 
 import type { Client } from '../client/index.ts'
 import { duration } from '../core/time.ts'
-import { type Command, forEach, type Given, type Io, UsageError, yes } from './command.ts'
+import { type Command, everyPage, forEach, type Given, type Io, UsageError, yes } from './command.ts'
 
 const AT_ONCE = 8
 /** In an id, an address or a line of an access log. */
@@ -12,11 +12,7 @@ type File = Awaited<ReturnType<Client['files']['list']>>['files'][number]
 
 async function allFiles(client: Client): Promise<File[]> {
   const found: File[] = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Awaited<ReturnType<Client['files']['list']>> = await client.files.list(cursor ? { cursor } : {})
-    found.push(...page.files)
-    cursor = page.cursor
-  }
+  for await (const { files } of everyPage((at) => client.files.list(at))) found.push(...files)
   return found
 }
 

@@ -3,7 +3,7 @@
 import type { Client } from '../client/index.ts'
 import { missedWays } from '../core/repeat.ts'
 import { bulkCommands } from './bulk.ts'
-import { type Command, chosen, type Given, type Io, JSON_HELP, jsonFrom, UsageError } from './command.ts'
+import { type Command, chosen, everyPage, type Given, type Io, JSON_HELP, jsonFrom, UsageError } from './command.ts'
 
 type MissedWay = (typeof missedWays)[number]
 
@@ -249,12 +249,9 @@ export const resources: Record<string, Command> = {
     },
     async run(client, { last }, { show, json }) {
       const channels: ChannelView[] = []
-      let cursor: string | null | undefined
-      while (cursor !== null) {
-        const page = await client.channels.list({ ...(last ? { last: 'true' } : {}), ...(cursor ? { cursor } : {}) })
+      const wanted = last ? { last: 'true' as const } : {}
+      for await (const page of everyPage((at) => client.channels.list({ ...wanted, ...at })))
         channels.push(...page.channels)
-        cursor = page.cursor
-      }
       show(json ? { channels } : channels.map(channelRow), ['name', 'subscribers', ...(last ? LAST_COLUMNS : [])])
     },
   },

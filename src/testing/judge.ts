@@ -13,6 +13,12 @@ export type JudgeOptions = {
   patience?: number
 }
 
+/** Returns the worker that serves a job. */
+export const workerOf = (
+  workers: readonly Worker[],
+  { queue, class: name }: { queue: string; class: string },
+): Worker | undefined => workers.find((one) => one.class === name && (one.queue ?? 'default') === queue)
+
 /** Ends the judgement with a reason, also if the function catches the error. */
 export type Give = (why: string) => never
 

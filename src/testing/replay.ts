@@ -8,7 +8,7 @@ import { type GivenRecordedRun, type RecordedRun, recordedRun } from '../core/re
 import type { Changes, Op, Snapshot } from '../core/run.ts'
 import { closedIn } from '../core/schemas.ts'
 import type { Worker } from '../core/worker.ts'
-import { type JudgeOptions, judging } from './judge.ts'
+import { type JudgeOptions, judging, workerOf } from './judge.ts'
 
 /** A part of the outcome that differs. */
 export type Difference = { part: Part; was: unknown; is: unknown }
@@ -91,9 +91,6 @@ function isPartOf(made: Changes, commit: Changes): boolean {
 
 const hasStep = ({ ops = [] }: Changes): boolean => ops.some(({ op, ...rest }) => op === 'step' && 'value' in rest)
 
-const named = (workers: Worker | readonly Worker[], { queue, class: name }: Snapshot['job']): Worker | undefined =>
-  [workers].flat().find((one) => one.class === name && (one.queue ?? 'default') === queue)
-
 /**
  * Runs a function as a recorded run did: with its args, state, values and step results. Steps do not act; changes that
  * they made are taken from the record. Returns the differences.
@@ -106,7 +103,7 @@ export async function replay(
   options: JudgeOptions = {},
 ): Promise<Replayed> {
   const recorded = check(recordedRun, parseJson(JSON.stringify(given), closedParts))
-  const worker = named(workers, recorded.snapshot.job)
+  const worker = workerOf([workers].flat(), recorded.snapshot.job)
   if (!worker) return { is: 'unjudged', why: `there is no class ${recorded.snapshot.job.class}` }
   const results = resultsOf(recorded)
   const commits: Changes[] = []

@@ -10,8 +10,6 @@ import type { Verdict } from '../../testing/rehearse.ts'
  */
 export type Judged = Verdict | { is: 'gone' } | { is: 'same' } | { is: 'differs'; parts: string[] }
 
-export type Waiting = GivenWaitingJob
-
 type Named = { queue: string; class: string }
 type Job = Named & { id: number }
 
@@ -42,14 +40,14 @@ const order = ({ is }: Finding): number => (isGood(is) ? 2 : is === 'unjudged' ?
 export function createReport() {
   const classes = new Map<string, Named & { findings: Map<string, Finding> }>()
   /** Jobs whose classes the code does not define. */
-  const missing: Waiting[] = []
+  const missing: GivenWaitingJob[] = []
   /** Deployments that serve a class of the code. */
   const ours = new Set<string>()
   const sum = (findings: Iterable<Finding>, fits: (finding: Finding) => boolean): number =>
     [...findings].filter(fits).reduce((jobs, finding) => jobs + finding.jobs, 0)
 
   /** Returns whether other deployments or programs serve the class. If ours is unknown, the class counts as gone. */
-  const isElsewhere = ({ servedBy }: Waiting): boolean =>
+  const isElsewhere = ({ servedBy }: GivenWaitingJob): boolean =>
     servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
 
   function note({ queue, class: className, id }: Job, judged: Judged): void {
@@ -68,7 +66,7 @@ export function createReport() {
   }
 
   return {
-    add({ snapshot, servedBy }: Waiting, verdict: Verdict): void {
+    add({ snapshot, servedBy }: GivenWaitingJob, verdict: Verdict): void {
       for (const id of servedBy ?? []) ours.add(id)
       note(snapshot.job, verdict)
     },
@@ -76,7 +74,7 @@ export function createReport() {
     note,
 
     /** Adds a job whose class the code does not define. */
-    miss: (job: Waiting): void => void missing.push(job),
+    miss: (job: GivenWaitingJob): void => void missing.push(job),
 
     /** Sums up. Called once, after the last job. */
     whole(): Report {

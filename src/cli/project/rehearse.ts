@@ -1,42 +1,42 @@
 // sidejob rehearse: runs the code of this folder with the jobs that wait on a server, without any effect.
 
 import type { Client } from '../../client/index.ts'
-import type { Worker } from '../../core/worker.ts'
-import { type Command, chosen, count, type Given, type Io } from '../command.ts'
-import { createReport, type Judged, linesOf, type Waiting } from './rehearsal-report.ts'
+import type { Definitions } from '../../dev/definitions.ts'
+import { type Command, chosen, count, everyPage, type Io } from '../command.ts'
+import { createReport, type Judged, linesOf } from './rehearsal-report.ts'
 
 const PAGE = 100
 
 type Recorded = Awaited<ReturnType<Client['recorded']['list']>>['jobs'][number]
 
-const keyOf = (one: { queue?: string; class: string }): string => `${one.queue ?? 'default'}\n${one.class}`
+/** What is judged: at most `limit` jobs of the server, with the code of the folder. */
+type Asked = Definitions & { client: Client; filter: Record<string, string>; limit: number }
 
-/** All pages of a list that Redis scans. */
-async function scanned<T>(read: (cursor?: string) => Promise<{ found: Record<string, T>; cursor: string | null }>) {
-  const all: Record<string, T> = {}
-  let next: string | null | undefined
-  do {
-    const { found, cursor } = await read(next ?? undefined)
-    Object.assign(all, found)
-    next = cursor
-  } while (next !== null)
-  return all
+/** Reads the newest jobs of a list, page by page. */
+async function* newest<J>(
+  most: number,
+  read: (query: { cursor?: string; limit: number }) => Promise<{ jobs: J[]; cursor: string | null }>,
+): AsyncGenerator<J> {
+  let left = most
+  for await (const { jobs } of everyPage((at) => read({ ...at, limit: Math.min(PAGE, left) }))) {
+    yield* jobs
+    left -= jobs.length
+    if (left <= 0) return
+  }
 }
-
-const at = (cursor?: string) => (cursor === undefined ? {} : { cursor })
 
 /** Reads the steps and children that did not fit in the snapshot of a job. */
 const beyond = (client: Client, id: number) => ({
-  steps: () =>
-    scanned(async (from) => {
-      const { steps, cursor } = await client.waiting.steps(id, at(from))
-      return { found: steps, cursor }
-    }),
-  children: () =>
-    scanned(async (from) => {
-      const { children, cursor } = await client.waiting.children(id, at(from))
-      return { found: children, cursor }
-    }),
+  async steps() {
+    const all: Record<string, unknown> = {}
+    for await (const { steps } of everyPage((at) => client.waiting.steps(id, at))) Object.assign(all, steps)
+    return all
+  },
+  async children() {
+    const all: Awaited<ReturnType<Client['waiting']['children']>>['children'] = {}
+    for await (const { children } of everyPage((at) => client.waiting.children(id, at))) Object.assign(all, children)
+    return all
+  },
 })
 
 /** An upper bound of the jobs that wait inside a function. */
@@ -58,30 +58,15 @@ async function quietly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function* waitingJobs(client: Client, filter: Record<string, string>, limit: number): AsyncGenerator<Waiting> {
-  let left = limit
-  for (let next: string | null | undefined; next !== null && left > 0; ) {
-    const { jobs, cursor } = await client.waiting.list({ ...filter, ...at(next), limit: Math.min(PAGE, left) })
-    yield* jobs
-    left -= jobs.length
-    next = cursor
-  }
-}
-
-async function rehearseAll(client: Client, given: Given, io: Io, folder: string) {
-  const { definitionsOf } = await import('../../dev/definitions.ts')
+async function rehearseAll({ client, workers, env, filter, limit }: Asked, io: Io) {
   const { rehearse: judge } = await import('../../testing/rehearse.ts')
-  const { workers, env } = await definitionsOf(folder)
-  const known = new Map<string, Worker>(workers.map((worker) => [keyOf(worker), worker]))
-  const filter = chosen(given, 'queue', 'class', 'deployment')
-  const limit = given.limit === undefined ? Number.POSITIVE_INFINITY : count(given, 'limit')
+  const { workerOf } = await import('../../testing/judge.ts')
   const shows = process.stderr.isTTY === true
   const most = shows ? Math.min(limit, await mostOf(client, filter)) : 0
   const report = createReport()
-
   let done = 0
-  for await (const job of waitingJobs(client, filter, limit)) {
-    const worker = known.get(keyOf(job.snapshot.job))
+  for await (const job of newest(limit, (query) => client.waiting.list({ ...filter, ...query }))) {
+    const worker = workerOf(workers, job.snapshot.job)
     const more = beyond(client, job.snapshot.job.id)
     if (worker) report.add(job, await judge(worker, job, { env, ...more }))
     else report.miss(job)
@@ -92,12 +77,8 @@ async function rehearseAll(client: Client, given: Given, io: Io, folder: string)
 }
 
 /** Replays recorded runs of ended jobs. */
-async function replayAll(client: Client, given: Given, folder: string) {
-  const { definitionsOf } = await import('../../dev/definitions.ts')
+async function replayAll({ client, workers, env, filter, limit }: Asked) {
   const { replay } = await import('../../testing/replay.ts')
-  const { workers, env } = await definitionsOf(folder)
-  const filter = chosen(given, 'queue', 'class')
-  const limit = given.limit === undefined ? Number.POSITIVE_INFINITY : count(given, 'limit')
   const report = createReport()
   const judged = async ({ run, fault = '' }: Recorded): Promise<Judged> => {
     if (!run) return { is: 'unjudged', why: fault }
@@ -105,13 +86,8 @@ async function replayAll(client: Client, given: Given, folder: string) {
     if (replayed.is !== 'differs') return replayed
     return { is: 'differs', parts: replayed.differences.map(({ part }) => part) }
   }
-  let left = limit
-  for (let next: string | null | undefined; next !== null && left > 0; ) {
-    const { jobs, cursor } = await client.recorded.list({ ...filter, ...at(next), limit: Math.min(PAGE, left) })
-    for (const job of jobs) report.note(job, await judged(job))
-    left -= jobs.length
-    next = cursor
-  }
+  for await (const job of newest(limit, (query) => client.recorded.list({ ...filter, ...query })))
+    report.note(job, await judged(job))
   return report.whole()
 }
 
@@ -129,9 +105,13 @@ export const rehearse: Command = {
     limit: { type: 'string', short: 'n', does: 'maximum number of jobs, the newest; all without it' },
   },
   async run(client, given, io, [folder = '.']) {
-    const report = await quietly(() =>
-      given.recorded ? replayAll(client, given, folder) : rehearseAll(client, given, io, folder),
-    )
+    const limit = given.limit === undefined ? Number.POSITIVE_INFINITY : count(given, 'limit')
+    const filter = chosen(given, 'queue', 'class', ...(given.recorded ? [] : ['deployment']))
+    const report = await quietly(async () => {
+      const { definitionsOf } = await import('../../dev/definitions.ts')
+      const asked = { ...(await definitionsOf(folder)), client, filter, limit }
+      return given.recorded ? replayAll(asked) : rehearseAll(asked, io)
+    })
     if (io.json) io.show(report)
     else for (const line of linesOf(report)) io.print(line)
     return report.continues === report.jobs ? 0 : 1
