@@ -2,12 +2,10 @@
 
 import { type ClassCount, countsIn } from '../../core/class-counts.ts'
 import { SidejobError } from '../../core/errors.ts'
-import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { ErrorKind } from '../engine.ts'
-import type { Deploy, Deployment } from '../jobs/announcement.ts'
+import { type Deploy, deploymentsIn, keyOf, MAX_QUEUES } from '../jobs/announcement.ts'
 import type { createErrors } from './errors.ts'
-import { MOST_QUEUES } from './stats.ts'
 
 const DAY = 86_400_000
 
@@ -57,10 +55,10 @@ function periodOf(from: Mark | undefined, to: Mark): { from: number; rows: Count
   return { from: start?.at ?? first * DAY, rows }
 }
 
-const keyOf = ({ queue, class: name }: Counts): string => `${queue}\n${name ?? ''}`
-
 function compared(before: readonly Counts[], after: readonly Counts[]): ComparedClass[] {
-  const [earlier, later] = [before, after].map((rows) => new Map(rows.map((row) => [keyOf(row), row])))
+  const [earlier, later] = [before, after].map(
+    (rows) => new Map(rows.map((row) => [keyOf({ queue: row.queue, name: row.class ?? '' }), row])),
+  )
   const only = (row?: Counts): OfPeriod | null => (row ? { counts: row.counts, took: row.took } : null)
   return [...new Set([...earlier!.keys(), ...later!.keys()])].sort().map((key) => {
     const { queue, class: name } = (earlier!.get(key) ?? later!.get(key))!
@@ -69,12 +67,7 @@ function compared(before: readonly Counts[], after: readonly Counts[]): Compared
 }
 
 export function createDeployments({ store, now }: Context, errors: Pick<ReturnType<typeof createErrors>, 'list'>) {
-  async function all(): Promise<[id: string, deployment: Deployment][]> {
-    return Object.entries(await store.deployments()).flatMap(([id, text]) => {
-      const deployment = readObject<Deployment>(text)
-      return deployment ? [[id, deployment] as [string, Deployment]] : []
-    })
-  }
+  const all = async () => deploymentsIn(await store.deployments())
 
   /** Without an id: the deployment that was deployed last. */
   async function deployOf(asked?: string, at?: number): Promise<{ id: string; deploys: Deploy[]; i: number }> {
@@ -93,7 +86,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
     text ? { at, queues: JSON.parse(text) as QueueTexts[] } : undefined
 
   async function markNow(): Promise<Mark> {
-    const { queues, now: at } = await store.classes('', MOST_QUEUES, 0)
+    const { queues, now: at } = await store.classes('', MAX_QUEUES, 0)
     return { at, queues }
   }
 

@@ -1,14 +1,13 @@
 // Jobs that wait inside their function, for rehearsals of new code. Reads only.
 
 import type { Encoded } from '../../core/codec/value.ts'
-import { readObject } from '../../core/readable.ts'
 import type { Snapshot } from '../../core/run.ts'
 import type { WaitingJob } from '../../core/waiting.ts'
 import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Ref } from '../engine.ts'
-import { type Deployment, keyOf } from '../jobs/announcement.ts'
+import { deploymentsIn, keyOf } from '../jobs/announcement.ts'
 import { timeoutOf } from '../jobs/registry.ts'
 import { shownSnapshot } from '../run/shown.ts'
 import { runAtOf, snapshotOf } from '../run/snapshot.ts'
@@ -30,9 +29,7 @@ const begun = (id: number, record: JobRecord, at: number): JobRecord => ({
 export function createWaiting({ store, registry, now }: Context) {
   /** Deployments by the classes that they announced. */
   async function announced(): Promise<(record: JobRecord) => string[]> {
-    const all = Object.entries(await store.deployments()).map(
-      ([id, text]) => [id, new Set(readObject<Deployment>(text)?.classes)] as const,
-    )
+    const all = deploymentsIn(await store.deployments()).map(([id, { classes }]) => [id, new Set(classes)] as const)
     return ({ queue, class: name }) => all.flatMap(([id, classes]) => (classes.has(keyOf({ queue, name })) ? [id] : []))
   }
 

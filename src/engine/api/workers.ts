@@ -5,13 +5,12 @@ import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { differing, patched } from '../../core/merge-patch.ts'
-import { readObject } from '../../core/readable.ts'
 import type { WorkerPatch } from '../../core/schemas.ts'
 import { callable } from '../../core/url.ts'
 import type { Worker } from '../../core/worker.ts'
 import type { Context } from '../context.ts'
 import type { Preview, StoredWorker, WorkerDefinition, WorkerView } from '../engine.ts'
-import { type Deployment, keyOf } from '../jobs/announcement.ts'
+import { deploymentsIn, keyOf } from '../jobs/announcement.ts'
 import { checkSchemas } from '../jobs/checks.ts'
 import { workerUnfitOf } from './worker-unfit.ts'
 
@@ -72,11 +71,7 @@ type ServedBy = WorkerView['servedBy'][number]
 /** Newest first, with the newest version that has the class. */
 function byClass(deployed: Record<string, string>): Map<string, ServedBy[]> {
   const found = new Map<string, ServedBy[]>()
-  const all = Object.entries(deployed).flatMap(([id, text]) => {
-    const one = readObject<Deployment>(text)
-    return one ? [{ id, ...one }] : []
-  })
-  for (const { id, at, classes, versions } of all.sort((a, b) => b.at - a.at))
+  for (const [id, { at, classes, versions }] of deploymentsIn(deployed).sort(([, a], [, b]) => b.at - a.at))
     for (const key of classes) {
       const serving = versions?.find((one) => one.classes.includes(key))
       found.set(key, [...(found.get(key) ?? []), { id, at, version: serving?.version ?? null }])

@@ -67,12 +67,20 @@ const VERSIONS = 8
 const MAX_DEPLOYS = 20
 /** An isolate of an old version that starts later than this after a deploy means a rollback. */
 const GRACE = 600_000
-/** Maximum number of queues whose counts are kept at a deploy, and their maximum size. */
-const MAX_QUEUES = 50
+/** Maximum number of queues whose counts are kept at a deploy. They are compared with as many later. */
+export const MAX_QUEUES = 50
+/** Maximum number of characters of these counts. */
 const MAX_COUNTS = 256 * 1024
 
 // Names contain no line break.
 export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
+
+/** Readable announcements, with the ids of their deployments. */
+export const deploymentsIn = (texts: Record<string, string>): [id: string, deployment: Deployment][] =>
+  Object.entries(texts).flatMap(([id, text]): [string, Deployment][] => {
+    const deployment = readObject<Deployment>(text)
+    return deployment ? [[id, deployment]] : []
+  })
 
 const namedBy = (key: string): { queue: string; name: string } => {
   const [queue, name] = key.split('\n') as [string, string]
@@ -154,10 +162,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
   }
 
   async function read(id: string): Promise<Found> {
-    const all = Object.entries(await store.deployments()).flatMap(([of, text]) => {
-      const one = readObject<Deployment>(text)
-      return one ? [[of, one] as const] : []
-    })
+    const all = deploymentsIn(await store.deployments())
     return { own: all.find(([of]) => of === id)?.[1], others: all.filter(([of]) => of !== id).map(([, one]) => one) }
   }
 
