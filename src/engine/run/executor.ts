@@ -2,12 +2,10 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
-import type { Changes, Snapshot } from '../../core/run.ts'
+import type { Changes } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { outcomeSent, type RunOutcome, type SentOutcome } from '../../redis/changes.ts'
-import { shownItem } from '../../redis/item.ts'
 import { says, type Words } from '../../redis/ops.ts'
-import { childrenOf, countsOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
 import { LAST, outcomeOf, skipped } from '../jobs/outcome.ts'
@@ -17,6 +15,7 @@ import { type PushOptions, push } from '../remote/push.ts'
 import { OlderCode } from './code-change.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, runError, runFunction } from './function.ts'
+import { createReader } from './reader.ts'
 import { keepsValues, Recording } from './recording.ts'
 import { type RunHook, refusedReport, reportOf, startOf, type ToldOutcome } from './report.ts'
 import { createRunTimes } from './run-time.ts'
@@ -44,7 +43,6 @@ export type ExecutorOptions = {
   version?: string
 }
 
-const PAGE = 1_000
 const RELEASE_FOR = 10_000
 /** A class may have just moved to pull workers, which its queue may learn a moment before or after us. */
 const BRIEFLY = 1_000
@@ -124,6 +122,7 @@ export function createExecutor({
 }: ExecutorOptions) {
   const breakers = createCircuitBreakers({ store, shut: async () => undefined })
   const pace = createRunTimes()
+  const reader = createReader(store)
 
   const deciding = (lent: ClaimedJob, found?: Registered) => ({
     document: lent.document,
@@ -169,16 +168,16 @@ export function createExecutor({
       return checkpoint(this.#lent, changes, this.#found, this.#stops)
     }
     page(port: string, after: number) {
-      return page(this.#lent.id, port, after)
+      return reader.page(this.#lent.id, port, after)
     }
     peek(of: Parameters<JobTools['peek']>[0]) {
-      return peek(of)
+      return reader.peek(of)
     }
     steps() {
-      return allSteps(this.#lent.id)
+      return reader.steps(this.#lent.id)
     }
     children() {
-      return allChildren(this.#lent.id)
+      return reader.children(this.#lent.id)
     }
     now() {
       return now()
@@ -193,59 +192,6 @@ export function createExecutor({
       const { queue, token } = this.#lent.document
       return store.extend(queue, [token!], lease, { progress: value })
     }
-  }
-
-  async function page(id: number, port: string, after: number) {
-    const { document } = await store.inspect(String(id))
-    const { pushed, taken } = countsOf(document, 'i', port) ?? { pushed: 0, taken: 0 }
-    const skip = after - taken
-    const items = await store.values(id, 'in', port, Math.max(0, skip), PAGE)
-    const values = items.map(shownItem)
-    return { values, more: Math.max(0, pushed - taken - skip - values.length) }
-  }
-
-  async function peek(of: { id: number; dir: 'in' | 'out'; port: string }[]) {
-    const rows = await store.peek(
-      of.map(({ id, dir, port }) => ({ id, dir: dir === 'in' ? 'i' : 'o', port })),
-      PAGE,
-    )
-    return Promise.all(
-      rows.map(async (row, i) => row && { taken: row.taken, values: (await allOf(of[i]!, row)).map(shownItem) }),
-    )
-  }
-
-  async function allOf(
-    { id, dir, port }: { id: number; dir: 'in' | 'out'; port: string },
-    { items, more }: { items: string[]; more: number },
-  ): Promise<string[]> {
-    const all = [...items]
-    const wanted = items.length + more
-    while (all.length < wanted) {
-      const page = await store.values(id, dir, port, all.length, PAGE)
-      if (page.length === 0) break
-      all.push(...page)
-    }
-    return all
-  }
-
-  async function allSteps(id: number): Promise<Record<string, Encoded>> {
-    const all: Record<string, Encoded> = Object.create(null)
-    for (let cursor = '0', more = true; more; more = cursor !== '0') {
-      const page = await store.steps(id, cursor)
-      Object.assign(all, page.steps)
-      cursor = page.cursor
-    }
-    return all
-  }
-
-  async function allChildren(id: number): Promise<Snapshot['children']> {
-    const all: Snapshot['children'] = Object.create(null)
-    for (let cursor = '0', more = true; more; more = cursor !== '0') {
-      const page = await store.children(id, cursor)
-      Object.assign(all, childrenOf(page.children))
-      cursor = page.cursor
-    }
-    return all
   }
 
   const release = (lent: ClaimedJob, words: Words = []): RunOutcome => ({
@@ -421,7 +367,7 @@ export function createExecutor({
     run,
     tellRefused,
     sound,
-    page,
+    page: reader.page,
     usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED,
   }
 }
