@@ -16,7 +16,7 @@ const effects: Record<number, Effect[]> = {}
 const note = (job: Job, what: string, by: Version) => () =>
   void (effects[job.id] ??= []).push({ what, at: kit.now(), by })
 
-const version = (by: Version, perform: (job: Job) => Promise<unknown>): Engine =>
+const version = (perform: (job: Job) => Promise<unknown>): Engine =>
   createEngine({
     ...kit.engineOptions,
     // Small batches, so that both versions get runs.
@@ -25,14 +25,14 @@ const version = (by: Version, perform: (job: Job) => Promise<unknown>): Engine =
   })
 
 const versions = (): Record<Version, Engine> => ({
-  old: version('old', async (job) => {
+  old: version(async (job) => {
     await job.step('reserve', note(job, 'reserve', 'old'))
     await job.sleep('2 hours')
     await job.step('remind', note(job, 'remind', 'old'))
     await job.sleep('3 hours')
     await job.step('charge', note(job, 'charge', 'old'))
   }),
-  new: version('new', async (job) => {
+  new: version(async (job) => {
     const isSoon = await job.patched('remind soon')
     await job.step('reserve', note(job, 'reserve', 'new'))
     if (isSoon) await job.sleep('1 hour', { name: 'soon' })

@@ -9,7 +9,7 @@ const PAGE = 100
 
 type Recorded = Awaited<ReturnType<Client['recorded']['list']>>['jobs'][number]
 
-/** What is judged: at most `limit` jobs of the server, with the code of the folder. */
+/** A rehearsal judges at most `limit` jobs of the server, with the code of the folder. */
 type Asked = Definitions & { client: Client; filter: Record<string, string>; limit: number }
 
 /** Reads the newest jobs of a list, page by page. */
