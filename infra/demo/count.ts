@@ -10,11 +10,7 @@ export type Counted = { id: number; total: Record<string, number> }
 /** Lost runs continue within two minutes. Longer silence means an error. */
 const PATIENCE = 240_000
 
-/**
- * Creates the counting job, reports its id, writes the texts and waits for the result.
- *
- * @example const { total } = await countWords(client, texts, (done) => console.log(done))
- */
+/** Creates the counting job, reports its id, writes the texts and waits for the result. */
 export async function countWords(
   client: Client,
   texts: Text[],

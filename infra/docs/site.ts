@@ -147,11 +147,6 @@ function llms(nav: Nav, pages: readonly Page[]): string {
   return ['# sidejob', '', about, '', ...parts.flat()].join('\n')
 }
 
-/**
- * Builds the site into a folder, which is emptied first.
- *
- * @example await buildSite('dist/docs')
- */
 export async function buildSite(folder: string): Promise<string[]> {
   const pages = pagesFrom(pagesIn(join(root, 'docs')).map((page) => `docs/${page}`))
   const there = new Set(pages.map(({ path }) => targetOf(path)))

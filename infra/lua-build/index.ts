@@ -14,11 +14,7 @@ const target = join(import.meta.dirname, '../../src/redis/scripts.generated.ts')
 type Editing = (file: string, text: string) => string
 const same: Editing = (_, text) => text
 
-/**
- * Builds all scripts. `edit` may change the text of a file first: tests remove a rule with it.
- *
- * @example buildScripts().scripts.get('commit').sha
- */
+/** Builds all scripts. `edit` may change the text of a file first: tests remove a rule with it. */
 export function buildScripts(edit: Editing = same): { library: Library; scripts: Map<string, Built> } {
   const texts = new Map(luaFiles().map((file) => [file, edit(file, readLua(file))]))
   const library = new Library(new Map([...texts].map(([file, text]) => [file, readArguments(file, text)])))

@@ -173,11 +173,7 @@ function inOrder(modules: Modules): Module[] {
   return [...order]
 }
 
-/**
- * Reads all files: modules in the order of their requires, and scripts.
- *
- * @example linked(new Map([['lib/runtime/time.lua', 'local time = {}\nreturn time']])).modules.has('runtime/time')
- */
+/** Reads all files: modules in the order of their requires, and scripts. */
 export function linked(texts: ReadonlyMap<string, string>): { modules: Modules; scripts: File[] } {
   const sources = new Map([...texts].map(([file, text]) => [file, read(text)]))
   const declared = declaredIn(sources.values())

@@ -63,7 +63,6 @@ const shown = ({ verdict, about, expected, got }: Line): string =>
 /**
  * Asks all questions and deletes its own data.
  *
- * @example const lines = await probe({ env: process.env, say: console.log })
  * @throws if settings are missing, naming all of them, or if something could not be deleted
  */
 export async function probe({

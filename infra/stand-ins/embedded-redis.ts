@@ -17,11 +17,7 @@ export type EmbeddedOptions = {
   port?: number
 }
 
-/**
- * Starts it, on this machine only: the listener of js-redis-server accepts connections from the whole network.
- *
- * @example const { port, close } = await startEmbedded({ dir: '.sidejob/redis' })
- */
+/** Starts it, on this machine only: the listener of js-redis-server accepts connections from the whole network. */
 export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
   const core = await import('js-redis-server/core').catch((cause) => {
     throw new Error('The embedded Redis needs js-redis-server, which is not installed: run npm install', { cause })

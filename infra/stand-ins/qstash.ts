@@ -34,10 +34,6 @@ type Options = {
 }
 export type Qstash = Awaited<ReturnType<typeof startQstash>>
 
-/**
- * Starts the server.
- * @example const qstash = await startQstash(); new Client({ baseUrl: qstash.url, token: qstash.token, devMode: false })
- */
 export async function startQstash({
   port = 0,
   host = '127.0.0.1',

@@ -48,7 +48,6 @@ export function count(given: Given, name: string): number {
   throw new UsageError(`--${name}: expected a number above 0, got ${String(given[name])}`)
 }
 
-/** @example jsonOf('{"n":1}', '--args') */
 export function jsonOf(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
@@ -57,11 +56,7 @@ export function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/**
- * JSON from the command line, from a file (`@args.json`) or from the input (`-`).
- *
- * @example await jsonFrom('@args.json', '--args', io)
- */
+/** JSON from the command line, from a file (`@args.json`) or from the input (`-`). */
 export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
   // Opens the input, which keeps the process alive until it ends: only if it is read.
   if (text === '-') return parsedIn(await allOf(io.lines), `${name}: the input`)
@@ -92,11 +87,7 @@ export const JSON_HELP = 'JSON, @file or - for the input'
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])))
 
-/**
- * Reads a list page by page.
- *
- * @example for await (const { files } of everyPage((at) => client.files.list(at))) found.push(...files)
- */
+/** Reads a list page by page. */
 export async function* everyPage<P extends { cursor: string | null }>(
   read: (at: { cursor?: string }) => Promise<P>,
 ): AsyncGenerator<P> {

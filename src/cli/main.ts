@@ -151,11 +151,6 @@ function helpOf(words: string[]): string[] | undefined {
   return found ? help(found[0], found[1]) : overview()
 }
 
-/**
- * Runs a command and returns its exit code.
- *
- * @example process.exitCode = await main(['ls', '--json'])
- */
 export async function main(words: string[], io: (json: boolean) => Io = createIo): Promise<number> {
   const plain = io(words.includes('--json'))
   const shown = helpOf(words)

@@ -40,8 +40,6 @@ type Example = { row: Row; parsed: Row; rest: Row }
 
 /**
  * Parses lists of objects, most of which equal an earlier object except for some members: checks only these members.
- *
- * @example alike(jobInput, { by: 'class', members: ['args'], most: 1_000 })
  */
 export function alike(item: z.ZodObject, { by, members, most }: Likeness): QuickParse {
   const schemas = members.map((member) => [member, item.shape[member]! as z.ZodType] as const)

@@ -7,13 +7,7 @@ export type Pace = { rate: number; burst: number }
 
 type Bucket = { left: number; at: number }
 
-/**
- * Returns 0, or the seconds until there is enough.
- *
- * @example
- * const take = buckets(10_000, Date.now)
- * const wait = take('key-1', { rate: 100, burst: 200 })
- */
+/** Returns 0, or the seconds until there is enough. */
 export function buckets(names: number, now: () => number) {
   const known = new Lru<string, Bucket>(names)
   return (name: string, { rate, burst }: Pace, n = 1): number => {

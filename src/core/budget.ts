@@ -39,7 +39,6 @@ export type Sum = Map<Part, number>
 
 export const BUDGET = 32_000
 
-/** @example add(sum, 'channels', 1_000) */
 export function add(sum: Sum, part: Part, n: number): void {
   if (n > 0) sum.set(part, (sum.get(part) ?? 0) + n)
 }

@@ -20,7 +20,6 @@ export const callbackDelays: readonly number[] = [
   24 * HOUR,
 ]
 
-/** Callbacks are internal jobs. */
 export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 
 /** A group name that callers cannot use. */
@@ -68,5 +67,4 @@ export function envelope(ended: Ended): string {
   return writeJson({ ...head, reason, message, error: error === null ? null : raw(error) })
 }
 
-/** The format of a Kafka REST proxy. */
 export const kafkaBody = (payload: string): string => `{"records":[{"value":${payload}}]}`

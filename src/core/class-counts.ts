@@ -105,7 +105,6 @@ const byName = (sums: Sums): ClassCount[] =>
     .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
     .map(([name, numbers]) => classCountOf(name, numbers))
 
-/** Counts of one queue at the start and at the end of a part of a day. */
 export type CountedPart = { day: number; from: readonly string[]; to: readonly string[] }
 
 /**

@@ -6,7 +6,6 @@
  */
 export type CodeChange = { kept: string; asked: string | null; longer?: number }
 
-/** Undefined for another error. */
 export function codeChangeIn(error: string | null): (CodeChange & { message: string }) | undefined {
   if (!error?.includes('"codeChange"')) return undefined
   const { message = '', detail } = JSON.parse(error) as { message?: string; detail?: { codeChange?: CodeChange } }

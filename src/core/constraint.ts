@@ -36,7 +36,6 @@ type Condition = z.output<typeof condition>
 
 export type Matched = { queue: string; class: string; args: unknown }
 
-/** Undefined if it is missing. */
 export function atPath(value: unknown, path: string): unknown {
   let here = value
   for (const step of path.split('.')) {
@@ -57,7 +56,6 @@ function fits(value: unknown, condition: Condition): boolean {
   return inRange(value, condition.min, condition.max)
 }
 
-/** @example isAbout({ match: { class: 'download', args: { host: 'a.com' } } }, job) */
 export const isAbout = ({ match }: Constraint, job: Matched): boolean =>
   (match.queue === undefined || fitsGlob(match.queue, job.queue)) &&
   (match.class === undefined || fitsGlob(match.class, job.class)) &&

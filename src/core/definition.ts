@@ -10,7 +10,6 @@ import { type RetryOptions, type Worker, workerDefaults } from './worker.ts'
 
 const refused = (message: string, cause?: unknown) => new SidejobError('BAD_REQUEST', message, { cause })
 
-/** The class, or the position in the list if it is missing. */
 function nameOf(worker: unknown, place: string): string {
   const { queue = workerDefaults.queue, class: name } = (worker ?? {}) as Partial<Worker>
   return typeof name === 'string' ? `class ${name} of queue ${String(queue)}` : place

@@ -24,7 +24,6 @@ export type Sink = {
   upload: (key: string, options: StoreOptions) => Promise<Upload>
 }
 
-/** R2, or a compatible implementation. */
 export type Bucket = Sink & {
   head: (key: string) => Promise<Stored | null>
   get: (key: string, range?: Range) => Promise<(Stored & { body: ReadableStream<Uint8Array> }) | null>

@@ -13,15 +13,12 @@ const LEFT_OUT = 64
 /**
  * @param ms length of a wait
  * @param last time of the last call, if known
- * @example const gathering = createGathering(6); gathering.note(elapsed()); await sleep(gathering.wait());
- * gathering.brought(others.length)
  */
 export function createGathering(ms: number, last = Number.NEGATIVE_INFINITY) {
   let interval = LONGEST
   let inVain = 0
   let leaveOut = 0
   return {
-    /** Notes a call, or several at once. */
     note(at: number, several = 1): void {
       interval = Math.min((at - last) / Math.max(1, several), LONGEST) * WEIGHT + interval * (1 - WEIGHT)
       last = at
@@ -33,7 +30,6 @@ export function createGathering(ms: number, last = Number.NEGATIVE_INFINITY) {
       leaveOut--
       return 0
     },
-    /** Reports the number of gathered calls. */
     brought(more: number): void {
       inVain = more > 0 ? 0 : inVain + 1
       leaveOut = inVain < IN_VAIN ? 0 : Math.min(LEFT_OUT, 2 ** (inVain - IN_VAIN))

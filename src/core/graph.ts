@@ -17,7 +17,6 @@ const EDGES = 10_000
 const port = z.strictObject({
   default: closed.optional(),
   channels: channelNames.optional(),
-  /** Initial values of a new node or list. */
   init: values.optional(),
 })
 

@@ -112,8 +112,6 @@ function contentOf(prefix: string, body: Uint8Array): Uint8Array {
  * Reads the body only if the headers have an acceptable time and a signature of the right form. Returns the body, and
  * the id of the event if a signed part has one: for GitHub, which does not sign its delivery id, that is the hash of
  * the body.
- *
- * @example const { id, bytes } = await checkSignature('github', { headers, body, secrets: ['…'], now: Date.now() })
  */
 export async function checkSignature(
   dialect: Dialect,

@@ -53,7 +53,6 @@ export const ended: ReadonlySet<Status> = new Set(['completed', 'failed', 'termi
 /** An id is an integer from 1, written without a sign or leading zeros: "1abc" and "01" are none. */
 export const isId = (text: string): boolean => /^[1-9][0-9]{0,15}$/.test(text)
 
-/** At most 255 characters. */
 export const isAlias = (text: string): boolean => /^\p{L}[^\p{Cc}]{0,254}$/u.test(text)
 
 /** `*` in a definition creates ports on first use. */

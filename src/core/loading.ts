@@ -10,7 +10,6 @@ const here = globalThis as { [PLACE]?: Listener }
 /** Reports the classes of a Worker to the program that loads it, if there is one. */
 export const tellLoaded: Listener = (functions) => here[PLACE]?.(functions)
 
-/** Returns the classes of all Workers that `load` creates. */
 export async function workersOf(load: () => Promise<unknown>): Promise<Worker[]> {
   const found: Worker[] = []
   here[PLACE] = (functions) => void found.push(...functions())

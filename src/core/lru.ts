@@ -1,6 +1,5 @@
 // A map with a maximum size that drops the least recently used entries.
 
-/** @example const seen = new Lru<string, number>(1_000) */
 export class Lru<K, V> {
   readonly #most: number
   readonly #entries = new Map<K, V>()

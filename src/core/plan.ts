@@ -11,11 +11,9 @@ import { type End, endText, type GraphWire, wiresOf } from './wires.ts'
 export type FlowFacts = {
   id: number
   children: Record<string, { id: number; class: string; status: Status }>
-  /** Number of waiting values, and whether there is a default. */
   inputs: Record<string, { size: number; default: boolean }>
   /** Wired inputs of the flow, and ports of its children with wires, values or a default. */
   wires: Wiring[]
-  /** Null if a job does not exist. */
   jobs: Record<number, Adoptable | null>
 }
 
@@ -68,7 +66,6 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 const isOther = (node: GraphNode, was: GraphNode): boolean =>
   node.class !== was.class || node.queue !== was.queue || node.args !== was.args
 
-/** Undefined for a removed port. */
 function changed(ports: GraphNode['inports'], was: GraphNode['inports']): PortOptions | undefined {
   const [now, before] = [specsOf(ports), specsOf(was)]
   const names = Object.keys({ ...before, ...now }).filter((name) => !isSame(now[name] ?? {}, own(before, name) ?? {}))
@@ -132,7 +129,6 @@ export function compare(graph: Graph, before: Graph | undefined, facts: FlowFact
     rowsOf: (name: string) => facts.wires.filter(({ child }) => child === name),
     rowOf: (child: string | undefined, dir: 'in' | 'out', port: string) =>
       facts.wires.find((row) => row.child === child && row.dir === dir && row.port === port),
-    /** First values of ports without earlier ones. */
     given(side: 'inports' | 'outports', name: string): Record<string, Encoded[]> {
       const was = isReplaced(name) ? {} : initsOf(wasNode(name)?.[side])
       return Object.fromEntries(Object.entries(initsOf(graph.nodes[name]![side])).filter(([port]) => !own(was, port)))
@@ -287,8 +283,6 @@ function orphansOf(seen: Comparison): Orphan[] {
 /**
  * A node keeps its job, its values and its current defaults while its class, queue and arguments stay; initial values
  * (`init`) are given once.
- *
- * @example planGraph(graph, before, facts).ops
  */
 export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFacts): Plan {
   const seen = compare(graph, before, facts)

@@ -102,11 +102,7 @@ export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, start
   )
 }
 
-/**
- * As if runs took no time; fewer than `n` if the repeat ends or stops advancing, or after `until`.
- *
- * @example nextTimes({ cron: '0 9 * * MON', tz: 'Europe/Berlin' }, Date.UTC(2026, 2, 11), 2)
- */
+/** As if runs took no time; fewer than `n` if the repeat ends or stops advancing, or after `until`. */
 export const nextTimes = (
   repeat: Repeat | Pick<ParsedRepeat, 'next'>,
   from: number,

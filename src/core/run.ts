@@ -31,8 +31,6 @@ const ms = z
 const count = z.int().min(0)
 const some = count.max(10_000)
 
-// ---- snapshot
-
 const snapshotItem = z.object({ data: closed, context: closed.optional() })
 
 const snapshotIn = z.object({
@@ -92,7 +90,6 @@ export const snapshot = z.object({
   in: z.record(z.string(), snapshotIn),
   out: z.record(z.string(), snapshotOut),
   children: z.record(z.string(), z.object({ id: jobId, status, class: z.string() })),
-  /** Number of children missing from `children`. */
   moreChildren: count.optional(),
   steps: z.record(z.string(), closed).optional(),
   /**
@@ -108,8 +105,6 @@ export type SnapshotIn = z.output<typeof snapshotIn>
 export type SnapshotOut = z.output<typeof snapshotOut>
 export type Wiring = z.output<typeof wiring>
 export type Snapshot = z.output<typeof snapshot>
-
-// ---- changes
 
 /** A port of this job, of a child (even of one spawned earlier in the same changes), or of any job. */
 export const portRef = z.union(
@@ -220,7 +215,6 @@ const op = z.union([
     z.strictObject({ op: z.literal('step'), name: label, value: closed, ms: z.int().min(0).max(1e12).optional() }),
     z.strictObject({ op: z.literal('inherit'), child: childName }),
   ]),
-  // The second form of operations with two forms.
   z.discriminatedUnion('op', [
     z.strictObject({ op: z.literal('default'), of: portRef, clear: z.literal(true) }),
     z.strictObject({ op: z.literal('wire'), from: portRef, call: z.literal(true) }),
@@ -283,7 +277,6 @@ export const changes = z
     path: ['pause'],
   })
 
-/** Keeps a run alive, with its progress. */
 export const heartbeat = z.strictObject({ progress: closed.optional() })
 
 export type PortRef = z.output<typeof portRef>
@@ -303,7 +296,6 @@ export type PastRun = {
   token?: string
   retried?: boolean
   by?: string
-  /** Version of the code that performed it. */
   version?: string
   error?: Encoded
   /** Only for jobs with a `history`: number of the run, time since which it was ready, number of commits. */

@@ -11,7 +11,6 @@ export type Slots = {
 /** An invocation may wait for the headers of at most six requests at once. Redis and QStash keep two of them. */
 export const CALLS = 4
 
-/** @example const leave = await slots.take(); try { await call() } finally { leave() } */
 export function createSlots(most: number = CALLS): Slots {
   const waiting: (() => void)[] = []
   let taken = 0

@@ -8,7 +8,6 @@ const PATH = /^\/t\/([a-z0-9][a-z0-9-]{0,39})(?=\/)/
 /** Undefined for a key of the deployment. */
 export const tenantOfKey = (key: string): string | undefined => KEY.exec(key)?.[1]
 
-/** @example splitPath('/t/acme/v1/jobs') */
 export function splitPath(path: string): { tenant?: string; path: string } {
   const tenant = PATH.exec(path)?.[1]
   return tenant === undefined ? { path } : { tenant, path: path.slice(tenant.length + 3) }

@@ -92,10 +92,7 @@ function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): 
   return for_ === use && (wanted === host || wanted === `${host}:${port || (protocol === 'https:' ? 443 : 80)}`)
 }
 
-/**
- * @throws if the address may not be called for this use
- * @example callable('https://example.com/hook', [], 'callbacks')
- */
+/** @throws if the address may not be called for this use */
 export function callable(address: string, allowHosts: readonly string[], use: Use): URL {
   if (!URL.canParse(address)) throw new SidejobError('BAD_REQUEST', `expected a URL, got ${address.slice(0, 100)}`)
   const url = new URL(address)

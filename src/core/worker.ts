@@ -211,8 +211,6 @@ export type InputsOf<W extends AnyDefined> = keyof Given<W['in']> extends never
 /** Values written to the output ports of a class. */
 export type OutputsOf<W extends AnyDefined> = { [P in keyof Given<W['out']>]: ValueOf<Given<W['out']>[P]>[] }
 
-/** Args of jobs of a class. */
 export type ArgsOf<W extends AnyDefined> = z.input<Given<W['args']>>
 
-/** Results of a class. */
 export type ResultOf<W extends AnyDefined> = z.output<Given<W['result']>>

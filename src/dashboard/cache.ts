@@ -33,11 +33,6 @@ export function createAnswers() {
   }
 }
 
-/**
- * Makes the cache of one look.
- *
- * @example const cache = createCache(answers.of(engine), engine); await cache.get('queues', 1_000, () => engine.queues.list())
- */
 export function createCache(answers: Answers, engine: Engine) {
   function isFresh(name: string): boolean {
     const last = answers.kept.get(name)

@@ -54,11 +54,7 @@ const searched = ({ cursor, newest }: Counting): string =>
     ? `Searched ${count(newest - Number(cursor) + 1)} of ${count(newest)}.`
     : 'Counting continues.'
 
-/**
- * A dialog whose number is the number of jobs that the act changes.
- *
- * @example confirm: (asked) => askCounted(asked, { of: { filter, action: 'retry' }, verb: 'Retry', text: [] })
- */
+/** A dialog whose number is the number of jobs that the act changes. */
 export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confirm> {
   const { of, verb, what = '', text, isTyped = false, chosen } = asking
   const counting: Counting =

@@ -6,7 +6,6 @@ import { SidejobError } from '../core/errors.ts'
 /**
  * Reads the form of a request.
  *
- * @example const form = await formOf(c.req.raw, 65_536)
  * @throws TOO_LARGE if the body has more than `most` bytes, BAD_REQUEST if it is no form
  */
 export async function formOf(request: Request, most: number): Promise<FormData> {

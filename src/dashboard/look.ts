@@ -43,7 +43,7 @@ export function queryWith(search: string, changes: Record<string, string | undef
   return text ? `?${text}` : ''
 }
 
-/** The address of the open page, below the base, with changes of its query. @example useWay()({ tab: 'log' }) */
+/** The address of the open page, below the base, with changes of its query. */
 export function useWay(): (changes: Record<string, string | undefined>) => string {
   const [path, search = ''] = useLook().here.split('?')
   return (changes) => `${path}${queryWith(search, changes)}`

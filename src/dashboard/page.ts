@@ -91,11 +91,7 @@ export type Page<Data = unknown> = {
   styles?: readonly string[]
 }
 
-/**
- * Ties the type of the data that a page loads to its view.
- *
- * @example export const queues = page({ path: '/queues', nav: 'queues', every: 2_000, load: ({ engine }) => engine.queues(), … })
- */
+/** Ties the type of the data that a page loads to its view. */
 export const page = <Data>(parts: Page<Data>): Page => parts as unknown as Page
 
 /** A page that is somewhere else: thrown while it is loaded. */

@@ -36,11 +36,6 @@ async function onwards<Row>({ step, limit }: Search<Row>, first: Step<Row>): Pro
 
 const isByIds = (cursor: string | null): cursor is string => cursor !== null && /^\d+$/.test(cursor)
 
-/**
- * A page of matches.
- *
- * @example await searchOn(asked, { name: '?class=mail', limit: 50, idOf: ({ id }) => id, step: (cursor) => engine.rows({ cursor }) })
- */
 export async function searchOn<Row>({ cache }: Asked, search: Search<Row>): Promise<Step<Row>> {
   const { name, limit, cursor, idOf, step } = search
   let first = await step(cursor)

@@ -27,7 +27,6 @@ export async function placeOfSession(name: string, deps: Deps): Promise<{ place?
 /**
  * Finds the session of a request; undefined if it has none that is known.
  *
- * @example const seen = await whoLooks(c, { deps, gate })
  * @throws NOT_FOUND at the address of another tenant
  */
 export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: Gate }): Promise<Seen | undefined> {

@@ -47,11 +47,7 @@ function generatedFor(root: string): string | undefined {
   )
 }
 
-/**
- * Reads the wrangler configuration of a project. A build's own configuration replaces it, as in `wrangler deploy`.
- *
- * @example readProject('wrangler.jsonc').raw.name
- */
+/** Reads the wrangler configuration of a project. A build's own configuration replaces it, as in `wrangler deploy`. */
 export function readProject(config: string): Project {
   const own = resolve(config)
   const root = dirname(own)

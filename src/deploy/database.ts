@@ -52,8 +52,6 @@ const isAt = (host: string, endpoint = ''): boolean => host === endpoint || host
 /**
  * Asks Upstash's developer API for the database. Undefined without UPSTASH_EMAIL and UPSTASH_API_KEY, or if it does
  * not answer.
- *
- * @example (await databaseOf({ UPSTASH_REDIS_REST_URL, UPSTASH_EMAIL, UPSTASH_API_KEY }))?.eviction
  */
 export async function databaseOf(env: Env): Promise<Database | undefined> {
   if (!env.UPSTASH_EMAIL || !env.UPSTASH_API_KEY) return undefined

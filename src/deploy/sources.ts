@@ -24,11 +24,7 @@ async function keepBuild(out: string, build: string, { root }: Project, vars: En
   await keepTable(vars, build, table)
 }
 
-/**
- * Deploys with the name of the build and its source map, and keeps the places.
- *
- * @example await withSources(project, vars, (args) => wrangler('deploy', ...args))
- */
+/** Deploys with the name of the build and its source map, and keeps the places. */
 export async function withSources<T>(project: Project, vars: Env, deploy: (args: string[]) => Promise<T>): Promise<T> {
   if (project.raw.no_bundle) return deploy([])
   const out = mkdtempSync(join(tmpdir(), 'sidejob-build-'))

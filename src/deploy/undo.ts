@@ -5,11 +5,7 @@ import { dirname } from 'node:path'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/**
- * Calls `undo` after the work, even if it fails or a signal ends this process.
- *
- * @example await undoing(() => child.kill(), () => ended)
- */
+/** Calls `undo` after the work, even if it fails or a signal ends this process. */
 export async function undoing<T>(undo: () => void, work: () => Promise<T>): Promise<T> {
   const stop = () => {
     for (const signal of signals) process.off(signal, onSignal)

@@ -61,11 +61,7 @@ type Options = HostOptions & {
   fail: (error: Error) => void
 }
 
-/**
- * Serves one build. workerd ends with this process.
- *
- * @example await serveAlone({ ...options, wrangler, workerd, say, onReady, fail }).reload(build)
- */
+/** Serves one build. workerd ends with this process. */
 export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, onReady, fail, ...options }: Options) {
   const file = join(dir, 'worker.capnp')
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)

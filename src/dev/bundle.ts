@@ -22,11 +22,7 @@ export type BundleOptions = {
   onBroken: (errors: string) => void
 }
 
-/**
- * Builds now and, while watching, after each change until it is closed.
- *
- * @example const { close } = await bundle({ esbuild, root, dir, entry: '/home/ann/src/index.ts', onBuild, onBroken })
- */
+/** Builds now and, while watching, after each change until it is closed. */
 export async function bundle(options: BundleOptions) {
   const { esbuild, root, dir, entry, isWatching = false, isAlone, onBuild, onBroken } = options
   const written = async (errors: Message[]) =>

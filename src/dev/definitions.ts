@@ -44,7 +44,6 @@ export function entryOf(project: string): string {
  * Loads the classes that the Worker of a project serves.
  *
  * @throws if the project has no configuration, or its code does not build or load
- * @example const { workers } = await definitionsOf('.')
  */
 export async function definitionsOf(project: string): Promise<Definitions> {
   const config = configOf(project)

@@ -48,11 +48,7 @@ async function connect(port: number): Promise<Inspector> {
 const sizeOf = ({ usedSize, embedderHeapUsedSize = 0, backingStorageSize = 0 }: Usage): number =>
   usedSize + embedderHeapUsedSize + backingStorageSize
 
-/**
- * Checks once when called. Collects garbage before a verdict.
- *
- * @example setInterval(createMemoryWatch({ port, limit: 128 * 1024 * 1024, onFull }), 500)
- */
+/** Checks once when called. Collects garbage before a verdict. */
 export function createMemoryWatch({ port, limit, onFull }: MemoryOptions) {
   let inspector: Inspector | undefined
   let isAsking = false

@@ -22,13 +22,7 @@ export type ServingOptions = HostOptions &
     build: string
   }
 
-/**
- * Serves builds one after the other.
- *
- * @example
- * const serving = createServing({ port, vars, dir, config, wrangler, miniflare, tell })
- * await serving.reload({ modules, map })
- */
+/** Serves builds one after the other. */
 export function createServing(options: ServingOptions) {
   const { dir, port, tell } = options
   const { Miniflare } = options.miniflare

@@ -103,11 +103,7 @@ function createRunning() {
 
 type Running = ReturnType<typeof createRunning>
 
-/**
- * Starts everything. Resolves when the Worker is healthy.
- *
- * @example const stack = await startStack({ config: 'wrangler.jsonc', dir: '.sidejob', port: 8787 })
- */
+/** Starts everything. Resolves when the Worker is healthy. */
 export async function startStack(options: StackOptions) {
   const running = createRunning()
   try {

@@ -27,11 +27,7 @@ export function cpuOf(pid: number): number | undefined {
   }
 }
 
-/**
- * Checks once when called.
- *
- * @example setInterval(createWatchdog({ pid, isAlive, onLoop }), 1_000)
- */
+/** Checks once when called. */
 export function createWatchdog({ pid, isAlive, onLoop, limit = 30, cpuOf: used = cpuOf }: WatchOptions) {
   let since: { pid: number; cpu: number } | undefined
   let isAsking = false

@@ -82,13 +82,7 @@ function loopText(running: readonly RunningJob[], seconds: number): string {
   return `One of ${some}${more > 0 ? ` and ${more} more` : ''} has used ${used}`
 }
 
-/**
- * Builds and serves the Worker. `ready` resolves when it is served.
- *
- * @example
- * const worker = await startWorker({ port: 8787, vars, dir: '.sidejob/worker', say: console.log, onGone })
- * await worker.ready
- */
+/** Builds and serves the Worker. `ready` resolves when it is served. */
 export async function startWorker(all: WorkerOptions) {
   const { say, onReload, onLoop, onGone, cpu, memory = UNBOUNDED, ...given } = all
   const inspectorPort = memory < UNBOUNDED ? await claimPort(0, { setting: 'SIDEJOB_PLAN' }) : undefined

@@ -30,7 +30,6 @@ export type Context = {
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   /** Starts a lane in the request that creates the jobs. Absent if only bells start lanes. */
   eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
-  /** Registers the classes of this deployment, once. */
   announce: () => Promise<void>
   /** Applies ops to one job and rings. */
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>

@@ -34,11 +34,6 @@ const defaults = { body: 10 * 1024 * 1024 }
 /** Number of times the size limit that is read of a large body before the connection is closed. */
 const READ_ON = 3
 
-/**
- * Makes the app from its parts.
- *
- * @example createApp({ engine, verify: verifier(keys), publicUrl: 'https://jobs.example.com' }).fetch(request)
- */
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
   // A tenant's prefix selects the place, the rest of the path the route.
   const app = new Hono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path.replace(/^\/ui\/$/, '/ui') })

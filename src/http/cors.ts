@@ -8,11 +8,7 @@ const SHOWN = 'retry-after, server-timing, allow'
 /** Seconds for which a browser caches the answer. */
 const REMEMBERED = '7200'
 
-/**
- * Answers what browsers ask before a call, and says in each answer whether its page may read it.
- *
- * @example app.use(sharedWith(['https://app.example.com']))
- */
+/** Answers what browsers ask before a call, and says in each answer whether its page may read it. */
 export const sharedWith =
   (origins: readonly string[]) =>
   async (c: Context, next: () => Promise<void>): Promise<Response | undefined> => {

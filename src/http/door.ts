@@ -21,8 +21,6 @@ export type Admit = (route: Route, request: Request) => Promise<Admitted>
 
 /**
  * Makes the door of an app: it returns the place that serves a request, or throws if the caller may not ask for the route.
- *
- * @example const admit = createDoor(deps, createGate(deps)); const { place, caller } = await admit(route, request)
  */
 export function createDoor(deps: Deps, gate: Gate): Admit {
   let ownHash: string | undefined

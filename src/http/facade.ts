@@ -10,11 +10,6 @@ export type Facade = {
   unknown?: (path: string, error: SidejobError) => Response | undefined
 }
 
-/**
- * Creates a facade from its table of routes.
- *
- * @example createApp({ engine, verify, publicUrl, facades: [facade('jq', jq)] })
- */
 export const facade = (
   name: string,
   verbs: Record<string, unknown>,

@@ -43,11 +43,6 @@ const family = (name: string, type: 'gauge' | 'counter', help: string, samples: 
         '',
       ].join('\n')
 
-/**
- * Formats the metrics, one family after the other.
- *
- * @example metrics({ queues, total: { core: { runs: 7 } }, waits: {}, classes: [], limits: [], groups: [] })
- */
 export function metrics({ queues, total, waits, classes, limits, groups }: Measured): string {
   const rooms = [
     ...limits.map(({ key, ...room }) => ({ labels: { limit: key }, ...room })),

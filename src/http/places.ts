@@ -46,12 +46,7 @@ const FILES = 'files:'
 /** Number of concurrent ticks of tenants. */
 const AT_ONCE = 8
 
-/**
- * Creates the places of tenants on first use.
- *
- * @example const tenants = createPlaces(engine, (tenant) => ({ engine: createEngine(…), publicUrl:
- * addressOf(publicUrl, tenant) }))
- */
+/** Creates the places of tenants on first use. */
 export function createPlaces<E extends Engine>(
   engine: { tenants: Pick<Engine['tenants'], 'get' | 'list' | 'remove' | 'erase'>; tick: Engine['tick'] },
   make: (tenant: string) => Place<E>,

@@ -167,11 +167,7 @@ export type Route<
   A extends Answers = Answers,
 > = Definition<Path, Query, Body, A> & { method: M; path: Path }
 
-/**
- * Creates an entry of the table. Its definition determines the types of the handler, which comes last.
- *
- * @example route('GET /v1/jobs/:job', { scope: 'read', summary: 'Get a job', answers: { 200: jobView }, handle: … })
- */
+/** Creates an entry of the table. Its definition determines the types of the handler, which comes last. */
 export const route = <
   const M extends Method,
   const Path extends string,

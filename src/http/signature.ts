@@ -12,8 +12,6 @@ export type SigningKeys = { current: string; next: string; now: () => number }
  *
  * A repeated signature is accepted for its 5 minutes: a bell only says "look at this queue", and looking twice changes
  * nothing, so there is no list of seen `jti`.
- *
- * @example const verify = verifier({ current, next, now: Date.now })
  */
 export const verifier =
   ({ current, next, now }: SigningKeys) =>

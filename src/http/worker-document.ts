@@ -86,11 +86,7 @@ const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
   },
 })
 
-/**
- * Generates the document for authors of push workers.
- *
- * @example workerDocument('https://jobs.example.com').paths['/'].post.requestBody
- */
+/** Generates the document for authors of push workers. */
 export const workerDocument = (publicUrl: string) => {
   const schemas: Record<string, Schema> = {}
   const schemaOf = describer(schemas)

@@ -261,8 +261,6 @@ async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[],
 /**
  * Imports a backup into an empty namespace, or over existing data. Isolates answer 503 until it ends. The same call
  * continues an interrupted import. Returns the number of keys and the lost ids.
- *
- * @example const { keys } = await imported({ client, namespace: 'sidejob:' }, lines)
  */
 export async function imported(
   place: Place,

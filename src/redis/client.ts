@@ -39,9 +39,6 @@ const isNamed = (args: object): boolean => named.some((name) => (args as Record<
 /**
  * Creates a client over the vendor's. Scripts are safe to send twice, so a request without an answer is sent again.
  * After a timeout this requires an argument that identifies the call, because Redis may still be executing it.
- *
- * @example const { evaluate } = createClient({ url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN
- * })
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
   const redis = new Redis({

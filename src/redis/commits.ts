@@ -112,11 +112,7 @@ const report = (error: unknown): void => {
   console.error('sidejob: a log entry could not be kept:', error)
 }
 
-/**
- * `keep` writes log entries of refused runs, and why a run could not be committed.
- *
- * @example const commit = isolating(plain, keep); const { answers } = await commit({ queue: '', runs })
- */
+/** `keep` writes log entries of refused runs, and why a run could not be committed. */
 export function isolating(commit: Commit, keep: Keep): Commit {
   const idOf = ({ token }: RunOutcome): string => token.split('.', 1)[0]!
 

@@ -91,8 +91,6 @@ function schemaError(text: string): SidejobError | undefined {
 /**
  * Turns a refusal or silence of Redis into an error for callers. The text of a script is kept as the cause, for the
  * log: it names lines, which `placed` maps to the sources, and may hold user data.
- *
- * @example throw faultOf(error, 20_000)
  */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
   const text = placed(saidOf(error).slice(0, MAX_SHOWN))

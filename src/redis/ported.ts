@@ -36,11 +36,7 @@ function takeWrite(reader: Reader): boolean {
   return true
 }
 
-/**
- * Returns undefined if the run did anything else or too much.
- *
- * @example portedBy(['consume', '', 'i', 'n', '0', '1', 'write', '', 'o', 'n', '', '1', '=7'])
- */
+/** Returns undefined if the run did anything else or too much. */
 export function portedBy(words: Words): Ported | undefined {
   const reader: Reader = { words, at: 0, fields: [], written: new Map() }
   // A refused run is sent again with all of its words.

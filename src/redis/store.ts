@@ -33,13 +33,6 @@ export type StoreOptions = {
   packedFrom?: number
 }
 
-/**
- * Creates the store.
- *
- * @example
- * const store = createStore({ client })
- * const { made, rings } = await store.enqueue([{ queue: 'core', class: 'zip', known: true }])
- */
 export function createStore({
   client,
   namespace = NAMESPACE,

@@ -38,8 +38,6 @@ export function mayWaitForOthers(runtime: object = globalThis): boolean {
 /**
  * The first call is sent at once. Calls that arrive before its answer wait, and then one of them leads all. If calls
  * are frequent, the leader waits a moment for more. Each call waits in its own invocation.
- *
- * @example const ask = createTogether({ alone, together, suits }); await ask(call)
  */
 export function createTogether<Call, Answer>({
   alone,

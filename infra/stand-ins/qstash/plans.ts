@@ -9,11 +9,6 @@ export const quotaHeaders = (limit: number, time: number): Headers => ({
   'RateLimit-Reset': String(Math.ceil((Math.floor(time / DAY) + 1) * (DAY / 1_000))),
 })
 
-/**
- * Counts messages against a plan.
- *
- * @example const quota = createQuota('free', Date.now); quota.take()
- */
 export function createQuota(plan: PlanName, now: () => number) {
   const { daily, message, delay } = plans[plan].qstash
   let day = 0

@@ -18,11 +18,7 @@ const cache = join(import.meta.dirname, '../../../node_modules/.cache/sidejob-st
 export const canBuild = (): boolean =>
   existsSync(`${GOPATH}/src/github.com/yuin/gopher-lua`) && existsSync('/usr/bin/go')
 
-/**
- * The path of the program, built when its sources are new.
- *
- * @example spawn(await strictBinary(), ['-redis', '127.0.0.1:6379'])
- */
+/** The path of the program, built when its sources are new. */
 export async function strictBinary(): Promise<string> {
   const sources = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.go'))
   const hash = createHash('sha1')
@@ -43,11 +39,7 @@ export async function strictBinary(): Promise<string> {
 
 export type StrictOptions = { redis: Address; port?: number; plan?: PlanName; compileEach?: boolean }
 
-/**
- * Starts it in front of redis-server. It ends with this process.
- *
- * @example const strict = await startStrict({ redis: { host: '127.0.0.1', port: 6379 } })
- */
+/** Starts it in front of redis-server. It ends with this process. */
 export async function startStrict({
   redis,
   port = 0,

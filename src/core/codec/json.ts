@@ -22,13 +22,11 @@ export type Pattern = {
 /** The pattern of a tree in which nothing is closed. */
 export const OPEN: Pattern = {}
 
-/** @example list(CLOSED) */
 export const list = (item: Closed): Pattern => ({ [ITEM]: item })
 
-/** Objects with any names. @example each({ default: CLOSED }) */
+/** Objects with any names. */
 export const each = (member: Closed): Pattern => ({ [MEMBER]: member })
 
-/** @example oneOrMany({ args: CLOSED }) */
 export const oneOrMany = (one: Pattern): Pattern => ({ ...one, [ITEM]: one })
 
 export const atItem = (pattern: Pattern): Closed => pattern[ITEM] ?? OPEN

@@ -7,8 +7,6 @@ import { Ext, fits64, MsgpackError, SHORT } from './msgpack.ts'
 /**
  * Numbers take the smallest format; `raw(wire)` values stay unchanged. An integer beyond 64 bits is written as the
  * map `{ "$int": "…" }`.
- *
- * @example writeMsgpack({ id: 7, args: raw('~kQE=') })
  */
 export const writeMsgpack = (tree: unknown): Uint8Array => {
   const writer = new Writer()

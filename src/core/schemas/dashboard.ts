@@ -5,7 +5,6 @@ import { moment } from './values.ts'
 
 const VIEW_QUERY = 2_000
 
-/** The query of the page. */
 export const viewInput = z.strictObject({
   query: z
     .string()

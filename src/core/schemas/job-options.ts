@@ -174,7 +174,6 @@ export const requestHeaders = z
   )
   .refine(...atMost(limits.headers.most, 'headers'))
 
-/** The form of Standard Webhooks. */
 export const webhookSecret = z.string().regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected whsec_ and base64')
 
 const callbackOptions = {
@@ -190,7 +189,6 @@ const callbackOptions = {
 /** `.` and `..` would change the path. */
 export const topic = z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'expected a topic')
 
-/** A webhook, or a topic of a Kafka REST proxy. */
 export const callback = z.union([
   z.strictObject({ url: httpUrl, ...callbackOptions }),
   z.strictObject({

@@ -33,7 +33,6 @@ export const label = named(TEXT, (text) => isText(text))
 export const processName = named(`a process: ${TEXT}`, (text) => isText(text))
 const CODE_VERSION = /^[\w.+-]{1,40}$/
 
-/** The version of code, such as a commit. */
 export const codeVersion = named('a version: 1 to 40 of a-z, A-Z, 0-9, ".", "_", "+" and "-"', (text) =>
   CODE_VERSION.test(text),
 )
@@ -53,7 +52,6 @@ const isRef = (text: string) => isId(text) || isAlias(text)
 
 const JOB = 'expected a job: its id (a whole number from 1) or an alias'
 
-/** An id or an alias. */
 export const ref = z.union([jobId, z.string().refine(isRef, JOB)], JOB).transform(String)
 
 export const runNumber = named('the number of a run, from 1', (text) => /^[1-9]\d{0,8}$/.test(text))

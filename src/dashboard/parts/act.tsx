@@ -28,7 +28,6 @@ export const refusal = (scopes: readonly Scope[], scope: Scope): string | undefi
     ? undefined
     : `needs ${scope}; you have ${scopes.length ? scopes.join(', ') : 'nothing'}`
 
-/** @example <Act act="retry" scope="write" icon="retry">Retry</Act> */
 export function Act(props: ActProps) {
   const { act, scope, at, fields = {}, icon, kind, small, hotkey, label, children } = props
   const look = useLook()

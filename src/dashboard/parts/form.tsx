@@ -26,7 +26,6 @@ type FormProps = {
   children?: Child
 }
 
-/** @example <Form act="publish" scope="write" press="Publish" at="/channels">{fields}</Form> */
 export function Form(props: FormProps) {
   const { act, scope, press, at, fields = {}, kind = 'form', button = 'primary', label, preview, children } = props
   const { base, here, who } = useLook()

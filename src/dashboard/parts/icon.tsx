@@ -3,7 +3,6 @@
 import type { Status } from '../../core/job.ts'
 import { title } from '../words/text.ts'
 
-/** @example <Icon name="retry" size={12} /> */
 export function Icon({ name, size, kind = '' }: { name: string; size?: 12 | 14; kind?: string }) {
   return (
     <svg class={`i ${size ? `i${size}` : ''} ${kind}`.replace(/ +/g, ' ').trim()} aria-hidden="true">

@@ -139,11 +139,7 @@ function inputsOf(form: FormData, ports: Ports = {}): Record<string, string> {
   )
 }
 
-/**
- * The job that a form asks for, as the text of a body: values stay as they were typed.
- *
- * @example await call('POST', '/v1/jobs', jobBody(form, worker))
- */
+/** The job that a form asks for, as the text of a body: values stay as they were typed. */
 export function jobBody(form: FormData, worker?: WorkerDefinition): string {
   const [args, more, priority, group, wait, alias] = OPTIONS.map((name) => maybe(form, name))
   const typed = inputsOf(form, worker?.in)

@@ -3,7 +3,7 @@
 import type { Child } from 'hono/jsx'
 import { useLook } from '../look.ts'
 
-/** A link below the base. @example <To to="/jobs/7">order</To> */
+/** A link below the base. */
 export function To(props: { to: string; kind?: string; label?: string; current?: boolean; children?: Child }) {
   const { base } = useLook()
   return (

@@ -1,10 +1,6 @@
 // Channels that refresh the open page.
 
-/**
- * Channels that the page listens to; `of`: of the log, only what these jobs write.
- *
- * @example <Listen to={['/sidejob/job/7']} />
- */
+/** Channels that the page listens to; `of`: of the log, only what these jobs write. */
 export function Listen({ to, of }: { to: readonly string[]; of?: readonly number[] }) {
   return <i hidden data-listen={to.join(' ')} data-of={of?.join(' ')} />
 }

@@ -3,7 +3,6 @@
 import { type Range, ranges } from '../words/series.ts'
 import { Choice } from './layout.tsx'
 
-/** @example <RangeChoice at="/queues" range={range} /> */
 export const RangeChoice = ({ at, range }: { at: string; range: Range }) => (
   <Choice
     label="Range"

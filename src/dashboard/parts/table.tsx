@@ -33,7 +33,6 @@ type TableProps = {
   children?: Child
 }
 
-/** @example <Table caption="Runs, newest first" heads={['Run', '#Took']}>{rows}</Table> */
 export function Table({ caption, isTitled, heads, isPlain, kind, id, grows, children }: TableProps) {
   return (
     <table class={kind ? `tbl ${kind}` : 'tbl'}>

@@ -143,7 +143,6 @@ function One(props: OneProps) {
   )
 }
 
-/** @example <ValueFields name="in.order" label="order" schema={schema} /> */
 export const ValueFields = ({ schema, isNeeded = false, ...props }: FieldsProps) => (
   <One {...props} isNeeded={isNeeded} of={readSchema(schema)} depth={0} />
 )

@@ -77,11 +77,7 @@ function comingIn(schedule: Drawn, { from, to }: Shown): number[] {
 
 const isWrong = new Set(['failed', 'lost'])
 
-/**
- * Marks of a schedule: known runs, missed slots and next slots; a band if they are too many for dots.
- *
- * @example laneOf(schedule, shownIn(query, now), runs)
- */
+/** Marks of a schedule: known runs, missed slots and next slots; a band if they are too many for dots. */
 export function laneOf(schedule: Drawn, shown: Shown, runs: readonly Ran[] = []): Lane {
   const { lastRun, moved } = schedule
   const { from, to } = shown

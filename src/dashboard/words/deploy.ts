@@ -4,7 +4,7 @@ export type DeployMark = { at: number; version: string | null }
 
 type Deployed = { id: string; deploys: readonly DeployMark[] }
 
-/** The deploys of all deployments, newest first. @example deploysOf([{ id: 'a', deploys: [{ at: 1, version: 'v1' }] }]) */
+/** The deploys of all deployments, newest first. */
 export const deploysOf = (deployments: readonly Deployed[]): (DeployMark & { id: string })[] =>
   deployments.flatMap(({ id, deploys }) => deploys.map((one) => ({ ...one, id }))).sort((a, b) => b.at - a.at)
 

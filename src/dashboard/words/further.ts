@@ -9,7 +9,7 @@ export type Searched = { where: string; done?: number; of?: number }
 export const furtherText = (rows: number, where: string): string =>
   `${rows === 0 ? 'No match' : many(rows, 'match', 'matches')} in ${where}`
 
-/** A search by ids, from the newest down to its cursor. @example searchedOf({ cursor: '16001', newest: 20_000 }) */
+/** A search by ids, from the newest down to its cursor. */
 export function searchedOf({ cursor, newest }: { cursor: string | null; newest?: number }): Searched | undefined {
   if (cursor === null || !/^\d+$/.test(cursor) || newest === undefined) return undefined
   const done = Math.max(0, newest - Number(cursor) + 1)

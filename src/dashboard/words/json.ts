@@ -46,8 +46,6 @@ type Line = { indent: number; pieces: Piece[] }
 /**
  * The lines of a JSON text, a member or an element each; empty lists and objects on one line. `isSecret` marks values of members
  * that are called like a secret.
- *
- * @example pretty('{"a":[1]}')
  */
 export function pretty(json: string): Piece[] {
   const tokens = json.match(token) ?? []

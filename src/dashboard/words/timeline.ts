@@ -71,11 +71,7 @@ function partsOf(from: number, to: number, busy: readonly (readonly [number, num
   return parts
 }
 
-/**
- * A scale on which waits above ten median runs have one width; or, without folding, true time.
- *
- * @example scaleOf(0, 1_000, [[0, 10]], true).place(10)
- */
+/** A scale on which waits above ten median runs have one width; or, without folding, true time. */
 export function scaleOf(from: number, to: number, busy: readonly (readonly [number, number])[], folds: boolean): Scale {
   const parts = partsOf(from, Math.max(to, from + 1), busy, folds)
   const whole = parts.reduce((sum, { weight }) => sum + weight, 0) || 1

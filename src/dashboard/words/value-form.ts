@@ -43,11 +43,7 @@ function objectIn(schema: Schema, field: string, typed: Typed): string | undefin
   return members.length === 0 ? undefined : objectOf(Object.fromEntries(members))
 }
 
-/**
- * The value as JSON; nothing without input. The field for the whole value overrides the fields of its members.
- *
- * @example valueIn(schema, 'in.order', { at: (field) => query.get(field) })
- */
+/** The value as JSON; nothing without input. The field for the whole value overrides the fields of its members. */
 export function valueIn(schema: Schema | undefined, field: string, typed: Typed): string | undefined {
   const { at, read = strictly, depth = 0 } = typed
   const whole = at(field) ?? ''

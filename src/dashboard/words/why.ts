@@ -239,11 +239,7 @@ const atLimit = ({ id, class: name, status, waitingAt }: JobView, limits: Limits
   ],
 })
 
-/**
- * Cells of a chain: the immediate cause first, then the causes behind it, as far as there is room.
- *
- * @example cellsOf(await engine.why('7', { deep: 3 }), [job], { now, zone: 'UTC' })
- */
+/** Cells of a chain: the immediate cause first, then the causes behind it, as far as there is room. */
 export function cellsOf(why: Why, known: readonly JobView[], when: When, limits: Limits = []): Cell[] {
   const jobOf = (id: number) => known.find((job) => job.id === id)
   const chain = why.chain ?? []

@@ -302,11 +302,7 @@ const local =
 
 const handlers = ['fetch', 'scheduled', 'queue', 'email', 'tail'] as const
 
-/**
- * Wraps the handlers of a Worker, so that each invocation has limits.
- *
- * @example export default hold(worker)
- */
+/** Wraps the handlers of a Worker, so that each invocation has limits. */
 export function hold<T extends object>(worker: T): T {
   const own = worker as Partial<Record<(typeof handlers)[number], Handler>>
   const holding = handlers

@@ -11,7 +11,6 @@ const MOST = 200
 
 export function createBreakers({ store, ring }: Context) {
   return {
-    /** Lists hosts that are not called at present. `until` is the time of the next trial call. */
     async list(): Promise<{ breakers: OpenBreaker[] }> {
       const open = await store.openBreakers(MOST)
       return {

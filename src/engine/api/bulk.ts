@@ -64,11 +64,7 @@ function namedSlice(ids: readonly number[], before = Number.POSITIVE_INFINITY): 
   return { ids: left.slice(0, SLICE), cursor: left.length > SLICE ? String(left[SLICE - 1]) : null }
 }
 
-/**
- * A script that has done enough stops within the slice and sets the cursor itself.
- *
- * @example registry.serve(BULK, createBulk(store))
- */
+/** A script that has done enough stops within the slice and sets the cursor itself. */
 export function createBulk(store: Store) {
   return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {
     const { filter, ids: named, action } = JSON.parse(document.args!) as BulkInput

@@ -54,7 +54,6 @@ async function countsOf(store: Store): Promise<Record<CallbackState, number>> {
 }
 
 export function createCallbackVerbs({ store, change, payloads }: Context) {
-  /** Returns the callback job and the job whose end it reports. */
   async function toldOf(job: string) {
     const { id, document: of } = await store.inspect(job)
     if (of.callbackJob === undefined)

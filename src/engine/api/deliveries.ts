@@ -115,12 +115,6 @@ function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, no
 
 const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
 
-/**
- * @example
- * const deliveries = createDeliveries(parts)
- * const { deliveries: [first] } = await deliveries.claim('bedrock', { names: ['mail*'] })
- * await deliveries.finish(String(first!.job.id), { end: 'completed' })
- */
 export function createDeliveries(parts: Context) {
   const { store, registry, classes, ring, change, longPoll, now, random } = parts
   const { vault } = store

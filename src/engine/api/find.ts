@@ -8,7 +8,6 @@ import type { Found } from '../engine.ts'
 
 const MOST = 10
 
-/** Names that begin with the text come first. */
 function like(names: readonly string[], text: string): string[] {
   const wanted = text.toLowerCase()
   const at = (name: string) => name.toLowerCase().indexOf(wanted)

@@ -60,7 +60,6 @@ export function createRecording({ store, change }: Pick<Context, 'store' | 'chan
       await change(String(id), [ops.record({ keep: keep ?? undefined })], call)
     },
 
-    /** The newest, or those before or after an event. */
     async recorded(
       job: Ref,
       { after, before, limit }: { after?: string; before?: string; limit: number },

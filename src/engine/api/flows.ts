@@ -34,7 +34,6 @@ const MOST = 10_000
 const [PAGE, GRAPHS, NODES] = [20, 100, 5_000]
 const LOOKED_INTO = 20
 
-/** Undefined for a deleted graph. */
 function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
   if (text === null) return {}
   const { nodes, edges } = readGraph(text)
@@ -214,7 +213,6 @@ export function createFlows({
           return isPreview ? preview(state, graph) : put(state, graph, fields, call)
         }),
 
-      /** Returns the graphs of a flow with their times, the current one first. */
       async graphHistory(job: Ref): Promise<{ versions: GraphVersion[] }> {
         return { versions: await versionViews(await store.flow(job)) }
       },

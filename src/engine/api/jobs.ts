@@ -261,7 +261,6 @@ export function createJobs({
     /** Explains why a job does not run. `deep` follows that many causes to other jobs and the last limit. */
     why: (job: Ref, { deep = 0 }: { deep?: number } = {}): Promise<Why> => followed(store, job, deep),
 
-    /** Returns the completed steps of the function, in the order in which they were stored. */
     async steps(job: Ref, cursor: string = '0'): Promise<KeptSteps> {
       const { id, document } = await store.inspect(job)
       if (!document.hasSteps) return { steps: [], patches: [], cursor: null }

@@ -114,7 +114,6 @@ export function createKeys(
         return { keys }
       },
 
-      /** Creates an API key. Its text is returned only once. */
       add: (
         about: Omit<ApiKey, 'id' | 'createdAt' | 'lastUsedAt'>,
         call?: Call,
@@ -143,7 +142,6 @@ export function createKeys(
         seen.delete(id)
       },
 
-      /** Returns the owner of a key, or undefined for an unknown key. */
       authenticate: async (key: string): Promise<KnownKey | undefined> => knownBy(await hashOf(key)),
 
       /** Returns whether a key with this id exists and has not expired. */

@@ -63,7 +63,6 @@ export function createLog({ store, change, now }: Context) {
       await change('', [logWords(entryOf(entry), store.vault)], call)
     },
 
-    /** Returns log entries, newest first. */
     async read({
       job,
       class: name,

@@ -58,7 +58,6 @@ export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog
       return { runs: details ? runs : runs.map(({ n, readyAt, commits, ...run }) => run) }
     },
 
-    /** Returns one run from the history by its number, with its changes and its log. */
     async pastRun(job: Ref, n: number): Promise<PastRunView> {
       const { id, document } = await store.inspect(job)
       const text = await kept(id, n, document.runsNoted ?? 0)

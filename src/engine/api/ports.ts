@@ -62,7 +62,6 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       return { ...shownPortOf(document, side, port, counts.pushed, counts.taken), values }
     },
 
-    /** Writes values to a port. */
     async write(
       job: Ref,
       dir: Dir,
@@ -77,7 +76,6 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       return { size: Number(size) }
     },
 
-    /** Takes values from a port, and waits up to `wait` milliseconds for one. */
     async take(
       job: Ref,
       dir: Dir,
@@ -96,7 +94,6 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       }
     },
 
-    /** `undefined` removes the default. */
     async setDefault(job: Ref, dir: Dir, port: string, value: Encoded | undefined, call?: Call): Promise<void> {
       const { name, found } = await classes.of(job)
       if (value !== undefined) checkDefault(found, name, { dir, port }, value)

@@ -38,7 +38,6 @@ export const createRecorded = ({ store }: Context) => ({
     return { jobs: kept.map(({ id, document }) => recordedOf(id, document)), cursor: page.cursor }
   },
 
-  /** Returns one job with its last run. */
   async get(job: Ref): Promise<RecordedJob> {
     const { id, document } = await store.inspect(job)
     return recordedOf(id, document)

@@ -14,7 +14,6 @@ function messageOf(error: Encoded | null): string | null {
   return typeof message === 'string' ? message.slice(0, MESSAGE) : null
 }
 
-/** @example rowOf({ id: 7, document }, Date.now()).reason?.code // 'LIMITED' */
 export function rowOf({ id, document, callback: told }: Listed['jobs'][number], now: number): JobRow {
   const { error, callback, ...view } = shownJob(id, document, { callback: told })
   const { queue, class: name, status, name: child, parent, aliases, priority, group, attempt } = view

@@ -17,13 +17,7 @@ const LEASE = 3_600_000
 
 type One = { store: Store; executor: Executor; constraints: Constraints; ring: (rings: Ring[]) => Promise<void> }
 
-/**
- * Runs single jobs that the caller chooses, without a lane.
- *
- * @example
- * const { ready, performOne } = createOne({ store, executor, constraints, ring })
- * await performOne((await ready())[0]!)
- */
+/** Runs single jobs that the caller chooses, without a lane. */
 export function createOne({ store, executor, constraints, ring }: One) {
   let known: string[] = []
 
@@ -48,7 +42,6 @@ export function createOne({ store, executor, constraints, ring }: One) {
     }
   }
 
-  /** Undefined if the job could not be claimed. */
   async function performOne(job: Ready): Promise<Performed | undefined> {
     const lent = await lend(job)
     const [settled] = await Promise.all([

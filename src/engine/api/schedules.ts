@@ -98,7 +98,6 @@ function patchOf(input: JobInput, was: string): JobPatch {
   return { ...fields, ...(isSame ? {} : { repeat }) }
 }
 
-/** @example await createSchedules(parts, jobs).set('nightly', { queue: 'default', class: 'report', repeat }) */
 export function createSchedules(
   { store, change, now }: Context,
   { update: patch, enqueue }: Pick<Jobs, 'update' | 'enqueue'>,

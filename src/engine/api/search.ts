@@ -27,12 +27,7 @@ function holds({ id, document }: Seen, { text, args: paths }: Wanted): boolean {
   return Object.entries(paths).every(([path, wanted]) => isAs(atPath(opened, path), wanted))
 }
 
-/**
- * Finds the newest jobs that contain the text; the cursor continues after the last job that was read.
- *
- * @example await searched((before) => store.list({ mode: 'all', before, limit: LOOKED_AT }), { text: '4711', limit:
- * 50 })
- */
+/** Finds the newest jobs that contain the text; the cursor continues after the last job that was read. */
 export async function searched(
   page: Page,
   { text, args, limit, before }: Wanted & { limit: number; before?: string },

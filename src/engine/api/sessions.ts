@@ -57,7 +57,6 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
       return (await knownBy(keyHash)) ? open(keyHash, life) : undefined
     },
 
-    /** Returns the current key of a session, or undefined if the session or the key has ended. */
     async get(name: string): Promise<KnownKey | undefined> {
       const text = await read(await hashOf(name))
       return text === null || isOnce(text) ? undefined : knownBy(text)

@@ -15,7 +15,6 @@ export type Announced = {
   cron?: WorkerDefinition['cron']
 }
 
-/** Creates, changes or removes the schedule of a class. */
 export type SetCron = (of: { queue: string; name: string }, cron: WorkerDefinition['cron'] | null) => Promise<void>
 
 export type AnnouncerOptions = {
@@ -35,7 +34,6 @@ export type AnnouncerOptions = {
 /** Code of a deployment that serves, or did until recently. */
 export type CodeVersion = {
   hash: string
-  /** Hash of its definitions alone. */
   defined?: string
   version?: string
   /** When it became the newest version. */
@@ -46,7 +44,6 @@ export type CodeVersion = {
   crons?: string[]
 }
 
-/** A version became the newest. */
 export type Deploy = { version?: string; at: number }
 
 /**
@@ -140,11 +137,7 @@ function deploymentOf(serving: CodeVersion[], deploys: readonly Deploy[], own?: 
 
 type Found = { own?: Deployment; others: Deployment[] }
 
-/**
- * Without `known` it reads the announcements with one command.
- *
- * @example const announce = createAnnouncer({ store, deployment: 'a', classes, now }); await announce()
- */
+/** Without `known` it reads the announcements with one command. */
 export function createAnnouncer(options: AnnouncerOptions) {
   const { store, deployment, classes, now, setCron, version, grace = GRACE } = options
 

@@ -45,7 +45,6 @@ function checkFor(found: Described, part: Part): Check | undefined {
   return checks.get(name)
 }
 
-/** Undefined if the class has no schema for this part. */
 export function faultIn(found: Described | undefined, part: Part, value: Encoded): Fault | undefined {
   return found && checkFor(found, part)?.(decodeValue(value), value.length)
 }

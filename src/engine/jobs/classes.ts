@@ -27,11 +27,7 @@ function seriesOf(made: readonly { id: number }[], inputs: readonly Named[], unt
   return all
 }
 
-/**
- * An unknown job costs one read per isolate.
- *
- * @example const found = await classes.of('7')
- */
+/** An unknown job costs one read per isolate. */
 export function createClasses({ store, registry }: { store: Store; registry: Registry }) {
   const known = new Lru<string, Named & { until: number }>(REMEMBERED)
   const note = (id: number | string, { queue, class: name }: Named): void => {

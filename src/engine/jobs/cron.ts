@@ -15,10 +15,6 @@ type Verbs = {
 
 const is = (error: unknown, code: string): boolean => error instanceof SidejobError && error.code === code
 
-/**
- * @example const setCron = cronSetter(() => engine); await setCron({ queue: 'default', name: 'report' }, {
- * expression: '0 2 * * *' })
- */
 export const cronSetter =
   (verbs: () => Verbs): SetCron =>
   async ({ queue, name }, cron) => {

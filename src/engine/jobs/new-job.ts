@@ -190,7 +190,6 @@ function newJob(
   }
 }
 
-/** @example quotaOf(call).quota */
 export const quotaOf = (call: Call | undefined): { quota?: Quota } =>
   call?.by && call.quota ? { quota: { by: call.by, ...call.quota } } : {}
 

@@ -165,7 +165,6 @@ function parseDefinition(text: string, { show }: Vault): { definition: WorkerDef
   }
 }
 
-/** @example const zip = await registry.find('core', 'zip') */
 export function createRegistry(
   store: Store,
   workers: readonly Worker[],

@@ -73,11 +73,7 @@ export const cold: Warmth = {
   end: () => {},
 }
 
-/**
- * Creates the waits of lanes. A lane subscribes at its first wait and stays subscribed until it ends.
- *
- * @example const newWarmth = createWarmth({ listen, warm: 10_000, most: 5, elapsed }); const warmth = newWarmth(lane, end, take)
- */
+/** Creates the waits of lanes. A lane subscribes at its first wait and stays subscribed until it ends. */
 export function createWarmth({ listen, warm, most, elapsed }: WarmthOptions) {
   let listening = 0
   return (lane: string, end: number, take: Take): Warmth => {

@@ -11,11 +11,7 @@ const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
   return { over, cancel: () => clearTimeout(timer) }
 }
 
-/**
- * Performs added jobs, at most `limit` at once. Each run receives the time at which its job was claimed.
- *
- * @example flight.add(lent, performance.now()); await flight.landed(1_000); const done = flight.take()
- */
+/** Performs added jobs, at most `limit` at once. Each run receives the time at which its job was claimed. */
 export function createInFlight(
   limit: number,
   perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,

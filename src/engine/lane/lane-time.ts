@@ -11,7 +11,6 @@ export type LaneTimeOptions = {
   elapsed: () => number
 }
 
-/** @example const time = createLaneTime({ budget: 25_000, elapsed }); time.rests(); time.works(); const leaves = time.isOver() */
 export function createLaneTime({ budget, until = Number.POSITIVE_INFINITY, elapsed }: LaneTimeOptions) {
   const began = elapsed()
   const latest = Math.min(began + budget * MAX_BUDGETS, until)

@@ -8,9 +8,6 @@ import type { ClaimedJob } from '../../redis/types.ts'
 /** If calls are frequent, a lane waits this many milliseconds before it commits, so that one commit has several runs. */
 const GATHERING_MS = 10
 
-/**
- * @example const lent = createLent(); flight.add(lent.byCall(jobs, elapsed()), elapsed()); const heard = lent.heard()
- */
 export function createLent() {
   const begun = new Set<string>()
   let heard: string[] = []

@@ -19,10 +19,6 @@ export type Wait = {
 
 export type LongPoll = <T>(ask: (waiter: Waiter) => Promise<T[]>, options: Wait) => Promise<T[]>
 
-/**
- * @example const longPoll = createLongPoll({ client, now }); await longPoll(claim, { channel: keys.calls, end: now()
- * + 30_000 })
- */
 export const createLongPoll =
   ({ client, now }: { client: Client; now: () => number }): LongPoll =>
   async (ask, { channel, end, signal }) => {

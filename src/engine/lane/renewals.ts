@@ -5,7 +5,6 @@ const RENEWALS = 3
 /** A job that comes with a call is leased for as long as a bell may take, so the first renewal is due after this many milliseconds. */
 const FIRST_RENEWAL_MS = 6_000
 
-/** @example const renewals = createRenewals(45_000, renew); renewals.soon(); renewals.end() */
 export function createRenewals(lease: number, renew: () => void) {
   const regular = setInterval(renew, lease / RENEWALS)
   let first: ReturnType<typeof setTimeout> | undefined

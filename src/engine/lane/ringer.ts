@@ -41,11 +41,7 @@ export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: creat
 /** Other isolates learn at this interval that QStash refuses bells. */
 const TELL = 10_000
 
-/**
- * Rings without delaying the response: Redis has the job, and the tick finds queues without a bell.
- *
- * @example const ringer = createRinger({ bells, store, serve, eager: false }); await ringer.ring(rings)
- */
+/** Rings without delaying the response: Redis has the job, and the tick finds queues without a bell. */
 export function createRinger({ bells, store, defer, serve, eager, elapsed = () => performance.now() }: RingerOptions) {
   let told = Number.NEGATIVE_INFINITY
   let isTold = false

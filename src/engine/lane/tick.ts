@@ -30,10 +30,6 @@ const NOTED = 90_000
 /** Maximum queues that a tick serves at once. */
 const LANES = 4
 
-/**
- * @example const tick = createTick({ store, announce, ringer, serve, now, budget: 25_000, requests: 5_000 }); await
- * tick()
- */
 export function createTick({
   store,
   announce,

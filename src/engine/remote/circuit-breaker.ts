@@ -22,13 +22,7 @@ export type BreakerOptions = {
   shut: (host: string, until: number | null) => Promise<void>
 }
 
-/**
- * Creates the breakers of all hosts. Redis shares them, and each isolate caches the last state.
- *
- * @example
- * const permit = await breakers.enter('example.com')
- * if (permit.state !== 'open') await breakers.leave('example.com', permit, { down: false })
- */
+/** Creates the breakers of all hosts. Redis shares them, and each isolate caches the last state. */
 export function createCircuitBreakers({ store, shut }: BreakerOptions, settings = breakerDefaults) {
   const seen = new Map<string, BreakerState & { at: number }>()
 

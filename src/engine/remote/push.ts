@@ -193,7 +193,6 @@ function uncalled(error: unknown): Pushed {
   return { changes: failed(`the call could not be made: ${messageOf(error)}; is its secret whsec_ and base64?`) }
 }
 
-/** @example const { changes, down } = await push({ url: 'https://w.example.com/zip' }, snapshot, options) */
 export async function push(
   { url, secret, format }: NonNullable<WorkerDefinition['push']>,
   snapshot: Snapshot,

@@ -17,7 +17,6 @@ const LONGEST_STEP = 500
 
 type RelayOptions = { elapsed?: () => number; rest?: (ms: number) => Promise<void> }
 
-/** @example registry.serve(RELAYS, { inner: createRelay(), longest: slice }) */
 export function createRelay({ elapsed = () => performance.now(), rest = sleep }: RelayOptions = {}) {
   const given = new Lru<number, number>(REMEMBERED)
   return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {

@@ -36,9 +36,6 @@ const listed = (secrets: string): string[] => secrets.split(',').map((one) => on
 /**
  * Returns the secrets for a call: the receiver's own, or one derived from the deployment's for this endpoint, so
  * that no receiver can sign for another.
- *
- * @example const { secretsFor } = createSigner({ roots: ['whsec_…'] }); await
- * secretsFor('https://a.example.com/hook')
  */
 export function createSigner({ roots, shared = true, tenant = '' }: SignerOptions) {
   async function endpointSecrets(url: string): Promise<string[]> {
@@ -61,11 +58,7 @@ export function createSigner({ roots, shared = true, tenant = '' }: SignerOption
 
 export type Signer = ReturnType<typeof createSigner>
 
-/**
- * Creates the three headers of a signed request. Several secrets give several signatures.
- *
- * @example await webhookHeaders('7.1.x', body, ['whsec_…'], Date.now())
- */
+/** Creates the three headers of a signed request. Several secrets give several signatures. */
 export async function webhookHeaders(
   id: string,
   body: Uint8Array,

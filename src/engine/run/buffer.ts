@@ -15,7 +15,6 @@ const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'in
 const tooMuch = (what: string): SidejobError =>
   new SidejobError('TOO_LARGE', `the changes of this run are too large: ${what}`)
 
-/** Estimates bytes: the values and a constant for names. */
 const weightOf = (op: Op): number => {
   if (op.op === 'write') return op.values.reduce((sum, value) => sum + value.length, 100)
   if (op.op === 'publish') return op.message.length + 100
@@ -53,11 +52,6 @@ type Commit = {
   committed: () => void
 }
 
-/**
- * @example
- * buffer.op({ op: 'publish', channel: '/news', message })
- * const changes = buffer.collect('completed', inputs.reads())
- */
 export class RunBuffer {
   snapshot: Snapshot
   #log: RunLog | undefined

@@ -152,11 +152,7 @@ type Around = {
   noted?: (change: CodeChange) => void
 }
 
-/**
- * Reports code changes of one run as its class asks for.
- *
- * @example await watch.report({ kept: 'step "price"', asked: 'step "price in cents"' })
- */
+/** Reports code changes of one run as its class asks for. */
 export class CodeWatch {
   readonly #around: Around
   readonly #reported = new Set<string>()

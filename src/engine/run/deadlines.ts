@@ -8,11 +8,7 @@ export type Deadlines = {
   add: (ms: number, over: () => void) => () => void
 }
 
-/**
- * Timers belong to their request.
- *
- * @example const done = deadlines.add(30_000, () => controller.abort())
- */
+/** Timers belong to their request. */
 export function createDeadlines(): Deadlines {
   const open = new Set<{ at: number; over: () => void }>()
   let timer: ReturnType<typeof setTimeout> | undefined

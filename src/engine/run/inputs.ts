@@ -20,7 +20,6 @@ type During = <T>(work: () => Promise<T>) => Promise<T>
 export class Inputs {
   readonly #buffer: RunBuffer
   readonly #tools: Pick<JobTools, 'page'>
-  /** Keeps a waiting run from ending. */
   readonly #during: During
   #queues = new Map<string, Queue>()
   #defaultsOnly = false

@@ -14,12 +14,9 @@ export type SpawnOptions = Omit<
   'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports' | Timed
 > & {
   args?: unknown
-  /** Delay before it becomes ready. */
   wait?: Length
-  /** Maximum length of a run. */
   timeout?: Length
   retry?: RetryOptions
-  /** Initial values of its input ports. */
   inputs?: Record<string, unknown[]>
   in?: Record<string, { default?: unknown; channels?: string[] }>
   out?: Record<string, { default?: unknown; channels?: string[] }>
@@ -34,11 +31,6 @@ const portOptions = (specs: SpawnOptions['in'] = {}): PortOptions =>
 const encodedLists = (lists: Record<string, unknown[]>): Record<string, Encoded[]> =>
   mapValues(lists, (values) => values.map(encodeValue))
 
-/**
- * Creates the op for a child.
- *
- * @example spawnOp('zip', { class: 'Zip' }, { args: { path } })
- */
 export function spawnOp(
   name: string,
   worker: { queue?: string; class: string },

@@ -19,12 +19,6 @@ function rehearsalEnd({ reached }: Rehearsal, what: string): Error {
   return new Error(`the rehearsal ends before ${what}`)
 }
 
-/**
- * The parts of one run.
- *
- * @example const parts = new RunParts(buffer, tools, { checkpoint: () => job.checkpoint() }); await
- * parts.inputs.read('a')
- */
 export class RunParts {
   /** Receives the end of the run if everything left in its function waits. */
   paused = nobody

@@ -22,7 +22,6 @@ import { turn } from './suspension.ts'
 import type { JobTools } from './tools.ts'
 
 type Around = {
-  /** Keeps a waiting run from ending. */
   during: <T>(work: () => Promise<T>) => Promise<T>
   checkpoint: () => Promise<void>
   /** @throws if the function has not awaited an answer that decides about its path. */

@@ -12,7 +12,6 @@ import type { Pause } from './pause.ts'
 
 export type ChildEnd = { result?: Encoded; error?: Encoded }
 
-/** The part of a run that helpers need. */
 export type RunAccess = {
   queue: string
   now: () => number
@@ -20,10 +19,8 @@ export type RunAccess = {
   keep: (key: string, value: unknown) => void
   /** Known records that this run has not requested. */
   unasked: () => Map<string, Encoded>
-  /** Answers a patch of a scope. */
   patched: (scope: string, id: string) => Promise<boolean>
   forget: (prefix: string) => void
-  /** Runs `action` under a key, once. */
   once: <T>(scope: string, key: string, action: () => T | Promise<T>) => Promise<T>
   /** Called before something new in a scope. Never settles if the run fails because its code changed. */
   beforeNew: (scope: string, asked: string, newKey?: string) => Promise<void>
@@ -31,7 +28,6 @@ export type RunAccess = {
   abandon: (prefix: string) => void
   /** A stored wait differs from the requested one. Never settles if the run fails. */
   report: (change: CodeChange) => Promise<void>
-  /** Wraps a waiting helper. */
   waiting: <T>(helper: string, work: Promise<T>) => Promise<T>
   op: (op: Op) => void
   spawn: (name: string, worker: { queue?: string; class: string }, options: SpawnOptions) => void
@@ -61,7 +57,6 @@ export type CallOptions = Omit<SpawnOptions, 'args' | 'keepResult'> & Named
 
 export type ParallelOptions = Named & { limit?: number }
 
-/** The called job failed or was ended. */
 export class CallFailed extends Terminal {}
 
 export const OURS = '~'

@@ -9,13 +9,6 @@ export const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 /** Receives how the run ends if everything left in it waits, or why it cannot wait. */
 export type Paused = { ended: (ending: Ending) => void; refused: (why: Error) => void }
 
-/**
- * Collects what a run waits for.
- *
- * @example
- * const pauses = createSuspension({ ended: resolve, refused: reject })
- * await pauses.during(() => fetchPage())
- */
 export function createSuspension({ ended, refused }: Paused) {
   const pauses: Pause[] = []
   let busy = 0

@@ -25,7 +25,6 @@ export type JobTools = {
   /** Commits the work so far under the same lease. */
   checkpoint: (changes: Changes) => Promise<Snapshot>
   page: (port: string, after: number) => Promise<{ values: { data: Encoded; context?: Encoded }[]; more: number }>
-  /** Waiting values of ports of other jobs. */
   peek: (
     of: { id: number; dir: 'in' | 'out'; port: string }[],
   ) => Promise<({ taken: number; values: { data: Encoded }[] } | null)[]>

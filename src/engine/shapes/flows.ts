@@ -9,7 +9,6 @@ export type FlowView = {
   flow: FlowRow
   /** Hash of the current graph, for `If-Match` of a change. */
   hash: string | null
-  /** Number of graphs that undo can restore. */
   undo: number
   /** Time for which events are kept; null if nothing is recorded. */
   record: number | null

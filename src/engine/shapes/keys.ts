@@ -36,7 +36,6 @@ export type DeliveredJob = JobBase & {
   dueAt: number
   slot: number | null
   redeliver: string | null
-  /** Number of claims since the last answer. */
   deliveries: number
   /** Its last run had no answer, and it has not been claimed since. */
   unanswered: boolean

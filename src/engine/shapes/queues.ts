@@ -13,7 +13,6 @@ import type { LimitView } from './limits.ts'
 export type { PatchedQueue, QueueDetail, QueuePatch, QueueView } from '../../core/schemas/queues.ts'
 
 export type WorkerDefinition = {
-  /** JSON Schema. */
   args?: Encoded
   result?: Encoded
   concurrency?: number
@@ -32,7 +31,6 @@ export type WorkerDefinition = {
   /** Schedule of a function, with the alias `cron:<queue>/<class>`. */
   cron?: { expression: string; tz?: string; missed?: 'run' | 'last' | 'skip'; args?: Encoded }
   reach?: Reach
-  /** Places in args, state, values, results, errors and progress that views mask. */
   redact?: string[]
   description?: string
 }

@@ -42,7 +42,6 @@ export type JobFacts = Pick<
   | 'version'
 >
 
-/** A job as the caller that claimed it sees it. */
 export type JobBase = Omit<JobView, keyof JobFacts>
 
 export type JobPatch = Omit<AskedPatch, 'repeat'> & { repeat?: Repeat | null }

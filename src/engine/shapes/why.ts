@@ -4,7 +4,6 @@ import type { Status } from '../../core/job.ts'
 import type { Holder, RoomView } from './limits.ts'
 import type { Reason, RunFacts } from './views.ts'
 
-/** A limit with waiting jobs, and its holders, soonest expiry first. */
 export type WhyLimit = RoomView & { holders: Holder[] }
 
 /** A job and why it does not run; `run` is its holder, if it runs. */

@@ -185,9 +185,5 @@ class Reader {
   }
 }
 
-/**
- * Parses a query, or throws a refusal with the unsupported part.
- *
- * @example selectOf("SELECT jobID FROM jobs WHERE name GLOB 'mail*' AND state = 'FAILED' LIMIT 20;")
- */
+/** Parses a query, or throws a refusal with the unsupported part. */
 export const selectOf = (query: string): Select => new Reader(query).read()

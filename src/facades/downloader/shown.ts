@@ -38,11 +38,7 @@ const payload = async (
   delivery_error: '',
 })
 
-/**
- * The body of a callback as Downloader's callers expect it.
- *
- * @example createEngine({ payloads: { downloader: downloaderPayload(downloads) } })
- */
+/** The body of a callback as Downloader's callers expect it. */
 export const downloaderPayload =
   (downloads: Downloads): Payload =>
   async (ended, given) => {

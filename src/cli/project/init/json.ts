@@ -87,11 +87,7 @@ export function jsonAt(text: string, path: readonly string[]): string | undefine
   return member && text.slice(member.valueAt, member.valueEnd)
 }
 
-/**
- * The text with a value set; objects on the way are added.
- *
- * @example withValue('{}', ['scripts', 'dev'], 'sidejob dev')
- */
+/** The text with a value set; objects on the way are added. */
 export function withValue(text: string, path: readonly string[], value: unknown): string {
   const { container, member, left } = walk(text, path)
   if (member) return text.slice(0, member.valueAt) + JSON.stringify(value) + text.slice(member.valueEnd)

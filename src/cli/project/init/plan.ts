@@ -186,11 +186,7 @@ function sourceChanges(folder: string, main: string, mount: string): { changes: 
   }
 }
 
-/**
- * The changes of a project. A file that needs none is left out.
- *
- * @example planOf('.', '/_sidejob').changes.map(({ path }) => path)
- */
+/** The changes of a project. A file that needs none is left out. */
 export function planOf(folder: string, mount: string): Plan {
   const config = configs.map((name) => join(folder, name)).find((path) => existsSync(path))
   if (!config)

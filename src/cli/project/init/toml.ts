@@ -12,11 +12,7 @@ function partOf(text: string, table: string | undefined): { from: number; to: nu
   return { from: headers[at]!.index + headers[at]![0].length, to: ends[at + 1]! }
 }
 
-/**
- * The text with an item in the list of a key.
- *
- * @example withTomlItem('name = "x"\n', undefined, 'compatibility_flags', 'nodejs_compat')
- */
+/** The text with an item in the list of a key. */
 export function withTomlItem(text: string, table: string | undefined, key: string, item: string): string {
   const part = partOf(text, table)
   const line = `${key} = [${JSON.stringify(item)}]\n`
@@ -39,11 +35,7 @@ export function withTomlItem(text: string, table: string | undefined, key: strin
   return text.slice(0, at) + added + closing + text.slice(at + items.length)
 }
 
-/**
- * The text with a member of a table, unless the table has it.
- *
- * @example withTomlMember('name = "x"\n', 'observability', 'enabled', true)
- */
+/** The text with a member of a table, unless the table has it. */
 export function withTomlMember(text: string, table: string, key: string, value: boolean | string): string {
   const part = partOf(text, table)
   if (!part) return `${text.trimEnd()}\n\n[${table}]\n${key} = ${JSON.stringify(value)}\n`

@@ -22,7 +22,6 @@ export const readCookie = (name: string): string | undefined =>
 
 export const readZone = (): string => decodeURIComponent(readCookie('zone') ?? 'UTC')
 
-/** @example made('button', { type: 'button', className: 'btn', textContent: 'Close' }) */
 export const made = <Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   members: Partial<HTMLElementTagNameMap[Tag]> = {},

@@ -122,11 +122,7 @@ function bounds(boxes: readonly Box[], paths: readonly Route[]): Box {
   return { x: left - 56, y: top - 28, width: right - left + 112, height: bottom - top + 56 }
 }
 
-/**
- * Lays out a graph; wires that go back are led below.
- *
- * @example const { nodes, wires } = layout([{ name: 'a' }], [{ id: 'x>a.in', from: …, to: … }])
- */
+/** Lays out a graph; wires that go back are led below. */
 export function layout(nodes: readonly Named[], wires: readonly GraphWire[]): Layout {
   const known = new Set(nodes.map(({ name }) => name))
   const isThere = ({ node }: End) => node === null || known.has(node)

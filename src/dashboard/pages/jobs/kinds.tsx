@@ -44,7 +44,7 @@ export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
 
 type Of = { queue?: string; class?: string }
 
-/** `asLast`: uses the last known kinds without asking. @example await kindsOf(asked, { queue: 'media' }) */
+/** `asLast`: uses the last known kinds without asking. */
 export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
   const { engine, cache, look } = asked
   const name = kindsName(of)
