@@ -39,6 +39,8 @@ test('a group has one colour in the slots of a limit and in the list below them'
   await pages.engine.workers.register('shop', 'sold', { pull: true, concurrency: 3 })
   for (const id of ['b', 'a', 'a', 'a', 'c', 'c', 'c', 'c']) await pages.make('sold', { queue: 'shop', group: { id } })
   await pages.engine.runs.claim('shop', { names: ['sold'], lease: 3_600_000, max: 3 })
+  // The second claim finds no room, so the other jobs wait at the limit.
+  expect(await pages.engine.runs.claim('shop', { names: ['sold'], max: 1 })).toEqual([])
   const html = await reader.html('/ui/limits?open=worker%3Ashop%2Fsold')
   const row = html.slice(html.indexOf('worker:shop/sold'))
   const [slots, below] = row.split('<div class="open">') as [string, string]
