@@ -119,6 +119,61 @@ test.each(['plain', 'stays'])(
   },
 )
 
+const changesOfSchedule: Record<string, (job: string) => Promise<unknown>> = {
+  paused: (job) => kit.engine.schedules.pause(job),
+  async resumed(job) {
+    await kit.engine.schedules.pause(job)
+    await kit.engine.schedules.resume(job)
+  },
+  'resumed and paused after a slot': async (job) => {
+    await kit.engine.schedules.pause(job)
+    await kit.advance(2 * HOUR)
+    await kit.engine.schedules.resume(job)
+    await kit.engine.schedules.pause(job)
+  },
+  changed: (job) => kit.engine.jobs.update(job, { repeat: { cron: '30 * * * *' } }),
+}
+let queues = 0
+
+/** A class with a schedule whose job waits for a lane of a paused queue or for a pull worker, because of an input. */
+async function woken(side: string, options: object = { repeat: hourly }): Promise<{ queue: string; job: string }> {
+  const queue = `woken${queues++}`
+  await kit.engine.queues.update(queue, side === 'pull' ? { mode: 'pull' } : { paused: true })
+  await kit.engine.workers.register(queue, 'plain', { in: { in: {} }, pull: side === 'pull' })
+  const job = String(await kit.make('plain', { queue, ...options }))
+  await kit.engine.ports.write(job, 'in', 'in', ['1' as never])
+  return { queue, job }
+}
+
+const codesOf = async (job: string) => (await kit.engine.jobs.why(job)).reasons.map(({ code }) => code)
+const ready = { push: 'PAUSED', pull: 'PULL' } as const
+
+describe.each(['push', 'pull'] as const)('input for a schedule in a %s queue', (side) => {
+  test.each(Object.keys(changesOfSchedule))('does not wait for the slot if the schedule is %s', async (name) => {
+    const { job } = await woken(side)
+    expect(await codesOf(job)).toContain(ready[side])
+    await changesOfSchedule[name]!(job)
+    expect(await codesOf(job)).toContain(ready[side])
+    await kit.engine.jobs.terminate(job, {})
+  })
+
+  test('waits for a new time of the job', async () => {
+    const { job } = await woken(side, { at: kit.now() + HOUR })
+    await kit.engine.jobs.update(job, { runAt: kit.now() + 2 * HOUR })
+    expect(await codesOf(job)).toEqual(['DUE'])
+    await kit.engine.jobs.terminate(job, {})
+  })
+})
+
+test('a job with input in a pull queue keeps its turn when its schedule is paused', async () => {
+  const { queue, job } = await woken('pull')
+  await kit.make('plain', { queue })
+  await kit.engine.schedules.pause(job)
+  const [run] = await kit.engine.runs.claim(queue, {})
+  expect(run!.job.id).toBe(Number(job))
+  await kit.engine.runs.commit(run!.run.token, { end: 'completed' })
+})
+
 test('a completed delivery stays completed when its repeat or its time changes', async () => {
   const id = await ended('plain', 'completed')
   await kit.engine.deliveries.update(String(id), { repeat: hourly, dueAt: kit.now() + HOUR })

@@ -428,6 +428,16 @@ describe('UpdateJob', () => {
     expect(await query(J)).toMatchObject({ repeat: 'FINISHED, +1 HOUR', nextRun: '2020-01-01 00:00:00' })
   })
 
+  scenario('a requeued job that repeats waits for a nextRun that is set later', async (client) => {
+    const { create, ok, get, refused } = client
+    const jobID = await create({ name: 'job', repeat: 'HOURLY', firstRun: '2099-01-01' })
+    await ok('RequeueJobs', { jobIDs: jobID })
+    await ok('UpdateJob', { jobID, data: '{}', nextRun: '2099-01-01 00:00:00' })
+    await refused('GetJob', { name: 'job' }, NO_JOB)
+    await ok('RequeueJobs', { jobIDs: jobID })
+    expect(await get({ name: 'job' })).toMatchObject({ jobID })
+  })
+
   scenario('every state can be updated, and stays', async (client) => {
     const { P, C1, C2 } = await family(client)
     const states = async () => Promise.all([P, C1, C2].map(client.state))

@@ -617,11 +617,26 @@ const places: Mutation[] = [
     "      places.move(id, doc, doc.not_before and 't' or sides.of(q, doc.class, doc.tag), tonumber(doc.not_before), nil, true)\n",
     'a registration sends an early job back',
   ]),
-  ...of(17, 'lib/run/ops/on_records.lua', [
-    'if doc.place == PLACE.timers or (not doc.place and postponed) or',
-    'if doc.place == PLACE.timers or (not doc.place and (tonumber(doc.not_before) or 0) > time.now) or',
-    'a new priority sends an early job back',
-  ]),
+  ...of(
+    17,
+    'lib/run/ops/on_records.lua',
+    [
+      'if doc.place == PLACE.timers or (not doc.place and postponed) or',
+      'if doc.place == PLACE.timers or (not doc.place and (tonumber(doc.not_before) or 0) > time.now) or',
+      'a new priority sends an early job back',
+    ],
+    [
+      'if doc.place == PLACE.pull and queueing.own_moment(doc) > time.now then',
+      'if false then',
+      'a new slot sends an early job of a pull worker back',
+    ],
+    [' and moved and not doc.wanted_early)', ' and moved)', 'a new slot takes the turn of an early job'],
+    [
+      '  if postponed then cache.change(me.id, doc, fields.wanted_early, nil) end\n',
+      '',
+      'a new time does not postpone an early job of a pull worker',
+    ],
+  ),
   ...of(
     18,
     'lib/run/claim.lua',

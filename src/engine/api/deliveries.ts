@@ -301,6 +301,8 @@ export function createDeliveries(parts: Context) {
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
       const fields = repeatFields(update, document, store.now())
+      // A new time replaces an earlier request to run now.
+      if (Object.keys(fields).length) fields.wantedEarly = ''
       if (args !== undefined) fields.args = vault.sealSame(args, 'args')
       if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
       if (counted === 'anew') fields.deliveries = ''

@@ -427,6 +427,22 @@ const rule17: Facts = {
     await world.change(id, 'patch', 1, 'p', '3')
     expect(await world.claim()).toHaveLength(1)
   },
+  async 'a new slot does not send a job back that input has made ready for pull workers'(world) {
+    const id = await world.make({ at: world.now() + 60_000, in: { in: {} }, pull: true })
+    await world.push(id, 'in', '1')
+    const slot = (moment: number) => world.change(id, 'patch', 1, 'ns', String(moment))
+    await slot(world.now() + 120_000)
+    await slot(world.now() - 1)
+    await world.make({ pull: true })
+    await slot(world.now() + 120_000)
+    expect((await world.claim({ pull: true, max: 1 })).map((one) => one.id)).toEqual([id])
+  },
+  async 'a new time does'(world) {
+    const id = await world.make({ at: world.now() + 60_000, in: { in: {} }, pull: true })
+    await world.push(id, 'in', '1')
+    await world.change(id, 'patch', 1, 'w', String(world.now() + 120_000))
+    expect(await world.claim({ pull: true })).toEqual([])
+  },
   async 'a registration does not send a job back that is ready before its time'(world) {
     const id = await world.make({ at: world.now() + 60_000, in: { in: {} } })
     await world.push(id, 'in', '1')

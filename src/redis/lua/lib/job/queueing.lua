@@ -20,17 +20,19 @@ local function slot_moment(doc)
     or slot
 end
 
+-- Returns when the job runs unless it is woken; 0 is now.
+function queueing.own_moment(doc)
+  local moment = math.min(tonumber(doc.not_before) or numbers.never, slot_moment(doc), tonumber(doc.sleep_until)
+    or numbers.never)
+  return moment == numbers.never and 0 or moment
+end
+
 -- Queues a job now or at the one time that decides. Backoff and lock always apply; `at` and the next slot only until
 -- an earlier run is requested. Pull workers get jobs in the order of becoming due, which `since` sets if the job has
 -- no time of its own.
 function queueing.enqueue(id, doc, early, since)
   early = early or doc.wanted_early
-  local moment = 0
-  if not early and not doc.terminating then
-    moment = math.min(tonumber(doc.not_before) or numbers.never, slot_moment(doc), tonumber(doc.sleep_until)
-      or numbers.never)
-    if moment == numbers.never then moment = 0 end
-  end
+  local moment = not early and not doc.terminating and queueing.own_moment(doc) or 0
   moment = math.max(moment, tonumber(doc.backoff_until) or 0, tonumber(doc.lock_until) or 0)
   if moment > time.now then
     if early then cache.change(id, doc, fields.wanted_early, '1') end

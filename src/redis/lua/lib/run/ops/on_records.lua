@@ -83,6 +83,10 @@ end
 -- An empty value clears a field.
 function verbs.patch(me, patched)
   local doc, postponed, scheduled, moved, ended = cache.need(me.id), false, false, false, false
+  -- A job that was woken before its time does not wait for a new slot.
+  if doc.place == PLACE.pull and queueing.own_moment(doc) > time.now then
+    cache.change(me.id, doc, fields.wanted_early, '1')
+  end
   for _, e in ipairs(patched) do
     local field, value = e[1], e[2]
     values.set_value(me.id, doc, field, value ~= '' and value or nil)
@@ -96,6 +100,7 @@ function verbs.patch(me, patched)
     if field == fields.not_before then moved, postponed = true, (tonumber(value) or 0) > time.now end
     if field == fields.next_slot then moved, scheduled = true, value ~= '' end
   end
+  if postponed then cache.change(me.id, doc, fields.wanted_early, nil) end
   values.check(me.id, doc)
   if ended and doc.place == PLACE.timers and has_no_run_left(doc) then
     if not doc.followed then return ending.finish(me.id, doc, PLACE.completed, 'null') end
@@ -107,7 +112,8 @@ function verbs.patch(me, patched)
     rerun.wake_up(me.id, doc)
     return queueing.enqueue(me.id, doc)
   end
-  if doc.place == PLACE.timers or (not doc.place and postponed) or (doc.place == PLACE.pull and moved) then
+  if doc.place == PLACE.timers or (not doc.place and postponed) or
+    (doc.place == PLACE.pull and moved and not doc.wanted_early) then
     return queueing.enqueue(me.id, doc)
   end
   if not doc.place or doc.place == PLACE.pull then
