@@ -74,34 +74,33 @@ const usageOf = (name: string, { takes = [] }: Command): string =>
 
 const isSingle = (name: string) => !name.includes(' ') && !(name in jobs) && !(name in projectCommands)
 
+export const commandNames = (): string[] => Object.keys(commands)
+
+function linesOf(names: string[]): string[] {
+  const width = Math.max(...commandNames().map((name) => usageOf(name, commands[name]!).length))
+  return names.map((name) => `  ${usageOf(name, commands[name]!).padEnd(width)}  ${commands[name]!.does}`)
+}
+
+const namesOf = (resource: string): string[] => commandNames().filter((name) => name.startsWith(`${resource} `))
+
 function overview(): string[] {
-  const names = Object.keys(commands)
+  const names = commandNames()
   const resourceNames = [...new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0]!))]
   const groups: [title: string, names: string[]][] = [
     ['Projects', Object.keys(projectCommands)],
     ['Jobs', Object.keys(jobs)],
-    ...resourceNames.map((of): [string, string[]] => [
-      `${of[0]!.toUpperCase()}${of.slice(1)}`,
-      names.filter((name) => name.startsWith(`${of} `)),
-    ]),
+    ...resourceNames.map((of): [string, string[]] => [`${of[0]!.toUpperCase()}${of.slice(1)}`, namesOf(of)]),
     ['Other', names.filter(isSingle)],
   ]
-  const width = Math.max(...names.map((name) => usageOf(name, commands[name]!).length))
   return [
     'sidejob <command> [options]',
     '  sidejob run double -i n=1 --wait',
     '  sidejob queues pause media',
-    ...groups.flatMap(([title, of]) => [
-      '',
-      title,
-      ...of.map((name) => `  ${usageOf(name, commands[name]!).padEnd(width)}  ${commands[name]!.does}`),
-    ]),
+    ...groups.flatMap(([title, of]) => ['', title, ...linesOf(of)]),
     '',
     'sidejob <command> --help shows the options of a command.',
   ]
 }
-
-export const commandNames = (): string[] => Object.keys(commands)
 
 function help(name: string, command: Command): string[] {
   const rows = Object.entries(optionsOf(command)).map(([option, { type, short, default: usual, does }]) => {
@@ -142,11 +141,16 @@ function unknown([first = '', second]: string[]): string {
   return `sidejob: unknown command "${first}". ${hint}`
 }
 
-/** `help`, `help run`, `--help`, and no words at all. */
+const asksHelp = (word = ''): boolean => ['help', '--help', '-h'].includes(word)
+
+/** `help`, `help run`, `--help`, `schedules --help`, and no words at all. */
 function helpOf(words: string[]): string[] | undefined {
   const [first, ...rest] = words
   if (first === undefined) return overview()
-  if (!['help', '--help', '-h'].includes(first)) return undefined
+  const [resource = ''] = asksHelp(first) ? rest : asksHelp(rest[0]) ? words : []
+  if (words.length === 2 && namesOf(resource).length > 0)
+    return [`sidejob ${resource} <command> [options]`, ...linesOf(namesOf(resource))]
+  if (!asksHelp(first)) return undefined
   const found = commandOf(rest)
   return found ? help(found[0], found[1]) : overview()
 }

@@ -132,6 +132,18 @@ test('help has a line for each command, and --help of a command only options tha
   })
 })
 
+test.each(['schedules --help', 'schedules -h', 'help schedules'])(
+  '%s lists the commands of schedules',
+  async (words) => {
+    const { exit, printed } = await run(words)
+    expect(exit).toBe(0)
+    for (const verb of ['ls', 'show', 'add', 'pause', 'resume', 'run', 'rm'])
+      expect(printed).toMatch(new RegExp(`^ {2}schedules ${verb}\\b`, 'm'))
+    expect(printed).not.toContain('queues')
+    expect((await run('schedules ls --help')).printed).toContain('--json')
+  },
+)
+
 test('a command ends although its input stays open, as in a terminal', async () => {
   const env = { ...process.env, SIDEJOB_URL: kit.stack.url, SIDEJOB_API_KEY: kit.stack.apiKey }
   const child = spawn(process.execPath, [CLI, 'run', 'count_words', '-i', 'text="a"', '--args', '{}', '--wait'], {
