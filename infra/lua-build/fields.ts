@@ -10,8 +10,6 @@ import { marks } from '../../src/redis/marks.ts'
 import { calls, type Kind, sayings, verbs } from '../../src/redis/ops.ts'
 import { type Edit, type Identifier, type Node, refuse, type Source, snake, walk } from './syntax.ts'
 
-// ---- fields of records -----------------------------------------------------------------------------------------------
-
 type Names = ReadonlyMap<string, string>
 type Member = { base: Node & { name?: string }; identifier: Identifier; indexer: string }
 type Call = { base: Node; arguments: Node & { fields: Field[] }; argument?: Node }
@@ -90,17 +88,12 @@ export function fieldEdits({ body, places, text }: Source, { file, declared, mod
     locals.flatMap(({ variables, init }) => init.map((value, i) => [variables[i]?.range[0] ?? -1, value] as const)),
   )
   const skipped = new Set([...LIBRARIES, ...modules, ...functionTables(nodes)])
-  const line = (node: Node): number => node.loc.start.line
-  const nameOf = (id: Identifier, record = ''): string => {
-    const found = record ? records[record]!.get(id.name) : short.get(id.name)
-    if (found !== undefined) return found
-    if (record || !declared.has(id.name))
-      refuse(
-        file,
-        line(id),
-        `expected a field${record && ` of ${record} (src/redis/keys.ts)`}, got ${id.name}${record ? '' : ': add it to keys.ts, or to scratch in src/redis/lua/build.ts'}`,
-      )
-    return id.name
+  const nameOf = ({ name, loc }: Identifier, record = ''): string => {
+    const found = record ? records[record]!.get(name) : short.get(name)
+    if (found !== undefined || (!record && declared.has(name))) return found ?? name
+    const where = record && ` of ${record} (src/redis/keys.ts)`
+    const remedy = record ? '' : ': add it to keys.ts, or to scratch in src/redis/lua/build.ts'
+    return refuse(file, loc.start.line, `expected a field${where}, got ${name}${remedy}`)
   }
   const whole = (node: Node, by: string): Edit => ({ start: node.range[0], end: node.range[1], text: by })
   const answers = new Set<Node>()
@@ -128,8 +121,6 @@ export function fieldEdits({ body, places, text }: Source, { file, declared, mod
   })
 }
 
-// ---- answers ---------------------------------------------------------------------------------------------------------
-
 const answerTables: Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>> = {
   reply: replies,
   row_of: rows,
@@ -145,23 +136,15 @@ function answerEdits(call: Node & Call, file: string, text: string): Edit[] | un
   const { base, identifier } = call.base as never as Member
   const shapes = base?.type === 'Identifier' ? answerTables[base.name!] : undefined
   if (!shapes) return undefined
+  const stop = ({ loc }: Node, says: string): never => refuse(file, loc.start.line, says)
   const word = camel(identifier.name)
-  const shape = shapes[word] ?? shapes[identifier.name]
-  if (!shape)
-    return refuse(
-      file,
-      call.loc.start.line,
-      `expected an answer (src/redis/answers.ts), got ${base.name}.${identifier.name}`,
-    )
+  const shape = shapes[word]
+  if (!shape) return stop(call, `expected an answer (src/redis/answers.ts), got ${base.name}.${identifier.name}`)
   let left = Object.entries(shape).map(([name, kind]) => [snake(name), kind] as const)
   const fields = call.arguments.fields.map((field): Edit => {
     const skips = left.findIndex(([name]) => name === field.key?.name)
-    if (skips < 0)
-      refuse(
-        file,
-        field.loc.start.line,
-        `expected one of ${left.map(([name]) => name).join(', ')} in ${word}, got ${field.key?.name}`,
-      )
+    const names = left.map(([name]) => name).join(', ')
+    if (skips < 0) stop(field, `expected one of ${names} in ${word}, got ${field.key?.name}`)
     const by = left.slice(0, skips).map(([, kind]) => nothing(kind))
     left = left.slice(skips + 1)
     return { start: field.range[0], end: text.indexOf('=', field.key.range[1]) + 1, text: by.join('') }
@@ -169,9 +152,6 @@ function answerEdits(call: Node & Call, file: string, text: string): Edit[] | un
   const open = base.name === 'reply' ? `{'${word}'${fields.length ? ',' : ''}` : '{'
   return [{ start: call.range[0], end: call.arguments.range[0] + 1, text: open }, ...fields]
 }
-
-// ---- arguments of verbs
-// -------------------------------------------------------------------------------------------------
 
 type Args = Readonly<Record<string, Kind>>
 

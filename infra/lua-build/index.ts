@@ -1,42 +1,27 @@
-// Builds src/redis/lua into src/redis/scripts.generated.ts, and refuses code that some engine does not accept.
+// Builds src/redis/lua into src/redis/scripts.generated.ts.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { readArguments } from './fields.ts'
-import { circlesIn, refusedIn } from './rules.ts'
 import { type Built, build, Library } from './scripts.ts'
 import { headerOf, luaFiles, readLua } from './sources.ts'
 
 const target = join(import.meta.dirname, '../../src/redis/scripts.generated.ts')
 
-type Editing = (file: string, text: string) => string
-const same: Editing = (_, text) => text
+/** Changes the text of a file: tests remove a rule with it. */
+export type Editing = (file: string, text: string) => string
 
-/** Builds all scripts. `edit` may change the text of a file first: tests remove a rule with it. */
-export function buildScripts(edit: Editing = same): { library: Library; scripts: Map<string, Built> } {
-  const texts = new Map(luaFiles().map((file) => [file, edit(file, readLua(file))]))
+export const editedTexts = (edit: Editing = (_, text) => text): Map<string, string> =>
+  new Map(luaFiles().map((file) => [file, edit(file, readLua(file))]))
+
+export function buildScripts(edit?: Editing): { library: Library; scripts: Map<string, Built> } {
+  const texts = editedTexts(edit)
   const library = new Library(new Map([...texts].map(([file, text]) => [file, readArguments(file, text)])))
   const built = library.scripts.map((script) => build(script, headerOf(script.file, texts.get(script.file)!), library))
   built.sort((a, b) => (a.name < b.name ? -1 : 1))
   return { library, scripts: new Map(built.map((one) => [one.name, one])) }
-}
-
-/** Maximum number of locals of a module: they become locals of one function, which has 200 registers in some Luas. */
-const MAX_LOCALS = 150
-
-/** Every place of the scripts that some engine does not accept, with its line. */
-export function refusedScripts(edit: Editing = same): string[] {
-  const texts = new Map(luaFiles().map((file) => [file, edit(file, readLua(file))]))
-  const ofFiles = [...texts].flatMap(([file, text]) => refusedIn(file, text))
-  const { library } = buildScripts(edit)
-  const circles = circlesIn(library, (file) => texts.get(file)!)
-  const full = [...library.modules.values()].flatMap(({ file, names }) => {
-    const says = `${names.size} locals: expected at most ${MAX_LOCALS} in a module`
-    return names.size > MAX_LOCALS ? [{ file, line: 1, says }] : []
-  })
-  return [...ofFiles, ...circles, ...full].map(({ file, line, says }) => `src/redis/lua/${file}:${line}: ${says}`)
 }
 
 /** All texts together: the scripts share most of their code, which a window of 16 MB finds. */
@@ -61,11 +46,6 @@ function moduleText(scripts: readonly Built[], stamp: string): string {
 }
 
 function main(): void {
-  const refused = refusedScripts()
-  if (refused.length) {
-    console.error(refused.join('\n'))
-    process.exit(1)
-  }
   // The largest script comes first: the smaller ones consist of its parts.
   const scripts = [...buildScripts().scripts.values()].sort((a, b) => b.text.length - a.text.length)
   const stamp = createHash('sha1')

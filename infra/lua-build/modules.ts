@@ -74,8 +74,6 @@ function open(file: string, source: Source, declared: ReadonlySet<string>, isMod
   return { file, source, requires, own, body: found.flatMap(([node, path]) => (path ? [] : [node])), edits }
 }
 
-// ---- statements ------------------------------------------------------------------------------------------------------
-
 const isOwnTable = (node: Node, own: string): boolean =>
   node.type === 'LocalStatement' &&
   (node as never as Local).variables[0]!.name === own &&
@@ -120,8 +118,6 @@ function addUnit(module: Module, node: Node): void {
 /** The locals that a statement declares for its block. */
 const localsOf = (node: Node): Target[] =>
   node.type === 'LocalStatement' || (node.type === 'FunctionDeclaration' && node.isLocal) ? targetsOf(node) : []
-
-// ---- uses ------------------------------------------------------------------------------------------------------------
 
 type Meaning = [symbol: Given, end: number] | undefined
 
@@ -217,7 +213,7 @@ export function nameEdits(
   // Locals of the file itself have other names: the letters begin inside of the code.
   const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
   const locals = source.places.filter(isIn).flatMap(({ start, end, name, binding }): Edit[] => {
-    const text = binding ? nameOfLocal({ ...binding, depth: binding.depth - before }) : args.get(name)
+    const text = binding ? nameOfLocal(binding.depth - before) : args.get(name)
     return text === undefined || used.has(start) ? [] : [{ start, end, text }]
   })
   const named = uses.map(({ symbol, start, end }) => ({ start, end, text: symbol.constant ?? nameOf(symbol) }))

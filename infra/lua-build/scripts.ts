@@ -181,8 +181,6 @@ function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, alway
   return new Set(units.filter((unit) => eager.has(unit)))
 }
 
-// ---- a script --------------------------------------------------------------------------------------------------------
-
 const local = (names: readonly string[], values = ''): string =>
   names.length ? `local ${names.join(',')}${values && `=${values}`}\n` : ''
 
@@ -216,19 +214,15 @@ export function build(script: File, header: Header, library: Library): Built {
   const eager = [...live].filter(
     (unit) => library.eager.has(unit) && unit.gives.some(({ constant }) => constant === undefined),
   )
-  const ofLua = [...new Set([...uses, ...[...live].flatMap((unit) => unit.uses)].map(({ symbol }) => symbol))].filter(
-    ({ module }) => module === '',
-  )
+  const symbols = new Set([...uses, ...[...live].flatMap((unit) => unit.uses)].map(({ symbol }) => symbol))
+  const ofLua = [...symbols].filter(({ module }) => module === '')
   const args = library.argsOf(header.args)
-  const number = 'tonumber'
+  const given = header.args.map(({ name }) => args.get(name)!)
   const head = [
-    local(
-      header.args.map((one) => args.get(one.name)!),
-      `unpack(ARGV,1,${header.args.length})`,
-    ),
-    local([args.get('at')!], `${header.args.length}`),
+    local(given, `unpack(ARGV,1,${given.length})`),
+    local([args.get('at')!], `${given.length}`),
     local(ofLua.map(library.nameOf), ofLua.map((one) => one.name).join(',')),
-    ...header.args.filter(({ int }) => int).map((one) => `${args.get(one.name)}=${number}(${args.get(one.name)})\n`),
+    ...header.args.filter(({ int }) => int).map(({ name }) => `${args.get(name)}=tonumber(${args.get(name)})\n`),
     local([...(groups.length ? ['F'] : []), ...eager.flatMap(({ gives }) => gives.map(library.nameOf))]),
   ]
   const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
@@ -249,20 +243,9 @@ export function build(script: File, header: Header, library: Library): Built {
   return { name, params, note, access, file: script.file, text, lines: linesOf(parts), sha, units: [...live] }
 }
 
-const MAX_STEP = 35
-
-/** For each part its file, its first line, and the step to each next line as a digit or a letter. */
-function linesOf(parts: readonly Part[]): string {
-  return parts
+/** For each part its file, and the step from each source line to the next. */
+const linesOf = (parts: readonly Part[]): string =>
+  parts
     .filter(({ text }) => text)
-    .map(({ file = '', lines: [first = 1, ...others] }) => {
-      let last = first
-      const steps = others.map((line) => {
-        const step = Math.min(MAX_STEP, Math.max(0, line - last))
-        last += step
-        return step.toString(36)
-      })
-      return `${file} ${first} ${steps.join('')}`
-    })
+    .map(({ file = '', lines }) => [file, ...lines.map((line, i) => line - (lines[i - 1] ?? 0))].join(' '))
     .join('\n')
-}

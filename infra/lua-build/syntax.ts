@@ -6,8 +6,8 @@ type At = { range: [number, number]; loc: { start: { line: number } } }
 export type Node = luaparse.Node & At
 export type Identifier = luaparse.Identifier & At
 
-/** A local: its name, the offset of its declaration, and how many other locals are visible there. */
-export type Binding = { name: string; depth: number; at: number }
+/** A local: the offset of its declaration, and how many other locals are visible there. */
+export type Binding = { depth: number; at: number }
 
 /** A place of a name, and the field after it (`table.field`). */
 export type Place = {
@@ -44,7 +44,6 @@ export const refuse = (file: string, line: number, says: string): never => {
   throw new Error(`${file}:${line}: ${says}`)
 }
 
-const MAX_REMEMBERED = 4_000
 const remembered = new Map<string, Source>()
 
 /** Parses a file. Hundreds of builds that differ in one file parse only that file. */
@@ -53,12 +52,9 @@ export function read(text: string): Source {
   if (known) return known
   const { body } = luaparse.parse(text, { luaVersion: '5.1', locations: true, ranges: true, comments: false })
   const source = { text, body: body as Node[], places: placesOf(body as Node[]) }
-  if (remembered.size >= MAX_REMEMBERED) remembered.clear()
   remembered.set(text, source)
   return source
 }
-
-// ---- names -----------------------------------------------------------------------------------------------------------
 
 type Scope = { names: ReadonlyMap<string, Binding>; count: number }
 type Parts = Record<'init' | 'variables' | 'parameters' | 'iterators' | 'body', Node[]> &
@@ -79,7 +75,7 @@ function placesOf(statements: readonly Node[]): Place[] {
     })
   const declare = (nodes: readonly (Node | null)[], scope: Scope): Scope => {
     const names = nodes.filter((node) => node?.type === 'Identifier') as Identifier[]
-    const bindings = names.map(({ name, range: [at] }, i) => [name, { name, depth: scope.count + i, at }] as const)
+    const bindings = names.map(({ name, range: [at] }, i) => [name, { depth: scope.count + i, at }] as const)
     const inner = { names: new Map([...scope.names, ...bindings]), count: scope.count + names.length }
     for (const one of names) note(one, inner, true)
     return inner
@@ -142,8 +138,6 @@ function placesOf(statements: readonly Node[]): Place[] {
   return places.sort((a, b) => a.start - b.start)
 }
 
-// ---- short names -----------------------------------------------------------------------------------------------------
-
 const SMALL = 'etaoinsrhldcumfpgwybvkxjqz'
 const CAPITALS = [...SMALL.toUpperCase()].filter((letter) => letter !== 'F')
 const DIGITS = `${SMALL}${SMALL.toUpperCase()}_0123456789`
@@ -158,9 +152,7 @@ const PAIRS = [...SMALL].flatMap((a) => [...DIGITS].map((b) => a + b)).filter((n
 export const nameOfShared = (n: number): string => CAPITALS[n] ?? PAIRS[n - CAPITALS.length]!
 
 /** A local has the letter of its depth: two that are visible together never have the same. */
-export const nameOfLocal = ({ depth }: Binding): string => SMALL[depth] ?? `_${DIGITS[depth - SMALL.length]}`
-
-// ---- printing --------------------------------------------------------------------------------------------------------
+export const nameOfLocal = (depth: number): string => SMALL[depth] ?? `_${DIGITS[depth - SMALL.length]}`
 
 const TOKEN =
   /\s+|--[^\n]*|'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"|\[\[[\s\S]*?\]\]|0[xX][\da-fA-F]+|\d+\.?\d*(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|\.\.\.|\.\.|[=~<>]=|[^\s]/g

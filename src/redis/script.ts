@@ -8,7 +8,7 @@ export type Script<Args> = {
   sha: string
   args: (keyof Args & string)[]
   text: string
-  /** Source places: for each part the file, the first line, and the step from each line to the next. */
+  /** Source places: for each part the file, and the step from each source line to the next. */
   lines: string
 }
 
@@ -48,14 +48,14 @@ export const made = <Args>(
 })
 
 function placeOf(script: Pick<Script<never>, 'lines'>, line: number): string | undefined {
-  let left = line - 1
-  for (const piece of script.lines.split('\n')) {
-    const [file, first, steps = ''] = piece.split(' ')
+  let left = line
+  for (const part of script.lines.split('\n')) {
+    const [file, ...steps] = part.split(' ')
     if (left <= steps.length) {
-      const at = [...steps.slice(0, left)].reduce((sum, step) => sum + Number.parseInt(step, 36), Number(first))
+      const at = steps.slice(0, left).reduce((sum, step) => sum + Number(step), 0)
       return file ? `${file}:${at}` : undefined
     }
-    left -= steps.length + 1
+    left -= steps.length
   }
   return undefined
 }

@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { declaredIn, fieldEdits } from '../../infra/lua-build/fields.ts'
-import { buildScripts, refusedScripts } from '../../infra/lua-build/index.ts'
+import { buildScripts } from '../../infra/lua-build/index.ts'
 import { linked, usesIn } from '../../infra/lua-build/modules.ts'
-import { refusedIn } from '../../infra/lua-build/rules.ts'
 import { Library } from '../../infra/lua-build/scripts.ts'
 import { luaFiles, readLua } from '../../infra/lua-build/sources.ts'
 import { print, read } from '../../infra/lua-build/syntax.ts'
 import { inSources } from '../../src/redis/script.ts'
 import * as committed from '../../src/redis/scripts.generated.ts'
 import { functionsMade } from '../heavy/bench/functions-made.ts'
+import { refusedIn, refusedScripts } from './lua-rules.ts'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 

@@ -2,15 +2,16 @@
 // known difference of gopher-lua.
 
 import type luaparse from 'luaparse'
-import type { Unit } from './modules.ts'
-import type { Library } from './scripts.ts'
-import { children, type Node, read, walk } from './syntax.ts'
+import { buildScripts, type Editing, editedTexts } from '../../infra/lua-build/index.ts'
+import type { Unit } from '../../infra/lua-build/modules.ts'
+import type { Library } from '../../infra/lua-build/scripts.ts'
+import { children, type Node, read, walk } from '../../infra/lua-build/syntax.ts'
 
 type Scope = Map<string, luaparse.Expression | undefined>
 type FunctionNode = Node & { type: 'FunctionDeclaration'; body: Node[]; parameters: Node[] }
 
 /** A place of a file that a rule refuses. */
-export type Refused = { file: string; line: number; says: string }
+type Refused = { file: string; line: number; says: string }
 
 /** The called function as text: `redis.call`, `:match`, `tonumber`. */
 function calleeOf(node: Node): string {
@@ -298,7 +299,7 @@ const saidDepth = (header: string): number | undefined => {
 }
 
 /** Functions that call themselves through other functions, in modules whose headers state no maximum depth. */
-export function circlesIn(library: Library, textOf: (file: string) => string): Refused[] {
+function circlesIn(library: Library, textOf: (file: string) => string): Refused[] {
   return callsIn(library).flatMap((one) => {
     const way = wayBack(one)
     if (way.length === 0) return []
@@ -308,4 +309,20 @@ export function circlesIn(library: Library, textOf: (file: string) => string): R
     const says = `${[one, ...way].map(({ name }) => name).join(' → ')}: expected a loop, or ${expected}`
     return [{ file: one.file, line: one.line, says: depth === undefined ? says : `${says}, got ${depth}` }]
   })
+}
+
+/** Maximum number of locals of a module: they become locals of one function, which has 200 registers in some Luas. */
+const MAX_LOCALS = 150
+
+/** Every place of the scripts that some engine does not accept, with its line. */
+export function refusedScripts(edit?: Editing): string[] {
+  const texts = editedTexts(edit)
+  const ofFiles = [...texts].flatMap(([file, text]) => refusedIn(file, text))
+  const { library } = buildScripts(edit)
+  const circles = circlesIn(library, (file) => texts.get(file)!)
+  const full = [...library.modules.values()].flatMap(({ file, names }) => {
+    const says = `${names.size} locals: expected at most ${MAX_LOCALS} in a module`
+    return names.size > MAX_LOCALS ? [{ file, line: 1, says }] : []
+  })
+  return [...ofFiles, ...circles, ...full].map(({ file, line, says }) => `src/redis/lua/${file}:${line}: ${says}`)
 }
