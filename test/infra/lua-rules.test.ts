@@ -386,7 +386,7 @@ describe('the names of fields', () => {
 
 // runtime/readable decodes the records of Redis, so that a damaged record stops only its own job. Arguments of a call need no guard.
 test('no script decodes a record of Redis without a guard', () => {
-  const own = ['runtime/readable', 'runtime/pieces', 'runtime/cache', 'job/salvage', 'job/shape']
+  const own = ['runtime/readable', 'runtime/pieces', 'runtime/cache', 'doctor/salvage', 'doctor/shape']
   const bare = luaFiles().flatMap((file) =>
     [...readLua(file).matchAll(/.*cjson\.decode\((?!args\.take\(\)|spec\.tail|own\[).*/g)]
       .map(([line]) => `${file}: ${line.trim()}`)

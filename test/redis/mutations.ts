@@ -2864,15 +2864,10 @@ const marks: Mutation[] = [
       'waiting_limit',
     ].map((name): Change => [` ${name} = 1`, ` ${name} = false`, `${name} that is the mark is taken for it`]),
   ),
-  ...of(132, 'queries/verify.lua', [
+  ...of(132, 'lib/doctor/expected.lua', [
     'cache.is_beside(field, value) and',
     "value == '^' and",
-    'the doctor misses unwanted entries',
-  ]),
-  ...of(132, 'scripts/repair.lua', [
-    'cache.is_beside(field, value) and',
-    "value == '^' and",
-    'the doctor takes away what a job is called',
+    'the doctor misses unwanted entries, and takes away what a job is called',
   ]),
 ]
 

@@ -568,7 +568,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
       }),
       (world) => world.make(),
     ),
-    /lane a is said to be open for more than a day/,
+    /lane a is open for more than a day/,
   ],
   'an index that is no index': [
     async (world) => {

@@ -10,10 +10,12 @@
 -- phases: 0 jobs (from an id), 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 6 ids, hints, constraints and
 --   unreadable records, 7 all keys (from a cursor of a scan)
 
+local expected = require 'doctor/expected'
+local shape = require 'doctor/shape'
+local whereabouts = require 'doctor/whereabouts'
 local kin = require 'family/kin'
-local places = require 'job/places'
 local aliases = require 'job/aliases'
-local shape = require 'job/shape'
+local places = require 'job/places'
 local states = require 'job/states'
 local limits = require 'limit/limits'
 local turns = require 'limit/turns'
@@ -22,10 +24,9 @@ local hints = require 'port/hints'
 local ports = require 'port/ports'
 local wires = require 'port/wires'
 local lanes = require 'queue/lanes'
-local sides = require 'queue/sides'
 local order = require 'queue/order'
+local sides = require 'queue/sides'
 local leases = require 'run/leases'
-local whereabouts = require 'run/whereabouts'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
@@ -35,8 +36,7 @@ local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 
-local faults, seen = {}, 0
-local kind = 'job'
+local faults, seen, kind = {}, 0, 'job'
 local remedies = {
   ['place'] = 'it is put into the place of its document, and removed from other places',
   lease = 'its run ends without effect, and it is queued again',
@@ -61,64 +61,64 @@ local remedies = {
   constraints = 'they are removed: set them again',
   orphan = 'the key is deleted',
 }
-local function fault(who, what, remedy, of)
-  faults[#faults + 1] = row_of.found { kind = of or kind, who = who, what = what, remedy = remedies[remedy] }
+
+local function as_text(value) return type(value) == 'number' and numbers.int(value) or tostring(value) end
+
+local function fault(who, remedy, what, ...)
+  local values, n = { ... }, select('#', ...)
+  for i = 1, n do values[i] = as_text(values[i]) end
+  faults[#faults + 1] = row_of.found { kind = kind, who = who, what = what:format(unpack(values, 1, n)),
+    remedy = remedies[remedy] }
+end
+
+local function fault_of(kind_of_fault, ...)
+  local was = kind
+  kind = kind_of_fault
+  fault(...)
+  kind = was
+end
+
+local function fault_piece(number, what)
+  fault_of('piece', number, 'piece', 'the record of jobs %s00 to %s99 %s', number, number, what)
+end
+
+local function check_equal(who, is, should_be, remedy, what)
+  if is ~= should_be then fault(who, remedy, what, is, should_be) end
+end
+
+local function cannot_check(who, why)
+  why = tostring(type(why) == 'table' and (why.err or why.message) or why):sub(1, 200)
+  fault(who, kind == 'job' and 'record' or 'look', 'cannot be checked: %s', why)
 end
 
 local function look(check, who, ...)
   local ok, why = pcall(check, who, ...)
-  if not ok then
-    fault(who, 'cannot be checked: ' .. tostring(type(why) == 'table' and (why.err or why.message) or why):sub(1, 200),
-      kind == 'job' and 'record' or 'look')
-  end
+  if not ok then cannot_check(who, why) end
 end
-
-local last_known
-local function last_id()
-  last_known = last_known
-    or math.max(tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) or 0,
-    tonumber(cache.text_at(ns .. 'jobs:highest') or 0) or 0)
-  return last_known
-end
-
-local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
 -- Skips jobs whose queue or limit is about to change the score.
 local function check_score(id, doc, score)
-  if cache.queue(doc.queue).reordering
-    or (doc.waiting_limit and limits.at(doc.waiting_limit).settings
-    and limits.at(doc.waiting_limit).settings.reordering) then
-    return
-  end
+  local settings = doc.waiting_limit and limits.at(doc.waiting_limit).settings
+  if cache.queue(doc.queue).reordering or (settings and settings.reordering) then return end
   if tonumber(score) ~= order.score(doc) then
-    fault(id, 'has score ' .. score .. ' in ' .. (doc.waiting_limit or states.index(doc.place))
-      .. ', expected ' .. numbers.int(order.score(doc)), 'place')
+    fault(id, 'place', 'has score %s in %s, expected %s', score, doc.waiting_limit or states.index(doc.place),
+      order.score(doc))
   end
   local turn, tier = turns.turn_at(doc, doc.waiting_limit or '')
   if turn and tonumber(tier) ~= tonumber(score) then
-    fault(id, 'has a turn at ' .. doc.waiting_limit .. ' of tier ' .. tier .. ', waits in ' .. score, 'count')
+    fault(id, 'count', 'has a turn at %s of tier %s, waits in %s', doc.waiting_limit, tier, score)
   end
-end
-
-local function check_waiting_place(id, doc)
-  if doc.place ~= PLACE.limited then return 0 end
-  local score = redis.call('ZSCORE', places.index_of(doc), places.member_of(id, doc))
-  if not score then return 0 end
-  check_score(id, doc, score)
-  return 1
 end
 
 -- A job at a limit has a job before it or a time of the next check.
 local function check_limit(key)
   local settings, waiting = limits.at(key).settings, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
-  if settings and settings.waiting and settings.waiting ~= waiting then
-    fault(key, waiting .. ' jobs wait at it, counted ' .. numbers.int(settings.waiting), 'count')
-  end
+  check_equal(key, waiting, settings and settings.waiting or waiting, 'count', '%s jobs wait at it, counted %s')
   if waiting == 0 or (settings and settings.paused) then return end
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
-  if not moment then fault(key, waiting .. ' jobs wait at a limit, and no moment is set', 'look') end
+  if not moment then fault(key, 'look', '%s jobs wait at a limit, and no moment is set', waiting) end
   if moment and moment > time.now and limits.room_at(key) > 0 then
-    fault(key, waiting .. ' jobs wait at a limit that has room for ' .. numbers.int(limits.room_at(key)), 'look')
+    fault(key, 'look', '%s jobs wait at a limit that has room for %s', waiting, limits.room_at(key))
   end
 end
 
@@ -141,9 +141,9 @@ local function check_turns(key)
   for field, n in pairs(found) do
     local owner, name = field:match('^(.*)\n(turn:.*)$')
     local counted = limits.at(owner).settings and limits.at(owner).settings[name]
-    if counted and tonumber((counted:match('%d+$'))) ~= n then
-      fault(key, n .. ' jobs of ' .. owner .. ' wait for their turns (' .. name .. '), counted '
-        .. counted:match('%d+$'), 'count')
+    local of_settings = counted and tonumber((counted:match('%d+$')))
+    if of_settings and of_settings ~= n then
+      fault(key, 'count', '%s jobs of %s wait for their turns (%s), counted %s', n, owner, name, of_settings)
     end
   end
 end
@@ -151,15 +151,13 @@ end
 local function check_slots(key)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'held'), '(' .. numbers.int(time.now),
     '+inf', 'LIMIT', 0, size)) do
-    local holder_doc = cache.find(id)
-    if not holder_doc or holder_doc.place ~= PLACE.leased
-      or not tables.has(tables.lines(holder_doc.held_limits), key) then
-      fault(key, 'a slot is held by job ' .. id .. ', which has no run that holds it', 'slot')
+    if not expected.holds_slot(id, key) then
+      fault(key, 'slot', 'a slot is held by job %s, which has no run that holds it', id)
     end
   end
 end
 
-local checked = {}
+local checked = {} -- number of a piece → true
 local function check_lengths(number)
   checked[number] = true
   local piece = whereabouts.piece(number)
@@ -167,8 +165,7 @@ local function check_lengths(number)
   lists.args = readable.decode(piece.args, '') or {}
   for _, list in pairs(lists) do
     if type(list) ~= 'table' or #list < #piece.mask then
-      return fault(number, 'the record of jobs ' .. number .. '00 to ' .. number .. '99 has fewer values than jobs',
-        'piece', 'piece')
+      return fault_piece(number, 'has fewer values than jobs')
     end
   end
 end
@@ -176,188 +173,143 @@ end
 local function check_piece(id)
   local number = pieces.place_of(id)
   if not checked[number] then check_lengths(number) end
-  for _, wrong in ipairs(whereabouts.faults_of(id)) do fault(id, wrong, 'place') end
+  for _, wrong in ipairs(whereabouts.faults_of(id)) do fault(id, 'place', wrong) end
 end
 
 local function check_place(id, doc)
   if cache.loose[id] then return check_piece(id) end
-  if whereabouts.is_twice(id) then fault(id, 'has a document, and is in a piece besides', 'place') end
-  local n = check_waiting_place(id, doc)
-  for _, place in ipairs(every_place) do
-    local member = (not place or place == 'p') and doc.sequence .. ':' .. id or id
-    local score = tally.score(doc.queue, states.index(place), member)
+  if whereabouts.is_twice(id) then fault(id, 'place', 'has a document, and is in a piece besides') end
+  local n, waits = 0, doc.place == PLACE.limited
+    and redis.call('ZSCORE', places.index_of(doc), places.member_of(id, doc))
+  if waits then
+    n = 1
+    check_score(id, doc, waits)
+  end
+  for _, place in ipairs(expected.places) do
+    local member = (not place or place == PLACE.pull) and doc.sequence .. ':' .. id or id
+    local score, is_own = tally.score(doc.queue, states.index(place), member), (doc.place or false) == place
     if score then
       n = n + 1
-      if place == 'l' and (cache.queue(doc.queue).leased or {})[id]
+      if place == PLACE.leased and (cache.queue(doc.queue).leased or {})[id]
         and redis.call('ZSCORE', redis_keys.queue_key(doc.queue, 'leases'), id) then
         n = n + 1
       end
-      if (not place or place == 'p') and (doc.place or false) == place then check_score(id, doc, score) end
-      if (doc.place or false) ~= place then
-        fault(id, 'is in ' .. states.index(place) .. ', its document says '
-          .. states.index(doc.place), 'place')
+      if is_own and (not place or place == PLACE.pull) then check_score(id, doc, score) end
+      if not is_own then
+        fault(id, 'place', 'is in %s, its document says %s', states.index(place), states.index(doc.place))
       end
     end
   end
-  if n ~= 1 then fault(id, 'is in ' .. n .. ' places (' .. states.of(doc) .. ')', 'place') end
+  if n ~= 1 then fault(id, 'place', 'is in %s places (%s)', n, states.of(doc)) end
 end
 
 local function check_lease(id, doc)
-  if (doc.place == PLACE.leased) ~= (doc.token ~= nil) then fault(id, 'token and place disagree', 'lease') end
+  if (doc.place == PLACE.leased) ~= (doc.token ~= nil) then fault(id, 'lease', 'token and place disagree') end
   if doc.place == PLACE.leased and not cache.queue(doc.queue).next_lease then
-    fault(id, 'is leased, and no check is set for the end of the lease', 'look')
+    fault(id, 'look', 'is leased, and no check is set for the end of the lease')
   end
   if doc.place == PLACE.timers and not cache.queue(doc.queue).next_timer then
-    fault(id, 'waits for a time, and no check is set', 'look')
+    fault(id, 'look', 'waits for a time, and no check is set')
   end
 end
 
 local function check_ports(id, doc)
-  for field in pairs(doc) do
-    local dir, port = field:match('^([io]):(.+)$')
-    if dir and doc[field]:find('^%d+,%d+') then
-      local pushed, taken = ports.counts(doc, dir, port)
-      local own = doc['v' .. field] and #(readable.decode(doc['v' .. field], '') or {}) or 0
-      local size = own + redis.call('LLEN', redis_keys.list_key(id, dir, port))
-      if own > 0 and size > own then
-        fault(id, redis_keys.direction[dir] .. ' port ' .. port .. ' has values in the document and in a list', 'count')
-      end
-      if size ~= pushed - taken then
-        fault(id, redis_keys.direction[dir] .. ' port ' .. port .. ' holds ' .. numbers.int(size) .. ', counted '
-          .. numbers.int(pushed - taken), 'count')
-      end
+  for _, at in ipairs(expected.ports(doc)) do
+    local pushed, taken = ports.counts(doc, at.dir, at.port)
+    local own, listed = expected.values_of(id, doc, at.dir, at.port)
+    if #own > 0 and listed > 0 then fault(id, 'count', '%s has values in the document and in a list', at.label) end
+    if #own + listed ~= pushed - taken then
+      fault(id, 'count', '%s holds %s, counted %s', at.label, #own + listed, pushed - taken)
     end
   end
 end
 
 local function check_history(id, doc)
-  local n = redis.call('LLEN', redis_keys.side_key(id, 'runs'))
-  if n ~= (tonumber(doc.history_kept) or 0) then
-    fault(id, 'keeps ' .. n .. ' runs, counted ' .. (doc.history_kept or '0'), 'count')
-  end
-  local most = leases.most_kept(doc)
-  if n > most then fault(id, 'keeps ' .. n .. ' runs, and may keep ' .. numbers.int(most), 'count') end
+  local n, most = redis.call('LLEN', redis_keys.side_key(id, 'runs')), leases.most_kept(doc)
+  check_equal(id, n, tonumber(doc.history_kept) or 0, 'count', 'keeps %s runs, counted %s')
+  if n > most then fault(id, 'count', 'keeps %s runs, and may keep %s', n, most) end
 end
 
 local function check_listening(id, doc)
-  for field in pairs(doc) do
-    local port = field:match('^ci:(.+)$')
-    for _, channel in ipairs(port and audience.channels_of(id, doc, 'i', port) or {}) do
-      if not redis.call('ZSCORE', ns .. 'channel:' .. channel, id .. ':' .. port) then
-        fault(id, 'in port ' .. port .. ' listens to ' .. channel .. ', which does not know it', 'listen')
-      end
+  for _, at in ipairs(expected.listening(id, doc)) do
+    if not redis.call('ZSCORE', ns .. 'channel:' .. at.channel, at.member) then
+      fault(id, 'listen', 'in port %s listens to %s, which does not know it', at.port, at.channel)
     end
   end
 end
 
 local function check_channel(channel)
-  local text = cache.text_at(ns .. 'audience:' .. channel)
-  if text and not text:match('^%d+') then return fault(channel, 'its list of listeners cannot be read', 'count') end
-  local n, relayed_by, listed = audience.of(channel)
-  local members = redis.call('ZCARD', ns .. 'channel:' .. channel)
-  if members ~= n then fault(channel, 'has ' .. members .. ' listeners, counted ' .. numbers.int(n), 'count') end
+  local text, key = cache.text_at(ns .. 'audience:' .. channel), ns .. 'channel:' .. channel
+  if text and not text:match('^%d+') then return fault(channel, 'count', 'its list of listeners cannot be read') end
+  local n, relay, listed = audience.of(channel)
+  check_equal(channel, redis.call('ZCARD', key), n, 'count', 'has %s listeners, counted %s')
   for _, member in ipairs(listed or {}) do
-    if not redis.call('ZSCORE', ns .. 'channel:' .. channel, member) then
-      fault(channel, 'names ' .. member .. ', which does not listen', 'count')
+    if not redis.call('ZSCORE', key, member) then
+      fault(channel, 'count', 'names %s, which does not listen', member)
     end
   end
-  local known = cache.hget(ns .. 'channels', channel)
-  if known ~= (cache.text_at(ns .. 'audience:' .. channel) or ''):match('^%S+') then
-    fault(channel, 'is listed as ' .. tostring(known), 'count')
-  end
-  local doc = relayed_by and cache.find(relayed_by)
-  if relayed_by and (not doc or doc.relay_channel ~= channel) then
-    fault(channel, 'its relay, job ' .. relayed_by .. ', is none', 'gone')
+  check_equal(channel, cache.hget(ns .. 'channels', channel), (text or ''):match('^%S+'), 'count',
+    'is listed as %s, expected %s')
+  if relay and not expected.relays(channel, relay) then
+    fault(channel, 'gone', 'its relay, job %s, is none', relay)
   end
 end
 
--- Parts that are known to reach a root are not walked again.
-local rooted = {}
-local function check_circle(id)
-  local way, seen, above = {}, {}, id
-  while above and not rooted[above] and not seen[above] do
-    seen[above] = true
-    way[#way + 1] = above
-    local above_doc = cache.find(above)
-    above = above_doc and above_doc.parent
+local function check_parent(id, doc)
+  if not doc.parent then return end
+  if expected.is_above_itself(id) then fault(id, 'circle', 'is above itself') end
+  local parent = cache.find(doc.parent)
+  if readable.damaged[redis_keys.key_of(doc.parent)] then return end
+  if not parent then return fault(id, 'tie', 'its parent %s does not exist', doc.parent) end
+  local entry, status = cache.hget(kin.children_key(doc.parent), doc.child_name) or '', states.of(doc)
+  if status == 'running' then status = entry:match('^%d+,(%a+)') end
+  if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.class then
+    fault(id, 'tie', 'its parent knows it as %s, it is %s', entry, states.of(doc))
   end
-  if above == id and seen[id] then fault(id, 'is above itself', 'circle') end
-  if above and seen[above] then return end
-  for _, member in ipairs(way) do rooted[member] = true end
 end
 
-local function check_family(id, doc)
-  if doc.parent then
-    check_circle(id)
-    local parent = cache.find(doc.parent)
-    if readable.damaged[redis_keys.key_of(doc.parent)] then return end
-    if not parent then
-      fault(id, 'its parent ' .. doc.parent .. ' does not exist', 'tie')
-    else
-      local entry = cache.hget(kin.children_key(doc.parent), doc.child_name) or ''
-      local status = states.of(doc)
-      if status == 'running' then status = entry:match('^%d+,(%a+)') end
-      if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.class then
-        fault(id, 'its parent knows it as ' .. entry .. ', it is ' .. states.of(doc), 'tie')
-      end
-    end
-  end
-  for _, child in ipairs(kin.children_of(id, doc)) do
-    local child_doc = cache.find(child.id)
-    if not child_doc and not readable.damaged[redis_keys.key_of(child.id)] then
-      fault(id, 'its child ' .. child.id .. ' does not exist', 'tie')
-    elseif child_doc and (child_doc.parent ~= id or child_doc.child_name ~= child.name) then
-      fault(id, 'knows job ' .. child.id .. ' as its child ' .. child.name .. ', which it is not', 'tie')
-    end
+local function check_children(id, doc)
+  for _, child in ipairs(expected.strangers(id, doc)) do
+    fault(id, 'tie', 'knows job %s as its child %s, which %s', child.id, child.name,
+      child.is_there and 'it is not' or 'does not exist')
   end
 end
 
 local function check_waiting(id, doc)
   if not doc.waits_for then return end
   local members = redis.call('SMEMBERS', redis_keys.side_key(id, 'waiting'))
-  if #members ~= tonumber(doc.waits_for_count) then
-    fault(id, 'waits for ' .. doc.waits_for_count .. ' children, the set holds ' .. #members, 'tie')
-  end
-  if #members == 0 then fault(id, 'waits for nothing', 'tie') end
+  check_equal(id, tonumber(doc.waits_for_count), #members, 'tie', 'waits for %s children, the set holds %s')
+  if #members == 0 then fault(id, 'tie', 'waits for nothing') end
   for _, child in ipairs(members) do
     local child_doc = cache.find(child)
     if not readable.damaged[redis_keys.key_of(child)] and (not child_doc or states.ends[states.of(child_doc)]) then
-      fault(id, 'waits for child ' .. child .. ', which has ended', 'tie')
+      fault(id, 'tie', 'waits for child %s, which has ended', child)
     end
   end
 end
 
 local function check_following(id, doc)
   if not doc.followed then return end
-  local n = { b = 0, s = 0, c = 0, x = 0 }
-  for _, child in ipairs(kin.children_of(id, doc)) do
-    local child_doc = cache.find(child.id)
-    local kind = child_doc and states.kinds[states.of(child_doc)]
-    if kind then n[kind] = n[kind] + 1 end
-    if child_doc and child_doc.followed_as ~= kind then
-      fault(id, 'counts child ' .. child.id .. ' as ' .. tostring(child_doc.followed_as) .. ', it is '
-        .. states.of(child_doc), 'tie')
+  local counted, children = expected.followed(id, doc)
+  for _, child in ipairs(children) do
+    if child.doc.followed_as ~= child.is then
+      fault(id, 'tie', 'counts child %s as %s, it is %s', child.id, child.doc.followed_as, states.of(child.doc))
     end
   end
-  local counted = numbers.int(n.b) .. ',' .. numbers.int(n.s) .. ',' .. numbers.int(n.x)
-  if counted ~= doc.followed then
-    fault(id, 'follows ' .. doc.followed .. ' children (busy, suspended, broken), has ' .. counted, 'tie')
-  end
+  check_equal(id, doc.followed, counted, 'tie', 'follows %s children (busy, suspended, broken), has %s')
   if (doc.place == PLACE.completed) ~= (counted == '0,0,0')
     and (doc.place == PLACE.completed or doc.place == PLACE.suspended) then
-    fault(id, 'is ' .. states.of(doc) .. ' with ' .. counted .. ' children (busy, suspended, broken)', 'tie')
+    fault(id, 'tie', 'is %s with %s children (busy, suspended, broken)', states.of(doc), counted)
   end
 end
 
 local function check_wires(id, doc)
-  for field in pairs(doc) do
-    local dir, port = field:match('^w([io]):(.+)$')
-    if dir and ports.counts(doc, dir, port) and wires.holds(id, doc, dir, port)
-      and wires.ends_of(id, doc, dir, port) then
+  for _, at in ipairs(expected.ports(doc)) do
+    local dir, port = at.dir, at.port
+    if doc['w' .. dir .. ':' .. port] and wires.holds(id, doc, dir, port) and wires.ends_of(id, doc, dir, port) then
       local owner_doc = cache.find(dir == 'i' and id or doc.parent)
       if owner_doc.place == PLACE.suspended or owner_doc.place == PLACE.completed then
-        fault(id, 'keeps values at ' .. redis_keys.direction[dir] .. ' port ' .. port .. ', whose wires lead somewhere',
-          'look')
+        fault(id, 'look', 'keeps values at %s, whose wires lead somewhere', at.label)
       end
     end
   end
@@ -367,13 +319,13 @@ local function check_run(id, doc)
   if doc.place ~= PLACE.leased or not doc.lease_until then return end
   local score = not cache.loose[id] and tally.score(doc.queue, 'leases', id)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then
-    fault(id, 'its lease ends at ' .. doc.lease_until .. ', its queue looks at ' .. score, 'place')
+    fault(id, 'place', 'its lease ends at %s, its queue looks at %s', doc.lease_until, score)
   end
   -- An ended lease holds no slot, and its limit may have been deleted and created again.
   if tonumber(doc.lease_until) <= time.now then return end
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     if limits.at(key).settings and not redis.call('ZSCORE', redis_keys.limit_key(key, 'held'), id) then
-      fault(id, 'its run holds no slot of limit ' .. key, 'slot')
+      fault(id, 'slot', 'its run holds no slot of limit %s', key)
     end
   end
 end
@@ -382,23 +334,19 @@ local function check_names(id, doc)
   for _, alias in ipairs(aliases.of(id, doc)) do
     local owner = cache.hget(ns .. 'jobs:aliases', alias)
     if owner ~= id then
-      fault(id, 'has alias ' .. alias .. ', which names ' .. (owner and 'job ' .. owner or 'no job'), 'name')
+      fault(id, 'name', 'has alias %s, which names %s', alias, owner and 'job ' .. owner or 'no job')
     end
   end
   if doc.repeats and doc.place ~= PLACE.terminated and not redis.call('ZSCORE', ns .. 'repeats', id) then
-    fault(id, 'repeats, and is not among the schedules', 'place')
+    fault(id, 'place', 'repeats, and is not among the schedules')
   end
   if cache.raw[redis_keys.queue_key(doc.queue)] == false then
-    fault(id, 'its queue ' .. doc.queue .. ' has no settings', 'look')
+    fault(id, 'look', 'its queue %s has no settings', doc.queue)
   end
 end
 
 local function check_values(id, doc)
-  for field, value in pairs(doc) do
-    if cache.is_beside(field, value) and redis.call('EXISTS', redis_keys.side_key(id, 'f:' .. field)) == 0 then
-      fault(id, 'value ' .. field .. ' is missing', 'lost')
-    end
-  end
+  for _, field in ipairs(expected.lost_values(id, doc)) do fault(id, 'lost', 'value %s is missing', field) end
 end
 
 -- Maximum difference between the clocks of Redis and the script.
@@ -406,119 +354,101 @@ local SOON = 1000
 
 local function check_result(id, doc)
   local left = redis.call('PTTL', ns .. 'result:' .. id)
-  if left == -1 then fault(id, 'its result never expires', 'result') end
+  if left == -1 then fault(id, 'result', 'its result never expires') end
   if left == -2 and tonumber(doc.result_until or 0) > time.now + SOON then
-    fault(id, 'its result is gone before its time', 'unkept')
+    fault(id, 'unkept', 'its result is gone before its time')
   end
 end
 
-local function check_shape(id, doc)
-  for field, why in pairs(shape.faults_of(doc)) do fault(id, 'field ' .. field .. ' ' .. why, 'field') end
-end
-
-local listed_queues = {}
-local function check_listed(q)
-  if listed_queues[q] == nil then listed_queues[q] = redis.call('SISMEMBER', ns .. 'queues', q) == 1 end
-  return listed_queues[q]
-end
-
+local is_listed = {} -- by queue
 local function check_job(id, doc)
   seen = seen + 1
   cache.queue(doc.queue)
-  if not check_listed(doc.queue) then fault(id, 'its queue ' .. doc.queue .. ' is not listed', 'place') end
-  if next(shape.faults_of(doc)) then return check_shape(id, doc) end
+  if is_listed[doc.queue] == nil then
+    is_listed[doc.queue] = redis.call('SISMEMBER', ns .. 'queues', doc.queue) == 1
+  end
+  if not is_listed[doc.queue] then fault(id, 'place', 'its queue %s is not listed', doc.queue) end
+  local wrong = shape.faults_of(doc)
+  for field, why in pairs(wrong) do fault(id, 'field', 'field %s %s', field, why) end
+  if next(wrong) then return end
   for _, check in ipairs({ check_place, check_lease, check_run, check_ports, check_history, check_listening,
-    check_family, check_waiting, check_following, check_wires, check_names, check_values, check_result }) do
+    check_parent, check_children, check_waiting, check_following, check_wires, check_names, check_values,
+    check_result }) do
     check(id, doc)
   end
 end
 
 local HEAD_LENGTH = 20
 
--- No lane lives longer, and no stored time is later than the first of its index.
-local MAX_LANE = 86400000
-
 local function check_moments(q, queue_record, wake)
   for place, field in pairs(cache.first_times) do
-    -- A score without an end is `inf`, which only some engines read as a number.
-    local first = tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2]) or numbers.never
+    local first = cache.first_moment(q, place)
     if first < numbers.never and first < (queue_record[field] or numbers.never) then
-      fault(q, 'is looked at too late for the first job in ' .. place, 'look')
+      fault(q, 'look', 'is looked at too late for the first job in %s', place)
     end
   end
   local moment = lanes.moment_of(queue_record)
   if wake and moment < numbers.never and tonumber(wake) > math.max(moment, time.now) + 2 * lanes.MINUTE then
-    fault(q, 'is looked at later than it is due', 'look')
+    fault(q, 'look', 'is looked at later than it is due')
   end
-  for lane, till in pairs(queue_record.lanes) do
-    if type(till) ~= 'number' or till > time.now + MAX_LANE then
-      fault(q, 'lane ' .. lane .. ' is said to be open for more than a day', 'look')
-    end
+  if not wake and moment < numbers.never then
+    fault(q, 'look', 'has a moment to look at it, and is not in the index')
+  end
+  for _, lane in ipairs(expected.endless_lanes(q)) do
+    fault(q, 'look', 'lane %s is open for more than a day', lane)
   end
 end
 
-local function check_classes(q)
-  local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
-  for i = 1, #definitions, 2 do
-    if not readable.decode(definitions[i + 1], '') then
-      fault(q, 'the definition of class ' .. definitions[i] .. ' cannot be read', 'class')
+local function check_counts(q, queue_record)
+  local text = cache.text_at(redis_keys.queue_key(q))
+  local packed = (text and cjson.decode(text) or queue_record)[queue_fields.packed] or {}
+  for place, letter in pairs(queue_record.jobs_at and redis_keys.letters or {}) do
+    local in_pieces, counted = whereabouts.packed_in(q, place), packed[letter] or 0
+    if in_pieces and in_pieces ~= counted then
+      fault(q, 'count', 'has %s jobs in pieces beyond the entries of %s, counted %s', in_pieces, place, counted)
+    end
+    check_equal(q, tally.count(q, place), queue_record.jobs_at[letter] or 0, 'count',
+      'has %s jobs in ' .. place .. ', counted %s')
+  end
+end
+
+local function check_entries(q, place)
+  local ids = {}
+  for i, member in ipairs(tally.members(q, place, HEAD_LENGTH)) do ids[i] = member:match(':(.+)$') or member end
+  cache.fetch_jobs(ids)
+  for _, id in ipairs(ids) do
+    local number = pieces.number_in(id)
+    local is_there = number and whereabouts.piece(number)
+    if not number then is_there = cache.find(id) end
+    if not is_there then
+      fault(q, 'gone', '%s names job %s, which does not exist', place, id)
+    elseif not number and tonumber(id) > expected.last_id() then
+      fault_of('data', 'jobs:last_id', 'ids', 'is %s, and queue %s has job %s', expected.last_id(), q, id)
     end
   end
 end
 
 local function check_queue(q)
   local queue_record = cache.queue(q)
-  local text = cache.text_at(redis_keys.queue_key(q))
-  check_classes(q)
-  if readable.damaged[redis_keys.queue_key(q)] then
-    return fault(q, 'its record cannot be read; defaults apply', 'settings')
+  for _, class in ipairs(expected.lost_classes(q)) do
+    fault(q, 'class', 'the definition of class %s cannot be read', class)
   end
-  local as_kept = text and cjson.decode(text) or queue_record
-  local packed = as_kept[queue_fields.packed] or {}
-  local ready = tally.count(q, 'ready')
-  local wake = redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
+  if readable.damaged[redis_keys.queue_key(q)] then
+    return fault(q, 'settings', 'its record cannot be read; defaults apply')
+  end
+  local ready, wake = tally.count(q, 'ready'), redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
   if ready > 0 and lanes.count(q) == 0 and not queue_record.paused and not wake then
-    fault(q, ready .. ' jobs are ready, and neither lane nor moment is set', 'look')
+    fault(q, 'look', '%s jobs are ready, and neither lane nor moment is set', ready)
   end
   check_moments(q, queue_record, wake)
-  if lanes.moment_of(queue_record) < numbers.never and not wake then
-    fault(q, 'has a moment to look at it, and is not in the index', 'look')
-  end
-  for place, letter in pairs(queue_record.jobs_at and redis_keys.letters or {}) do
-    local n, counted = tally.count(q, place), queue_record.jobs_at[letter] or 0
-    local in_pieces = whereabouts.packed_in(q, place)
-    if in_pieces and in_pieces ~= (packed[letter] or 0) then
-      fault(q, 'has ' .. numbers.int(in_pieces) .. ' jobs in pieces beyond the entries of ' .. place .. ', counted '
-        .. numbers.int(packed[letter] or 0), 'count')
-    end
-    if n ~= counted then
-      fault(q, 'has ' .. numbers.int(n) .. ' jobs in ' .. place .. ', counted ' .. numbers.int(counted), 'count')
-    end
-  end
-  for _, place in ipairs(every_place) do
-    local members, members_ids = tally.members(q, states.index(place), HEAD_LENGTH), {}
-    for i, member in ipairs(members) do members_ids[i] = member:match(':(.+)$') or member end
-    cache.fetch_jobs(members_ids)
-    for _, member in ipairs(members_ids) do
-      local number = pieces.number_in(member)
-      local is_there = number and whereabouts.piece(number)
-      if not number then is_there = cache.find(member) end
-      local id = member:match('^%d+$')
-      if id and is_there and tonumber(id) > last_id() then
-        fault('jobs:last_id', 'is ' .. numbers.int(last_id()) .. ', and queue ' .. q .. ' has job ' .. id, 'ids',
-          'data')
-      end
-      if not is_there then
-        fault(q, states.index(place) .. ' names job ' .. member .. ', which does not exist', 'gone')
-      end
-    end
-  end
+  check_counts(q, queue_record)
+  for _, place in ipairs(expected.places) do check_entries(q, states.index(place)) end
 end
 
 local function check_limit_whole(key)
   limits.at(key)
   if readable.damaged[redis_keys.limit_key(key)] then
-    return fault(key, 'its record cannot be read; it binds no job', 'settings')
+    return fault(key, 'settings', 'its record cannot be read; it binds no job')
   end
   check_limit(key)
   check_turns(key)
@@ -526,32 +456,25 @@ local function check_limit_whole(key)
 end
 
 local function check_alias(alias, id)
-  local doc = id:match('^%d+$') and cache.find(id)
-  local known = doc and tables.has(aliases.of(id, doc), alias)
-  if not known and not readable.damaged[redis_keys.key_of(id)] then
-    fault(alias, 'names job ' .. id .. ', which ' .. (doc and 'does not know it' or 'does not exist'), 'gone')
-  end
+  if expected.has_alias(id, alias) or readable.damaged[redis_keys.key_of(id)] then return end
+  fault(alias, 'gone', 'names job %s, which %s', id, cache.find(id) and 'does not know it' or 'does not exist')
 end
 
 local function check_schedule(id)
-  local doc = cache.find(id)
-  if readable.damaged[redis_keys.key_of(id)] then return end
-  if not doc or not doc.repeats then
-    fault(id, 'is among the schedules, and ' .. (doc and 'does not repeat' or 'does not exist'), 'gone')
-  end
+  if expected.repeats(id) or readable.damaged[redis_keys.key_of(id)] then return end
+  fault(id, 'gone', 'is among the schedules, and %s', cache.find(id) and 'does not repeat' or 'does not exist')
 end
 
-local seen_pieces = {}
 local function check_unreadable(id)
-  if readable.damaged[redis_keys.key_of(id)] then return fault(id, 'its record cannot be read', 'record') end
+  if readable.damaged[redis_keys.key_of(id)] then return fault(id, 'record', 'its record cannot be read') end
   local number = pieces.place_of(id)
-  if not number or seen_pieces[number] or not readable.damaged[redis_keys.piece_key(number)] then return end
-  seen_pieces[number] = true
-  fault(number, 'the record of jobs ' .. number .. '00 to ' .. number .. '99 cannot be read', 'piece', 'piece')
+  if not number or checked[number] or not readable.damaged[redis_keys.piece_key(number)] then return end
+  checked[number] = true
+  fault_piece(number, 'cannot be read')
 end
 
 local function check_jobs()
-  local last, ids = last_id(), {}
+  local last, ids = expected.last_id(), {}
   for id = from, math.min(last, from + size - 1) do ids[#ids + 1] = numbers.int(id) end
   whereabouts.fetch(ids)
   for _, id in ipairs(ids) do
@@ -570,55 +493,38 @@ end
 
 local function check_ids()
   local last = tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
-  if not last then return fault('jobs:last_id', 'is not a number', 'ids') end
-  if last < last_id() then
-    fault('jobs:last_id', 'is ' .. numbers.int(last) .. ', its copy is ' .. numbers.int(last_id()), 'ids')
-  end
+  if not last then return fault('jobs:last_id', 'ids', 'is not a number') end
+  if last < expected.last_id() then fault('jobs:last_id', 'ids', 'is %s, its copy is %s', last, expected.last_id()) end
 end
 
 local MAX_COUNTED = 1000
 local function check_hints()
   local text = cache.text_at(ns .. 'hints')
   local system, version = (text or '0,0,'):match('^(%d+),%d+,(%d*)$')
-  if not system then return fault('hints', 'cannot be read', 'hints') end
-  local all = redis.call('HLEN', ns .. 'channels') <= MAX_COUNTED and redis.call('HKEYS', ns .. 'channels') or nil
-  local listeners = 0
-  for _, channel in ipairs(all or {}) do
-    if audience.is_system(channel) then listeners = listeners + redis.call('ZCARD', ns .. 'channel:' .. channel) end
+  if not system then return fault('hints', 'hints', 'cannot be read') end
+  if redis.call('HLEN', ns .. 'channels') <= MAX_COUNTED then
+    check_equal('hints', tonumber(system), expected.system_listeners(), 'hints',
+      'counts %s listeners of system channels, there are %s')
   end
-  if all and listeners ~= tonumber(system) then
-    fault('hints', 'counts ' .. system .. ' listeners of system channels, there are ' .. listeners, 'hints')
-  end
-  local known = hints.stored_version()
-  if known and known ~= version then
-    fault('hints', 'has constraints of version ' .. version .. ', expected version ' .. known, 'hints')
-  end
+  check_equal('hints', version, hints.stored_version() or version, 'hints',
+    'has constraints of version %s, expected version %s')
 end
 
 local function check_constraints()
-  local text = cache.text_at(ns .. 'constraints')
-  if not text then return end
-  local all = readable.decode(text, '')
-  local is_sound = all and type(all.list) == 'table' and tonumber(all.version)
-  for _, one in pairs(is_sound and all.list or {}) do is_sound = is_sound and readable.decode(tostring(one), '') end
-  if not is_sound then fault('constraints', 'cannot be read', 'constraints') end
+  local _, _, is_whole = expected.constraints()
+  if cache.text_at(ns .. 'constraints') and not is_whole then fault('constraints', 'constraints', 'cannot be read') end
 end
 
-local replaced = { ['queue'] = 'queue', limit = 'limit', job = 'job' }
+-- Documents and pieces stay in their keys. Scripts replace other records that they cannot read.
+local replaced = { ['queue'] = true, limit = true, job = true }
 local function check_listed_unreadable()
   for line in (cache.text_at(ns .. 'unreadable') or ''):gmatch('[^\n]+') do
     local name = line:match('^%d+ (.*)$') or line
-    local of, who = name:match('^(%a+):(.*)$')
-    local id = of == 'job' and who:match('^%d+$')
-    local is_still = id and (cache.find(id) or true) and readable.damaged[redis_keys.key_of(id)]
-    local number = of == 'jobs' and who:match('^%d+$')
-    if number then
-      is_still = redis.call('EXISTS', redis_keys.piece_key(number)) == 1 and (cache.piece(number) or true)
-        and readable.damaged[redis_keys.piece_key(number)]
-    end
-    if not is_still then
-      fault(name, 'could not be read, and has been '
-        .. (replaced[of] and not id and 'replaced' or 'repaired or deleted') .. ' since', 'settings', 'unreadable')
+    local of, id = name:match('^(jobs?):(%d+)$')
+    if of == 'job' then cache.find(id) elseif of then cache.piece(id) end
+    if not of or not readable.damaged[ns .. name] then
+      fault_of('unreadable', name, 'settings', 'could not be read, and has been %s since',
+        of ~= 'job' and replaced[name:match('^%a+')] and 'replaced' or 'repaired or deleted')
     end
   end
 end
@@ -630,28 +536,25 @@ local function check_data()
   return '0'
 end
 
-local is_there = {}
 local function exists(id)
-  if is_there[id] == nil then
-    local number, at = pieces.place_of(id)
-    local text = number and redis.call('GET', redis_keys.piece_key(number))
-    is_there[id] = redis.call('EXISTS', redis_keys.key_of(id)) == 1 or (text and text:sub(at, at) == '1') or false
-  end
-  return is_there[id]
+  local number, at = pieces.place_of(id)
+  return cache.text_at(redis_keys.key_of(id))
+    or (number and (cache.text_at(redis_keys.piece_key(number)) or ''):sub(at, at) == '1')
 end
 
 local function check_key(name)
   local id, side = name:match('^job:(%d+)(:?)')
   local number = name:match('^jobs:(%d+)$')
-  if (id and side == '' and tonumber(id) > last_id()) or (number and tonumber(number) * pieces.SIZE > last_id()) then
-    fault('jobs:last_id', 'is ' .. numbers.int(last_id()) .. ', and there is ' .. name, 'ids', 'data')
+  local least = side == '' and tonumber(id) or (number and tonumber(number) * pieces.SIZE)
+  if least and least > expected.last_id() then
+    fault_of('data', 'jobs:last_id', 'ids', 'is %s, and there is %s', expected.last_id(), name)
   elseif side == ':' and not exists(id) then
-    fault(name, 'belongs to job ' .. id .. ', which does not exist', 'orphan')
+    fault(name, 'orphan', 'belongs to job %s, which does not exist', id)
   end
   local holder = name:find('^unique:') and redis.call('TYPE', ns .. name).ok == 'string'
     and redis.call('GET', ns .. name)
   if holder and not holder:find(',', 1, true) and not exists(holder) then
-    fault(name, 'names job ' .. holder .. ', which does not exist', 'orphan')
+    fault(name, 'orphan', 'names job %s, which does not exist', holder)
   end
 end
 
@@ -666,20 +569,20 @@ end
 
 local phases = {
   [0] = { 'job', check_jobs },
-  { 'queue', function() return scan('SSCAN', 'queues', 1, check_queue) end },
-  { 'limit', function() return scan('SSCAN', 'limits', 1, check_limit_whole) end },
-  { 'channel', function() return scan('HSCAN', 'channels', 2, check_channel) end },
-  { 'alias', function() return scan('HSCAN', 'jobs:aliases', 2, check_alias) end },
-  { 'schedule', function() return scan('ZSCAN', 'repeats', 2, check_schedule) end },
+  { 'queue', scan, 'SSCAN', 'queues', 1, check_queue },
+  { 'limit', scan, 'SSCAN', 'limits', 1, check_limit_whole },
+  { 'channel', scan, 'HSCAN', 'channels', 2, check_channel },
+  { 'alias', scan, 'HSCAN', 'jobs:aliases', 2, check_alias },
+  { 'schedule', scan, 'ZSCAN', 'repeats', 2, check_schedule },
   { 'data', check_data },
   { 'data', check_keys },
 }
 
 repeat
   kind = phases[phase][1]
-  local ok, next_from = pcall(phases[phase][2])
+  local ok, next_from = pcall(unpack(phases[phase], 2, 6))
   if not ok then
-    look(phases[phase][2], kind)
+    cannot_check(kind, next_from)
     next_from = '0'
   end
   from = tonumber(next_from)

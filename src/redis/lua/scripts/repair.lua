@@ -11,14 +11,15 @@
 -- returns: repaired
 -- rest: how many, then kind and name of each
 
+local expected = require 'doctor/expected'
+local salvage = require 'doctor/salvage'
+local shape = require 'doctor/shape'
 local follow = require 'family/follow'
 local kin = require 'family/kin'
 local aliases = require 'job/aliases'
 local ending = require 'job/ending'
 local places = require 'job/places'
 local queueing = require 'job/queueing'
-local salvage = require 'job/salvage'
-local shape = require 'job/shape'
 local states = require 'job/states'
 local limits = require 'limit/limits'
 local turns = require 'limit/turns'
@@ -44,15 +45,14 @@ local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 
 local mend = {}
-local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
+
+local function drop_other_type(key, wanted)
+  local is = redis.call('TYPE', key).ok
+  if is ~= 'none' and is ~= wanted then redis.call('DEL', key) end
+end
 
 function mend.values(id, doc)
-  local lost = {}
-  for field, value in pairs(doc) do
-    if cache.is_beside(field, value) and not cache.text_at(redis_keys.side_key(id, 'f:' .. field)) then
-      lost[#lost + 1] = field
-    end
-  end
+  local lost = expected.lost_values(id, doc)
   for _, field in ipairs(lost) do cache.change(id, doc, field, nil) end
   if not tables.has(lost, fields.args) or states.resting[doc.place] then return end
   if doc.place == PLACE.leased then leases.finish(id, doc) end
@@ -64,9 +64,8 @@ end
 -- The values of both places count, in the order of their writing.
 function mend.port(id, doc, dir, port)
   local field, key = dir .. ':' .. port, redis_keys.list_key(id, dir, port)
-  local type_of = redis.call('TYPE', key).ok
-  if type_of ~= 'list' and type_of ~= 'none' then redis.call('DEL', key) end
-  local own, listed = doc['v' .. field] and readable.decode(doc['v' .. field], '') or {}, redis.call('LLEN', key)
+  drop_other_type(key, 'list')
+  local own, listed = expected.values_of(id, doc, dir, port)
   if #own > 0 and listed > 0 then
     for i = #own, 1, -1 do redis.call('LPUSH', key, own[i]) end
     cache.change(id, doc, 'v' .. field, nil)
@@ -76,10 +75,7 @@ function mend.port(id, doc, dir, port)
 end
 
 function mend.ports(id, doc)
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    local dir, port = field:match('^([io]):(.+)$')
-    if dir and doc[field] then mend.port(id, doc, dir, port) end
-  end
+  for _, at in ipairs(expected.ports(doc)) do mend.port(id, doc, at.dir, at.port) end
 end
 
 function mend.history(id, doc)
@@ -97,8 +93,7 @@ function mend.names(id, doc)
   local kept = {}
   for _, alias in ipairs(aliases.of(id, doc)) do
     local owner = cache.hget(ns .. 'jobs:aliases', alias)
-    local other_doc = owner and owner ~= id and cache.find(owner)
-    if not (other_doc and tables.has(aliases.of(owner, other_doc), alias)) then
+    if owner == id or not expected.has_alias(owner, alias) then
       cache.hset(ns .. 'jobs:aliases', alias, id)
       kept[#kept + 1] = alias
     end
@@ -117,26 +112,21 @@ function mend.channel(channel)
     end
   end
   local n, _, relay = redis.call('ZCARD', key), audience.of(channel)
-  local doc = relay and cache.find(relay)
-  local members = n <= 8 and redis.call('ZRANGE', key, 0, -1) or nil
-  audience.set(channel, n, doc and doc.relay_channel == channel and relay or nil, members)
+  local members = n <= audience.FEW and redis.call('ZRANGE', key, 0, -1) or nil
+  audience.set(channel, n, expected.relays(channel, relay) and relay or nil, members)
 end
 
 function mend.listening(id, doc)
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    local port = field:match('^i:(.+)$')
-    for _, channel in ipairs(port and audience.channels_of(id, doc, 'i', port) or {}) do
-      redis.call('ZADD', ns .. 'channel:' .. channel, 0, id .. ':' .. port)
-      mend.channel(channel)
-    end
+  for _, at in ipairs(expected.listening(id, doc)) do
+    redis.call('ZADD', ns .. 'channel:' .. at.channel, 0, at.member)
+    mend.channel(at.channel)
   end
 end
 
 function mend.wires(id, doc)
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    local dir, port = field:match('^([io]):(.+)$')
-    if dir and doc['w' .. field] and ports.counts(doc, dir, port) and wires.holds(id, doc, dir, port) then
-      write.set_off(id, doc, dir, port)
+  for _, at in ipairs(expected.ports(doc)) do
+    if doc['w' .. at.dir .. ':' .. at.port] and wires.holds(id, doc, at.dir, at.port) then
+      write.set_off(id, doc, at.dir, at.port)
     end
   end
 end
@@ -165,49 +155,23 @@ end
 
 function mend.following(id, doc)
   if not doc.followed then return end
-  local n = { b = 0, s = 0, c = 0, x = 0 }
-  for _, child in ipairs(kin.children_of(id, doc)) do
-    local child_doc = cache.find(child.id)
-    local is = child_doc and states.kinds[states.of(child_doc)]
-    if is then
-      n[is] = n[is] + 1
-      cache.change(child.id, child_doc, fields.followed_as, is)
-    end
-  end
-  cache.change(id, doc, fields.followed, numbers.int(n.b) .. ',' .. numbers.int(n.s) .. ',' .. numbers.int(n.x))
+  local counted, children = expected.followed(id, doc)
+  for _, child in ipairs(children) do cache.change(child.id, child.doc, fields.followed_as, child.is) end
+  cache.change(id, doc, fields.followed, counted)
   if doc.place == PLACE.suspended or doc.place == PLACE.completed then follow.keep_up(id, doc) end
-end
-
-function mend.circle(id, doc)
-  local seen, above = {}, doc.parent
-  while above and above ~= id and not seen[above] do
-    seen[above] = true
-    local above_doc = cache.find(above)
-    above = above_doc and above_doc.parent
-  end
-  if above == id then kin.unlink(id, doc) end
 end
 
 -- The documents of children decide; a deleted parent has none.
 function mend.family(id, doc)
-  mend.circle(id, doc)
-  for _, child in ipairs(kin.children_of(id, doc)) do
-    local child_doc = cache.find(child.id)
-    if not readable.damaged[redis_keys.key_of(child.id)]
-      and (not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name) then
-      cache.hset(kin.children_key(id), child.name, false)
-    end
-  end
+  if expected.is_above_itself(id) then kin.unlink(id, doc) end
+  for _, child in ipairs(expected.strangers(id, doc)) do cache.hset(kin.children_key(id), child.name, false) end
   mend.waiting(id, doc)
   mend.following(id, doc)
   if not doc.parent then return end
   local parent = cache.find(doc.parent)
   if readable.damaged[redis_keys.key_of(doc.parent)] then return end
   if not parent then
-    for _, field in ipairs({ fields.parent, fields.child_name, fields.followed_as, fields.held }) do
-      cache.change(id, doc, field, nil)
-    end
-    return
+    return cache.clear(id, doc, { fields.parent, fields.child_name, fields.followed_as, fields.held })
   end
   places.set_entry(id, doc, states.of(doc))
   cache.change(doc.parent, parent, fields.has_children, '1')
@@ -235,7 +199,7 @@ function mend.place(id, doc)
   local q = doc.queue
   cache.leave_piece(id)
   if (cache.queue(q).leased or {})[id] then redis.call('ZREM', redis_keys.queue_key(q, 'leases'), id) end
-  for _, place in ipairs(every_place) do
+  for _, place in ipairs(expected.places) do
     if place ~= (doc.place or false) then
       local key = redis_keys.queue_key(q, states.index(place))
       cache.zset(key, id, false)
@@ -256,18 +220,6 @@ function mend.place(id, doc)
   if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, q), doc.class) end
 end
 
-local MAX_LANE = 86400000
-
--- The classes register again.
-local function drop_definitions(q)
-  local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
-  for i = 1, #definitions, 2 do
-    if not readable.decode(definitions[i + 1], ns .. 'workers:' .. q .. ' ' .. definitions[i]) then
-      cache.hset(ns .. 'workers:' .. q, definitions[i], false)
-    end
-  end
-end
-
 -- A damaged limit binds no job. The jobs that wait for it continue.
 local function mend_limit_record(key)
   if not readable.damaged[redis_keys.limit_key(key)] then return end
@@ -277,40 +229,36 @@ local function mend_limit_record(key)
   limits.touch(key)
 end
 
+local function drop_entries(q, place)
+  local key = redis_keys.queue_key(q, states.index(place))
+  local members, packed = redis.call('ZRANGE', key, 0, 999), 0
+  cache.fetch_jobs(members)
+  for _, member in ipairs(members) do
+    local number = pieces.number_in(member)
+    local piece = number and cache.piece(number)
+    local is_there = piece and piece.n > 0 and pieces.entry(number, piece) == member
+    local id = not number and member:match('%d+$')
+    if not number then is_there = id and cache.find(id) end
+    if not is_there then redis.call('ZREM', key, member) elseif piece then packed = packed + piece.n - 1 end
+  end
+  for _, id in ipairs(tally.in_document(q, states.indexes[place])) do
+    local doc = cache.find(id)
+    if not doc or doc.place ~= place then cache.zset(key, id, false) end
+  end
+  if #members == 1000 then return end
+  local letter = redis_keys.letters[states.index(place)]
+  cache.count_packed(q, states.index(place), packed - ((cache.queue(q).packed or {})[letter] or 0))
+end
+
 function mend.queue(q)
-  drop_definitions(q)
-  for place in pairs(redis_keys.letters) do
-    local type_of = redis.call('TYPE', redis_keys.queue_key(q, place)).ok
-    if type_of ~= 'zset' and type_of ~= 'none' then redis.call('DEL', redis_keys.queue_key(q, place)) end
-  end
-  for lane, till in pairs(cache.queue(q).lanes) do
-    if type(till) ~= 'number' or till > time.now + MAX_LANE then lanes.set(q, lane, nil) end
-  end
-  for _, place in ipairs(every_place) do
-    local key = redis_keys.queue_key(q, states.index(place))
-    local members, packed = redis.call('ZRANGE', key, 0, 999), 0
-    cache.fetch_jobs(members)
-    for _, member in ipairs(members) do
-      local number = pieces.number_in(member)
-      local piece = number and cache.piece(number)
-      local is_there = piece and piece.n > 0 and pieces.entry(number, piece) == member
-      local id = not number and member:match('%d+$')
-      if not number then is_there = id and cache.find(id) end
-      if not is_there then redis.call('ZREM', key, member) elseif piece then packed = packed + piece.n - 1 end
-    end
-    for _, id in ipairs(tally.in_document(q, states.indexes[place])) do
-      local doc = cache.find(id)
-      if not doc or doc.place ~= place then cache.zset(key, id, false) end
-    end
-    if #members < 1000 then
-      cache.count_packed(q, states.index(place),
-        packed - ((cache.queue(q).packed or {})[redis_keys.letters[states.index(place)]] or 0))
-    end
-  end
+  -- The classes register again.
+  for _, class in ipairs(expected.lost_classes(q)) do cache.hset(ns .. 'workers:' .. q, class, false) end
+  for place in pairs(redis_keys.letters) do drop_other_type(redis_keys.queue_key(q, place), 'zset') end
+  for _, lane in ipairs(expected.endless_lanes(q)) do lanes.set(q, lane, nil) end
+  for _, place in ipairs(expected.places) do drop_entries(q, place) end
   for place, field in pairs(cache.first_times) do
-    local first = redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2]
-    local moment = first and tonumber(first)
-    if moment and moment < numbers.never then places.soonest(q, field, moment) end
+    local moment = cache.first_moment(q, place)
+    if moment < numbers.never then places.soonest(q, field, moment) end
   end
   for _, till in pairs(cache.queue(q).leased or {}) do places.soonest(q, queue_fields.next_lease, till) end
   tally.look_at_all(q, cache.queue(q))
@@ -322,27 +270,22 @@ end
 
 function mend.limit(key)
   if not limits.at(key).settings then return mend_limit_record(key) end
-  for _, id in ipairs(redis.call('ZRANGE', redis_keys.limit_key(key, 'held'), 0, 999)) do
-    local doc = cache.find(id)
-    local holds = doc and doc.place == PLACE.leased and tables.has(tables.lines(doc.held_limits), key)
-    if not holds then redis.call('ZREM', redis_keys.limit_key(key, 'held'), id) end
+  local held = redis_keys.limit_key(key, 'held')
+  for _, id in ipairs(redis.call('ZRANGE', held, 0, 999)) do
+    if not expected.holds_slot(id, key) then redis.call('ZREM', held, id) end
   end
-  if limits.at(key).settings then
-    limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')))
-  end
+  limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')))
   cache.zset(ns .. 'wake', 'k:' .. key, time.now)
   limits.touch(key)
 end
 
 function mend.alias(alias)
   local id = cache.hget(ns .. 'jobs:aliases', alias)
-  local doc = id and cache.find(id)
-  if not (doc and tables.has(aliases.of(id, doc), alias)) then cache.hset(ns .. 'jobs:aliases', alias, false) end
+  if not expected.has_alias(id, alias) then cache.hset(ns .. 'jobs:aliases', alias, false) end
 end
 
 function mend.schedule(id)
-  local doc = cache.find(id)
-  if not doc or not doc.repeats then cache.zset(ns .. 'repeats', id, false) end
+  if not expected.repeats(id) then cache.zset(ns .. 'repeats', id, false) end
 end
 
 -- Jobs with lost args are marked and fail.
@@ -374,8 +317,7 @@ end
 local mend_data = {}
 
 mend_data['jobs:last_id'] = function()
-  local last = math.max(tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) or 0,
-    tonumber(cache.text_at(ns .. 'jobs:highest') or 0) or 0)
+  local last = expected.last_id()
   for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
     for place in pairs(redis_keys.letters) do
       for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 999)) do
@@ -386,29 +328,22 @@ mend_data['jobs:last_id'] = function()
       end
     end
   end
-  cache.set_text(ns .. 'jobs:last_id', string.format('%.0f', last))
-  cache.set_text(ns .. 'jobs:highest', string.format('%.0f', last))
+  cache.set_text(ns .. 'jobs:last_id', numbers.int(last))
+  cache.set_text(ns .. 'jobs:highest', numbers.int(last))
 end
 
 mend_data.hints = function()
-  local system, till = 0, select(2, hints.known())
-  for _, channel in ipairs(redis.call('HKEYS', ns .. 'channels')) do
-    if audience.is_system(channel) then system = system + redis.call('ZCARD', ns .. 'channel:' .. channel) end
-  end
-  hints.set(system, till, hints.stored_version() or (select(3, hints.known())))
+  local _, till, version = hints.known()
+  hints.set(expected.system_listeners(), till, hints.stored_version() or version)
   salvage.forget('hints')
 end
 
 -- Keeps readable constraints. The new version makes claims tag all waiting jobs again.
 mend_data.constraints = function()
-  local key, kept = ns .. 'constraints', {}
-  local all = readable.decode(cache.text_at(key) or '', key) or {}
-  for name, one in pairs(type(all.list) == 'table' and all.list or {}) do
-    if type(one) == 'string' and readable.decode(one, '') then kept[name] = one end
-  end
+  local kept, stored = expected.constraints()
   local system, till, known = hints.known()
-  local version = numbers.int((tonumber(all.version) or tonumber(known) or 0) + 1)
-  cache.set_text(key, next(kept) and cjson.encode({ version = version, list = kept })
+  local version = numbers.int((stored or tonumber(known) or 0) + 1)
+  cache.set_text(ns .. 'constraints', next(kept) and cjson.encode({ version = version, list = kept })
     or '{"version":"' .. version .. '","list":{}}')
   hints.set(system, till, version)
 end
@@ -455,15 +390,8 @@ end
 local side_types = { children = 'hash', ['waiting'] = 'set', steps = 'hash', runs = 'list', inputs = 'string',
   record = 'stream', log = 'stream' }
 
-local function drop_strangers(id)
-  for name, wanted in pairs(side_types) do
-    local is = redis.call('TYPE', redis_keys.side_key(id, name)).ok
-    if is ~= 'none' and is ~= wanted then redis.call('DEL', redis_keys.side_key(id, name)) end
-  end
-end
-
 function mend.job(id)
-  drop_strangers(id)
+  for name, wanted in pairs(side_types) do drop_other_type(redis_keys.side_key(id, name), wanted) end
   if not cache.find(id) then mend_record(id) end
   local doc = cache.docs[id] or cache.find(id)
   if not doc then return end

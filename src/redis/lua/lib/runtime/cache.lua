@@ -250,16 +250,18 @@ end
 cache.first_times = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
   completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
+-- A score without an end is `inf`, which only some engines read as a number.
+function cache.first_moment(q, place)
+  return tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
+end
+
 -- The mode comes from the classes, times from the indexes, `paused` and leases from the text.
 function cache.rebuilt_queue(q, text)
   local queue_record = { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
   local function soonest(field, moment)
     if moment < numbers.never then queue_record[field] = math.min(queue_record[field] or numbers.never, moment) end
   end
-  for place, field in pairs(cache.first_times) do
-    soonest(field, tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2]
-      or numbers.never))
-  end
+  for place, field in pairs(cache.first_times) do soonest(field, cache.first_moment(q, place)) end
   for id, till in (text:match('"' .. queue_fields.leased .. '":(%b{})') or ''):gmatch('"(%d+)":(%d+)') do
     journal.within(queue_record, queue_fields.leased)[id] = tonumber(till)
     soonest(queue_fields.next_lease, tonumber(till))

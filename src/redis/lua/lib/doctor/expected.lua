@@ -1,0 +1,163 @@
+-- Records that follow from documents: `verify` compares them with Redis, and `repair` writes what differs.
+
+local expected = {}
+
+local kin = require 'family/kin'
+local aliases = require 'job/aliases'
+local states = require 'job/states'
+local audience = require 'port/audience'
+local cache = require 'runtime/cache'
+local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
+local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
+local time = require 'runtime/time'
+
+-- false is ready.
+expected.places = { false, PLACE.pull, PLACE.timers, PLACE.leased, PLACE.suspended, PLACE.completed, PLACE.failed,
+  PLACE.terminated }
+
+function expected.lost_values(id, doc)
+  local lost = {}
+  for field, value in pairs(doc) do
+    if cache.is_beside(field, value) and redis.call('EXISTS', redis_keys.side_key(id, 'f:' .. field)) == 0 then
+      lost[#lost + 1] = field
+    end
+  end
+  return lost
+end
+
+function expected.ports(doc)
+  local found = {}
+  for field in pairs(doc) do
+    local dir, port = field:match('^([io]):(.+)$')
+    if dir then
+      found[#found + 1] = { dir = dir, port = port, label = redis_keys.direction[dir] .. ' port ' .. port }
+    end
+  end
+  return found
+end
+
+-- Values in the document, and their number in the list.
+function expected.values_of(id, doc, dir, port)
+  local text = doc['v' .. dir .. ':' .. port]
+  return text and readable.decode(text, '') or {}, redis.call('LLEN', redis_keys.list_key(id, dir, port))
+end
+
+function expected.listening(id, doc)
+  local found = {}
+  for _, at in ipairs(expected.ports(doc)) do
+    for _, channel in ipairs(at.dir == 'i' and audience.channels_of(id, doc, 'i', at.port) or {}) do
+      found[#found + 1] = { port = at.port, channel = channel, member = id .. ':' .. at.port }
+    end
+  end
+  return found
+end
+
+function expected.relays(channel, id)
+  local doc = id and cache.find(id)
+  return doc and doc.relay_channel == channel
+end
+
+-- Entries of children that do not name this parent. Unreadable children keep their entries.
+function expected.strangers(id, doc)
+  local found = {}
+  for _, child in ipairs(kin.children_of(id, doc)) do
+    local child_doc = cache.find(child.id)
+    local is_child = child_doc and child_doc.parent == id and child_doc.child_name == child.name
+    if not is_child and not readable.damaged[redis_keys.key_of(child.id)] then
+      found[#found + 1] = { id = child.id, name = child.name, is_there = child_doc and true }
+    end
+  end
+  return found
+end
+
+-- Counts of a parent that follows its children, and what each child counts as.
+function expected.followed(id, doc)
+  local n, children = { b = 0, s = 0, c = 0, x = 0 }, {}
+  for _, child in ipairs(kin.children_of(id, doc)) do
+    local child_doc = cache.find(child.id)
+    local is = child_doc and states.kinds[states.of(child_doc)]
+    if is then
+      n[is] = n[is] + 1
+      children[#children + 1] = { id = child.id, doc = child_doc, is = is }
+    end
+  end
+  return numbers.int(n.b) .. ',' .. numbers.int(n.s) .. ',' .. numbers.int(n.x), children
+end
+
+-- Jobs that are known to reach a root are not walked again.
+local rooted = {}
+function expected.is_above_itself(id)
+  local way, met, above = {}, {}, id
+  while above and not rooted[above] and not met[above] do
+    met[above] = true
+    way[#way + 1] = above
+    local doc = cache.find(above)
+    above = doc and doc.parent
+  end
+  if above and met[above] then return above == id end
+  for _, job in ipairs(way) do rooted[job] = true end
+  return false
+end
+
+function expected.holds_slot(id, key)
+  local doc = cache.find(id)
+  return doc and doc.place == PLACE.leased and tables.has(tables.lines(doc.held_limits), key)
+end
+
+function expected.has_alias(id, alias)
+  local doc = id and id:match('^%d+$') and cache.find(id)
+  return doc and tables.has(aliases.of(id, doc), alias)
+end
+
+function expected.repeats(id)
+  local doc = cache.find(id)
+  return doc and doc.repeats
+end
+
+function expected.lost_classes(q)
+  local lost = {}
+  for class, definition in pairs(cache.hash(ns .. 'workers:' .. q)) do
+    if not readable.decode(definition, ns .. 'workers:' .. q .. ' ' .. class) then lost[#lost + 1] = class end
+  end
+  return lost
+end
+
+-- No lane lives longer.
+local MAX_LANE = 86400000
+function expected.endless_lanes(q)
+  local found = {}
+  for lane, till in pairs(cache.queue(q).lanes) do
+    if type(till) ~= 'number' or till > time.now + MAX_LANE then found[#found + 1] = lane end
+  end
+  return found
+end
+
+local last_id
+function expected.last_id()
+  last_id = last_id or math.max(tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) or 0,
+    tonumber(cache.text_at(ns .. 'jobs:highest') or 0) or 0)
+  return last_id
+end
+
+function expected.system_listeners()
+  local n = 0
+  for _, channel in ipairs(redis.call('HKEYS', ns .. 'channels')) do
+    if audience.is_system(channel) then n = n + redis.call('ZCARD', ns .. 'channel:' .. channel) end
+  end
+  return n
+end
+
+-- The readable constraints by name, their version, and whether these are all.
+function expected.constraints()
+  local kept, all = {}, readable.decode(cache.text_at(ns .. 'constraints') or '{}', ns .. 'constraints') or {}
+  local version = tonumber(all.version)
+  local is_whole = version and type(all.list) == 'table'
+  for name, one in pairs(type(all.list) == 'table' and all.list or {}) do
+    if type(one) == 'string' and readable.decode(one, '') then kept[name] = one else is_whole = false end
+  end
+  return kept, version, is_whole
+end
+
+return expected
