@@ -47,6 +47,8 @@ export async function startState(on = kind) {
     redis,
     gateway,
     options: { url: gateway.url, token: TOKEN },
+    /** Deletes all keys. Scripts stay loaded. */
+    clear: () => rawCommand(redis.port, 'FLUSHALL'),
     async close() {
       await gateway.close()
       await redis.close()

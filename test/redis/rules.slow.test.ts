@@ -1,16 +1,18 @@
 // The facts of rules.test.ts again, with jobs that wait in pieces; and the moves that they make.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { transitions } from '../../src/core/job.ts'
-import { createClient } from '../../src/redis/client.ts'
+import { type Client, createClient } from '../../src/redis/client.ts'
 import { startState } from '../kit/index.ts'
 import { readScripts } from './broken.ts'
 import { createWorld } from './direct.ts'
 import { rules } from './rules/index.ts'
 
 let state: Awaited<ReturnType<typeof startState>>
+let client: Client
 beforeAll(async () => {
   state = await startState()
+  client = createClient(state.options)
 })
 afterAll(() => state.close())
 
@@ -31,6 +33,12 @@ function places.announce(id, doc, was)
   says: 'each move is noted',
 })
 
+const moves = new Set<string>()
+afterEach(async () => {
+  for (const move of await client.ask((redis) => redis.smembers<string[]>(MOVES))) moves.add(move)
+  await state.clear()
+})
+
 for (const [rule, facts] of Object.entries(rules))
   describe(`rule ${rule}, jobs in pieces`, () => {
     for (const [name, fact] of Object.entries(facts))
@@ -41,8 +49,7 @@ for (const [rule, facts] of Object.entries(rules))
       })
   })
 
-test('jobs make exactly the existing moves', async () => {
-  const seen = await createClient(state.options).ask((redis) => redis.smembers<string[]>(MOVES))
+test('jobs make exactly the existing moves', () => {
   const there = Object.entries(transitions).flatMap(([from, to]) => Object.keys(to).map((one) => `${from} → ${one}`))
-  expect(seen.toSorted()).toEqual(there.toSorted())
+  expect([...moves].toSorted()).toEqual(there.toSorted())
 })

@@ -1,7 +1,7 @@
 // The rules of the protocol, each as facts about real Redis. A rule that is taken out of the scripts must fail here:
 // mutations.test.ts sees to that. Here jobs go as it comes: rules.slow.test.ts has them wait in pieces.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startState } from '../kit/index.ts'
 import { readScripts } from './broken.ts'
 import { createWorld } from './direct.ts'
@@ -13,6 +13,8 @@ beforeAll(async () => {
   state = await startState()
 })
 afterAll(() => state.close())
+// A check of all data scans the keys of every world.
+afterEach(() => state.clear())
 
 for (const [rule, facts] of Object.entries(rules))
   describe(`rule ${rule}`, () => {
