@@ -81,6 +81,21 @@ async function waitFor(client: Client, id: number, given: Given, { show, print, 
   return status === 'completed' ? 0 : 1
 }
 
+/** Reads a repeatable option of pairs `name=value`. @example pairsIn(given, 'arg', 'args', 'path') */
+function pairsIn<As extends string>(
+  given: Given,
+  option: string,
+  as: As,
+  word = 'name',
+): { [Name in As]?: Record<string, string> } {
+  const all = ((given[option] ?? []) as unknown as string[]).map((one) => {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(one) ?? []
+    if (name === undefined) throw new UsageError(`--${option}: expected ${word}=value, got ${one}`)
+    return [name, value!] as const
+  })
+  return (all.length > 0 ? { [as]: Object.fromEntries(all) } : {}) as { [Name in As]?: Record<string, string> }
+}
+
 const run: Command = {
   does: 'Create a job; with --wait, wait for its end and show its outputs',
   takes: ['class'],
@@ -94,6 +109,7 @@ const run: Command = {
     },
     queue: { type: 'string', short: 'q', does: 'its queue' },
     delay: { type: 'string', does: "time until it begins: '5m', '2 days'" },
+    label: { type: 'string', short: 'l', multiple: true, does: 'a label, name=value; repeatable' },
     unique: { type: 'string', does: 'a key that only one job of its class has at a time' },
     wait: { type: 'boolean', short: 'w', does: 'wait for its end; exit code 1 unless it completes' },
   },
@@ -104,6 +120,7 @@ const run: Command = {
       ...chosen(given, 'queue', 'unique'),
       ...(given.args ? { args: await jsonFrom(String(given.args), '--args', io) } : {}),
       ...(input ? { inputs: await inputsOf(input, io) } : {}),
+      ...pairsIn(given, 'label', 'labels'),
       ...(given.delay ? { wait: String(given.delay) } : {}),
       ...(given.wait ? { keepResult: true } : {}),
     })
@@ -116,16 +133,6 @@ const run: Command = {
       return 0
     }
   },
-}
-
-/** `path=value`, each once. */
-function argsIn(given: readonly string[] = []): { args?: Record<string, string> } {
-  const all = given.map((one) => {
-    const [, path, value] = /^([^=]+)=(.*)$/s.exec(one) ?? []
-    if (path === undefined) throw new UsageError(`--arg: expected path=value, got ${one}`)
-    return [path, value!] as const
-  })
-  return all.length > 0 ? { args: Object.fromEntries(all) } : {}
 }
 
 const ls: Command = {
@@ -141,14 +148,15 @@ const ls: Command = {
     group: { type: 'string', does: 'only jobs of this group' },
     parent: { type: 'string', does: 'only children of this job' },
     arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path of their args: order.id=4711' },
+    label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
     sort: { type: 'string', does: 'ended: only ended jobs, the newest end first' },
     limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
     cursor: { type: 'string', does: 'cursor of the next page' },
   },
   async run(client, given, { show, note, json }) {
     const query = chosen(given, 'status', 'queue', 'class', 'group', 'parent', 'sort', 'limit', 'cursor')
-    const args = argsIn(given.arg as unknown as string[] | undefined)
-    const page = await client.jobs.list({ ...query, ...args } as Parameters<Client['jobs']['list']>[0])
+    const pairs = { ...pairsIn(given, 'arg', 'args', 'path'), ...pairsIn(given, 'label', 'labels') }
+    const page = await client.jobs.list({ ...query, ...pairs } as Parameters<Client['jobs']['list']>[0])
     if (json) return show(page)
     const moment = given.sort === 'ended' ? 'endedAt' : 'createdAt'
     show(page.jobs, ['id', 'class', 'queue', 'status', 'attempt', moment, 'error'])

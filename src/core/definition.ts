@@ -3,9 +3,10 @@
 import * as z from 'zod'
 import { SidejobError } from './errors.ts'
 import { check } from './issues.ts'
+import type { Labels, LabelsText } from './labels.ts'
 import { parseRepeat } from './repeat.ts'
 import type { Retry } from './retry.ts'
-import { type CodeWorker, codeRetry, codeWorker } from './schemas.ts'
+import { type CodeWorker, codeRetry, codeWorker, labels } from './schemas.ts'
 import { type RetryOptions, type Worker, workerDefaults } from './worker.ts'
 
 const refused = (message: string, cause?: unknown) => new SidejobError('BAD_REQUEST', message, { cause })
@@ -47,6 +48,8 @@ export function readWorker(worker: Worker, place = 'the definition'): CodeWorker
 }
 
 export const readRetry = (retry: RetryOptions): Retry => check(z.strictObject({ retry: codeRetry }), { retry }).retry
+
+export const checkedLabels = (given: Labels): LabelsText => check(z.strictObject({ labels }), { labels: given }).labels
 
 /** @throws BAD_REQUEST if a definition is wrong, or if two have the same queue and class. */
 export function checkWorkers(workers: readonly Worker[]): void {

@@ -69,6 +69,8 @@ export const limits = {
     of: 'the state of one job',
     above: `${refused}, or ${tooLarge}; ${failsRun}`,
   },
+  labels: { most: 8, unit: 'labels', of: 'one job, including the labels of its class', above: refused },
+  labelsBytes: { most: 512, unit: 'bytes', of: 'the labels of one job as JSON', above: refused },
   headers: { most: 50, unit: 'headers', of: 'custom headers of a callback or download', above: refused },
   errorText: {
     most: 16_384,

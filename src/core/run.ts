@@ -16,6 +16,7 @@ import {
   inputs,
   jobId,
   label,
+  labels,
   portName,
   portSpecs,
   queueName,
@@ -82,6 +83,7 @@ export const snapshot = z.object({
     name: z.string().nullable(),
     createdAt: ms,
     createdBy: z.string(),
+    labels: z.record(z.string(), z.string()).optional(),
     ranAt: ms.nullable(),
     parent: z.object({ id: jobId, name: z.string() }).nullable(),
     aliases: z.array(z.string()),
@@ -151,6 +153,7 @@ const spawn = z.strictObject({
   timeout: ms.optional(),
   keepResult: z.union([z.boolean(), ms]).optional(),
   group: group.optional(),
+  labels: labels.optional(),
 })
 
 const run = { op: z.literal('run'), force: z.boolean().optional(), at: ms.optional(), wait: ms.optional() }

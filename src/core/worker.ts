@@ -134,6 +134,8 @@ export type WorkerOptions = {
    * With `values`, a job also keeps what its last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
    */
   history?: number | { runs?: number; values: boolean }
+  /** Labels of all jobs of the class; a job can replace each of them and add its own, at most 8 together. */
+  labels?: Record<string, string>
   /** Each run gets an invocation of its own: for heavy or untrusted work. */
   isolate?: boolean
   /**

@@ -193,19 +193,24 @@ function secondOf(names: Iterable<string>, repeated: readonly string[]): string 
   return undefined
 }
 
-const queryOf = (request: Request, { repeated = [], mapped }: Pick<Route, 'repeated' | 'mapped'>): Query => {
+const queryOf = (request: Request, { repeated = [], mapped = [] }: Pick<Route, 'repeated' | 'mapped'>): Query => {
   const given = new URL(request.url).searchParams
   const twice = secondOf(given.keys(), repeated)
   if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected it once, got it twice`, { path: [twice] })
   const lists = repeated.filter((name) => given.has(name)).map((name) => [name, given.getAll(name)] as const)
-  const isIn = (name: string) => mapped !== undefined && name.startsWith(`${mapped}.`)
-  const inMap = [...given]
-    .filter(([name]) => isIn(name))
-    .map(([name, value]) => [name.slice(mapped!.length + 1), value])
+  const mapOf = (name: string) => mapped.find((map) => name.startsWith(`${map}.`))
+  const maps = Map.groupBy(given, ([name]) => mapOf(name))
   return {
-    ...Object.fromEntries([...given].filter(([name]) => !isIn(name))),
+    ...Object.fromEntries(maps.get(undefined) ?? []),
     ...Object.fromEntries(lists),
-    ...(mapped !== undefined && inMap.length > 0 ? { [mapped]: Object.fromEntries(inMap) } : {}),
+    ...Object.fromEntries(
+      mapped
+        .filter((map) => maps.has(map))
+        .map((map) => [
+          map,
+          Object.fromEntries(maps.get(map)!.map(([name, value]) => [name.slice(map.length + 1), value])),
+        ]),
+    ),
   }
 }
 

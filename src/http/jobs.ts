@@ -62,7 +62,7 @@ export const jobs = {
     summary: 'List jobs',
     description: 'Newest first.',
     query: jobQuery,
-    mapped: 'args',
+    mapped: ['args', 'labels'],
     answers: { 200: z.union([jobPage, jobRows]) },
     handle: async ({ engine, query: { fields, ...filter } }) =>
       fields === 'row' ? engine.jobs.rows(filter) : engine.jobs.list(filter),

@@ -146,8 +146,8 @@ type Definition<
   matches?: true
   /** Query parameters that may be repeated, as lists. */
   repeated?: readonly string[]
-  /** Query parameters `args.<name>`, as a map with this name. */
-  mapped?: 'args'
+  /** Query parameters with a name behind a dot (`args.<name>`), as maps. */
+  mapped?: readonly string[]
   /** Open to all, but a caller with a key sees more. */
   greets?: true
   /** A token in the query opens it too, for clients that cannot send headers. */

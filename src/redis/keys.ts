@@ -105,6 +105,7 @@ export const jobFields = {
   keptBytes: ['kk', 'bytes that it counts for the quota of its API key while at rest', 'number'],
   quotaBytes: ['kl', 'bytes outside its record that count towards the quota of its API key', 'number'],
   createdBy: ['b', 'createdBy', 'text'],
+  labels: ['lb', 'labels, as JSON of at most 512 bytes'],
   apiKey: ['by', 'the API key that created it, as key:<id>'],
   place: [
     'z',

@@ -66,6 +66,7 @@ export type NewJob = {
   slot?: number
   aliases?: string[]
   createdBy?: string
+  labels?: string
   by?: string
   quota?: Quota
   scheduledFor?: number
@@ -125,6 +126,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
   ['class', (job) => job.class, 'plain'],
   ['priority', (job) => (job.priority ? String(job.priority) : undefined), 'plain'],
   ['createdBy', (job) => job.createdBy, 'plain'],
+  ['labels', (job) => job.labels, 'plain'],
   ['apiKey', (job) => job.by, 'plain'],
   ['quotaBytes', (job) => (job.quota ? '0' : undefined), 'plain'],
   ['retry', (job) => job.retry, 'plain'],

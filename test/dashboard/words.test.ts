@@ -222,6 +222,7 @@ describe('the history of a job', () => {
     aliases: [],
     priority: 0,
     group: null,
+    labels: {},
     tag: null,
     attempt: 0,
     createdAt: NOW,

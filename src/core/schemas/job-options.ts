@@ -16,6 +16,7 @@ import {
   errorKind,
   jobId,
   label,
+  labels,
   portName,
   queueName,
   ref,
@@ -229,6 +230,7 @@ export const jobInput = z
     callback: callback.optional().meta({ description: 'address or Kafka topic that is called when it ends' }),
     createdBy: label.optional().meta({ description: 'free text that names the requester; shown, but not verified' }),
     group: group.optional(),
+    labels: labels.optional(),
     tag: label.optional().meta({ description: 'only claims with this tag receive the job' }),
     retain: retain.optional(),
     history: history.optional(),
@@ -245,7 +247,7 @@ export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOB
 // `checkDebounce` reads `inputs` only next to a `unique` object, and no two parsed rows share an object.
 quickParses.set(
   jobInputs,
-  alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'tag'], most: MAX_JOBS }),
+  alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'labels', 'tag'], most: MAX_JOBS }),
 )
 
 export const jobPatch = z.strictObject({

@@ -2,10 +2,22 @@
 
 import * as z from 'zod'
 import { ended, type Status } from '../job.ts'
+import { limits } from '../limits.ts'
 import { atMost } from './at-most.ts'
 import { waits } from './job-options.ts'
 import { jobView, runUnderWay } from './job-views.ts'
-import { alias, callbackState, className, errorKind, jobId, label, pathRef, queueName, status } from './names.ts'
+import {
+  alias,
+  callbackState,
+  className,
+  errorKind,
+  jobId,
+  label,
+  labelName,
+  pathRef,
+  queueName,
+  status,
+} from './names.ts'
 import { count, cursor, duration, endedCursor, flag, moment, time } from './values.ts'
 import { reasonView } from './why.ts'
 
@@ -29,7 +41,15 @@ const argsFilter = z
       'args.<path>=<value> finds jobs with this value at a path in their args; searches the newest 2,000 jobs that match the other conditions',
   })
 
-const apart = ['text', 'args', 'error', 'parent', 'alias'] as const
+const labelsFilter = z
+  .record(labelName, label)
+  .refine(...atMost(limits.labels.most, 'labels'))
+  .meta({
+    description:
+      'labels.<name>=<value> finds jobs with this label; searches the newest 2,000 jobs that match the other conditions',
+  })
+
+const apart = ['text', 'args', 'labels', 'error', 'parent', 'alias'] as const
 
 type Sorted = { sort?: string; status?: Status[]; cursor?: string } & { [Name in (typeof apart)[number]]?: unknown }
 
@@ -60,6 +80,7 @@ export const jobQuery = z
     waits: waits.optional(),
     text: text.optional(),
     args: argsFilter.optional(),
+    labels: labelsFilter.optional(),
     parent: pathRef.optional(),
     alias: alias.optional(),
     fields: z
@@ -79,10 +100,14 @@ export const jobQuery = z
     error: 'expected "args" or "error", got both',
     path: ['args'],
   })
+  .refine(({ labels, error }) => labels === undefined || error === undefined, {
+    error: 'expected "labels" or "error", got both',
+    path: ['labels'],
+  })
 export type JobQuery = z.output<typeof jobQuery>
 
 const { id, queue, class: name, status: is, name: child, parent, aliases, priority, group, attempt } = jobView.shape
-const { createdAt, ranAt, endedAt, runAt, progress, tag } = jobView.shape
+const { createdAt, ranAt, endedAt, runAt, progress, labels, tag } = jobView.shape
 
 export const jobRow = z.object({
   id,
@@ -94,6 +119,7 @@ export const jobRow = z.object({
   aliases,
   priority,
   group,
+  labels,
   tag,
   attempt,
   createdAt,

@@ -75,6 +75,7 @@ export const jobView = z.object({
   lost: z.int(),
   createdAt: moment,
   createdBy: z.string(),
+  labels: z.record(z.string(), z.string()),
   by: z.string().optional().meta({ description: 'API key that requested it, as key:<id>' }),
   ranAt: moment.nullable(),
   endedAt: moment.nullable(),

@@ -3,7 +3,9 @@
 import * as z from 'zod'
 import type { Code } from '../errors.ts'
 import { isAlias, isId, isPortName, statuses } from '../job.ts'
+import { isLabelName, isLarge, labelsText } from '../labels.ts'
 import { limits } from '../limits.ts'
+import { atMost } from './at-most.ts'
 import { closed } from './values.ts'
 
 const CONTROL = /\p{Cc}/u
@@ -41,6 +43,18 @@ export const portName = named('a port name: a-z, A-Z, 0-9 and _, at most 100 lon
 export const anyPort = named('a port name (a-z, A-Z, 0-9 and _, at most 100 long), or "*"', (text) =>
   text === '*' ? true : isPortName(text),
 )
+
+export const labelName = named(
+  'a label name: a-z, A-Z, 0-9, "_", "." and "-", at most 40 long, not a digit first',
+  isLabelName,
+)
+const LABELS = 'labels that people search for, by name, such as { "customer": "7" }; not encrypted'
+export const classLabels = z
+  .record(labelName, label)
+  .refine(...atMost(limits.labels.most, 'labels'))
+  .refine((given) => !isLarge(labelsText(given)), `expected at most ${limits.labelsBytes.most} bytes as JSON`)
+  .meta({ description: LABELS })
+export const labels = classLabels.transform(labelsText).meta({ description: LABELS })
 
 export const dir = z.enum(['in', 'out'])
 

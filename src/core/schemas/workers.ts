@@ -17,7 +17,7 @@ import {
   retry,
   webhookSecret,
 } from './job-options.ts'
-import { anyPort, channelNames, className, jobId, label, queueName } from './names.ts'
+import { anyPort, channelNames, classLabels, className, jobId, label, queueName } from './names.ts'
 import { closed, codeRate, concurrency, flag, moment, positive, positiveMilliseconds, rate, span } from './values.ts'
 
 const workerPort = z.strictObject({
@@ -66,6 +66,7 @@ const workerShape = z.strictObject({
   retain: retain.optional(),
   history: history.optional(),
   redeliver: redeliver.optional(),
+  labels: classLabels.optional(),
   shutdown: z.boolean().optional().meta({ description: 'true if a terminated job has one more run, to clean up' }),
   reach: z
     .enum(['family', 'all'])
@@ -112,7 +113,7 @@ const codeLimit = z.strictObject({
 /** Numbers are milliseconds, schemas are zod's. */
 export const codeWorker = z.strictObject({
   history: z.union([history, z.strictObject({ runs: history.optional(), values: z.boolean() })]).optional(),
-  ...workerShape.pick({ concurrency: true, reach: true, redact: true, description: true }).shape,
+  ...workerShape.pick({ concurrency: true, labels: true, reach: true, redact: true, description: true }).shape,
   queue: queueName.optional(),
   class: className,
   args: zodSchema.optional(),

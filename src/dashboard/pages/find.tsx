@@ -55,7 +55,8 @@ async function load(asked: Asked): Promise<FindData> {
   const text = (asked.query.get('q') ?? '').trim().slice(0, 200)
   const id = text.replace(/^#/, '')
   if (isId(id)) goTo(id)
-  if (/^(?:[a-z]+|args\.[^:]+):(?!\/\/)\S/.test(text)) throw new Elsewhere(`/jobs?q=${encodeURIComponent(text)}`)
+  if (/^(?:[a-z]+|(?:args|labels)\.[^:]+):(?!\/\/)\S/.test(text))
+    throw new Elsewhere(`/jobs?q=${encodeURIComponent(text)}`)
   return { text, lines: text ? await linesOf(asked, text) : [] }
 }
 

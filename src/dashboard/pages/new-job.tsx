@@ -69,6 +69,7 @@ export const newJob = page<NewJobData>({
                   args: from.args === null ? undefined : encodedToJson(from.args),
                   group: from.group,
                   priority: from.priority,
+                  labels: Object.keys(from.labels).length > 0 ? from.labels : undefined,
                 }
               : undefined
           }

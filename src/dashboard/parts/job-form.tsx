@@ -1,9 +1,10 @@
 // A form for a job: a field for each input port, and options.
 
 import { encodedToJson } from '../../core/codec/value.ts'
+import type { Labels } from '../../core/labels.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
-import { given, jsonText, maybe, numberIn, objectOf } from '../words/form.ts'
+import { given, jsonText, labelsIn, labelWords, maybe, numberIn, objectOf } from '../words/form.ts'
 import { readSchema } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
@@ -17,7 +18,7 @@ type Port = Ports[string]
 
 export const PORT = 'in.'
 
-export const OPTIONS = ['args', 'inputs', 'priority', 'group', 'wait', 'alias'] as const
+export const OPTIONS = ['args', 'inputs', 'priority', 'group', 'wait', 'alias', 'labels'] as const
 
 const isNamed = ([name]: [string, unknown]): boolean => name !== '*'
 
@@ -35,7 +36,7 @@ function PortField({ name, port, was }: { name: string; port: Port; was: (field:
   )
 }
 
-type Like = { args?: string; group?: string | null; priority?: number }
+type Like = { args?: string; group?: string | null; priority?: number; labels?: Labels }
 type JobFormProps = {
   worker?: WorkerDefinition
   queue?: string
@@ -98,7 +99,7 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
         <PortField name={name} port={port} was={was} />
       ))}
       <Options
-        title="Options: args, priority, group, later, alias"
+        title="Options: args, priority, group, later, alias, labels"
         open={like !== undefined || ports.length === 0 || OPTIONS.some((field) => typed.has(field))}
       >
         <TextArea name="args" label="Args" note="JSON" value={like?.args ?? was('args')} />
@@ -120,6 +121,13 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
           <Field name="wait" label="Later by" placeholder="10m" value={was('wait')} />
           <Field name="alias" label="Alias" value={was('alias')} />
         </div>
+        <TextArea
+          name="labels"
+          label="Labels"
+          note="name=value, one per line"
+          rows={2}
+          value={like?.labels ? labelWords(like.labels) : was('labels')}
+        />
       </Options>
       <MakeIt fills={stay} />
     </form>
@@ -141,7 +149,7 @@ function inputsOf(form: FormData, ports: Ports = {}): Record<string, string> {
 
 /** The job that a form asks for, as the text of a body: values stay as they were typed. */
 export function jobBody(form: FormData, worker?: WorkerDefinition): string {
-  const [args, more, priority, group, wait, alias] = OPTIONS.map((name) => maybe(form, name))
+  const [args, more, priority, group, wait, alias, labels] = OPTIONS.map((name) => maybe(form, name))
   const typed = inputsOf(form, worker?.in)
   const inputs = Object.keys(typed).length > 0 ? objectOf(typed) : more && jsonText(more, 'inputs')
   return objectOf({
@@ -153,5 +161,6 @@ export function jobBody(form: FormData, worker?: WorkerDefinition): string {
     group: group && JSON.stringify({ id: group }),
     wait: wait && JSON.stringify(wait),
     alias: alias && JSON.stringify([alias]),
+    labels: labels && JSON.stringify(labelsIn(labels)),
   })
 }

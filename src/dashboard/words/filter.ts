@@ -13,21 +13,31 @@ export const DEPLOY = 'deploy'
 
 export type FilterName = (typeof filters)[number]
 
-export type Token = { name: FilterName | `args.${string}`; value: string }
+/** Filters with a name of the user behind a dot. */
+const maps = ['args', 'labels'] as const
+type InMap = `${(typeof maps)[number]}.${string}`
 
-const isArgs = (name: string): name is `args.${string}` => name.startsWith('args.') && name.length > 5
+export type Token = { name: FilterName | InMap; value: string }
+
+const isInMap = (name: string): name is InMap =>
+  maps.some((map) => name.startsWith(`${map}.`) && name.length > map.length + 1)
 
 export const tokensOf = (query: URLSearchParams): Token[] => [
   ...filters.flatMap((name) => {
     const value = query.get(name)
     return value ? [{ name, value }] : []
   }),
-  ...[...query].flatMap(([name, value]) => (isArgs(name) && value ? [{ name, value }] : [])),
+  ...[...query].flatMap(([name, value]) => (isInMap(name) && value ? [{ name, value }] : [])),
 ]
 
-const argsOf = (query: URLSearchParams): { args?: Record<string, string> } => {
-  const paths = [...query].flatMap(([name, value]) => (isArgs(name) && value ? [[name.slice(5), value] as const] : []))
-  return paths.length > 0 ? { args: Object.fromEntries(paths) } : {}
+function mapsOf(query: URLSearchParams): { [Map in (typeof maps)[number]]?: Record<string, string> } {
+  const found: Partial<Record<string, Record<string, string>>> = {}
+  for (const { name, value } of tokensOf(query)) {
+    if (!isInMap(name)) continue
+    const dot = name.indexOf('.')
+    found[name.slice(0, dot)] = { ...found[name.slice(0, dot)], [name.slice(dot + 1)]: value }
+  }
+  return found
 }
 
 export type Moments = { now: number; deployedAt?: number }
@@ -71,7 +81,8 @@ const unsorted: readonly FilterName[] = ['parent', 'alias', 'error', 'text']
 /** A list can be sorted by end only if all its jobs have ended. */
 export function canSort(query: URLSearchParams): boolean {
   const found = (query.get('status') ?? '').split(',').filter(isStatus)
-  return found.every((status) => ended.has(status)) && !unsorted.some((name) => query.get(name)) && !argsOf(query).args
+  const isPlain = !unsorted.some((name) => query.get(name)) && !tokensOf(query).some(({ name }) => isInMap(name))
+  return found.every((status) => ended.has(status)) && isPlain
 }
 
 export const isSorted = (query: URLSearchParams): boolean =>
@@ -93,7 +104,7 @@ export function stretchIn(query: URLSearchParams, now: number): Stretch | undefi
 
 export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   const found = tokensOf(query).flatMap(({ name, value }) =>
-    isArgs(name) ? [] : [[name, readers[name](value, moments)] as const],
+    isInMap(name) ? [] : [[name, readers[name](value, moments)] as const],
   )
   const sort = isSorted(query) ? 'ended' : undefined
   const stretch = stretchIn(query, moments.now)
@@ -102,7 +113,7 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   const cursor = query.get('cursor') || below
   const fits = cursor?.includes('.') === (sort !== undefined)
   const all = [...found, ['sort', sort], ['cursor', fits ? cursor : undefined]] as const
-  return { ...Object.fromEntries(all.filter(([, value]) => value !== undefined)), ...argsOf(query) }
+  return { ...Object.fromEntries(all.filter(([, value]) => value !== undefined)), ...mapsOf(query) }
 }
 
 /**
@@ -113,8 +124,8 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
 export function typed(text: string): Partial<Record<Token['name'] | 'job', string>> {
   const found: Partial<Record<Token['name'] | 'job', string>> = {}
   for (const word of text.trim().split(/\s+/).filter(Boolean)) {
-    const [, name, value] = /^([a-z]+|args\.[^:]+):(.+)$/.exec(word) ?? []
-    if (name && (isArgs(name) || (filters as readonly string[]).includes(name))) found[name as Token['name']] = value
+    const [, name, value] = /^([a-z]+|(?:args|labels)\.[^:]+):(.+)$/.exec(word) ?? []
+    if (name && (isInMap(name) || (filters as readonly string[]).includes(name))) found[name as Token['name']] = value
     else if (word.split(',').every(isStatus)) found.status = word
     else if (isId(word.replace(/^#/, ''))) found.job = word.replace(/^#/, '')
     else found.class = word

@@ -1,6 +1,7 @@
 // Reads forms strictly, with clear errors.
 
 import { SidejobError } from '../../core/errors.ts'
+import type { Labels } from '../../core/labels.ts'
 
 export function given(form: FormData, name: string): string {
   const value = form.get(name)
@@ -57,3 +58,20 @@ export async function naming<T>(fields: readonly string[], asked: Promise<T>): P
     throw new SidejobError(error.code, error.message, { path: [field], cause: error })
   }
 }
+
+/** Lines of `customer=7` as labels. */
+export function labelsIn(text: string): Labels {
+  const pairs = linesIn(text).map((line) => {
+    const [, name, value] = /^([^=]+)=(.+)$/.exec(line) ?? []
+    if (name !== undefined) return [name, value!] as const
+    throw new SidejobError('BAD_REQUEST', `labels: expected name=value, got "${line.slice(0, 60)}"`, {
+      path: ['labels'],
+    })
+  })
+  return Object.fromEntries(pairs)
+}
+
+export const labelWords = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n')

@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import type { LabelsText } from '../../core/labels.ts'
 import { limits } from '../../core/limits.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { JobRecord } from '../../redis/record.ts'
@@ -22,6 +23,7 @@ function inputLike(document: JobRecord, now: number): JobInput {
     class: document.class,
     args: document.args as Encoded | undefined,
     priority: document.priority,
+    labels: document.labels as LabelsText | undefined,
     group: group === undefined ? undefined : { id: group, ...(concurrency === undefined ? {} : { concurrency }) },
     ...({ retry: retry as Retry, timeout, keepResult, retain, history, tag } as Partial<JobInput>),
   })

@@ -85,12 +85,12 @@ export function createJobs({
   }
 
   async function page({ cursor: before, limit = 50, ...filter }: JobFilter): Promise<Listed> {
-    const { status, error, text, args, sort: _, ...wanted } = filter
+    const { status, error, text, args, labels, sort: _, ...wanted } = filter
     const statuses = status === undefined ? undefined : [status].flat().join(',')
     const ask = { ...wanted, ...listModes(filter), before, limit }
-    if (text !== undefined || args !== undefined) {
+    if (text !== undefined || args !== undefined || labels !== undefined) {
       const look = (from?: string) => store.list({ ...ask, status: statuses, before: from, limit: LOOKED_AT })
-      return searched(look, { text, args, limit, before })
+      return searched(look, { text, args, labels, limit, before })
     }
     if (error === undefined) return store.list({ ...ask, status: statuses })
     const { jobs, cursor, newest } = await store.list({ ...ask, status: 'failed', limit: LOOKED_AT })

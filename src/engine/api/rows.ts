@@ -17,7 +17,7 @@ function messageOf(error: Encoded | null): string | null {
 export function rowOf({ id, document, callback: told }: Listed['jobs'][number], now: number): JobRow {
   const { error, callback, ...view } = shownJob(id, document, { callback: told })
   const { queue, class: name, status, name: child, parent, aliases, priority, group, attempt } = view
-  const { createdAt, ranAt, endedAt, runAt, progress } = view
+  const { createdAt, ranAt, endedAt, runAt, progress, labels } = view
   const { tag, run } = factsOf(document, { now })
   return {
     id,
@@ -29,6 +29,7 @@ export function rowOf({ id, document, callback: told }: Listed['jobs'][number], 
     aliases,
     priority,
     group,
+    labels,
     tag,
     attempt,
     createdAt,

@@ -1,7 +1,8 @@
-// Search in args and errors. Each request reads a bounded number of jobs and reports how many.
+// Search in args, labels and errors. Each request reads a bounded number of jobs and reports how many.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import { atPath } from '../../core/constraint.ts'
+import { type Labels, readLabels } from '../../core/labels.ts'
 import type { Listed } from '../../redis/types.ts'
 import { shownJob } from '../run/shown.ts'
 
@@ -12,14 +13,16 @@ type Seen = Listed['jobs'][number]
 type Page = (before: string | undefined) => Promise<Listed>
 
 /** `text` ignores case; `args` maps paths to values. */
-type Wanted = { text?: string; args?: Record<string, string> }
+type Wanted = { text?: string; args?: Record<string, string>; labels?: Labels }
 
 /** Numbers, true, false and null are compared as JSON writes them. */
 const isAs = (value: unknown, wanted: string): boolean =>
   value !== undefined && (value === null || typeof value !== 'object') && String(value) === wanted
 
 /** Searches what people see: redacted values are never found. */
-function holds({ id, document }: Seen, { text, args: paths }: Wanted): boolean {
+function holds({ id, document }: Seen, { text, args: paths, labels = {} }: Wanted): boolean {
+  const own = readLabels(document.labels)
+  if (!Object.entries(labels).every(([name, value]) => own[name] === value)) return false
   const { args, error, aliases } = shownJob(id, document, {})
   if (text !== undefined && ![args, error, ...aliases].some((part) => part?.toLowerCase().includes(text))) return false
   if (paths === undefined) return true
@@ -30,9 +33,9 @@ function holds({ id, document }: Seen, { text, args: paths }: Wanted): boolean {
 /** Finds the newest jobs that contain the text; the cursor continues after the last job that was read. */
 export async function searched(
   page: Page,
-  { text, args, limit, before }: Wanted & { limit: number; before?: string },
+  { text, args, labels, limit, before }: Wanted & { limit: number; before?: string },
 ): Promise<Listed & { looked: number }> {
-  const wanted = { text: text?.toLowerCase(), args }
+  const wanted = { text: text?.toLowerCase(), args, labels }
   const jobs: Seen[] = []
   let [looked, from] = [0, before]
   let newest: number | undefined

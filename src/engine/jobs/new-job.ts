@@ -4,6 +4,7 @@ import { isAlikeBut } from '../../core/alike.ts'
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { mergedLabels } from '../../core/labels.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
 import type { PortOptions, Spawn } from '../../core/run.ts'
@@ -171,6 +172,7 @@ function newJob(
   return {
     ...common(found),
     ...saidBy(input),
+    labels: mergedLabels(found?.definition.labels, input.labels),
     args: argsOf(input),
     wait: debounceOf(input)?.wait ?? input.wait,
     in: ports,
@@ -231,7 +233,7 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
   const queue = spawn.queue ?? 'default'
   const found = registry.local(queue, spawn.class) ?? (await registry.find(queue, spawn.class))
   checkOutside(found, { queue, class: spawn.class })
-  const { name, inports, outports, inputs, keepResult, retry, args, group, ...rest } = spawn
+  const { name, inports, outports, inputs, keepResult, retry, args, group, labels, ...rest } = spawn
   checkArgs(found, spawn.class, args)
   await checkFlows(registry, [{ ...spawn, queue }])
   for (const [port, values] of Object.entries(inputs ?? {}))
@@ -249,6 +251,7 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
     keepResult: keptFor(keepResult),
     group: group?.id,
     limits: limitsOf(found, { queue, class: spawn.class, args, group }),
+    labels: mergedLabels(found?.definition.labels, labels),
     createdBy: `job:${by}`,
   }
 }

@@ -108,6 +108,7 @@ const definitionOf = (worker: CodeWorker): WorkerDefinition => ({
   ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
   ...(worker.retain === undefined ? {} : { retain: worker.retain }),
   ...historyOf(worker),
+  ...(worker.labels ? { labels: worker.labels } : {}),
   ...(worker.shutdown ? { shutdown: true } : {}),
   ...(worker.cron ? { cron: cronOf(worker.cron) } : {}),
   ...(worker.reach ? { reach: worker.reach } : {}),

@@ -63,6 +63,10 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
   get createdBy(): string {
     return this.#run.snapshot.job.createdBy
   }
+  /** Labels of the job; give them to its children with `labels: job.labels`. */
+  get labels(): Record<string, string> {
+    return this.#run.snapshot.job.labels ?? {}
+  }
   get createdAt(): Date {
     return new Date(this.#run.snapshot.job.createdAt)
   }

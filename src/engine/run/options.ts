@@ -1,7 +1,8 @@
 // Options of the jobs that a function creates.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
-import { readRetry } from '../../core/definition.ts'
+import { checkedLabels, readRetry } from '../../core/definition.ts'
+import type { Labels } from '../../core/labels.ts'
 import { mapValues } from '../../core/map-values.ts'
 import type { Op, PortOptions, Spawn } from '../../core/run.ts'
 import { type Length, milliseconds } from '../../core/time.ts'
@@ -11,12 +12,13 @@ type Timed = 'wait' | 'timeout' | 'retry'
 
 export type SpawnOptions = Omit<
   Spawn,
-  'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports' | Timed
+  'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports' | 'labels' | Timed
 > & {
   args?: unknown
   wait?: Length
   timeout?: Length
   retry?: RetryOptions
+  labels?: Labels
   inputs?: Record<string, unknown[]>
   in?: Record<string, { default?: unknown; channels?: string[] }>
   out?: Record<string, { default?: unknown; channels?: string[] }>
@@ -34,7 +36,7 @@ const encodedLists = (lists: Record<string, unknown[]>): Record<string, Encoded[
 export function spawnOp(
   name: string,
   worker: { queue?: string; class: string },
-  { args, inputs, in: inports, out: outports, wait, timeout, retry, ...rest }: SpawnOptions,
+  { args, inputs, in: inports, out: outports, wait, timeout, retry, labels, ...rest }: SpawnOptions,
 ): Op {
   return {
     op: 'spawn',
@@ -45,6 +47,7 @@ export function spawnOp(
     ...(wait === undefined ? {} : { wait: milliseconds(wait) }),
     ...(timeout === undefined ? {} : { timeout: milliseconds(timeout) }),
     ...(retry === undefined ? {} : { retry: readRetry(retry) }),
+    ...(labels === undefined ? {} : { labels: checkedLabels(labels) }),
     ...(args === undefined ? {} : { args: encodeValue(args) }),
     ...(inputs ? { inputs: encodedLists(inputs) } : {}),
     ...(inports ? { inports: portOptions(inports) } : {}),

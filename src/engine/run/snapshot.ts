@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { readLabels } from '../../core/labels.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import { type Repeat, slotOfRun } from '../../core/repeat.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
@@ -136,6 +137,7 @@ export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
       name: doc.childName ?? null,
       createdAt: createdAtOf(doc),
       createdBy: doc.createdBy ?? '',
+      ...(doc.labels === undefined ? {} : { labels: readLabels(doc.labels) }),
       ranAt: doc.startedUp ? (doc.previousRanAt ?? doc.ranAt ?? null) : null,
       parent: parentOf(doc),
       aliases: aliasesOf(doc),
@@ -206,6 +208,7 @@ export function viewOf(
     lost: doc.lostRuns ?? 0,
     createdAt: createdAtOf(doc),
     createdBy: doc.createdBy ?? '',
+    labels: readLabels(doc.labels),
     ...(doc.apiKey ? { by: doc.apiKey } : {}),
     ranAt: doc.ranAt ?? null,
     endedAt: doc.endedAt ?? null,

@@ -1,6 +1,7 @@
 // Types of worker classes, queues, processes and counts.
 
 import type { Encoded } from '../../core/codec/value.ts'
+import type { Labels } from '../../core/labels.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { QueueView } from '../../core/schemas/queues.ts'
 import type { WorkerUnfit } from '../../core/schemas/workers.ts'
@@ -27,6 +28,7 @@ export type WorkerDefinition = {
   retain?: number
   history?: number
   redeliver?: { after: number; max: number }
+  labels?: Labels
   shutdown?: boolean
   /** Schedule of a function, with the alias `cron:<queue>/<class>`. */
   cron?: { expression: string; tz?: string; missed?: 'run' | 'last' | 'skip'; args?: Encoded }

@@ -110,6 +110,9 @@ test('ls, show, why, tree, runs, log, result look at jobs', async () => {
   const found = await json<{ jobs: { id: number }[]; looked: number }>('ls', '--arg', 'order.id=4711', '-q', 'default')
   expect([found.jobs.map((job) => job.id), found.looked > 0]).toEqual([[paid], true])
   expect(await run('ls', '--arg', 'order')).toMatchObject({ exit: 2, noted: expect.stringContaining('path=value') })
+  const labelled = await made('noop', '--label', 'customer=7', '-l', 'plan=pro', '--delay', '1h')
+  const named = await json<{ jobs: { id: number }[] }>('ls', '--label', 'customer=7', '-l', 'plan=pro')
+  expect(named.jobs.map((job) => job.id)).toEqual([labelled])
   expect((await run('ls', '-c', 'count_words', '-s', 'queued')).printed).toMatch(
     new RegExp(`^id +class +queue +status +attempt +createdAt +error\\n${id} +count_words +default +queued `),
   )

@@ -239,6 +239,7 @@ describe('GET /v1/jobs/:job', () => {
       children: {},
       limits: [],
       waitingAt: null,
+      labels: {},
       tag: null,
       retry: null,
       timeout: null,

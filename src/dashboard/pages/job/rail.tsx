@@ -5,6 +5,7 @@ import { groupIdOf } from '../../../core/constraint.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
+import { LabelTags } from '../../parts/label-tags.tsx'
 import { Card, JobId, To } from '../../parts/layout.tsx'
 import { Name, NameLink } from '../../parts/name.tsx'
 import { wayToLimit } from '../../words/limit.ts'
@@ -110,7 +111,7 @@ const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (
 )
 
 function factsOf(job: JobView, zone: string): [name: string, value: Child][] {
-  const { queue, class: of, group, limits, callback, timeout, tag, unique, lockedUntil, run, version } = job
+  const { queue, class: of, group, labels, limits, callback, timeout, tag, unique, lockedUntil, run, version } = job
   return [
     [
       'Worker',
@@ -126,6 +127,7 @@ function factsOf(job: JobView, zone: string): [name: string, value: Child][] {
         </To>
       ),
     ],
+    ['Labels', Object.keys(labels).length > 0 && <LabelTags labels={labels} />],
     ['Limits', limits.length > 0 && <Limits job={job} />],
     ['Tries', triesOf(job)],
     ['Timeout of a run', timeout !== null && span(timeout)],

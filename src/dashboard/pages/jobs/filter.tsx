@@ -60,7 +60,7 @@ export function Filter({ tokens, sorted }: { tokens: Token[]; sorted: boolean })
         name="q"
         aria-label="Filter"
         autocomplete="off"
-        placeholder="status, queue:  class:  group:  tag:  text:  args.id:  since:6h  longer:1m  or #id"
+        placeholder="status, queue:  class:  group:  tag:  text:  args.id:  labels.customer:  since:6h  longer:1m  or #id"
       />
       <kbd>/</kbd>
     </form>

@@ -4,6 +4,7 @@ import type { JobRow } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { Further } from '../../parts/further.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
+import { LabelTags } from '../../parts/label-tags.tsx'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name, NameLink } from '../../parts/name.tsx'
@@ -57,6 +58,7 @@ function Row({ job, isSelected, paused }: { job: JobRow; isSelected: boolean; pa
             <Name of={group} most={24} />
           </span>
         )}
+        <LabelTags labels={job.labels} />
       </td>
       <td class="fill">
         <What job={job} paused={paused} />
