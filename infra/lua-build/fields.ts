@@ -30,26 +30,26 @@ const records: Record<string, Names> = {
 /** Functions that return a record, and its kind. */
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
-const short = new Map<string, string>()
-for (const names of Object.values(records))
-  for (const [name, text] of names) {
-    if ((short.get(name) ?? text) !== text) throw new Error(`${name}: expected one short name in all records`)
-    short.set(name, text)
-  }
+/** The table `number_fields`: job fields that hold numbers. */
+const numberFields = `{${Object.values<readonly [string, string, string?]>(jobFields)
+  .filter(([, , kind]) => kind === 'number')
+  .map(([name]) => `${name}=1`)}}`
+
+const short = new Map(Object.values(records).flatMap((names) => [...names]))
+
+/** Members that a file sets by `function verbs.adopt(…)`. */
+const functionsIn = (nodes: readonly Node[]): Member[] =>
+  nodes.flatMap((node) => {
+    const { type, identifier } = node as never as { type: string; identifier?: Member & Node }
+    return type === 'FunctionDeclaration' && identifier?.type === 'MemberExpression' ? [identifier] : []
+  })
 
 /** The names that the tables of these files declare. */
-export const declaredIn = (sources: Iterable<Source>): Set<string> =>
-  new Set([
-    ...scratch.split(' '),
-    ...[...sources].flatMap(({ body }) =>
-      body.flatMap(walk).flatMap((node) => {
-        if (node.type === 'TableKeyString') return [node.key.name]
-        return node.type === 'FunctionDeclaration' && node.identifier?.type === 'MemberExpression'
-          ? [node.identifier.identifier.name]
-          : []
-      }),
-    ),
-  ])
+export function declaredIn(sources: Iterable<Source>): Set<string> {
+  const nodes = [...sources].flatMap(({ body }) => body.flatMap(walk))
+  const keys = nodes.flatMap((node) => (node.type === 'TableKeyString' ? [node.key.name] : []))
+  return new Set([...scratch.split(' '), ...keys, ...functionsIn(nodes).map(({ identifier }) => identifier.name)])
+}
 
 /** The record that an expression returns, if it is declared. */
 function recordOf(node: Node | undefined, initOf: ReadonlyMap<number, Node>, at: ReadonlyMap<number, number>): string {
@@ -67,13 +67,6 @@ function markOf(table: string, { name, loc }: Identifier, file: string): string 
 
 const LIBRARIES = 'redis cjson string math table'.split(' ')
 
-/** Tables of functions that a file fills: `function verbs.adopt(…)`. Their members are no fields. */
-const functionTables = (nodes: readonly Node[]): string[] =>
-  nodes.flatMap((node) => {
-    const { identifier } = node as never as { identifier?: Member & Node }
-    return node.type === 'FunctionDeclaration' && identifier?.type === 'MemberExpression' ? [identifier.base.name!] : []
-  })
-
 type Where = { file: string; declared: ReadonlySet<string>; modules: ReadonlySet<string> }
 
 /** Edits that put the short names, places and texts into a file. `modules` are the names of modules in it. */
@@ -87,7 +80,7 @@ export function fieldEdits({ body, places, text }: Source, { file, declared, mod
   const initOf = new Map(
     locals.flatMap(({ variables, init }) => init.map((value, i) => [variables[i]?.range[0] ?? -1, value] as const)),
   )
-  const skipped = new Set([...LIBRARIES, ...modules, ...functionTables(nodes)])
+  const skipped = new Set([...LIBRARIES, ...modules, ...functionsIn(nodes).map(({ base }) => base.name!)])
   const nameOf = ({ name, loc }: Identifier, record = ''): string => {
     const found = record ? records[record]!.get(name) : short.get(name)
     if (found !== undefined || (!record && declared.has(name))) return found ?? name
@@ -103,6 +96,7 @@ export function fieldEdits({ body, places, text }: Source, { file, declared, mod
       if (found) for (const field of (node as never as Call).arguments.fields) answers.add(field)
       return found ?? []
     }
+    if (node.type === 'Identifier' && node.name === 'number_fields') return [whole(node as Node, numberFields)]
     if (node.type === 'TableKeyString')
       return answers.has(node) ? [] : [whole(node.key as Node, nameOf(node.key as Identifier))]
     if (node.type === 'TableKey' && marks[(node.key as unknown as Member).base?.name ?? '']) {

@@ -1,5 +1,6 @@
 // The modules of the Lua sources, statement by statement: what each requires, declares and uses. A file says
-// `local places = require 'job/places'` and `places.move(…)`; members belong to the table that a module returns.
+// `local places = require 'job/places'` and `places.move(…)`; members belong to the table that a module returns. Every
+// file knows the modules of `lib/runtime` without a `require`.
 
 import { marks } from '../../src/redis/marks.ts'
 import { declaredIn, fieldEdits } from './fields.ts'
@@ -46,7 +47,7 @@ const globals = new Set(
   'redis cjson string math table tonumber tostring ipairs pairs next pcall error unpack select type setmetatable rawget KEYS ARGV ns clock seed at'
     .split(' ')
     .concat(Object.keys(marks))
-    .concat('reply row_of fields queue_fields limit_fields lane_fields day_fields'.split(' ')),
+    .concat('reply row_of number_fields fields queue_fields limit_fields lane_fields day_fields'.split(' ')),
 )
 
 type Local = { range: [number, number]; variables: (Node & { name: string })[]; init: (Node & { raw?: string })[] }
@@ -58,20 +59,27 @@ function requiredBy(node: Node): string | undefined {
   return type === 'StringCallExpression' && base.name === 'require' ? argument.raw.slice(1, -1) : undefined
 }
 
+const isModule = (file: string): boolean => file.startsWith('lib/')
+
 function returned(body: readonly Node[]): string {
   const last = body.at(-1) as never as { type: string; arguments: { name?: string }[] } | undefined
   return last?.type === 'ReturnStatement' && last.arguments.length === 1 ? (last.arguments[0]!.name ?? '') : ''
 }
 
-function open(file: string, source: Source, declared: ReadonlySet<string>, isModule: boolean): File {
-  const found = source.body.map((node) => [node, requiredBy(node)] as const)
-  const requires = new Map(
-    found.flatMap(([node, path]) => (path ? [[(node as never as Local).variables[0]!.name, path]] : [])),
-  )
-  const own = isModule ? returned(source.body) : ''
+const EVERYWHERE = 'runtime'
+
+function open(file: string, sources: ReadonlyMap<string, Source>, declared: ReadonlySet<string>): File {
+  const source = sources.get(file)!
+  const required = source.body.map((node) => [(node as never as Local).variables?.[0]?.name, requiredBy(node)] as const)
+  const known = source.places
+    .filter(({ name, binding }) => !binding && sources.has(`lib/${EVERYWHERE}/${name}.lua`))
+    .map(({ name }) => [name, `${EVERYWHERE}/${name}`] as const)
+  const paths = [...required, ...known].flatMap(([name, path]) => (path ? [[name!, path] as const] : []))
+  const requires = new Map(paths.sort(([, a], [, b]) => (a < b ? -1 : 1)))
+  const own = isModule(file) ? returned(source.body) : ''
   const modules = new Set([...requires.keys(), own])
   const edits = fieldEdits(source, { file, declared, modules })
-  return { file, source, requires, own, body: found.flatMap(([node, path]) => (path ? [] : [node])), edits }
+  return { file, source, requires, own, body: source.body.filter((node) => !requiredBy(node)), edits }
 }
 
 const isOwnTable = (node: Node, own: string): boolean =>
@@ -175,10 +183,9 @@ export function linked(texts: ReadonlyMap<string, string>): { modules: Modules; 
   const declared = declaredIn(sources.values())
   const modules = new Map<string, Module>()
   const scripts: File[] = []
-  for (const [file, source] of sources) {
-    const isModule = file.startsWith('lib/')
-    const opened = open(file, source, declared, isModule)
-    if (!isModule) {
+  for (const file of sources.keys()) {
+    const opened = open(file, sources, declared)
+    if (!isModule(file)) {
       scripts.push(opened)
       continue
     }

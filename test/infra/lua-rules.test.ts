@@ -218,6 +218,20 @@ describe('modules', () => {
     ],
   ])('%s are refused', (_, files, says) => expect(() => lib(files as never)).toThrow(says))
 
+  test('in lib/runtime need no require, and locals may have their names', () => {
+    const time = 'local time = {}\ntime.now = redis.call\nreturn time'
+    const uses = (body: string) =>
+      lib({ a: `local a = {}\nfunction a.f() ${body} end\nreturn a`, 'lib/runtime/time': time })
+        .modules.get('a')!
+        .units[0]!.uses.filter(({ isTarget }) => !isTarget)
+        .map(({ symbol }) => symbol.name)
+    expect(uses('return time.now')).toEqual(['now'])
+    expect(uses('local time = { now = 1 } return time.now')).toEqual([])
+    expect(() => uses('return time.later')).toThrow(
+      'lib/a.lua:2: expected something that runtime/time gives, got later',
+    )
+  })
+
   test('a script has only the statements that it reaches, and additions to its tables', () => {
     const library = new Library(
       texts({

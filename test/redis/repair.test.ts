@@ -408,6 +408,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     /its record cannot be read/,
   ],
   'a field that is to be a number': [fields({ w: 'soon' }, timer), /field w is not a number/],
+  'a retention that is no number': [fields({ rd: 'long' }), /field rd is not a number/],
   'a place that does not exist': [fields({ z: 'nowhere' }), /field z is not a place/],
   'a repeat that is not JSON': [
     fields({ rp: '{daily' }, (world) => world.make({ repeat: encodeValue('DAILY'), slot: world.now() + 600_000 })),

@@ -10,10 +10,6 @@
 
 local queues = require 'look/queues'
 local class_counts = require 'queue/class_counts'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local names = queues.asked(queue_name)
 local more = #names > most_queues and 'more' or ''

@@ -10,12 +10,6 @@
 
 local aliases = require 'job/aliases'
 local snapshot = require 'run/snapshot'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local asked = {}
 for i = 1, args.take_int() do asked[i] = args.take() end

@@ -13,11 +13,6 @@ local at_work = require 'look/at_work'
 local limit_rows = require 'look/limits'
 local queues = require 'look/queues'
 local series = require 'look/series'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 
 local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)
 local counted = kind ~= '' and tables.slice(names, 1, most_queues) or {}

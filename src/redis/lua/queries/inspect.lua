@@ -14,14 +14,6 @@ local ports = require 'port/ports'
 local lanes = require 'queue/lanes'
 local sides = require 'queue/sides'
 local snapshot = require 'run/snapshot'
-local cache = require 'runtime/cache'
-local entries = require 'runtime/entries'
-local journal = require 'runtime/journal'
-local lists = require 'runtime/lists'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local ok, id = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = id.code, message = id.message } end

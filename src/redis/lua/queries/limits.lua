@@ -11,10 +11,6 @@
 
 local limits = require 'limit/limits'
 local limit_rows = require 'look/limits'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local function first_since(name, waiting)
   local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(name, 'waiting'), 0, 0)[1]

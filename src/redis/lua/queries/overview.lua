@@ -8,10 +8,6 @@
 -- returns: queues
 
 local queues = require 'look/queues'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
 
 local names = queues.asked(queue_name)
 queues.fetch(names)

@@ -11,9 +11,6 @@
 local values = require 'job/values'
 local ports = require 'port/ports'
 local snapshot = require 'run/snapshot'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
 
 local asked, ids = {}, {}
 for i = 1, args.take_int() do

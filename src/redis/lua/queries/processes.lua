@@ -9,9 +9,6 @@
 
 local at_work = require 'look/at_work'
 local queues = require 'look/queues'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 local names = queues.names()
 queues.fetch(names)

@@ -9,13 +9,6 @@
 
 local at_work = require 'look/at_work'
 local waiters = require 'queue/waiters'
-local cache = require 'runtime/cache'
-local entries = require 'runtime/entries'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
 
 if not cache.text_at(redis_keys.queue_key(queue_name)) then return reply.none {} end
 local queue_record, lanes, ids = cache.queue(queue_name), {}, {}

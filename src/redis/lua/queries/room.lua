@@ -8,10 +8,6 @@
 -- returns: room | none
 
 local limits = require 'limit/limits'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local state = limits.at(key)
 if not state.settings or state.settings.gone then return reply.none {} end

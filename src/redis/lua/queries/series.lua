@@ -9,11 +9,6 @@
 
 local queues = require 'look/queues'
 local series = require 'look/series'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 
 local names = queues.asked(queue_name)
 local more = #names > most_queues and 'more' or ''

@@ -9,8 +9,6 @@
 --          rest: number of ids, ids
 
 local snapshot = require 'run/snapshot'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
 
 -- Bytes per page. It ends early with large jobs, but holds at least one.
 local MAX_PAGE = 4194304

@@ -10,8 +10,6 @@
 local trees = require 'family/trees'
 local aliases = require 'job/aliases'
 local states = require 'job/states'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
 
 local ok, root = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = root.code, message = root.message } end

@@ -11,8 +11,6 @@
 -- word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. A repeated request may count a failure twice.
 
 local backoff = require 'run/backoff'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 local DAY = 86400000
 local key = ns .. 'breaker:' .. host

@@ -19,10 +19,6 @@ local bells = require 'queue/bells'
 local ops = require 'run/ops'
 local of_callers = require 'run/ops/of_callers'
 local work = require 'run/work'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local idempotency = require 'runtime/idempotency'
-local journal = require 'runtime/journal'
 
 local first, channel = ARGV[at + 2], ARGV[at + 3]
 if first == 'publish' or first == 'keep' then audience.foresee(channel, KEYS) end

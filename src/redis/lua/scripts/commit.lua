@@ -33,14 +33,6 @@ local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
 local work = require 'run/work'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
 
 local lane_key = ns .. 'lane:' .. lane
 

@@ -13,9 +13,6 @@ local limits = require 'limit/limits'
 local hints = require 'port/hints'
 local bells = require 'queue/bells'
 local work = require 'run/work'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
 
 cache.fetch(KEYS)
 

@@ -25,12 +25,6 @@ local eager = require 'run/eager'
 local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local work = require 'run/work'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local idempotency = require 'runtime/idempotency'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
 
 cache.fetch(KEYS)
 

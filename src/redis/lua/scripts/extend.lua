@@ -13,11 +13,6 @@ local processes = require 'queue/processes'
 local leases = require 'run/leases'
 local packed = require 'run/packed'
 local work = require 'run/work'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local time = require 'runtime/time'
 
 cache.fetch(KEYS)
 

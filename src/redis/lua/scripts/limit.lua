@@ -12,7 +12,6 @@
 local limits = require 'limit/limits'
 local bells = require 'queue/bells'
 local work = require 'run/work'
-local cache = require 'runtime/cache'
 
 cache.fetch(KEYS)
 

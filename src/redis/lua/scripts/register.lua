@@ -15,10 +15,6 @@ local anew = require 'queue/anew'
 local bells = require 'queue/bells'
 local sides = require 'queue/sides'
 local work = require 'run/work'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local readable = require 'runtime/readable'
 
 local key, listed, changed, moved, recalled = ns .. 'workers:' .. queue_name, {}, false, false, false
 local current, pull, bounded, called = cache.hash(key), {}, {}, {}

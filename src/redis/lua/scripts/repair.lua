@@ -33,16 +33,6 @@ local lanes = require 'queue/lanes'
 local order = require 'queue/order'
 local leases = require 'run/leases'
 local work = require 'run/work'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
 
 local mend = {}
 

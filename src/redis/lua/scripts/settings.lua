@@ -13,10 +13,6 @@ local places = require 'job/places'
 local anew = require 'queue/anew'
 local bells = require 'queue/bells'
 local work = require 'run/work'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local tally = require 'runtime/tally'
 
 -- Omitted settings stay, so that concurrent changes are kept. Returns the earlier ones.
 local queue_record = cache.queue(queue_name)

@@ -9,8 +9,6 @@
 -- returns: told | none
 
 local processes = require 'queue/processes'
-local store = require 'runtime/store'
-local cache = require 'runtime/cache'
 
 local text = cache.hget(processes.key, name)
 if not text then return reply.none {} end

@@ -18,12 +18,6 @@ local due = require 'queue/due'
 local lanes = require 'queue/lanes'
 local moving = require 'queue/moving'
 local work = require 'run/work'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
 
 local wake_key = ns .. 'wake'
 -- Deployments precede due entries and are no work.

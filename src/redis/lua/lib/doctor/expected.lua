@@ -6,12 +6,6 @@ local kin = require 'family/kin'
 local aliases = require 'job/aliases'
 local states = require 'job/states'
 local audience = require 'port/audience'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 
 -- false is ready.
 expected.places = { false, PLACE.pull, PLACE.timers, PLACE.leased, PLACE.suspended, PLACE.completed, PLACE.failed,

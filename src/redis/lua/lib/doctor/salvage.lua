@@ -3,13 +3,6 @@
 local salvage = {}
 
 local erase = require 'family/erase'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local function as_text(value)
   if type(value) == 'number' then return value % 1 == 0 and numbers.int(value) or tostring(value) end

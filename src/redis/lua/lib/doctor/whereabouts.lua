@@ -3,10 +3,6 @@
 local whereabouts = {}
 
 local order = require 'queue/order'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
 
 -- Read from Redis, because reading its jobs has taken them out of the cached one.
 function whereabouts.piece(number)

@@ -2,10 +2,6 @@
 
 local births = {}
 
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-
 -- A detached or adopted job still counts below its first root, so a change of parent does not evade the bound.
 function births.count(id, doc, parent, parent_doc)
   local MAX_BORN, MAX_LEVELS = 100000, 1000

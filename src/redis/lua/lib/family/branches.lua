@@ -9,11 +9,6 @@ local values = require 'job/values'
 local ports = require 'port/ports'
 local write = require 'port/write'
 local leases = require 'run/leases'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local lists = require 'runtime/lists'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
 

@@ -13,12 +13,6 @@ local quota = require 'limit/quota'
 local audience = require 'port/audience'
 local hints = require 'port/hints'
 local ports = require 'port/ports'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local lists = require 'runtime/lists'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 -- Milliseconds for which the answer of a commit outlasts its job.
 erase.GONE = 60000

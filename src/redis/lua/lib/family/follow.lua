@@ -9,8 +9,6 @@ local places = require 'job/places'
 local queueing = require 'job/queueing'
 local results = require 'job/results'
 local states = require 'job/states'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
 
 function follow.begin(id, doc)
   if doc.followed then return end

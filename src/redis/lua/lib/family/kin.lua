@@ -5,10 +5,6 @@ local kin = {}
 local places = require 'job/places'
 local queueing = require 'job/queueing'
 local states = require 'job/states'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
 
 function kin.children_key(id) return redis_keys.side_key(id, 'children') end
 

@@ -3,8 +3,6 @@
 local trees = {}
 
 local kin = require 'family/kin'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
 
 trees.MAX_DEPTH = 1000
 

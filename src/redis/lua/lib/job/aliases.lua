@@ -2,11 +2,6 @@
 
 local aliases = {}
 
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-
 function aliases.resolve(ref)
   if ref:match('^[1-9]%d*$') then return ref end
   local id = cache.hget(ns .. 'jobs:aliases', ref)

@@ -17,11 +17,6 @@ local audience = require 'port/audience'
 local write = require 'port/write'
 local counts = require 'queue/counts'
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 -- A debounced job that waits takes the args and time of the newest call.
 local function postpone(id, doc, spec, args)

@@ -17,11 +17,6 @@ local values = require 'job/values'
 local hints = require 'port/hints'
 local counts = require 'queue/counts'
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
 

@@ -2,11 +2,6 @@
 
 local ids = {}
 
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
-
 -- The last id is stored twice, so that a lost copy does not give an id again.
 local id_key = ns .. 'jobs:last_id'
 local copy_key = ns .. 'jobs:highest'

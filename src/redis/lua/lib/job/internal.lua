@@ -8,10 +8,6 @@ local states = require 'job/states'
 local values = require 'job/values'
 local assign = require 'limit/assign'
 local counts = require 'queue/counts'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 internal.BULK = 'sidejob.bulk'
 

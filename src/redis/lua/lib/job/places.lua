@@ -8,12 +8,6 @@ local quota = require 'limit/quota'
 local turns = require 'limit/turns'
 local hints = require 'port/hints'
 local order = require 'queue/order'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local leased = require 'runtime/leased'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 function places.index_of(doc)
   if doc.place == PLACE.limited then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end

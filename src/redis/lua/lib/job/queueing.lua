@@ -6,12 +6,6 @@ local places = require 'job/places'
 local limits = require 'limit/limits'
 local waiting = require 'limit/waiting'
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 
 -- Returns when its next slot may run. Pull workers limit the pace of made-up slots by asking.
 local function slot_moment(doc)

@@ -8,9 +8,6 @@ local queueing = require 'job/queueing'
 local states = require 'job/states'
 local hints = require 'port/hints'
 local leases = require 'run/leases'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 function rerun.run_at(id, doc, moment)
   if moment > time.now and (tonumber(doc.not_before) or numbers.never) > moment then

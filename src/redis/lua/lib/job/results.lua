@@ -4,9 +4,6 @@ local results = {}
 
 local values = require 'job/values'
 local quota = require 'limit/quota'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 local how_ended = { c = 'success', f = 'failure', T = 'failure' }
 

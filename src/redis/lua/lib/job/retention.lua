@@ -10,14 +10,6 @@ local states = require 'job/states'
 local audience = require 'port/audience'
 local ports = require 'port/ports'
 local packed = require 'run/packed'
-local alone = require 'runtime/alone'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
 
 local RETRY_IN = 600000
 

@@ -2,11 +2,6 @@
 
 local specs = {}
 
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local time = require 'runtime/time'
-
 function specs.check_registered(q, class, known)
   if known == '1' or cache.queue(q).mode == 'pull' then return end
   if redis.call('HEXISTS', ns .. 'workers:' .. q, class) == 0 then

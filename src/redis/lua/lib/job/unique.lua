@@ -3,10 +3,6 @@
 local unique = {}
 
 local states = require 'job/states'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 function unique.scope(q, class, key) return q .. '\n' .. class .. '\n' .. key end
 

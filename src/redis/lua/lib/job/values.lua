@@ -5,12 +5,6 @@
 
 local values = {}
 
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-
 values.BIG = 512
 local MOST_BYTES = 8388608
 values.added = {} -- id → bytes that this script has put into the document, or into lists

@@ -7,8 +7,6 @@ local states = require 'job/states'
 local limits = require 'limit/limits'
 local waiting = require 'limit/waiting'
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local tables = require 'runtime/tables'
 
 -- `how`: first (a group: the first job sets it), set, or '' (set by another call).
 function assign.add(id, doc, key, how, concurrency, rate, period)

@@ -3,13 +3,6 @@
 local limits = {}
 
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 
 limits.known = {} -- key → { settings, held, started }
 limits.touched = {} -- limits where room may have come free
@@ -174,7 +167,6 @@ function limits.count_in_group(doc, n)
   limits.save(key, limit_fields.jobs, (limits.at(key).settings.jobs or 0) + n)
   limits.touch(key)
 end
-
 
 function limits.due(q)
   local waits, n = cache.queue(q).limit_moments, 0

@@ -7,11 +7,6 @@ local quota = {}
 
 local states = require 'job/states'
 local values = require 'job/values'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local grown = {} -- the accounts whose count this script has made larger
 local allowed = {}

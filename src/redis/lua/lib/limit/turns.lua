@@ -9,11 +9,6 @@ local turns = {}
 
 local limits = require 'limit/limits'
 local order = require 'queue/order'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
 
 -- Maximum number of tiers. Further tiers of a group join at the front.
 local MAX_TIERS = 32

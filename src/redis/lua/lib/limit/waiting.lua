@@ -6,11 +6,6 @@ local places = require 'job/places'
 local limits = require 'limit/limits'
 local aging = require 'queue/aging'
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 function waiting.set_aside(id, doc, key)
   if doc.place and doc.place ~= PLACE.pull and doc.place ~= PLACE.limited then places.queue_up(id, doc) end

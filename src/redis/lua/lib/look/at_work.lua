@@ -2,14 +2,6 @@
 
 local at_work = {}
 
-local cache = require 'runtime/cache'
-local entries = require 'runtime/entries'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
-
 function at_work.lanes(names)
   local lanes = {}
   for _, name in ipairs(names) do

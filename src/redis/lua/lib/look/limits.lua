@@ -3,7 +3,6 @@
 local limit_rows = {}
 
 local limits = require 'limit/limits'
-local numbers = require 'runtime/numbers'
 
 -- `since`: when the first job waits; `started`: runs in the period; `starts`: the newest of them.
 function limit_rows.of(key, waiting, since, started, starts)

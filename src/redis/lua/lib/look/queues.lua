@@ -3,10 +3,6 @@
 local queues = {}
 
 local lanes = require 'queue/lanes'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tally = require 'runtime/tally'
 
 function queues.names()
   local names = redis.call('SMEMBERS', ns .. 'queues')

@@ -3,7 +3,6 @@
 local series = {}
 
 local counts = require 'queue/counts'
-local cache = require 'runtime/cache'
 
 local function most_of(kind) return kind == 'm' and counts.MINUTES or counts.HOURS end
 

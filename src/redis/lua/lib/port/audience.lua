@@ -4,12 +4,6 @@ local audience = {}
 
 local values = require 'job/values'
 local hints = require 'port/hints'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
 
 function audience.levels(channel) return hints.levels(channel) end
 

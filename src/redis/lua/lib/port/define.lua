@@ -7,10 +7,6 @@ local audience = require 'port/audience'
 local ports = require 'port/ports'
 local wires = require 'port/wires'
 local write = require 'port/write'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
 
 -- targets: ends, or 'call'; none removes the wires. Refusals name the nodes, as the graph does.
 function define.lay(id, doc, dir, port, targets, node)

@@ -2,12 +2,6 @@
 
 local hints = {}
 
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
-local time = require 'runtime/time'
-
 local hints_key = ns .. 'hints'
 local listened_key = ns .. 'listened'
 

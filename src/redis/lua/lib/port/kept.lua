@@ -2,11 +2,6 @@
 
 local kept = {}
 
-local cache = require 'runtime/cache'
-local minutes = require 'runtime/minutes'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
-
 -- Maximum number of channels with one. The one with the oldest message is dropped.
 local MOST = 500
 

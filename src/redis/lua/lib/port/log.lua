@@ -5,11 +5,6 @@ local log = {}
 local values = require 'job/values'
 local envelope = require 'port/envelope'
 local hints = require 'port/hints'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 -- Rows of { id, dir, port, values }. An oversized entry has only numbers of values.
 local MAX_ENTRY, MAX_DEFAULTS = 65536, 2048

@@ -5,12 +5,6 @@ local ports = {}
 local values = require 'job/values'
 local hints = require 'port/hints'
 local log = require 'port/log'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local lists = require 'runtime/lists'
-local minutes = require 'runtime/minutes'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
 
 function ports.counts(doc, dir, port)
   local record = doc[dir .. ':' .. port]

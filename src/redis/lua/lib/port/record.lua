@@ -3,12 +3,6 @@
 local record = {}
 
 local states = require 'job/states'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
 
 -- The changes of one script are one entry. Beyond this size they are only counted.
 local MAX_ENTRY = 16384

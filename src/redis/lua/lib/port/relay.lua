@@ -4,9 +4,6 @@ local relay = {}
 
 local ports = require 'port/ports'
 local write = require 'port/write'
-local cache = require 'runtime/cache'
-local lists = require 'runtime/lists'
-local tables = require 'runtime/tables'
 
 local function together(list, n, most)
   local items, bytes = lists.items(list, math.max(1, math.floor(most / (n + 1)))), 0

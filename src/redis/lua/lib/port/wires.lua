@@ -4,9 +4,6 @@
 local wires = {}
 
 local ports = require 'port/ports'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 -- A wire leads to a child, a sibling or the parent: never in a circle, even after adoptions.
 function wires.reaches(id, doc, dir, to_id, to_doc, to_dir)

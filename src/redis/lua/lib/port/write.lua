@@ -14,13 +14,6 @@ local log = require 'port/log'
 local ports = require 'port/ports'
 local wires = require 'port/wires'
 local counts = require 'queue/counts'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local lists = require 'runtime/lists'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 
 -- Maximum number of values at a port. A writer is refused, a listener misses the message.
 local MAX_WAITING = 100000

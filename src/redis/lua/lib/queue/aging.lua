@@ -12,10 +12,6 @@ local limits = require 'limit/limits'
 local turns = require 'limit/turns'
 local order = require 'queue/order'
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local JOBS_AT_ONCE, LIMITS_AT_ONCE = 500, 100
 

@@ -5,7 +5,6 @@ local anew = {}
 local aging = require 'queue/aging'
 local moving = require 'queue/moving'
 local work = require 'run/work'
-local cache = require 'runtime/cache'
 
 local function begin(q, field, progress, go_on)
   cache.change_queue(q, field, progress)

@@ -6,9 +6,6 @@ local places = require 'job/places'
 local lanes = require 'queue/lanes'
 local standby = require 'queue/standby'
 local work = require 'run/work'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 local rung = 0
 bells.rings = {} -- { queue, bell, at }

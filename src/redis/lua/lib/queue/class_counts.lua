@@ -7,11 +7,6 @@
 
 local class_counts = {}
 
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
-
 class_counts.noted = {} -- queue → class → what was counted since the last flush
 
 -- Ended runs: sequence of the job, start, and number of jobs. They are counted at the flush, to keep the journal

@@ -7,11 +7,6 @@
 local counts = {}
 
 local class_counts = require 'queue/class_counts'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
-local time = require 'runtime/time'
 
 local today = math.floor(time.now / 86400000)
 local minute = math.floor(time.now / 60000)

@@ -6,12 +6,6 @@ local places = require 'job/places'
 local queueing = require 'job/queueing'
 local values = require 'job/values'
 local retry = require 'run/retry'
-local alone = require 'runtime/alone'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 due.SLICE = 1000
 

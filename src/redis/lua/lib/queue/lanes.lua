@@ -2,12 +2,6 @@
 
 local lanes = {}
 
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
-
 lanes.waits_until = {}
 
 lanes.BELL = 20000

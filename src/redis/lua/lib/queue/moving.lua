@@ -6,10 +6,6 @@ local places = require 'job/places'
 local states = require 'job/states'
 local due = require 'queue/due'
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
 
 local function move_all(q, place, member)
   local number = pieces.number_in(member)

@@ -2,9 +2,6 @@
 
 local order = {}
 
-local cache = require 'runtime/cache'
-local time = require 'runtime/time'
-
 -- With ageing, priority and waiting time are one number. All jobs age alike, so it never changes. It is exact: 2^31
 -- hours are less than 2^53 ms.
 function order.rank(q, priority, moment)

@@ -2,11 +2,6 @@
 
 local processes = {}
 
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
-
 -- Requests are recorded at most every five seconds. A worker without requests for ten minutes is forgotten if room is
 -- needed.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20

@@ -2,10 +2,6 @@
 
 local sides = {}
 
-local cache = require 'runtime/cache'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-
 function sides.of(q, class, tag)
   local queue_record = cache.queue(q)
   return (tag or queue_record.mode == 'pull' or (queue_record.pulled_classes and queue_record.pulled_classes[class]))

@@ -4,11 +4,6 @@
 local standby = {}
 
 local lanes = require 'queue/lanes'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')

@@ -4,12 +4,6 @@ local waiters = {}
 
 local places = require 'job/places'
 local globs = require 'queue/globs'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 
 local MAX_CALLS = 100
 

@@ -3,8 +3,6 @@
 
 local backoff = {}
 
-local time = require 'runtime/time'
-
 function backoff.doubling(first, n, cap) return math.min(cap, first * 2 ^ (n - 1)) end
 
 function backoff.lost(n) return backoff.doubling(1000, n, 3600000) end

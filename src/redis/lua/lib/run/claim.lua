@@ -16,14 +16,6 @@ local sides = require 'queue/sides'
 local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
-local alone = require 'runtime/alone'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
 
 local RUNS_A_MINUTE = 600
 

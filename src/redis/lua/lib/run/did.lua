@@ -3,10 +3,6 @@
 local did = {}
 
 local ports = require 'port/ports'
-local cache = require 'runtime/cache'
-local lists = require 'runtime/lists'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
 
 -- Bytes per run. Beyond it only numbers are kept.
 local MOST = 4096

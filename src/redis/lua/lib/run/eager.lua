@@ -10,13 +10,6 @@ local standby = require 'queue/standby'
 local claim = require 'run/claim'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local pieces = require 'runtime/pieces'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
 
 local function key_of_lane(lane) return ns .. 'lane:' .. lane end
 local function in_order(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end

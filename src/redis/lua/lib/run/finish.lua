@@ -22,13 +22,6 @@ local ops = require 'run/ops'
 local sayings = require 'run/ops/sayings'
 local retry = require 'run/retry'
 local slots = require 'run/slots'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 function finish.take_run(from, version)
   local words = ARGV

@@ -5,11 +5,6 @@ local leases = {}
 local places = require 'job/places'
 local limits = require 'limit/limits'
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local lists = require 'runtime/lists'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fields.begun, fields.next_commit,
   fields.previous_ran_at, fields.process, fields.run_did }

@@ -15,13 +15,6 @@ local order = require 'queue/order'
 local sides = require 'queue/sides'
 local leases = require 'run/leases'
 local tokens = require 'run/tokens'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 
 local WHOLE = string.rep('1', pieces.SIZE)
 

@@ -30,9 +30,6 @@ local sides = require 'queue/sides'
 local backoff = require 'run/backoff'
 local leases = require 'run/leases'
 local slots = require 'run/slots'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end

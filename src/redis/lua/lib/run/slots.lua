@@ -7,9 +7,6 @@ local queueing = require 'job/queueing'
 local states = require 'job/states'
 local counts = require 'queue/counts'
 local leases = require 'run/leases'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 
 -- Milliseconds between made-up slots, so that a long outage causes no burst.
 local CATCH_UP = 100

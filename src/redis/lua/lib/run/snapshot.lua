@@ -6,15 +6,6 @@ local kin = require 'family/kin'
 local results = require 'job/results'
 local states = require 'job/states'
 local values = require 'job/values'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local lists = require 'runtime/lists'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 

@@ -2,19 +2,15 @@
 
 local work = {}
 
-local cache = require 'runtime/cache'
 local class_counts = require 'queue/class_counts'
 local ending = require 'job/ending'
 local follow = require 'family/follow'
 local hints = require 'port/hints'
-local journal = require 'runtime/journal'
 local lanes = require 'queue/lanes'
 local limits = require 'limit/limits'
-local lists = require 'runtime/lists'
 local places = require 'job/places'
 local queueing = require 'job/queueing'
 local record = require 'port/record'
-local store = require 'runtime/store'
 local values = require 'job/values'
 local waiters = require 'queue/waiters'
 local waiting = require 'limit/waiting'

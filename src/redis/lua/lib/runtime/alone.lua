@@ -2,12 +2,6 @@
 
 local alone = {}
 
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local pieces = require 'runtime/pieces'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-
 function alone.act(index, member, act, ...)
   local ok, answer = journal.isolate(member, act, ...)
   if ok then return answer end

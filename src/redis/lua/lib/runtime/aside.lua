@@ -2,10 +2,6 @@
 
 local aside = {}
 
-local cache = require 'runtime/cache'
-local readable = require 'runtime/readable'
-local time = require 'runtime/time'
-
 local MAX_LISTED, MAX_KEPT = 100, 65536
 
 -- Only documents of jobs and pieces stay in their keys. Another record is replaced by the same script.

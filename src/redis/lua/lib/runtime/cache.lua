@@ -2,12 +2,6 @@
 
 local cache = {}
 
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-
 cache.raw = {} -- key → text as read, false when absent
 cache.docs = {} -- id → document, false when the job is gone
 cache.dirty = {}

@@ -2,10 +2,6 @@
 
 local entries = {}
 
-local cache = require 'runtime/cache'
-local pieces = require 'runtime/pieces'
-local redis_keys = require 'runtime/redis_keys'
-
 function entries.ids_of(members, most)
   local ids, keys = {}, {}
   for i = 1, math.min(#members, most) do

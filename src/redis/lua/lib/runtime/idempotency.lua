@@ -4,10 +4,6 @@
 local idempotency = {}
 
 local quota = require 'limit/quota'
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local readable = require 'runtime/readable'
-local time = require 'runtime/time'
 
 -- Every call reads and writes its shelf, so larger answers get their own text.
 local SHELF_BYTES = 4096

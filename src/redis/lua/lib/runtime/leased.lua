@@ -3,9 +3,6 @@
 
 local leased = {}
 
-local cache = require 'runtime/cache'
-local tally = require 'runtime/tally'
-
 leased.MOST = 16
 
 leased.newly_lent = {} -- id → whether it was not lent before this script

@@ -4,11 +4,6 @@
 local lists = {}
 
 local values = require 'job/values'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
 
 -- `pop` old items are gone, `push` are new; `had` is the number of old ones.
 function lists.at(key, had)

@@ -2,9 +2,6 @@
 
 local minutes = {}
 
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
-
 local MINUTES = 10
 
 function minutes.counted(text, n)

@@ -11,8 +11,6 @@
 
 local pieces = {}
 
-local time = require 'runtime/time'
-
 -- Two digits of an id are the place in a piece.
 pieces.SIZE = 100
 

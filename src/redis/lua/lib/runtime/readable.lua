@@ -2,8 +2,6 @@
 
 local readable = {}
 
-local journal = require 'runtime/journal'
-
 readable.damaged = {} -- key, or key and field → its text
 
 -- store.write lists these records under `~unreadable`. Returns false.

@@ -3,15 +3,6 @@
 local store = {}
 
 local quota = require 'limit/quota'
-local aside = require 'runtime/aside'
-local cache = require 'runtime/cache'
-local leased = require 'runtime/leased'
-local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
-local readable = require 'runtime/readable'
-local redis_keys = require 'runtime/redis_keys'
-local tally = require 'runtime/tally'
-local time = require 'runtime/time'
 
 -- A full Redis refuses a script's first write if it may need memory, but accepts every command that follows a DEL. A
 -- script that makes room therefore deletes a key that does not exist.

@@ -2,11 +2,6 @@
 
 local tally = {}
 
-local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
-
 tally.heads = {} -- the same key → its first members, where a claim has read them
 
 -- A document without counts, for example after a repair, is counted when it is next written.

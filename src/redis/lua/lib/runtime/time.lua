@@ -2,8 +2,6 @@
 
 local time = {}
 
-local numbers = require 'runtime/numbers'
-
 -- Redis' clock, moved by `clock` milliseconds in tests.
 local clock_time = redis.call('TIME')
 time.micros = tonumber(clock_time[1]) * 1000000 + tonumber(clock_time[2]) + (tonumber(clock) or 0) * 1000

@@ -6,8 +6,6 @@ local kin = require 'family/kin'
 local aliases = require 'job/aliases'
 local specs = require 'job/specs'
 local reach = require 'run/ops/reach'
-local args = require 'runtime/args'
-local cache = require 'runtime/cache'
 
 function given.some()
   local text = args.take()

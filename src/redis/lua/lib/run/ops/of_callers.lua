@@ -17,11 +17,6 @@ local ports = require 'port/ports'
 local write = require 'port/write'
 local lanes = require 'queue/lanes'
 local leases = require 'run/leases'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 local verbs = {}
 
 function verbs.cancel(me, id, doc)

@@ -10,7 +10,6 @@ local create = require 'job/create'
 local ending = require 'job/ending'
 local results = require 'job/results'
 local reach = require 'run/ops/reach'
-local cache = require 'runtime/cache'
 local verbs = {}
 
 function verbs.spawn(me, name, spec, args)

@@ -8,10 +8,6 @@ local rerun = require 'job/rerun'
 local states = require 'job/states'
 local values = require 'job/values'
 local sides = require 'queue/sides'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local time = require 'runtime/time'
 local verbs = {}
 
 -- force, at (absolute) and wait (relative) as in SideJob's run(); 'parent' runs the parent instead.

@@ -10,9 +10,6 @@ local ports = require 'port/ports'
 local relay = require 'port/relay'
 local write = require 'port/write'
 local leases = require 'run/leases'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
 local verbs = {}
 
 function verbs.consume(me, from, cursor, count)

@@ -13,12 +13,6 @@ local states = require 'job/states'
 local unique = require 'job/unique'
 local values = require 'job/values'
 local order = require 'queue/order'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
-local tables = require 'runtime/tables'
-local time = require 'runtime/time'
 local verbs = {}
 
 -- The next claim works out the limits of the job again.

@@ -3,7 +3,6 @@
 local reach = {}
 
 local trees = require 'family/trees'
-local journal = require 'runtime/journal'
 
 function reach.check(me, id)
   if me.token and me.reach ~= 'all' and trees.root(id) ~= trees.root(me.id) then

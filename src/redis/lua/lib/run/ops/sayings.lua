@@ -3,9 +3,6 @@
 local sayings = {}
 
 local values = require 'job/values'
-local cache = require 'runtime/cache'
-local journal = require 'runtime/journal'
-local time = require 'runtime/time'
 local says = {}
 
 function says.retry(run, after) run.retry = after end
