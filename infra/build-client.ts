@@ -19,7 +19,6 @@ writeFileSync(
   join(import.meta.dirname, '../src/client/table.generated.ts'),
   `// Built by infra/build-client.ts.
 
-/** Method and path of each verb of the client. */
 export const table = ${JSON.stringify(table, null, 2)} as const
 
 /** Addresses of the calls whose input is their query instead of their body. */

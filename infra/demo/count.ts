@@ -10,7 +10,6 @@ export type Counted = { id: number; total: Record<string, number> }
 /** Lost runs continue within two minutes. Longer silence means an error. */
 const PATIENCE = 240_000
 
-/** Creates the counting job, reports its id, writes the texts and waits for the result. */
 export async function countWords(
   client: Client,
   texts: Text[],

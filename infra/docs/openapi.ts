@@ -5,9 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OpenApi, Operation } from '../../src/http/openapi-types.ts'
 
-/** A recorded call of an operation. */
 export type Example = {
-  /** Path with its parameters and query. */
   path: string
   headers?: Record<string, string>
   request?: unknown
@@ -15,14 +13,12 @@ export type Example = {
   response?: unknown
 }
 
-/** File of the recorded examples. */
 export const storedAt = join(import.meta.dirname, '../../docs/examples.json')
 
 /** Examples by `operationId`. */
 export const readExamples = (): Record<string, Example> =>
   existsSync(storedAt) ? JSON.parse(readFileSync(storedAt, 'utf8')) : {}
 
-/** Values of the parameters in the path of a call. */
 function pathValues(template: string, path: string): Record<string, string> {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const pattern = new RegExp(

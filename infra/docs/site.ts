@@ -109,7 +109,6 @@ function pagesFrom(start: string[]): Page[] {
   return [...found.values()]
 }
 
-/** Removes links to pages that the site lacks and keeps their text. */
 const cut = (html: string, isThere: (href: string) => boolean): string =>
   html.replace(/<a href="(?![a-z]+:|#)([^"]+)">([\s\S]*?)<\/a>/g, (whole, href, text) => (isThere(href) ? whole : text))
 

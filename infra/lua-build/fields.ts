@@ -27,7 +27,6 @@ const records: Record<string, Names> = {
   day_fields: shortsOf(dayFields),
 }
 
-/** Functions that return a record, and its kind. */
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
 /** The table `number_fields`: job fields that hold numbers. */
@@ -44,7 +43,6 @@ const functionsIn = (nodes: readonly Node[]): Member[] =>
     return type === 'FunctionDeclaration' && identifier?.type === 'MemberExpression' ? [identifier] : []
   })
 
-/** The names that the tables of these files declare. */
 export function declaredIn(sources: Iterable<Source>): Set<string> {
   const nodes = [...sources].flatMap(({ body }) => body.flatMap(walk))
   const keys = nodes.flatMap((node) => (node.type === 'TableKeyString' ? [node.key.name] : []))
@@ -120,7 +118,6 @@ const answerTables: Record<string, Readonly<Record<string, Readonly<Record<strin
   row_of: rows,
 }
 
-/** The value of a place that an answer leaves out. */
 const nothing = (kind: string): string => (kind === 'texts' || /[\]?]$/.test(kind) ? '{},' : "'',")
 
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -11,7 +11,6 @@ export type Given = { module: string; name: string; isMember: boolean; at: numbe
 
 export type Use = { symbol: Given; start: number; end: number; isTarget: boolean }
 
-/** A statement at the top of a module. */
 export type Unit = {
   module: Module
   node: Node
@@ -27,7 +26,6 @@ export type File = {
   source: Source
   /** Names of required modules in this file → their paths. */
   requires: ReadonlyMap<string, string>
-  /** The table that it returns. */
   own: string
   body: readonly Node[]
   edits: readonly Edit[]
@@ -123,7 +121,6 @@ function addUnit(module: Module, node: Node): void {
   module.units.push(unit)
 }
 
-/** The locals that a statement declares for its block. */
 const localsOf = (node: Node): Target[] =>
   node.type === 'LocalStatement' || (node.type === 'FunctionDeclaration' && node.isLocal) ? targetsOf(node) : []
 

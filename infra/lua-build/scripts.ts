@@ -95,7 +95,6 @@ export class Library {
 
   nameOf = (symbol: Given): string => this.#names.get(symbol)!
 
-  /** The short names of a script's arguments. */
   argsOf(args: readonly { name: string }[]): Map<string, string> {
     const others = args.filter(({ name }) => !BASIC.includes(name))
     return new Map([...this.#args, ...others.map(({ name }, i) => [name, nameOfShared(this.#count + i)] as const)])
@@ -127,7 +126,6 @@ export class Library {
     return piece
   }
 
-  /** The statements that some uses reach. */
   reached(uses: readonly Use[]): Set<Unit> {
     const live = new Set<Unit>()
     const add = (unit: Unit | undefined): void => {

@@ -20,7 +20,6 @@ export type Place = {
   isTarget: boolean
 }
 
-/** The text that replaces the tokens of a range. */
 export type Edit = { start: number; end: number; text: string }
 
 /** Printed text, and the source line of each of its lines. */
@@ -60,7 +59,6 @@ type Scope = { names: ReadonlyMap<string, Binding>; count: number }
 type Parts = Record<'init' | 'variables' | 'parameters' | 'iterators' | 'body', Node[]> &
   Record<'base' | 'identifier' | 'value' | 'variable' | 'start' | 'end' | 'step' | 'condition', Node | null>
 
-/** All places of names, in their order. */
 function placesOf(statements: readonly Node[]): Place[] {
   const places: Place[] = []
   const note = ({ name, range: [start, end], loc }: Identifier, scope: Scope, isTarget: boolean, field?: Identifier) =>

@@ -6,7 +6,6 @@ import { is, type Question, refusalOf, unknown } from './verdict.ts'
 export type WorkerPlace = Where & {
   /** A queue without jobs, so that its bell finds nothing. */
   queue: string
-  /** API key of the deployment, with which the Worker shows its version. */
   key?: string
   /** Milliseconds to wait for a tick of Cloudflare's cron trigger. */
   cronPatience?: number

@@ -158,9 +158,7 @@ function read(bytes: Buffer, file: string): Snapshot {
   try {
     const snapshot = deserialize(bytes) as Snapshot
     if (snapshot.version === 1) return snapshot
-  } catch {
-    // Reported below.
-  }
+  } catch {}
   throw new Error(`Cannot read the snapshot ${file}: delete it to start with an empty Redis`)
 }
 

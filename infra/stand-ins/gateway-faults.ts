@@ -26,7 +26,6 @@ export function createFaults() {
   return {
     /** Runs the commands, then resets the connection. */
     drop: (aim?: Aim) => plan({ kind: 'drop' }, aim),
-    /** Resets the connection before anything runs. */
     lose: (aim?: Aim) => plan({ kind: 'lose' }, aim),
     /** Answers with a status such as 429 or 503 without running anything. */
     refuse: (status: number, aim?: Aim) =>

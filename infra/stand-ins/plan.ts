@@ -2,7 +2,6 @@ const MB = 1024 * 1024
 const DAY = 86_400_000
 const NONE = Number.POSITIVE_INFINITY
 
-/** Limits of one invocation. An absent one is unlimited. */
 export type Bounds = {
   /** Maximum number of requests that wait for headers; further requests queue. */
   connections?: number

@@ -24,11 +24,9 @@ export type RedisOptions = {
    * `embedded`, `server`, `strict`, or a `redis://` address. Default: SIDEJOB_REDIS, REDIS_URL, or an installed server.
    */
   force?: string
-  /** Folder of the data. */
   dir?: string
   /** false: data ends with this process. */
   persist?: boolean
-  /** A fixed port for the server or the embedded one. */
   port?: number
 }
 
@@ -100,7 +98,6 @@ async function useEmbedded(dir: string | undefined, port: number | undefined): P
 const startServer = (binary: string, persist: boolean, dir: string, port?: number) =>
   persist ? startPersistent(binary, resolve(dir), port) : startForgetful(binary, port)
 
-/** Puts the vendor's Lua and limits in front of a server. */
 async function strictly(server: RunningRedis, port?: number): Promise<RunningRedis> {
   const strict = await startStrict({ redis: server, port })
   return {

@@ -27,7 +27,6 @@ export type Io = {
 export type CommonFlag = 'url' | 'key' | 'profile' | 'json' | 'help'
 
 export type Command = {
-  /** One imperative line. */
   does: string
   /** Its arguments: `job`, `[class]` if it is optional, `values…` for any number. */
   takes?: readonly string[]
@@ -87,7 +86,6 @@ export const JSON_HELP = 'JSON, @file or - for the input'
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])))
 
-/** Reads a list page by page. */
 export async function* everyPage<P extends { cursor: string | null }>(
   read: (at: { cursor?: string }) => Promise<P>,
 ): AsyncGenerator<P> {

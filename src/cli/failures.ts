@@ -35,7 +35,6 @@ async function refused(error: ApiError, { url }: Target): Promise<string> {
   return `${text}. This Worker has sidejob below ${mount}: use --url ${new URL(mount, url)}`
 }
 
-/** The text that is printed about an error. */
 export async function messageOf(error: unknown, target: Target | undefined): Promise<string> {
   if (error instanceof ApiError && target) return refused(error, target)
   if (error instanceof UsageError || error instanceof SidejobError) return error.message

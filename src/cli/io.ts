@@ -4,7 +4,6 @@ import { createInterface } from 'node:readline'
 import type { Io } from './command.ts'
 
 const WIDTH = 30
-/** A cell of a table is cut here. */
 const CELL = 60
 
 /** Shows control characters as text, because a terminal obeys them, and anybody who makes a job can write them. */

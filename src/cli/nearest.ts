@@ -26,7 +26,6 @@ const synonyms: Record<string, string> = {
   cron: 'schedules add',
 }
 
-/** Letters that have to be added, removed or replaced. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (const [i, letter] of [...a].entries()) {

@@ -41,7 +41,7 @@ const queuePatchOf = ({ lanes, batch, ageing, mode }: Given) => ({
   ...(lanes === undefined ? {} : { lanes: numberOrUsual(lanes) }),
   ...(batch === undefined ? {} : { batch: numberOrUsual(batch) }),
   ...(ageing === undefined ? {} : { ageing: ageing === 'none' ? null : String(ageing) }),
-  ...(mode === undefined ? {} : { mode: mode as 'push' | 'pull' }),
+  mode: mode as 'push' | 'pull',
 })
 
 const limitOptions = {
@@ -64,7 +64,7 @@ function repeatOf({ cron, tz, missed }: Given) {
   return {
     cron: String(cron),
     ...(tz === undefined ? {} : { tz: String(tz) }),
-    ...(missed === undefined ? {} : { missed: missed as MissedWay }),
+    missed: missed as MissedWay,
   }
 }
 

@@ -82,7 +82,7 @@ async function received<E>(request: Request, { name, hook, client, env, now }: S
   const id = named ?? String(body?.id ?? '')
   if (id === '') throw new SidejobError('BAD_REQUEST', 'the event has no id, so a repeated delivery would run again')
   const type = headers.get('x-github-event') ?? (typeof body?.type === 'string' ? body.type : undefined)
-  const wanted = await hook.to({ id, ...(type === undefined ? {} : { type }), body, headers }, env)
+  const wanted = await hook.to({ id, type, body, headers }, env)
   return Response.json(await done(client, wanted, `${HOOK}${name}:${id}`))
 }
 

@@ -22,7 +22,6 @@ type Row = Record<string, unknown>
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Parses a value, or returns undefined to leave the error to the schema. */
 export type QuickParse = (value: unknown) => unknown
 
 /** Parsers that `check` asks before the schema itself. */

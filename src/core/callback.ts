@@ -40,7 +40,6 @@ export const patienceOf = (delays: readonly number[] = callbackDelays): number =
 
 export type Ended = {
   job: number
-  /** Number of the end: 1, 2, … */
   end: number
   queue: string
   class: string

@@ -40,6 +40,5 @@ export const keyFrom = async (secret: string, chance: string, tenant?: string): 
 export const newKey = (tenant?: string): string =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${hex(crypto.getRandomValues(new Uint8Array(22)))}`
 
-/** A tenant's session contains its name. */
 export const sessionName = (tenant?: string): string =>
   `${tenant === undefined ? '' : `${tenant}~`}${hex(crypto.getRandomValues(new Uint8Array(32)))}`

@@ -17,7 +17,6 @@ export type Look = { cursor: string; isFirst: boolean; isLast: boolean; faults: 
 const countsOf = (faults: Look['faults']): Slice['faults'] =>
   Object.fromEntries([...Map.groupBy(faults, ({ kind }) => kind)].map(([kind, found]) => [kind, found.length]))
 
-/** A clean slice is removed. */
 function withSlice(slices: Examined['slices'], { cursor, faults }: Look, now: number): Examined['slices'] {
   const { [cursor]: was, ...others } = slices
   if (faults.length === 0 || Object.keys(others).length >= MOST) return others

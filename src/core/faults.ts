@@ -20,7 +20,6 @@ type Places = { api: (who: string) => string; page: (who: string) => string }
 
 const inPath = encodeURIComponent
 
-/** The page of a group shows its limit. */
 const limitPage = (key: string): string => {
   const group = groupIdOf(key)
   return group === undefined ? `/limits?open=${inPath(key)}` : `/groups/${inPath(group)}`

@@ -117,7 +117,6 @@ export const idIn = (key: string): string | undefined => /^([\w-]{3})\/(\1[\w-]{
 
 export type Downloads = {
   files: Files
-  /** Allowed hosts inside our own network. */
   allowHosts: readonly string[]
   /** Base of public addresses, `<base>/<folder>/<id>`; without it, files need signed addresses. */
   base?: string

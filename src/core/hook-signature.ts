@@ -126,5 +126,5 @@ export async function checkSignature(
   const matches = ours.flatMap((own) => signatures.map((signature) => isSame(own, signature)))
   if (!matches.includes(true)) throw unsigned(header)
   if (dialect === 'github') return { id: await hashOfBytes(bytes), bytes }
-  return { ...(id === undefined ? {} : { id }), bytes }
+  return { id, bytes }
 }

@@ -141,7 +141,6 @@ type Comparison = ReturnType<typeof compare>
 const wantsStart = (init: GraphNode['init']): boolean =>
   init !== undefined && init !== null && init !== false && typeof init !== 'number'
 
-/** True if the start of a wire has data, or will have data when its node starts. */
 function hasData({ graph, facts, running, rowOf, given }: Comparison, { node, port }: End): boolean {
   if (node === null) {
     const input = own(facts.inputs, port)
@@ -194,7 +193,7 @@ const amendsOf = (seen: Comparison): Op[] => [
     const was = own(seen.facts.children, name) && seen.wasNode(name)
     const ins = changed(seen.graph.nodes[name]!.inports, was?.inports)
     const outs = changed(seen.graph.nodes[name]!.outports, was?.outports)
-    const sides = { ...(ins ? { in: ins } : {}), ...(outs ? { out: outs } : {}) }
+    const sides = { in: ins, out: outs }
     return ins || outs ? [{ op: 'amend', of: { child: name }, ...sides }] : []
   }),
   ...ownAmends(seen),

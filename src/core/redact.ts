@@ -15,7 +15,6 @@ const MARK = JSON.stringify(REDACTED)
 
 const digits = { builder: maps, number: (text: string) => raw(text) }
 
-/** Searches lists. Returns whether it found a value. */
 function mark(value: unknown, [name, ...rest]: readonly string[]): boolean {
   if (Array.isArray(value)) return value.map((item) => mark(item, [name!, ...rest])).includes(true)
   if (!(value instanceof Map) || !value.has(name)) return false

@@ -270,7 +270,6 @@ export const changes = z
         `expected at most ${limits.countNames.most} names`,
       )
       .optional(),
-    /** Version of the worker's code, such as a commit, which the run records. */
     version: codeVersion.optional(),
     /** ISO 8601 by the worker's own clock, unchanged. */
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),

@@ -8,7 +8,6 @@ export type SourceTable = {
   places: [line: number, column: number, file: number, ownLine: number, ownColumn: number][]
 }
 
-/** Lines of source before and after the line of a frame. */
 const AROUND = 2
 const LONGEST_LINE = 160
 

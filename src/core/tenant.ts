@@ -5,7 +5,6 @@ export const TENANT = /^[a-z0-9][a-z0-9-]{0,39}$/
 const KEY = /^sj_([a-z0-9][a-z0-9-]{0,39})_[0-9a-f]{44}$/
 const PATH = /^\/t\/([a-z0-9][a-z0-9-]{0,39})(?=\/)/
 
-/** Undefined for a key of the deployment. */
 export const tenantOfKey = (key: string): string | undefined => KEY.exec(key)?.[1]
 
 export function splitPath(path: string): { tenant?: string; path: string } {

@@ -16,7 +16,6 @@ const MOST = 4 * 1024 * 1024
 
 type Parts = { base: string; draw: Draw }
 
-/** True if the dialog was answered and the form has the fields that the dialog adds. */
 const isSure = ({ verb, type = 'yes', isCounting = false, fields = {} }: Confirm, form: FormData): boolean =>
   verb !== '' && !isCounting && form.get('sure') === type && Object.keys(fields).every((name) => form.has(name))
 

@@ -19,7 +19,7 @@ export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Pr
   const full = limits.filter(isFull).length
   return {
     signs: {
-      ...(failures ? { jobs: failures } : {}),
+      jobs: failures,
       ...(full > 0 ? { limits: { n: full, kind: 'warn' as const } } : {}),
     },
     foot: { ok: true, text: `Redis answers; ${many(jobs, 'job')}` },

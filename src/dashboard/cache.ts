@@ -12,7 +12,6 @@ const MINUTE = 60_000
 /** Milliseconds for which an answer is shared. An answer that cost more may be shared longer. */
 type Fresh<T> = number | ((answer: T) => number)
 type Kept = { until: number; round: number; answer: Promise<unknown> }
-/** Answers of an earlier round are old. */
 type Answers = { round: number; kept: Lru<string, Kept> }
 
 export type Cache = ReturnType<typeof createCache>

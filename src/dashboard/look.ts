@@ -15,7 +15,6 @@ export type Look = Likes & {
   host: string
   name?: string
   now: number
-  /** The path and query that are shown, below the base. */
   here: string
   who: { name: string; scopes: readonly Scope[] }
   csrf: string

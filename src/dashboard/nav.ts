@@ -50,5 +50,4 @@ export const entries = nav.flatMap(({ entries }) => entries)
 
 export const entryOf = (name: NavName): NavEntry => entries.find((one) => one.name === name)!
 
-/** The four that a thumb reaches on a phone; the rest is behind More. */
 export const thumb: readonly NavName[] = ['overview', 'jobs', 'flows', 'limits']

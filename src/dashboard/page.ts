@@ -30,7 +30,6 @@ export type Confirm = {
   text: string[]
   /** The verb on the button; empty: there is nothing to do. */
   verb: string
-  /** Fields of the form that are replaced. */
   fields?: Record<string, string>
   /** The button continues the count; a script presses it. */
   isCounting?: boolean
@@ -41,7 +40,6 @@ export type Confirm = {
 /** The result of an act. `undo`: fields of an act of the same page. */
 export type Done = {
   say: string
-  /** A path below the base. */
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
@@ -81,7 +79,6 @@ export type Page<Data = unknown> = {
   slim?: true
   load: (asked: Asked) => Promise<Data>
   title: (data: Data, look: Look) => string
-  /** Path of links to this page: a name and, if it has a page, its path below the base. */
   crumbs?: (data: Data, look: Look) => { name: string; to?: string }[]
   View: View<Data>
   brief?: Brief<Data>

@@ -92,7 +92,6 @@ export async function checkSignature(url: string): Promise<void> {
 
 const ended = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
 
-/** Asks QStash for one tick and waits for its delivery. */
 export async function checkTick(where: Where, patience: Patience = {}): Promise<void> {
   const messageId = await askForTick(where, 3)
   const client = clientFor(where)

@@ -28,7 +28,6 @@ export type Raw = {
 export type Project = {
   /** The configuration to deploy: the user's own or a build's. */
   path: string
-  /** Folder of the user's own configuration. */
   root: string
   raw: Raw
 }
@@ -64,7 +63,6 @@ export type Shape = {
   placement?: string
   /** Cloudflare's cron triggers the tick. */
   cron: boolean
-  /** Version of the code, if it is known. */
   version?: string
   workersDev: boolean
 }

@@ -11,7 +11,6 @@ const EU = 'eu-central-1'
 export const qstashRegion = (url = 'https://qstash.upstash.io'): string =>
   /qstash-([a-z]+-[a-z]+-\d)/.exec(url)?.[1] ?? EU
 
-/** As Upstash's developer API returns it. */
 type Listed = {
   database_id?: string
   database_name?: string

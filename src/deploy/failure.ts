@@ -52,7 +52,6 @@ const advices: Advice[] = [
   },
 ]
 
-/** Returns advice for a vendor's error, if there is any. */
 export function adviceFor(words: string, account = '?to=/:account'): string | undefined {
   const link = (path: string) => `https://dash.cloudflare.com/${account}/${path}`
   return advices.find(({ when }) => when.test(words))?.say(link)

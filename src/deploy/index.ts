@@ -96,7 +96,6 @@ async function addressOf(
   )
 }
 
-/** Creates missing keys and writes them to a file before the upload. */
 async function freshKeys(
   { env, say }: Required<Pick<DeployOptions, 'env' | 'say'>>,
   plan: Plan,

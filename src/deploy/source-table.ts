@@ -28,7 +28,6 @@ function numbersIn(segment: string): number[] {
 type RawMap = { sources: (string | null)[]; sourcesContent?: (string | null)[]; mappings: string; sourceRoot?: string }
 
 type TableOptions = {
-  /** Folder of the map, and folder of the project. */
   dir: string
   root: string
   bundle: string

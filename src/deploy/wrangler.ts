@@ -9,7 +9,6 @@ import { undoing } from './undo.ts'
 
 export type Wrangler = (...args: string[]) => Promise<string>
 
-/** Runs wrangler with the environment of this process in the folder of the project. */
 export function createWrangler(env: Env, cwd?: string): Wrangler {
   const bin = join(createRequire(import.meta.url).resolve('wrangler/package.json'), '../bin/wrangler.js')
   const quiet = { ...env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true', NO_COLOR: '1' }

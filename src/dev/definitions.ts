@@ -34,7 +34,6 @@ const cloudflare: Plugin = {
 
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
 
-/** Path of the entry of a project. */
 export function entryOf(project: string): string {
   const config = configOf(project)
   return readSettings(librariesOf(dirname(config)).wrangler, config).entry

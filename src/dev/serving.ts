@@ -22,7 +22,6 @@ export type ServingOptions = HostOptions &
     build: string
   }
 
-/** Serves builds one after the other. */
 export function createServing(options: ServingOptions) {
   const { dir, port, tell } = options
   const { Miniflare } = options.miniflare

@@ -38,7 +38,6 @@ export function unnamedLines(jobs: readonly Waiting[], hasMore = false): Map<str
   return new Map(lines)
 }
 
-/** Reports each unnamed wait once, after a reload. */
 export function createUnnamed(say: (line: string) => void) {
   const reported = new Set<string>()
   return async ({ url, apiKey }: { url: string; apiKey: string }): Promise<void> => {

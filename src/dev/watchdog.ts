@@ -27,7 +27,6 @@ export function cpuOf(pid: number): number | undefined {
   }
 }
 
-/** Checks once when called. */
 export function createWatchdog({ pid, isAlive, onLoop, limit = 30, cpuOf: used = cpuOf }: WatchOptions) {
   let since: { pid: number; cpu: number } | undefined
   let isAsking = false

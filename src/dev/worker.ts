@@ -37,10 +37,8 @@ export type HostMessage =
   | { running: RunningJob[] }
   | { failed: string }
 
-/** A question of the parent. */
 export type HostRequest = { ask: 'running' }
 
-/** A run in progress and the place of its class. */
 export type RunningJob = { job: number; class: string; token: string; place?: string }
 
 export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
@@ -51,7 +49,6 @@ export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
   onReload?: (ms: number) => void
   /** Called when workerd was ended because of an endless loop, with the runs in progress. */
   onLoop?: (running: RunningJob[], seconds: number) => unknown
-  /** It ended by itself repeatedly. */
   onGone: (error: Error) => void
 }
 

@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs'
 
-/** Returns the workerd that a process has started, if the system reports it. */
 export function workerdBelow(parent: number): number | undefined {
   try {
     const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')

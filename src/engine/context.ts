@@ -31,7 +31,6 @@ export type Context = {
   /** Starts a lane in the request that creates the jobs. Absent if only bells start lanes. */
   eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
   announce: () => Promise<void>
-  /** Applies ops to one job and rings. */
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
   view: (job: string) => Promise<JobView>
   viewWithRuns: (job: string) => Promise<{ job: JobView; runs: PastRun[] }>
@@ -61,7 +60,6 @@ export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq:
       }
     : undefined
 
-/** @throws if the key of the claim was used for another claim. */
 export function checkClaim({ word }: { word: string }): void {
   if (word === 'stale') throw new SidejobError('TAKEN', 'this Idempotency-Key was used for another claim')
 }

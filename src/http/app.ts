@@ -113,7 +113,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
       query: check(query, queryOf(request, route)) as undefined,
       body: bodyOf(request, bytes) as undefined,
       call: await callOf(request, caller, bytes),
-      ...(caller ? { caller } : {}),
+      caller,
       hangUp: () => undefined,
       bytes,
       c,

@@ -22,7 +22,6 @@ export type Deps = {
   /** Origins (`https://app.example.com`) whose pages may read streams; `*` for all. */
   origins?: readonly string[]
   limits?: { body?: number }
-  /** A rate limit of the platform for unknown callers. */
   limiter?: Limiter
   /** Receives each audit entry before the act, with the address of the deployment or tenant. */
   hearAudit?: (entry: AuditEntry & { url: string }) => void

@@ -10,7 +10,6 @@ import { Reply, route } from './route.ts'
 
 const DAY = 86_400_000
 const MOST = 30 * DAY
-/** The end of a tenant's address. */
 const TENANT = /\/t\/[a-z0-9-]+$/
 
 const life = duration

@@ -12,7 +12,6 @@ export type Place<E extends Engine = Engine> = {
   /** Public address without a trailing slash. */
   publicUrl: string
   downloads?: Downloads
-  /** Limits of a tenant, for all its keys together. */
   tenantLimits?: KeyLimits
 }
 
@@ -43,7 +42,6 @@ export type Tenants<E extends Engine = Engine> = {
 const OPEN = 200
 const ERASED_FILES = 100
 const FILES = 'files:'
-/** Number of concurrent ticks of tenants. */
 const AT_ONCE = 8
 
 /** Creates the places of tenants on first use. */

@@ -50,7 +50,7 @@ export const queues = {
         signal = word
       }
       const runs = await engine.runs.claim(params.queue, body, { ...call, signal: c.req.raw.signal, told })
-      return runs.length > 0 || signal ? { runs, ...(signal ? { signal } : {}) } : reply(204, null)
+      return runs.length > 0 || signal ? { runs, signal } : reply(204, null)
     },
   }),
 }

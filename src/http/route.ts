@@ -92,7 +92,6 @@ export type Answer<A extends Answers> =
   | { [Status in keyof A & number]: Reply<Status, z.output<A[Status]>> }[keyof A & number]
   | Response
 
-/** Error format of another job system. */
 export type Facade = {
   failure: z.ZodType
   fail: (c: Context, error: SidejobError) => Response
@@ -140,7 +139,6 @@ type Definition<
   named?: Partial<Record<number, string>>
   /** The media type of an answer that is not data. */
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
-  /** Marks routes of another job system's API. */
   facade?: Facade
   /** Takes an `If-Match`: 412 if the resource has changed. */
   matches?: true
@@ -154,7 +152,6 @@ type Definition<
   byToken?: true
   /** A stream, or a call that waits if it has a `wait`. The number of open ones is limited. */
   listens?: true
-  /** The dependency that the app needs for this route. */
   only?: 'clock' | 'downloads' | 'tenants'
   handle: (asked: Asked<Path, Query, Body>) => Promise<Answer<A>>
 }

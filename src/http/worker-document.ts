@@ -86,7 +86,6 @@ const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
   },
 })
 
-/** Generates the document for authors of push workers. */
 export const workerDocument = (publicUrl: string) => {
   const schemas: Record<string, Schema> = {}
   const schemaOf = describer(schemas)

@@ -5,7 +5,6 @@ export const rows = {
   /** `at` is absent if the caller must ring now. */
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
-  // ---- snapshots
   /**
    * `document` alone for plain jobs; the text and number of a piece. `fault`: code and message if nothing else could
    * be read.
@@ -45,10 +44,8 @@ export const rows = {
   /** A job at rest with what its next run would read. */
   waitingJob: { id: 'number', lent: 'lent?' },
 
-  // ---- created jobs
   made: { first: 'number', status: 'text', existing: 'flag', count: 'number' },
 
-  // ---- reads
   told: { document: 'text', error: 'some' },
   listed: { id: 'number', document: 'text', side: 'texts', callback: 'told?' },
   facts: {

@@ -124,7 +124,6 @@ const scans: Partial<Record<Kind, (key: string) => Scan>> = {
   zset: (key) => (redis, cursor, count) => redis.zscan(key, cursor, { count }),
 }
 
-/** Yields values in parts of about one request. */
 async function* valuesOf(client: Client, key: string, type: Kind, pace: ReturnType<typeof createPace>) {
   if (type === 'list') {
     for (let from = 0, size = 1; size > 0; from += size) {
@@ -158,8 +157,6 @@ async function* entriesOf(client: Client, key: string, pace: ReturnType<typeof c
     yield rows.map(([id, fields]): [string, string] => [id, JSON.stringify(fields)])
   }
 }
-
-// Restore
 
 type Pipeline = ReturnType<Redis['pipeline']>
 
@@ -206,7 +203,6 @@ async function clear({ client, namespace }: Place): Promise<void> {
   }
 }
 
-/** Starts an import or continues an interrupted one. */
 async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   const { client, namespace } = place
   const [mark, last, epoch] = await client.ask((redis) =>
@@ -248,7 +244,6 @@ async function conclude(
   return last > given ? { from: given + 1, to: last } : null
 }
 
-/** Writes lines and the position in one request. */
 async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[], mark: Mark): Promise<void> {
   await client.ask((redis) => {
     const pipeline = redis.pipeline()

@@ -76,7 +76,6 @@ function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
 
 const bare = (id: number) => ({ id, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] })
 
-/** Opens the sealed values and inputs of a job of a piece. */
 function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
   try {
     const document = openedRecord(job.document, vault.open)
@@ -136,7 +135,6 @@ export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
     vault,
   )
 
-/** Returns the claimed jobs, and which of them have data outside the record. */
 export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJob[]; withSide: ClaimedJob[] } {
   const jobs = rows.map((row) => lentJobs(row, vault))
   return { lent: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }

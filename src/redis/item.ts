@@ -45,7 +45,7 @@ export function lastMessageOf(text: string, show: (item: string) => string): Las
     size: Number(size),
     counted,
     ...(item === '' ? {} : { message: data }),
-    ...(context === undefined ? {} : { context }),
+    context,
   }
 }
 

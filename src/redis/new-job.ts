@@ -60,7 +60,6 @@ export type NewJob = {
   tag?: string
   group?: string
   limits?: LimitKey[]
-  /** Version of the constraints that its limits come from. */
   constraints?: string
   repeat?: Encoded
   slot?: number

@@ -56,8 +56,7 @@ export function redisClock(ours: () => number): RedisClock {
   }
 }
 
-export const ringsOf = (rings: Row<'ring'>[]): Ring[] =>
-  rings.map(({ queue, bell, at }) => ({ queue, bell, ...(at === undefined ? {} : { at }) }))
+export const ringsOf = (rings: Row<'ring'>[]): Ring[] => rings.map(({ queue, bell, at }) => ({ queue, bell, at }))
 
 export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?: CallbackJob } =>
   told

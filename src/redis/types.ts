@@ -82,7 +82,6 @@ export type ClaimRequest = {
   waiter?: { id: string; wait: number }
   /** Maximum number of jobs whose runs call other services. */
   calls?: number
-  /** Name of the pull worker. */
   process?: string
   /** Only this job, for the whole requested lease. */
   only?: number
@@ -127,7 +126,6 @@ export type CommitRequest = {
   runs?: RunOutcome[]
   lane?: LaneRequest
   claim?: ClaimRequest
-  /** Version of the code that performed the runs. */
   version?: string
 }
 
@@ -163,7 +161,6 @@ export type Listed = {
   cursor: string | null
   total?: number
   newest?: number
-  /** Number of jobs searched for a text. */
   looked?: number
 }
 

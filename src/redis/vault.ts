@@ -46,17 +46,14 @@ export type Vault = {
   open: Opening
   /** Opens values for views. A value that cannot be opened becomes `{ "$sealed": … }`. */
   show: Opening
-  /** Opens a message of the channel /sidejob/log for views. */
   showLogMessage: (text: string) => string
 }
 
-/** Functions that open the fields of a record. */
 export type Opening = {
   value: (text: string, purpose: Purpose) => string
   item: (text: string) => string
   /** Opens the members of an error, of a run with its error, or of an error in the log. Others stay unchanged. */
   error: (text: string) => string
-  /** Opens a text of JSON in a definition. */
   definition: (json: string) => string
 }
 

@@ -97,5 +97,5 @@ export async function judging(
   const changes = await withoutFetch(give, () => runFunction(worker, snapshot, tools)).catch(ended)
   if (why === undefined && changes.error?.reason === 'timeout')
     why = `it took longer than ${seconds(patience)} outside of steps`
-  return { changes, ...(why === undefined ? {} : { why }) }
+  return { changes, why }
 }

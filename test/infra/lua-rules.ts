@@ -10,7 +10,6 @@ import { children, type Node, read, walk } from '../../infra/lua-build/syntax.ts
 type Scope = Map<string, luaparse.Expression | undefined>
 type FunctionNode = Node & { type: 'FunctionDeclaration'; body: Node[]; parameters: Node[] }
 
-/** A place of a file that a rule refuses. */
 type Refused = { file: string; line: number; says: string }
 
 /** The called function as text: `redis.call`, `:match`, `tonumber`. */
@@ -203,7 +202,6 @@ type Block = Node & {
 const MOST_LOCALS = 60
 const MOST_CALLS = 100
 
-/** Registers that a loop needs. */
 const ofLoop = ({ type, variables }: Block): number =>
   type === 'ForNumericStatement' ? 4 : type === 'ForGenericStatement' ? 3 + variables!.length : 0
 
@@ -274,7 +272,6 @@ function callsIn({ modules, unitOf, added }: Library): Calling[] {
   return [...callings.values()]
 }
 
-/** Calls that lead from a function back to itself; empty if there are none. */
 function wayBack(from: Calling): Calling[] {
   const seen = new Map<Calling, Calling | undefined>()
   const todo: [Calling, Calling | undefined][] = from.calls.map((one) => [one, undefined])

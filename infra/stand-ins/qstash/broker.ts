@@ -33,7 +33,6 @@ type Options = {
 export type Broker = ReturnType<typeof createBroker>
 
 export function createBroker({ clock, faults, journal, sender, keys, parallelism, quota }: Options) {
-  /** Due messages that wait for a free delivery slot. */
   const waiting = createHeap<Trip>((a, b) => a.message.order < b.message.order)
   const logbook = createLogbook(clock.now)
   const counts = { published: 0, scheduled: 0, attempts: 0, delivered: 0, retried: 0, failed: 0 }

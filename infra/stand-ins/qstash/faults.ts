@@ -32,7 +32,6 @@ export function createFaults() {
       arm('reorder', true, count)
     },
 
-    /** Accepts the next publish, but drops its answer. */
     dropAnswer({ times = 1 }: Times = {}) {
       arm('drop', true, times)
     },

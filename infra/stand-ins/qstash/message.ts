@@ -20,7 +20,6 @@ export type Letter = {
 export type Message = Letter & { settings: Settings }
 export type Settings = ReturnType<typeof readSettings>
 
-/** Limits of the pay-as-you-go plan. */
 export const limits = {
   message: 10 * 2 ** 20,
   timeout: 2 * 3_600_000,

@@ -28,7 +28,6 @@ export function createQuota(plan: PlanName, now: () => number) {
 
   return {
     admit,
-    /** Counts one message. In a batch, messages beyond the limit are refused one by one. */
     take(): void {
       admit()
       used++

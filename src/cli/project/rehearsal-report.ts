@@ -41,7 +41,6 @@ export function createReport() {
   const classes = new Map<string, Named & { findings: Map<string, Finding> }>()
   /** Jobs whose classes the code does not define. */
   const missing: GivenWaitingJob[] = []
-  /** Deployments that serve a class of the code. */
   const ours = new Set<string>()
   const sum = (findings: Iterable<Finding>, fits: (finding: Finding) => boolean): number =>
     [...findings].filter(fits).reduce((jobs, finding) => jobs + finding.jobs, 0)

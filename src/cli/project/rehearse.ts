@@ -76,7 +76,6 @@ async function rehearseAll({ client, workers, env, filter, limit }: Asked, io: I
   return report.whole()
 }
 
-/** Replays recorded runs of ended jobs. */
 async function replayAll({ client, workers, env, filter, limit }: Asked) {
   const { replay } = await import('../../testing/replay.ts')
   const report = createReport()

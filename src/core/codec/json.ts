@@ -19,12 +19,10 @@ export type Pattern = {
   readonly [MEMBER]?: Closed
 }
 
-/** The pattern of a tree in which nothing is closed. */
 export const OPEN: Pattern = {}
 
 export const list = (item: Closed): Pattern => ({ [ITEM]: item })
 
-/** Objects with any names. */
 export const each = (member: Closed): Pattern => ({ [MEMBER]: member })
 
 export const oneOrMany = (one: Pattern): Pattern => ({ ...one, [ITEM]: one })
@@ -254,7 +252,6 @@ class Reader {
     return ends.map((end, i) => this.text.slice(end, holes[i]?.from ?? this.at))
   }
 
-  /** Undefined if the text differs. */
   private like(mould: Mould): unknown {
     const { text, at: start } = this
     const { builder } = this.options
@@ -361,7 +358,6 @@ class Reader {
     for (let next = this.next(); isSpace(next); next = this.next()) this.at++
   }
 
-  /** NaN at the end. */
   private next(): number {
     return this.text.charCodeAt(this.at)
   }

@@ -28,11 +28,9 @@ type Used = {
   /** The run was released, so no run replaces its slot. */
   isSkipped: boolean
   now: number
-  /** Earlier findings that are being caught up. */
   catchingUp?: Passed
 }
 
-/** Each missed slot gets its own run later. */
 function made({ last }: ParsedRepeat, { scheduled, started, slot, now, catchingUp }: Used): Passed | undefined {
   const to = last(slot, now)
   if (catchingUp) return to > catchingUp.to ? { ...catchingUp, to } : undefined
@@ -47,7 +45,6 @@ function collapsed(repeat: ParsedRepeat, { scheduled, started, slot }: Used): Pa
   return own > scheduled ? { from: scheduled, to: own, made: 'one' } : undefined
 }
 
-/** Slots before the run's slot, and slots missed during the run. */
 function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): Passed | undefined {
   const own = slotOfRun(repeat, scheduled, started)
   const after = following(repeat, own)

@@ -23,7 +23,6 @@ export const callbackProgress = z.object({
   state: callbackState.nullable(),
   attempts: z.int(),
   lastError: z.string().nullable(),
-  /** The job that sends the callback. */
   job: jobId.nullable(),
 })
 export type CallbackProgress = z.output<typeof callbackProgress>

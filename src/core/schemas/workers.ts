@@ -165,7 +165,6 @@ const patchedRetry = clearable(retry).extend({
     .optional(),
 })
 
-/** Schemas and defaults are values, which are replaced as a whole. */
 export const workerPatch = clearable(workerShape).extend({
   in: patchedPorts,
   out: patchedPorts,

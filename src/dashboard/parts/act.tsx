@@ -9,7 +9,6 @@ type ActProps = {
   /** The name of an act of the page that is shown, or of the page at `at`. */
   act: string
   scope: Scope
-  /** Path below the base, for an act of another page. */
   at?: string
   fields?: Record<string, string | number>
   icon?: string

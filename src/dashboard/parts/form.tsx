@@ -9,19 +9,15 @@ type FormProps = {
   act: string
   scope: Scope
   press: Child
-  /** Path of the page that has the act; default: the page that is open. */
   at?: string
   fields?: Record<string, string>
-  /** Classes of the form and of its button. */
   kind?: string
   button?: string
   /** Name of the button for screen readers, if its text is not unique on the page. */
   label?: string
-  /** Fields whose change asks for a preview. */
   preview?: readonly string[]
   /** True if the first field gets the focus when the form appears. */
   isOpened?: boolean
-  /** True if a refresh of the page keeps the form as it is. */
   isIsland?: boolean
   children?: Child
 }

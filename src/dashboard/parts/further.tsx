@@ -6,9 +6,7 @@ import { To } from './layout.tsx'
 type FurtherProps = {
   /** Path of the next page, below the base; without one the list is complete. */
   to?: string
-  /** Content of the next page. */
   more: string
-  /** Rows on this page, and the number of rows that fill one. */
   rows: number
   limit: number
   searched?: Searched

@@ -12,7 +12,6 @@ export function Name({ of, most }: { of: string; most?: number }) {
 
 type NameLinkProps = { to: string; of: string; most?: number; label?: string; isMain?: boolean }
 
-/** A link with a name as its text, bold if it is the main link of a row. */
 export function NameLink({ to, of, most, label, isMain }: NameLinkProps) {
   const name = <Name of={of} most={most} />
   return (

@@ -16,7 +16,6 @@ export type Frame = {
   look: Look
   title: string
   at?: NavName
-  /** Default: the title. */
   crumbs?: { name: string; to?: string }[]
   /** Milliseconds between refreshes; default: never. */
   every?: number

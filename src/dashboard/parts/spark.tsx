@@ -8,7 +8,6 @@ const [WIDTH, HEIGHT] = [200, 34]
 
 const round = (n: number): number => Math.round(n * 100) / 100
 
-/** A line with its ground, as wide as there is room. */
 export function Spark({ values, tone }: { values: readonly number[]; tone: Tone }) {
   const most = Math.max(1, ...values)
   const step = WIDTH / Math.max(1, values.length - 1)
@@ -84,7 +83,6 @@ export function Pips({ on, of, title }: { on: number; of: number; title: string 
   )
 }
 
-/** The colours of a chart, by their classes. */
 export function Legend({ of, children }: { of: readonly (readonly [kind: string, text: Child])[]; children?: Child }) {
   return (
     <span class="legend">

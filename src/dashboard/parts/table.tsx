@@ -20,15 +20,12 @@ export function HeadCell({ name }: { name: string }) {
 
 type TableProps = {
   caption: Child
-  /** True if the caption is visible. */
   isTitled?: boolean
   heads: readonly string[]
-  /** True if the names of columns are for screen readers alone. */
   isPlain?: boolean
   /** Classes: `lined` is a list on a phone. */
   kind?: string
   id?: string
-  /** True if a script appends older rows. */
   grows?: boolean
   children?: Child
 }

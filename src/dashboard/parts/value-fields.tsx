@@ -11,7 +11,6 @@ type FieldsProps = {
   schema: string | undefined
   more?: string
   isNeeded?: boolean
-  /** Name of the field in errors, if it differs. */
   path?: string
   was?: (field: string) => string | undefined
 }

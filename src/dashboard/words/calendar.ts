@@ -46,7 +46,6 @@ export type Lane = { marks: Mark[]; band?: { from: number; to: number } }
 const DENSE = 48
 const PASSED = 48
 
-/** The place of a moment, from 0 to 100. */
 export const placeOf = (at: number, { from, to }: Pick<Shown, 'from' | 'to'>): number =>
   ((at - from) / (to - from)) * 100
 

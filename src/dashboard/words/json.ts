@@ -23,7 +23,6 @@ export const shownJson = (value: Encoded): string => {
     : json
 }
 
-/** Shows control and direction characters by their codes. */
 export const plain = (text: string): string =>
   text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.

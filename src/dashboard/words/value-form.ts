@@ -5,7 +5,6 @@ import type { PortView } from '../../engine/engine.ts'
 import { jsonText, linesIn, numberIn, objectOf } from './form.ts'
 import { asJson, type Kind, kindOf, readSchema, type Schema } from './schema.ts'
 
-/** Lines of a list. */
 export const LINES = '-'
 
 /** @example memberOf('in.order', 'a/b') // 'in.order/a~1b' */

@@ -1,6 +1,5 @@
 // The message of a kind of errors, with what varies in it told apart.
 
-/** Placeholders for varying parts in the message of a kind. */
 const VARYING = /(#|<(?:url|text|id|time|path)>)/
 
 export type Piece = { text: string; varies: boolean }

@@ -31,7 +31,6 @@ class Invocation {
   readonly #waiting: (() => void)[] = []
   #connections = 0
   #counts = { subrequests: 0, services: 0, invocations: 1 }
-  /** Waits that end when the invocation is cut off. */
   readonly #kept = new Set<() => void>()
   #rested = () => {}
 

@@ -4,7 +4,6 @@ import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { AuditEntry } from '../engine.ts'
 
-/** Replaces a damaged entry. */
 const unreadable: AuditEntry = { by: '', name: '', verb: 'unreadable', method: '', path: '' }
 
 export function createAudit({ store }: Context) {

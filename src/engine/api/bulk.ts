@@ -129,7 +129,7 @@ export function createBulkVerbs({ store, constraints, ring, announce }: Context)
         more: next !== null,
         ids: counted,
         cursor: next,
-        ...(newest === undefined ? {} : { newest }),
+        newest,
       }
     },
   }

@@ -24,7 +24,6 @@ const callbackStatuses: Record<CallbackState, Status> = {
   FAILED: 'failed',
 }
 
-/** Number of recorded attempts of a failing job. */
 const TRIES = 10
 
 const outcomes: Record<string, CallbackTry['outcome']> = { completed: 'delivered', lost: 'lost' }
@@ -107,7 +106,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       return {
         callbacks: jobs.map(({ id, document }) => callbackView(id, document)),
         cursor: next,
-        ...(newest === undefined ? {} : { newest }),
+        newest,
       }
     },
 

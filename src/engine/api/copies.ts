@@ -24,7 +24,7 @@ function inputLike(document: JobRecord, now: number): JobInput {
     args: document.args as Encoded | undefined,
     priority: document.priority,
     labels: document.labels as LabelsText | undefined,
-    group: group === undefined ? undefined : { id: group, ...(concurrency === undefined ? {} : { concurrency }) },
+    group: group === undefined ? undefined : { id: group, concurrency },
     ...({ retry: retry as Retry, timeout, keepResult, retain, history, tag } as Partial<JobInput>),
   })
 }

@@ -53,7 +53,7 @@ function before({ id, document, children }: ClaimedJob): DeliveredJob {
   const past: JobRecord = {
     ...rest,
     ...(deliveries === undefined ? {} : { deliveries: deliveries - 1 }),
-    ...(previousRanAt === undefined ? {} : { ranAt: previousRanAt }),
+    ranAt: previousRanAt,
   }
   return deliveredJobOf(id, past, children)
 }
@@ -248,7 +248,6 @@ export function createDeliveries(parts: Context) {
     /** Claims jobs for a caller that knows them by id. `failed` counts jobs that failed instead. */
     claim: deliver,
 
-    /** Whichever caller holds the run. */
     finish: finishDelivery,
 
     async requeue(

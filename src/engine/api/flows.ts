@@ -173,7 +173,6 @@ export function createFlows({
     return { graph, found }
   }
 
-  /** Starts the node of the target end if necessary. */
   async function farEnd(state: FlowState, graph: Graph, { to }: GraphWire): Promise<{ begin: Words[]; end: PortRef }> {
     if (to.node === null) return { begin: [], end: { out: to.port } }
     const end = { child: to.node, in: to.port }
@@ -243,7 +242,6 @@ export function createFlows({
         }
       },
 
-      /** Returns a flow with its graph, nodes and wires at one moment. */
       async get(job: Ref): Promise<FlowView> {
         const state = await store.flow(job)
         if (state.document.class !== 'flow') throw notOne(state)

@@ -99,7 +99,7 @@ export function createJobs({
     return {
       jobs: fits.slice(0, limit),
       cursor: left.length > 0 ? String(left[0]!.id + 1) : cursor,
-      ...(newest === undefined ? {} : { newest }),
+      newest,
     }
   }
 

@@ -67,7 +67,7 @@ export function createKeys(
     if (!kept || !sameHash(kept.hash, hash) || isOver(kept)) return undefined
     await note(id)
     const { name, scopes, limits } = kept
-    return { id, name, scopes, ...(limits ? { limits } : {}) }
+    return { id, name, scopes, limits }
   }
 
   const keep = (kept: Kept, chance: string) =>
@@ -162,7 +162,6 @@ export function createKeys(
         return { token: tenant === undefined ? token : `${tenant}~${token}`, expiresAt }
       },
 
-      /** Returns the key of a stream token, if the token is for this path. */
       async authenticate(token: string, path: string): Promise<KnownKey | undefined> {
         const [, id, until, proof] = TOKEN.exec(token) ?? []
         const left = Number(until) - now()

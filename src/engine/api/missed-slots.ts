@@ -4,7 +4,6 @@ import type { ClaimedJob } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import { skipped } from '../jobs/outcome.ts'
 
-/** Returns the jobs to perform and releases all other jobs with their next slot. */
 export async function withoutMissed({ store, ring }: Pick<Context, 'store' | 'ring'>, lent: ClaimedJob[]) {
   const back = lent.flatMap(({ document }) => skipped(document, store.now()) ?? [])
   if (back.length === 0) return lent

@@ -26,7 +26,7 @@ function recordedOf(id: number, record: JobRecord): RecordedJob {
     class: record.class,
     status: statusOf(record),
     run: fault === undefined && run && 'snapshot' in run ? run : null,
-    ...(fault === undefined ? {} : { fault }),
+    fault,
   }
 }
 

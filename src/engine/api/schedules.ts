@@ -182,7 +182,6 @@ export function createSchedules(
     /** Returns a schedule with its next five slots, or with the slots before `until`. */
     get: schedule,
 
-    /** Creates the schedule with this alias, or changes the existing one to match. */
     async set(alias: string, input: JobInput, call?: Call): Promise<ScheduleView> {
       const print = (await hashOf(JSON.stringify(Object.entries(input).sort()))).slice(0, 16)
       const found = await named(alias)
@@ -246,7 +245,7 @@ export function createSchedules(
       const template: JobInput = {
         queue: queue!,
         class: name!,
-        ...(args === undefined ? {} : { args: args as Encoded }),
+        args: args as Encoded,
         ...(priority === undefined ? {} : { priority: Number(priority) }),
         ...(timeout === undefined ? {} : { timeout: Number(timeout) }),
         ...(retry === undefined ? {} : { retry: JSON.parse(retry) }),

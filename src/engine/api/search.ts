@@ -52,5 +52,5 @@ export async function searched(
     if (cursor === null) return { jobs, cursor, looked }
     from = cursor
   }
-  return { jobs, cursor: from!, looked, ...(newest === undefined ? {} : { newest }) }
+  return { jobs, cursor: from!, looked, newest }
 }

@@ -7,7 +7,6 @@ import type { KnownKey } from '../engine.ts'
 
 const FRESH = 10_000
 const REMEMBERED = 1_000
-/** Prefix of a key hash for one login. */
 const ONCE = 'once '
 const isOnce = (text: string): boolean => text.startsWith(ONCE)
 
@@ -46,7 +45,6 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
       return text !== null && isOnce(text) ? knownBy(text.slice(ONCE.length)) : undefined
     },
 
-    /** Exchanges a login name for a session. */
     async redeem(name: string, life: number): Promise<string | undefined> {
       const hash = await hashOf(name)
       const text = await store.session(hash)

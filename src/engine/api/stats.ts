@@ -40,10 +40,7 @@ function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: read
   return days.flatMap((day) => {
     const queues = kept.get(day)
     if (!queues) return []
-    const own = Object.entries(queues).map(([name, { counts, waits }]) => [
-      name,
-      { counts, ...(waits ? { waits } : {}) },
-    ])
+    const own = Object.entries(queues).map(([name, { counts, waits }]) => [name, { counts, waits }])
     const counts = sum(Object.values(queues).map((day) => day.counts))
     return [{ day: nameOf(day), counts, queues: Object.fromEntries(own) }]
   })

@@ -27,7 +27,6 @@ const begun = (id: number, record: JobRecord, at: number): JobRecord => ({
 })
 
 export function createWaiting({ store, registry, now }: Context) {
-  /** Deployments by the classes that they announced. */
   async function announced(): Promise<(record: JobRecord) => string[]> {
     const all = deploymentsIn(await store.deployments()).map(([id, { classes }]) => [id, new Set(classes)] as const)
     return ({ queue, class: name }) => all.flatMap(([id, classes]) => (classes.has(keyOf({ queue, name })) ? [id] : []))

@@ -62,7 +62,7 @@ function awaitedReasons({ waits }: Waiting): Told[] {
       message: `its function waits for ${what}${till}`,
       key: on,
       data: { [isChannel ? 'channel' : 'port']: on },
-      ...(until === undefined ? {} : { until }),
+      until,
     }
   })
 }
@@ -171,7 +171,6 @@ function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): 
 
 const TOLD = 20
 
-/** Unfinished children: the named ones, or all. */
 function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
   const wanted = named === 'children' ? null : new Set(named)
   return Object.entries(childrenOf(children))

@@ -19,13 +19,11 @@ export type SetCron = (of: { queue: string; name: string }, cron: WorkerDefiniti
 
 export type AnnouncerOptions = {
   store: Store
-  /** Identifies a deployment over all its versions. */
   deployment: string
   classes: () => Announced[]
   now: () => number
   /** Absent if functions cannot have schedules. */
   setCron?: SetCron
-  /** Version of the code, such as a commit. */
   version?: string
   /** Milliseconds for which the classes of a replaced version stay. */
   grace?: number
@@ -72,7 +70,6 @@ const MAX_COUNTS = 256 * 1024
 // Names contain no line break.
 export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
 
-/** Readable announcements, with the ids of their deployments. */
 export const deploymentsIn = (texts: Record<string, string>): [id: string, deployment: Deployment][] =>
   Object.entries(texts).flatMap(([id, text]): [string, Deployment][] => {
     const deployment = readObject<Deployment>(text)
@@ -184,7 +181,6 @@ export function createAnnouncer(options: AnnouncerOptions) {
   /** While several versions serve, an isolate looks at them only from time to time. */
   let looksAt = 0
 
-  /** Registers the classes that this version adds, and removes classes of versions that are gone. */
   async function carryOut(found: Found, serving: CodeVersion[], joins: boolean): Promise<void> {
     const { own, others } = found
     const { hash, rows } = ours!

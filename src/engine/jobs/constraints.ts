@@ -32,7 +32,7 @@ const groupOf = ({
   group,
   groupConcurrency: concurrency,
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
-  group === undefined ? undefined : { id: group, ...(concurrency === undefined ? {} : { concurrency }) }
+  group === undefined ? undefined : { id: group, concurrency }
 
 /** `seen`: the version of the tags that the caller read. If the job has other tags now, nothing changes. */
 type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }

@@ -32,10 +32,9 @@ export const cronSetter =
       return
     }
     const { expression, args, ...rest } = cron
-    const input = { queue, class: name, repeat: { cron: expression, ...rest }, ...(args === undefined ? {} : { args }) }
+    const input = { queue, class: name, repeat: { cron: expression, ...rest }, args }
     const set = () => engine.schedules.set(alias, input)
     await set().catch((error) => {
-      // Another isolate of this version has just created it.
       if (!is(error, 'TAKEN')) throw error
       return set()
     })

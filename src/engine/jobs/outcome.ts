@@ -32,7 +32,6 @@ type Deciding = {
   now: number
   /** The worker was not reached. */
   unreached?: boolean
-  /** The key or worker that performed the run. */
   by?: string
   /** Functions are checked already. */
   found?: Registered
@@ -74,7 +73,7 @@ function slotOf(
   // An interval that repeats from the end of runs has no missed slots.
   const catchesUp = repeat.base === 'scheduled' && slot > scheduled && slot <= now
   const catchingUp = document.catchUpAt && document.passedSlots ? passedOf(document.passedSlots) : undefined
-  const passed = passedBy(repeat, { scheduled, started, slot, now, isSkipped, ...(catchingUp ? { catchingUp } : {}) })
+  const passed = passedBy(repeat, { scheduled, started, slot, now, isSkipped, catchingUp })
   return {
     slot,
     words: [
@@ -222,7 +221,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const { changes } = soundChanges(said, deciding.found)
   const { end, n = 0 } = changes
   const { slot, words: slotWords } = slotOf(deciding)
-  const run = { token, n, end, ...(slot === undefined ? {} : { slot }) }
+  const run = { token, n, end, slot }
   if (end === 'failed') return { ...run, ...failed(changes, deciding, slotWords) }
   const again = () => delayWords(deciding)
   if (didNothing(changes)) return { ...run, words: [...slotWords, ...byWords(deciding)], again }

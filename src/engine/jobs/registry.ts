@@ -29,9 +29,7 @@ export type Registered = {
   out: PortSpecs
   definition: WorkerDefinition
   local?: Worker
-  /** Limits with keys that depend on args. */
   keyed?: KeyedLimit[]
-  /** Performs an internal class. */
   inner?: (lent: ClaimedJob) => Promise<RunOutcome>
   /** The internal class calls other hosts. */
   calls?: true

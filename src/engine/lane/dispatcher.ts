@@ -132,7 +132,6 @@ export function createDispatcher(parts: DispatcherOptions) {
       }
     },
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
-    /** Serves the jobs that the request has leased, and then their queue. */
     async goOn({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest): Promise<Dispatched> {
       const lane = lanes.open({ queue: lent[0]!.document.queue, id, guest, seq: 2 })
       try {

@@ -74,7 +74,6 @@ export function createInFlight(
     async next(): Promise<void> {
       if (open.size > 0 && done.length === 0) await landing()
     },
-    /** Includes runs that start later. */
     async ended(): Promise<void> {
       if (done.length === 0 && !fault) await landing()
     },

@@ -66,7 +66,6 @@ export function endedOf(document: JobRecord): Ended {
   } as Ended
 }
 
-/** Merges the caller's headers, in any case, between defaults and our own. */
 export function headersOf(given: Record<string, string> = {}, own: Record<string, string>): Headers {
   const headers = new Headers({ 'user-agent': 'sidejob' })
   for (const [name, value] of [...Object.entries(given), ...Object.entries(own)]) headers.set(name, value)
@@ -202,7 +201,6 @@ export function createCallbacks(options: CallbackOptions) {
 
   const longest = (lent: ClaimedJob): number => specOf(lent).timeout ?? TIMEOUT
 
-  /** Every error is a failed attempt. */
   async function perform(lent: ClaimedJob): Promise<RunOutcome> {
     const spec = specOf(lent)
     try {

@@ -65,11 +65,11 @@ export type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true
 
 /** JQ's result map is a short form of changes. */
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
-  if (type === 'success') return { end: 'completed', n: LAST, ...(result === undefined ? {} : { result }) }
+  if (type === 'success') return { end: 'completed', n: LAST, result }
   return failed(String(message), {
     ...(reason === 'timeout' ? { reason } : {}),
     ...(should_retry === false ? { retry: false } : {}),
-    ...(error === undefined ? {} : { detail: error }),
+    detail: error,
   })
 }
 
@@ -109,7 +109,6 @@ function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
   }
 }
 
-/** The beginning of a refusal, for error messages. */
 const saying = (bytes: Uint8Array | undefined): Encoded | undefined =>
   bytes?.length ? encodeValue(new TextDecoder().decode(bytes.subarray(0, SHOWN))) : undefined
 
@@ -121,7 +120,7 @@ function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }:
   const changes = failed(`the worker answered ${status}${status < 400 ? ', and redirects are not followed' : ''}`, {
     ...(final ? { retry: false } : {}),
     ...(after === undefined ? {} : { after: Math.min(after, MOST_LATER) }),
-    ...(detail === undefined ? {} : { detail }),
+    detail,
   })
   return { changes, down: status >= 500 || passing.has(status), after }
 }
@@ -131,7 +130,6 @@ type Dialect = {
   contentType: string
   accept: string
   changesOf: (bytes: Uint8Array, contentType: string | null) => Changes
-  /** True if a retry is useless. */
   isFinal: (response: Response) => boolean
 }
 

@@ -58,7 +58,6 @@ export function createSigner({ roots, shared = true, tenant = '' }: SignerOption
 
 export type Signer = ReturnType<typeof createSigner>
 
-/** Creates the three headers of a signed request. Several secrets give several signatures. */
 export async function webhookHeaders(
   id: string,
   body: Uint8Array,

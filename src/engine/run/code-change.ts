@@ -34,7 +34,6 @@ const PATCH = /^~(?:.*\[\d+\]\/)?~patched:/s
 /** @example patchKey('', 'audit') // '~~patched:audit' */
 export const patchKey = (scope: string, id: string): string => `${scope || '~'}~patched:${id}`
 
-/** The id of a patch; undefined for records of steps and waits. */
 export const patchIn = (key: string): string | undefined => (PATCH.test(key) ? key.replace(PATCH, '') : undefined)
 
 /** A patch as its author knows it: `audit`, `audit in month[0]`; undefined for records of steps and waits. */
@@ -152,7 +151,6 @@ type Around = {
   noted?: (change: CodeChange) => void
 }
 
-/** Reports code changes of one run as its class asks for. */
 export class CodeWatch {
   readonly #around: Around
   readonly #reported = new Set<string>()
@@ -179,7 +177,6 @@ export class CodeWatch {
     if (error) throw error
   }
 
-  /** Returns the error of the run; undefined if it continues. */
   #errorOf(change: CodeChange, newer?: NewerPatch): Error | undefined {
     const { mode, job, log } = this.#around
     if (!this.#isNew(change)) return undefined

@@ -39,7 +39,6 @@ export type ExecutorOptions = {
   env?: unknown
   hook?: RunHook
   locate?: (stack: string) => Promise<string>
-  /** Version of the code of this deployment. */
   version?: string
 }
 
@@ -73,7 +72,6 @@ const faulted = ({ code, message }: { code: string; message: string }): Changes 
 /** Plans limit these requests. Requests of functions are not counted. */
 export type Sent = { requests: number }
 
-/** The budget of an invocation that the runs of one lane share. */
 export type Usage = {
   isolated: number
   deadlines: Deadlines

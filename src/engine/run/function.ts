@@ -29,7 +29,6 @@ function detailOf(error: unknown): Encoded | undefined {
   }
 }
 
-/** Its own message, or its members as JSON. */
 function messageOf(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return String(thrown)
   const { message } = thrown as { message?: unknown }
@@ -53,7 +52,7 @@ export function runError(error: unknown): RunError {
     reason: error instanceof Timeout ? 'timeout' : 'other',
     ...(error instanceof Terminal || code === 'REFUSED' || isTooLarge(error) ? { retry: false } : {}),
     ...(error instanceof Later && error.after > 0 ? { after: error.after } : {}),
-    ...(detail === undefined ? {} : { detail }),
+    detail,
     ...(stack ? { stack } : {}),
   }
 }

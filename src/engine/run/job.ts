@@ -281,7 +281,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
 
   /** Return this from perform to run again when input arrives or the awaited children have ended. */
   suspend({ waitFor, ...times }: { waitFor?: 'children' | string[]; at?: Date | number; wait?: Length } = {}): Ending {
-    return this.#ending('suspended', { ...(waitFor === undefined ? {} : { waitFor }), ...timesOf(times) })
+    return this.#ending('suspended', { waitFor, ...timesOf(times) })
   }
 
   /**

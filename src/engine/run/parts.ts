@@ -26,7 +26,6 @@ export class RunParts {
   readonly #tools: JobTools
   readonly #checkpoint: () => Promise<void>
   readonly #onCodeChange: OnCodeChange
-  /** Promises of waiting helpers, as the function received them. */
   #waiting: Observed<unknown>[] = []
   #suspension: Suspension | undefined
   #inputs: Inputs | undefined

@@ -6,7 +6,6 @@ import { shownItem } from '../../redis/item.ts'
 import { childrenOf, countsOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 
-/** Values that one call reads. */
 const PAGE = 1_000
 
 type PortOf = { id: number; dir: 'in' | 'out'; port: string }

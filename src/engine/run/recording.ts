@@ -56,7 +56,6 @@ export class Recording {
     }
   }
 
-  /** The text that is stored, with the end of the run. */
   text(end: Changes): Encoded {
     if (this.#more !== undefined) return writeJson({ more: this.#more }) as Encoded
     const text = writeJson(present(shape, { snapshot: this.#snapshot, commits: [...this.#commits, end] }))

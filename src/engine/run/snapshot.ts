@@ -37,7 +37,7 @@ function inputsOf({ document, inputs }: ClaimedJob): Record<string, SnapshotIn> 
       cursor: taken,
       values,
       more: pushed - taken - values.length,
-      ...(fallback ? { default: fallback } : {}),
+      default: fallback,
     }
   }
   return ports
@@ -50,7 +50,7 @@ function outputsOf({ document }: ClaimedJob): Record<string, SnapshotOut> {
     ports[port] = {
       size: pushed - taken,
       channels: channelsOf(document, 'o', port),
-      ...(fallback ? { default: fallback } : {}),
+      default: fallback,
     }
   }
   return ports

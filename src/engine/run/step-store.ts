@@ -215,7 +215,7 @@ export class StepStore {
 
   #store(name: string, value: unknown, ms?: number): Encoded {
     const kept = encodeValue(value)
-    this.#buffer.op({ op: 'step', name, value: kept, ...(ms === undefined ? {} : { ms }) })
+    this.#buffer.op({ op: 'step', name, value: kept, ms })
     this.#steps.set(name, kept)
     this.#asked.add(name)
     return kept

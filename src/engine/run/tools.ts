@@ -14,7 +14,6 @@ declare global {
 
 /** Watches a run that must not act. It ends before the first step or wait that is not kept. */
 export type Rehearsal = {
-  /** Receives what the function asked for when the run ended. */
   reached: (what: string) => void
   changed: (change: CodeChange) => void
   /** Records of a recorded run by key, which its steps and waits use instead of acting. */

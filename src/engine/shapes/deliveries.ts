@@ -59,7 +59,6 @@ export type DeliveryUpdate = {
   dueAt?: number | 'same'
   /** Only if the args are still these. */
   was?: Encoded
-  /** Set to reset the count of unanswered deliveries. */
   counted?: 'anew'
 }
 
@@ -75,7 +74,6 @@ export type Health = {
    * Time of the last recorded tick, of which every second one is recorded; null: none yet. Tenants have no own tick.
    */
   tickAt?: number | null
-  /** Source of that tick: Cloudflare's cron or QStash. */
   tickBy?: Heart | null
   bellAt?: number | null
   version: string

@@ -21,7 +21,6 @@ export type GraphVersion = {
   hash: string
   at: number | null
   by: string | null
-  /** Restored by an undo. */
   back: boolean
   nodes: number
   edges: number

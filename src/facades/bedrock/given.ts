@@ -116,7 +116,6 @@ export const priorityOf = (text: string | undefined): number | undefined => {
 /** Digits at the front count, as in C; anything else is 0. */
 export const leadingNumber = (text: string | undefined): number => Number.parseInt(text ?? '', 10) || 0
 
-/** True if present with any value except false. */
 export const isSet = (from: Given, name: string): boolean => ![undefined, 'false'].includes(from(name))
 
 /** true, or a number other than 0. */

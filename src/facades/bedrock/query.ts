@@ -40,7 +40,6 @@ function filterOf(conditions: Condition[]) {
 
 export type Answer = { headers: string[]; rows: unknown[][]; more?: string }
 
-/** Returns the rows, and the condition for the next page if it stopped early. */
 export async function query(engine: Engine, given: Given): Promise<Answer> {
   const text = needText(given, 'query', MOST_QUERY).trim()
   if (!text.endsWith(';')) throw new Refusal(502, 'Query Missing Semicolon')

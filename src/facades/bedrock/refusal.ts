@@ -24,7 +24,6 @@ export const refusals = {
   parentState: () => new Refusal(405, 'Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'),
 } as const
 
-// Our error codes as Bedrock's errors.
 const ours: Partial<Record<SidejobError['code'], { number: number; text?: string }>> = {
   UNAUTHENTICATED: { number: 401, text: 'Unauthorized' },
   FORBIDDEN: { number: 403, text: 'Forbidden' },

@@ -185,5 +185,4 @@ class Reader {
   }
 }
 
-/** Parses a query, or throws a refusal with the unsupported part. */
 export const selectOf = (query: string): Select => new Reader(query).read()

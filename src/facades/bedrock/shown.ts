@@ -28,7 +28,6 @@ export const stateOf = (job: DeliveredJob): string => states[job.status](job)
 /** A caller may end its run. */
 export const isTaken = (job: DeliveredJob): boolean => ['RUNNING', 'RUNQUEUED'].includes(stateOf(job))
 
-/** A parent that waits for its children. */
 export const waitsForChildren = (job: DeliveredJob): boolean =>
   job.status === 'suspended' && job.waitingFor === 'children'
 

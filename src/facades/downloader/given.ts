@@ -143,7 +143,6 @@ const metadataOf = (extra = '{}'): Record<string, string> =>
       .map(([name, value]) => [name, String(value)]),
   )
 
-/** The job for a requested download. */
 export function jobOf(asked: Submission, downloads: Downloads, askedAt: number): JobInput {
   const { url, extra = '', max_retries: max = 2, s3_bucket: bucket, s3_region: region, download_timeout } = asked
   const to = destination(asked, downloads)
@@ -160,7 +159,7 @@ export function jobOf(asked: Submission, downloads: Downloads, askedAt: number):
       url,
       host,
       askedAt,
-      ...(asked.request_headers ? { headers: asked.request_headers } : {}),
+      headers: asked.request_headers,
       ...(asked.mime_type ? { mimeType: asked.mime_type } : {}),
       ...(asked.extract_image_size ? { imageSize: true } : {}),
       ...(bucket ? { bucket: { name: bucket, region, metadata: metadataOf(extra) } } : {}),
@@ -170,6 +169,6 @@ export function jobOf(asked: Submission, downloads: Downloads, askedAt: number):
     ...(download_timeout ? { timeout: download_timeout * SECOND } : {}),
     keepResult: DAY,
     createdBy: QUEUE,
-    ...(callback ? { callback } : {}),
+    callback,
   }
 }

@@ -38,7 +38,6 @@ const payload = async (
   delivery_error: '',
 })
 
-/** The body of a callback as Downloader's callers expect it. */
 export const downloaderPayload =
   (downloads: Downloads): Payload =>
   async (ended, given) => {

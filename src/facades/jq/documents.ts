@@ -6,7 +6,6 @@ import type { OpenApi } from '../../http/openapi-types.ts'
 
 const MSGPACK = 'application/vnd.msgpack'
 
-/** The routes of JQ, of all that we have. */
 export const pusherDocument = (whole: OpenApi): OpenApi => ({
   ...whole,
   info: { ...whole.info, title: 'JQ master: the API for pushers' },

@@ -147,11 +147,11 @@ export const jq = {
       await engine.constraints.set(constraintName(params.name), {
         match: {
           queue: QUEUE,
-          ...(match.name === undefined ? {} : { class: match.name }),
+          class: match.name,
           args: match.argument ?? match.parameter ?? {},
         },
         ...(rate ? { rate: { limit: rate.limit, period: Math.round(rate.period * 1000) } } : {}),
-        ...(concurrency === undefined ? {} : { concurrency }),
+        concurrency,
       })
       return answer(c, 200, { name: params.name, match, rate, concurrency })
     },

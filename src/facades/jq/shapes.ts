@@ -28,7 +28,6 @@ const integer = (least: number, most: number) =>
 const LONGEST = 86_400
 const DEFAULT_TIMEOUT = 30
 
-/** A job as a pusher sends it; other members are ignored. */
 export const pushed = z.object({
   name: className,
   argument: closed,

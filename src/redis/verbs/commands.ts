@@ -146,7 +146,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     apiKey: (id: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, id)),
     removeApiKey: (id: string) => ask<number>((redis) => redis.hdel(keys.apiKeys, id, usedField(id))),
     usedApiKey: (id: string, at: number) => ask((redis) => redis.hset(keys.apiKeys, { [usedField(id)]: String(at) })),
-    /** The hash of the session's key, with a prefix if the name is valid once. */
     session: (hash: string) => ask<string | null>((redis) => redis.get(keys.session(hash))),
     addSession: (hash: string, text: string, life: number) =>
       ask((redis) => redis.set(keys.session(hash), text, { px: life })),

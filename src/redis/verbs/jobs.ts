@@ -90,7 +90,6 @@ export function createJobs(parts: Parts) {
     ]
   }
 
-  /** Returns the answers of all calls in order. */
   async function send({ jobs, once, tagged, lane }: Making, words: string[], beside: readonly Slight[] = []) {
     const others = beside.flatMap(({ once }) => Object.values(shelvedArgs(once)))
     const raw = await evaluate(

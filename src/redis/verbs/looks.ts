@@ -157,8 +157,8 @@ export function createLooks(parts: Parts) {
     return {
       jobs,
       cursor,
-      ...(total === undefined ? {} : { total }),
-      ...(newest === undefined ? {} : { newest }),
+      total,
+      newest,
     }
   }
 

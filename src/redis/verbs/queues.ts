@@ -91,7 +91,6 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     }
   }
 
-  /** Returns the earlier settings. */
   async function settings(
     queue: string,
     { lanes, batch, paused, mode, ageing }: Partial<QueueSettings>,

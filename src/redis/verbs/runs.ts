@@ -57,7 +57,7 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
     }),
     version,
     failed,
-    ...(seen === undefined ? {} : { seen }),
+    seen,
     ...(told ? { signal: told as Signal } : {}),
   }
 }
@@ -172,7 +172,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
 
   async function heartbeat(token: string, lease: number, progress?: string) {
     const { ends, signal } = await extension('', [token], lease, { progress })
-    return { leaseUntil: ends[0] ?? null, ...(signal ? { signal } : {}) }
+    return { leaseUntil: ends[0] ?? null, signal }
   }
 
   /** Empty if the lane has to ask. */

@@ -59,7 +59,7 @@ export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by
   bellAt: bellAt ? Number(bellAt) : null,
   examined: examinedOf(found),
   unreadable: (unreadable ?? '').split('\n').flatMap((line) => line.split(/ (.*)/s)[1] ?? []),
-  ...(by === undefined ? {} : { tickBy: by as Heart | null }),
+  tickBy: by as Heart | null,
 })
 
 export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }

@@ -36,7 +36,7 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
       [],
     )
     const { state, failures, till } = answerOf(raw, 'breaker')
-    return { state: state as BreakerState['state'], failures, ...(till === undefined ? {} : { until: till }) }
+    return { state: state as BreakerState['state'], failures, until: till }
   }
 
   /** Newest first. */

@@ -111,7 +111,6 @@ export function withItem(text: string, path: readonly string[], item: string): s
   return withLast(text, list, shown)
 }
 
-/** JSON with comments and trailing commas, parsed. */
 export function parsed(text: string): unknown {
   const plain = text.replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (part) => (part[0] === '"' ? part : ' '))
   return JSON.parse(plain.replace(/"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/g, (part) => (part === ',' ? '' : part)))

@@ -46,7 +46,7 @@ function packageChange(folder: string): { change: Change; advice: string[] } {
   const advice = /sidejob dev/.test(String(jsonAt(after, ['scripts', 'dev'])))
     ? []
     : [`Your script "dev" is: ${dev}. Start the Worker with "sidejob dev" instead: "wrangler dev" has no Redis`]
-  return { change: { path, ...(before === undefined ? {} : { before }), after }, advice }
+  return { change: { path, before, after }, advice }
 }
 
 type Config = { main?: string; compatibility_date?: string; observability?: object }
@@ -149,7 +149,7 @@ function gitignoreChange(folder: string): Change {
   const after = missing.length
     ? `${start}${start.endsWith('\n') || start === '' ? '' : '\n'}${missing.join('\n')}\n`
     : start
-  return { path, ...(before === undefined ? {} : { before }), after }
+  return { path, before, after }
 }
 
 const managers = { 'pnpm-lock.yaml': 'pnpm install', 'yarn.lock': 'yarn install', 'bun.lock': 'bun install' }

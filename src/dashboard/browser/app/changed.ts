@@ -4,7 +4,6 @@ const SHOWN = 1_000
 
 type Row = { marks: HTMLElement[]; parts: HTMLElement[] }
 
-/** A schedule has one element for each column of its grid. */
 const COLUMNS = 4
 
 function rowOf(row: HTMLElement): Row {

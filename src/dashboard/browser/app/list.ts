@@ -10,7 +10,6 @@ const rowsOf = (root: ParentNode, older = ''): HTMLElement[] => [
 ]
 const allRows = (): HTMLElement[] => rowsOf(document, ', tbody[data-older] > [data-row]')
 
-/** Removes rows above the visible ones from a fresh page, and returns their number. */
 export function holdBack(fresh: Document): number {
   const known = new Set(rowsOf(document).map(({ id }) => id))
   const rows = rowsOf(fresh)

@@ -4,7 +4,6 @@ import type { Bar } from '../../words/replay.ts'
 import { made } from '../app/page.ts'
 import { make, set } from './svg.ts'
 
-/** A moment that is marked: a graph that came into force, or a deployment. */
 export type Mark = { at: number; text: string }
 export type Range = { from: number; to: number }
 export type Lane = { name: string; bars: readonly Bar[] }

@@ -32,7 +32,6 @@ const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen }:
   ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
 })
 
-/** Changes when the server has to draw the page. */
 const asOf = ({ view: { hash, record }, chosen }: FlowData): string =>
   JSON.stringify([hash, record, chosen?.kind === 'node' ? chosen.node.name : chosen?.wire.id])
 

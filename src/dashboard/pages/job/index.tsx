@@ -99,7 +99,7 @@ async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabDa
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null
   const until = momentIn(query)
-  const log = engine.log.read({ job, limit: 50, ...(until === undefined ? {} : { until }) })
+  const log = engine.log.read({ job, limit: 50, until })
   if (name === 'state') return { name, state: await engine.jobs.state(job), log: (await log).entries }
   if (name === 'result') return { name, result: await engine.jobs.result(job, {}), log: (await log).entries }
   if (run !== null) return { name, run: await runOf(engine, job, Number(run)), log: (await log).entries }

@@ -30,7 +30,6 @@ function Cells({ of, on, kinds, height }: { of: number; on: number; kinds: strin
   )
 }
 
-/** When jobs started, as marks on the period of a rate: now is at its right end. */
 function Starts({ starts, period, height }: { starts: readonly number[]; period: number; height: number }) {
   const { now } = useLook()
   return (

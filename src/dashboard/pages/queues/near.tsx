@@ -96,7 +96,6 @@ export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
   )
 }
 
-/** The priority of a job, and the steps that ageing adds for its wait. */
 function reason({ priority, since }: QueueDetail['next'][number], ageing: number | null, now: number): string {
   if (ageing === null) return `priority ${priority}`
   const steps = Math.floor((now - since) / ageing)
