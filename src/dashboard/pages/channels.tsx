@@ -1,17 +1,19 @@
 // Channels: listeners, last messages, and a form to publish.
 
+import type { Child } from 'hono/jsx'
 import type { Engine } from '../../engine/index.ts'
 import { page } from '../page.ts'
 import { Field, TextArea } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
+import { Card, Head, JobId, Link } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { Name, NameLink } from '../parts/name.tsx'
-import { Table } from '../parts/table.tsx'
+import { type Column, DataTable } from '../parts/table.tsx'
 import { Json, Value } from '../parts/value.tsx'
 import { given, jsonText } from '../words/form.ts'
 import { bytes, count, many } from '../words/number.ts'
+import { channelPath, workerPath } from '../words/paths.ts'
 import { cut, listed } from '../words/text.ts'
 
 type ChannelsData = Awaited<ReturnType<Engine['channels']['list']>> & {
@@ -24,118 +26,100 @@ type Kept = Channel & { last: NonNullable<Channel['last']> }
 const SHOWN = 300
 const LISTENERS = 6
 
-function ChannelCell({ name }: { name: string }) {
-  const depth = Math.min(4, name.split('/').length - 2)
+const depthOf = ({ name }: Channel): string => `mono d${Math.max(0, Math.min(4, name.split('/').length - 2))}`
+
+const NAME: Column<Channel> = {
+  head: 'Channel',
+  kind: depthOf,
+  cell: ({ name }) => <NameLink to={channelPath(name)} label={`Listen to ${name}`} of={name} most={60} isMain />,
+}
+
+/** The first of some things with their ports, and the number of the others. */
+function Several<One extends { port: string }>({ of, show }: { of: readonly One[]; show: (one: One) => Child }) {
+  const more = of.length - LISTENERS
   return (
-    <td class={`mono d${Math.max(0, depth)}`}>
-      <NameLink
-        to={`/channels?at=${encodeURIComponent(name)}`}
-        label={`Listen to ${name}`}
-        of={name}
-        most={60}
-        isMain
-      />
-    </td>
+    <>
+      {of.slice(0, LISTENERS).map((one) => (
+        <span class="listener">
+          {show(one)}{' '}
+          <span class="dim mono">
+            <Name of={one.port} most={20} />
+          </span>{' '}
+        </span>
+      ))}
+      {more > 0 && <span class="dimmer">{many(more, 'more', 'more')}</span>}
+    </>
   )
 }
 
-function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Channel }) {
-  return (
-    <tr>
-      <ChannelCell name={name} />
-      <td class="num" data-head="ports">
-        {count(subscribers.length)}
-      </td>
-      <td class="fill half">
-        {subscribers.slice(0, LISTENERS).map(({ job, port }) => (
-          <span class="listener">
-            <JobId id={job} />{' '}
-            <span class="dim mono">
-              <Name of={port} most={20} />
-            </span>{' '}
-          </span>
-        ))}
-        {subscribers.length > LISTENERS && (
-          <span class="dimmer">{many(subscribers.length - LISTENERS, 'more', 'more')}</span>
-        )}
-      </td>
-      <td
-        class={publishers.length > 0 ? 'fill half' : 'fill half dimmer'}
-        data-head={publishers.length > 0 ? 'from' : undefined}
-      >
-        {publishers.slice(0, LISTENERS).map(({ queue, class: name, port }) => (
-          <span class="listener">
-            <NameLink to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`} of={name} most={24} />{' '}
-            <span class="dim mono">
-              <Name of={port} most={20} />
-            </span>{' '}
-          </span>
-        ))}
-        {publishers.length > LISTENERS && (
-          <span class="dimmer">{many(publishers.length - LISTENERS, 'more', 'more')}</span>
-        )}
-      </td>
-    </tr>
-  )
-}
+const listening: readonly Column<Channel>[] = [
+  NAME,
+  { head: '#Ports', label: 'ports', cell: ({ subscribers }) => count(subscribers.length) },
+  {
+    head: 'Who listens',
+    kind: 'fill half',
+    cell: ({ subscribers }) => <Several of={subscribers} show={({ job }) => <JobId id={job} />} />,
+  },
+  {
+    head: 'Which classes publish',
+    kind: ({ publishers = [] }) => (publishers.length > 0 ? 'fill half' : 'fill half dimmer'),
+    label: ({ publishers = [] }) => (publishers.length > 0 ? 'from' : undefined),
+    cell: ({ publishers = [] }) => (
+      <Several
+        of={publishers}
+        show={({ queue, class: name }) => <NameLink to={workerPath(queue, name)} of={name} most={24} />}
+      />
+    ),
+  },
+]
 
 function Listeners({ channels }: { channels: readonly Channel[] }) {
+  const first = channels.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, SHOWN)
   return (
     <Card title="Who listens">
-      {channels.length === 0 && <Empty>No port listens. Give a port `channels`.</Empty>}
-      {channels.length > 0 && (
-        <Table
-          caption="Channels with their listeners and publishing classes"
-          heads={['Channel', '#Ports', 'Who listens', 'Which classes publish']}
-          kind="lined"
-        >
-          {channels
-            .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-            .slice(0, SHOWN)
-            .map((channel) => (
-              <Row channel={channel} />
-            ))}
-        </Table>
-      )}
+      <DataTable
+        caption="Channels with their listeners and publishing classes"
+        empty="No port listens. Give a port `channels`."
+        rows={first}
+        columns={listening}
+        kind="lined"
+      />
     </Card>
   )
 }
 
 const sum = (numbers: readonly number[] = []): number => numbers.reduce((all, n) => all + n, 0)
 
-function LastRow({ channel: { name, last, rate = 0, minutes } }: { channel: Kept }) {
-  return (
-    <tr>
-      <ChannelCell name={name} />
-      <td class="dim">
-        <Ago at={last.at} />
-      </td>
-      <td class="num" data-head="a minute" title={`${count(sum(minutes))} in ten minutes`}>
-        {count(rate)}
-      </td>
-      <td class="fill">
-        {last.message === undefined ? (
-          <span class="dimmer">{bytes(last.size)}, too long to be kept</span>
-        ) : (
-          <Value value={last.message} />
-        )}
-      </td>
-    </tr>
-  )
-}
+const keeping: readonly Column<Kept>[] = [
+  NAME,
+  { head: 'Came', kind: 'dim', cell: ({ last }) => <Ago at={last.at} /> },
+  {
+    head: '#A minute',
+    label: 'a minute',
+    title: ({ minutes }) => `${count(sum(minutes))} in ten minutes`,
+    cell: ({ rate = 0 }) => count(rate),
+  },
+  {
+    head: 'Message',
+    kind: 'fill',
+    cell: ({ last: { message, size } }) =>
+      message === undefined ? (
+        <span class="dimmer">{bytes(size)}, too long to be kept</span>
+      ) : (
+        <Value value={message} />
+      ),
+  },
+]
 
 function Last({ channels }: { channels: readonly Kept[] }) {
   return (
     <Card title="Last messages" tag={count(channels.length)} right="published with keep">
-      <Table
+      <DataTable
         caption="Channels with a kept last message, and their messages per minute"
-        heads={['Channel', 'Came', '#A minute', 'Message']}
+        rows={channels.slice(0, SHOWN)}
+        columns={keeping}
         kind="lined"
-      >
-        {channels.slice(0, SHOWN).map((channel) => (
-          <LastRow channel={channel} />
-        ))}
-      </Table>
+      />
     </Card>
   )
 }
@@ -148,9 +132,7 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
       right={
         <>
           <input id="sift" class="field" type="search" aria-label="Only with" placeholder="Only with" />
-          <To kind="link" to="/channels">
-            Stop
-          </To>
+          <Link to="/channels">Stop</Link>
         </>
       }
     >

@@ -4,12 +4,13 @@ import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { missing } from '../missing.ts'
 import { type Asked, page } from '../page.ts'
-import { Card, Empty, Head, To } from '../parts/layout.tsx'
+import { Card, Head, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
-import { Name } from '../parts/name.tsx'
-import { Table } from '../parts/table.tsx'
+import { Name, NameLink, Others } from '../parts/name.tsx'
+import { type Column, DataTable } from '../parts/table.tsx'
 import { type DeployMark, deploysOf } from '../words/deploy.ts'
 import { count, many, percent } from '../words/number.ts'
+import { ofClass } from '../words/paths.ts'
 import { cut } from '../words/text.ts'
 import { about, span } from '../words/time.ts'
 
@@ -33,52 +34,46 @@ const nameOf = ({ version }: { version: string | null }): string => version ?? '
 
 const errorsIn = (of: Period): number => (of === null || of.counts.runs === 0 ? 0 : of.counts.errors / of.counts.runs)
 
-/** One value before, and the same after; `isWorse` marks the second one. */
-function Change({ head, before, after, isWorse }: { head: string; before: string; after: string; isWorse?: boolean }) {
-  return (
-    <td class="num" data-head={head}>
-      <span class="dim">{before} →</span> <span class={isWorse ? 'up' : undefined}>{after}</span>
-    </td>
-  )
-}
-
 const errorsText = (of: Period): string => (of === null || of.counts.runs === 0 ? '–' : percent(errorsIn(of)))
 const tookText = (of: Period): string => (of?.took ? `≤ ${about(of.took.p50)} / ${about(of.took.p95)}` : '–')
 
 /** A share of failed runs that rose by more than one percentage point. */
 const WORSE = 0.01
 
-function Row({ row: { queue, class: name, before, after } }: { row: Comparison['classes'][number] }) {
-  const [rose, slower] = [
-    errorsIn(after) - errorsIn(before) > WORSE,
-    (after?.took?.p95 ?? 0) > (before?.took?.p95 ?? 0),
-  ]
-  return (
-    <tr>
-      <td class="fill">
-        {name === null ? (
-          <span class="dim">all other classes</span>
-        ) : (
-          <To to={`/jobs?queue=${encodeURIComponent(queue)}&class=${encodeURIComponent(name)}`}>
-            <b>
-              <Name of={name} most={40} />
-            </b>
-          </To>
-        )}
-      </td>
-      <td class="dim">
-        <Name of={queue} most={24} />
-      </td>
-      <Change head="runs" before={count(before?.counts.runs ?? 0)} after={count(after?.counts.runs ?? 0)} />
-      <Change head="failed runs" before={errorsText(before)} after={errorsText(after)} isWorse={rose} />
-      <Change head="ran" before={tookText(before)} after={tookText(after)} isWorse={before !== null && slower} />
-    </tr>
-  )
-}
+type Row = Comparison['classes'][number]
 
-const Missing = ({ isWhole }: { isWhole: boolean }) => (
-  <Empty>{isWhole ? 'No run ended before or after it.' : 'The counts at this deploy are not kept.'}</Empty>
-)
+/** A value before and after the deploy, marked if it got worse. */
+const changed = (
+  head: string,
+  label: string,
+  shown: (of: Period) => string,
+  isWorse: (row: Row) => boolean = () => false,
+): Column<Row> => ({
+  head,
+  label,
+  cell: (row) => (
+    <>
+      <span class="dim">{shown(row.before)} →</span>{' '}
+      <span class={isWorse(row) ? 'up' : undefined}>{shown(row.after)}</span>
+    </>
+  ),
+})
+
+const isSlower = ({ before, after }: Row): boolean =>
+  before !== null && (after?.took?.p95 ?? 0) > (before.took?.p95 ?? 0)
+
+const byClass: readonly Column<Row>[] = [
+  {
+    head: 'Class',
+    kind: 'fill',
+    cell: ({ queue, class: name }) =>
+      name === null ? <Others /> : <NameLink to={`/jobs?${ofClass(queue, name)}`} of={name} most={40} isMain />,
+  },
+  { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
+  changed('#Runs', 'runs', (of) => count(of?.counts.runs ?? 0)),
+  changed('#Failed runs', 'failed runs', errorsText, ({ before, after }) => errorsIn(after) - errorsIn(before) > WORSE),
+  changed('#Run, p50 / p95', 'ran', tookText, isSlower),
+]
 
 function Classes({ of: { before, after, isWhole, classes } }: { of: Comparison }) {
   return (
@@ -88,80 +83,66 @@ function Classes({ of: { before, after, isWhole, classes } }: { of: Comparison }
       kind="list"
       right={`${span(before.to - before.from)} of ${nameOf(before)}, ${span(after.to - after.from)} of ${nameOf(after)}`}
     >
-      {classes.length === 0 ? (
-        <Missing isWhole={isWhole} />
-      ) : (
-        <Table
-          caption="Counts of each class before and after the deploy"
-          heads={['Class', 'Queue', '#Runs', '#Failed runs', '#Run, p50 / p95']}
-          kind="lined"
-        >
-          {classes.map((row) => (
-            <Row row={row} />
-          ))}
-        </Table>
-      )}
+      <DataTable
+        caption="Counts of each class before and after the deploy"
+        empty={isWhole ? 'No run ended before or after it.' : 'The counts at this deploy are not kept.'}
+        rows={classes}
+        columns={byClass}
+        kind="lined"
+      />
     </Card>
   )
 }
 
-function ErrorRow({ kind: { error, class: name, message, example, count: n, firstAt } }: { kind: ErrorKind }) {
-  return (
-    <tr>
-      <td class="fill">
-        <To to={`/jobs?status=failed&error=${error}`}>{cut(message || example || 'no message', 140)}</To>
-      </td>
-      <td class="dim">
-        <Name of={name} most={24} />
-      </td>
-      <td class="num">{many(n, 'job')}</td>
-      <td class="num dim">
-        <Ago at={firstAt} />
-      </td>
-    </tr>
-  )
-}
+const newKinds: readonly Column<ErrorKind>[] = [
+  {
+    head: 'Message',
+    kind: 'fill',
+    cell: ({ error, message, example }) => (
+      <To to={`/jobs?status=failed&error=${error}`}>{cut(message || example || 'no message', 140)}</To>
+    ),
+  },
+  { head: 'Class', kind: 'dim', cell: ({ class: name }) => <Name of={name} most={24} /> },
+  { head: '#Jobs', cell: ({ count: n }) => many(n, 'job') },
+  { head: '#First', kind: 'dim', cell: ({ firstAt }) => <Ago at={firstAt} /> },
+]
 
 function NewErrors({ of: { errors, more } }: { of: Comparison }) {
   return (
     <Card title="New kinds of errors" tag={count(errors.length)}>
-      {errors.length === 0 && <Empty>No kind of error appeared first after it.</Empty>}
-      {errors.length > 0 && (
-        <Table
-          caption="Kinds of errors whose first failed job came after the deploy"
-          heads={['Message', 'Class', '#Jobs', '#First']}
-        >
-          {errors.map((kind) => (
-            <ErrorRow kind={kind} />
-          ))}
-        </Table>
-      )}
+      <DataTable
+        caption="Kinds of errors whose first failed job came after the deploy"
+        empty="No kind of error appeared first after it."
+        rows={errors}
+        columns={newKinds}
+      />
       {more && <p class="note foot">Only the newest 1,000 failed jobs were checked.</p>}
     </Card>
   )
 }
 
 function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
+  const columns: Column<Deploy>[] = [
+    {
+      head: 'Version',
+      kind: 'fill',
+      cell: (one) => (
+        <To kind="link mono" to={`/deploys?of=${one.id}&at=${one.at}`} current={one === open}>
+          {nameOf(one)}
+        </To>
+      ),
+    },
+    { head: 'Deployment', kind: 'dim mono', cell: ({ id }) => id },
+    { head: '#Deployed', cell: ({ at }) => <Ago at={at} /> },
+  ]
   return (
     <Card title="Deploys" tag={count(deploys.length)}>
-      {deploys.length === 0 && <Empty>No deployment has announced its classes yet.</Empty>}
-      {deploys.length > 0 && (
-        <Table caption="Deploys, newest first" heads={['Version', ...(severalIn ? ['Deployment'] : []), '#Deployed']}>
-          {deploys.map((one) => (
-            <tr>
-              <td class="fill">
-                <To kind="link mono" to={`/deploys?of=${one.id}&at=${one.at}`} current={one === open}>
-                  {nameOf(one)}
-                </To>
-              </td>
-              {severalIn && <td class="dim mono">{one.id}</td>}
-              <td class="num">
-                <Ago at={one.at} />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <DataTable
+        caption="Deploys, newest first"
+        empty="No deployment has announced its classes yet."
+        rows={deploys}
+        columns={columns.filter(({ head }) => severalIn || head !== 'Deployment')}
+      />
     </Card>
   )
 }

@@ -7,10 +7,10 @@ import type { Health } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button, LinkButton } from '../parts/act.tsx'
-import { Icon, Shape } from '../parts/icon.tsx'
-import { Card, Head, To } from '../parts/layout.tsx'
+import { Icon, Shape, StatusText } from '../parts/icon.tsx'
+import { Card, Head, Link, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
-import { Table } from '../parts/table.tsx'
+import { type Column, DataTable } from '../parts/table.tsx'
 import { MOST_SLOW, unclaimedIn } from '../unclaimed.ts'
 import { countsOf, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
@@ -27,6 +27,8 @@ type DoctorData = {
   lost: number
   unclaimed: ReadonlyMap<string, readonly string[]>
 }
+
+const sliceAt = (cursor: string): string => `/doctor?cursor=${encodeURIComponent(cursor)}`
 
 function Check({ ok, text, children }: { ok: boolean; text: string; children: Child }) {
   return (
@@ -64,9 +66,7 @@ function LastLook({ examined: { at, whole, faults, cursor } }: { examined: NonNu
       {cursor === null ? (
         'no faults'
       ) : (
-        <To kind="link" to={`/doctor?cursor=${encodeURIComponent(cursor)}`}>
-          {`${many(faultsIn(faults), 'fault')}, at ${foundWords(faults)}`}
-        </To>
+        <Link to={sliceAt(cursor)}>{`${many(faultsIn(faults), 'fault')}, at ${foundWords(faults)}`}</Link>
       )}
     </Check>
   )
@@ -135,24 +135,23 @@ function What({ data }: { data: DoctorData }) {
   )
 }
 
-function FaultRow({ fault: { kind, who, what, remedy } }: { fault: Fault }) {
-  return (
-    <tr>
-      <td>
-        <span class="st failed">
-          <Shape status="failed" />
-          {kind}
-        </span>
-      </td>
-      <td class="mono">
-        <To to={pageOf({ kind, who })}>{isId(who) ? `#${who}` : who}</To>
-      </td>
-      <td class="fill">
+const faultColumns: readonly Column<Fault>[] = [
+  { head: 'Kind', cell: ({ kind }) => <StatusText status="failed">{kind}</StatusText> },
+  {
+    head: 'At',
+    kind: 'mono',
+    cell: ({ kind, who }) => <To to={pageOf({ kind, who })}>{isId(who) ? `#${who}` : who}</To>,
+  },
+  {
+    head: 'Problem',
+    kind: 'fill',
+    cell: ({ what, remedy }) => (
+      <>
         {what} <span class="dim">{remedy}</span>
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+]
 
 const textOf = (faults: readonly Fault[]): string =>
   faults.map(({ kind, who, what }) => `${kind} ${who}: ${what}`).join('\n')
@@ -170,7 +169,7 @@ function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: 
         {lookedAt(jobs, total, !cursor)}
       </span>
       {cursor && (
-        <LinkButton to={`/doctor?cursor=${encodeURIComponent(cursor)}`} small>
+        <LinkButton to={sliceAt(cursor)} small>
           The next slice
         </LinkButton>
       )}
@@ -183,11 +182,7 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
   return (
     <Card title={faultsTitle(faults.length, jobs)} id="examined">
       <Slices jobs={jobs} total={data.total} cursor={cursor} />
-      <Table caption="Faults" heads={['Kind', 'At', 'Problem']} isPlain id="faults">
-        {faults.map((fault) => (
-          <FaultRow fault={fault} />
-        ))}
-      </Table>
+      <DataTable caption="Faults" rows={faults} columns={faultColumns} isPlain id="faults" />
       <div class="foot" id="mend" hidden={faults.length === 0}>
         <span class="row">
           <Button act="repair" scope="admin" small>

@@ -3,13 +3,14 @@
 import { decodeValue } from '../../core/codec/value.ts'
 import type { Files } from '../../core/files.ts'
 import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'
-import { queryWith, useLook } from '../look.ts'
+import { queryWith } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Further } from '../parts/further.tsx'
-import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
+import { Card, Empty, Head, JobId, Link } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
-import { Table } from '../parts/table.tsx'
+import { Search } from '../parts/search.tsx'
+import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
 import { bytes, many } from '../words/number.ts'
 
@@ -66,17 +67,7 @@ function noteOf({ files, total, looked }: FilesData): string {
 function None({ data: { isThere, wanted } }: { data: FilesData }) {
   if (!isThere) return <Empty>This deployment has no bucket, and so stores no files.</Empty>
   if (!wanted) return <Empty>No file is stored. Jobs of the class `download` store them.</Empty>
-  return (
-    <Empty
-      act={
-        <To kind="btn" to="/files">
-          All files
-        </To>
-      }
-    >
-      No file matches.
-    </Empty>
-  )
+  return <Empty act={<Link to="/files">All files</Link>}>No file matches.</Empty>
 }
 
 const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
@@ -84,64 +75,31 @@ const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
 
 const way = (form: FormData): string => `/v1/files/${encodeURIComponent(given(form, 'file'))}`
 
-function Search({ wanted }: { wanted: string }) {
-  const { base } = useLook()
-  return (
-    <form class="filter small" action={`${base}/files`}>
-      <input
-        name="q"
-        type="search"
-        aria-label="Part of an id or a type, or a job"
-        placeholder="Id, type or job"
-        value={wanted}
-        maxlength={200}
-      />
-    </form>
-  )
-}
-
-function Row({ file: { id, size, type, job, storedAt }, endsAt }: { file: Listed['files'][number]; endsAt?: number }) {
-  return (
-    <tr>
-      <td>
-        <b class="mono">{id}</b>
-      </td>
-      <td class="mono">{type ?? '–'}</td>
-      <td class="num">{bytes(size)}</td>
-      <td>{job === null ? '–' : <JobId id={job} />}</td>
-      <td class="fill dim">
-        stored <Ago at={storedAt} />
-      </td>
-      <td class="num dim">
-        {endsAt === undefined ? (
-          'stays until it is removed'
-        ) : (
-          <>
-            goes <Ago at={endsAt} />
-          </>
-        )}
-      </td>
-      <td class="num">
-        <span class="row">
-          <Button act="address" scope="read" fields={{ file: id }} small label={`An address of ${id} for an hour`}>
-            Address
-          </Button>
-          <Button act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
-            Remove
-          </Button>
-        </span>
-      </td>
-    </tr>
-  )
-}
-
-const FileTable = ({ data: { files, ends } }: { data: FilesData }) => (
-  <Table caption="Files" heads={['File', 'Type', 'Size', 'Job', 'Stored', 'Goes', 'Acts']} isPlain grows>
-    {files.map((file) => (
-      <Row file={file} endsAt={ends.get(file.id)} />
-    ))}
-  </Table>
-)
+const columnsOf = (ends: FilesData['ends']): readonly Column<Listed['files'][number]>[] => [
+  { head: 'File', cell: ({ id }) => <b class="mono">{id}</b> },
+  { head: 'Type', kind: 'mono', cell: ({ type }) => type ?? '–' },
+  { head: '#Size', cell: ({ size }) => bytes(size) },
+  { head: 'Job', cell: ({ job }) => (job === null ? '–' : <JobId id={job} />) },
+  { head: 'Stored', kind: 'fill dim', cell: ({ storedAt }) => <Ago at={storedAt} word="stored" /> },
+  {
+    head: '#Goes',
+    kind: 'dim',
+    cell: ({ id }) => (ends.has(id) ? <Ago at={ends.get(id)!} word="goes" /> : 'stays until it is removed'),
+  },
+  {
+    head: '#Acts',
+    cell: ({ id }) => (
+      <span class="row">
+        <Button act="address" scope="read" fields={{ file: id }} small label={`An address of ${id} for an hour`}>
+          Address
+        </Button>
+        <Button act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
+          Remove
+        </Button>
+      </span>
+    ),
+  },
+]
 
 const nextOf = ({ cursor, looked }: FilesData, query: URLSearchParams): string | undefined =>
   cursor === null ? undefined : `/files${queryWith(query.toString(), { cursor, looked: looked?.toString() })}`
@@ -168,11 +126,13 @@ export const files = page<FilesData>({
   View: ({ data, query }) => (
     <>
       <Head title="Files" note={noteOf(data)}>
-        {data.isThere && <Search wanted={data.wanted} />}
+        {data.isThere && (
+          <Search at="/files" label="Part of an id or a type, or a job" hint="Id, type or job" value={data.wanted} />
+        )}
       </Head>
       <Card>
         {data.files.length === 0 && data.cursor === null && <None data={data} />}
-        <FileTable data={data} />
+        <DataTable caption="Files" rows={data.files} columns={columnsOf(data.ends)} isPlain grows />
         <Further
           to={nextOf(data, query)}
           more="more files"

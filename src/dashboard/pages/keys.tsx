@@ -6,10 +6,10 @@ import { page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { Card, Empty, Head } from '../parts/layout.tsx'
+import { Card, Head } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { Name } from '../parts/name.tsx'
-import { Table } from '../parts/table.tsx'
+import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
 import { many } from '../words/number.ts'
 
@@ -20,49 +20,41 @@ const scopes: readonly [Scope, string][] = [
   ['admin', 'everything, also queues, limits and keys'],
 ]
 
-function Row({ apiKey: { id, name, scopes, createdAt, lastUsedAt, expiresAt } }: { apiKey: ApiKey }) {
-  return (
-    <tr>
-      <td>
-        <b>
-          <Name of={name} most={40} />
-        </b>
-      </td>
-      <td>
-        {scopes.map((scope) => (
-          <>
-            <span class="tag">{scope}</span>{' '}
-          </>
-        ))}
-      </td>
-      <td class="fill dim mono keyid">{id}</td>
-      <td class="num">
-        made <Ago at={createdAt} />
-      </td>
-      <td class="num">
-        {lastUsedAt === undefined ? (
-          <span class="dimmer">never used</span>
-        ) : (
-          <>
-            used <Ago at={lastUsedAt} />
-          </>
-        )}
-      </td>
-      <td class="num">
-        {expiresAt !== undefined && (
-          <>
-            ends <Ago at={expiresAt} />
-          </>
-        )}
-      </td>
-      <td class="num">
-        <Button act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Remove ${name}`}>
-          Remove
-        </Button>
-      </td>
-    </tr>
-  )
-}
+const columns: readonly Column<ApiKey>[] = [
+  {
+    head: 'Name',
+    cell: ({ name }) => (
+      <b>
+        <Name of={name} most={40} />
+      </b>
+    ),
+  },
+  {
+    head: 'Scopes',
+    cell: ({ scopes }) =>
+      scopes.map((scope) => (
+        <>
+          <span class="tag">{scope}</span>{' '}
+        </>
+      )),
+  },
+  { head: 'Id', kind: 'fill dim mono keyid', cell: ({ id }) => id },
+  { head: '#Made', cell: ({ createdAt }) => <Ago at={createdAt} word="made" /> },
+  {
+    head: '#Last used',
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt === undefined ? <span class="dimmer">never used</span> : <Ago at={lastUsedAt} word="used" />,
+  },
+  { head: '#Ends', cell: ({ expiresAt }) => expiresAt !== undefined && <Ago at={expiresAt} word="ends" /> },
+  {
+    head: '#Acts',
+    cell: ({ id, name }) => (
+      <Button act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Remove ${name}`}>
+        Remove
+      </Button>
+    ),
+  },
+]
 
 function MakeForm() {
   return (
@@ -101,17 +93,14 @@ export const keys = page<{ keys: ApiKey[] }>({
       <Head title="Keys" note={many(keys.length, 'API key')} />
       <div class="cols c21">
         <Card>
-          {keys.length === 0 && <Empty>There is only the key of the deployment.</Empty>}
-          <Table
+          <DataTable
             caption="API keys"
-            heads={['Name', 'Scopes', 'Id', 'Made', 'Last used', 'Ends', 'Acts']}
+            empty="There is only the key of the deployment."
+            rows={keys}
+            columns={columns}
             isPlain
             kind="lined"
-          >
-            {keys.map((key) => (
-              <Row apiKey={key} />
-            ))}
-          </Table>
+          />
         </Card>
         <MakeForm />
       </div>

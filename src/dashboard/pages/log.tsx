@@ -4,7 +4,7 @@ import { logCursor } from '../../core/schemas/values.ts'
 import { queryWith, useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Further } from '../parts/further.tsx'
-import { Card, Choice, Empty, Head, To } from '../parts/layout.tsx'
+import { Card, Choice, Empty, Head, Link } from '../parts/layout.tsx'
 import { Listen, LOG } from '../parts/listen.tsx'
 import { type LogEntry, LogLines, Tail, WholeEntry } from '../parts/log.tsx'
 import { momentOf } from '../words/filter.ts'
@@ -84,12 +84,12 @@ export const log = page<LogData>({
     const from = since === undefined ? undefined : momentOf(since, look)
     const { entries, cursor: next } = await engine.log.read({
       limit: MOST,
-      ...(level ? { level } : {}),
-      ...(job ? { job } : {}),
-      ...(name ? { class: name } : {}),
-      ...(text ? { text: text.slice(0, 200) } : {}),
-      ...(cursor ? { cursor } : {}),
-      ...(from === undefined ? {} : { since: from }),
+      level,
+      job,
+      class: name,
+      text: text?.slice(0, 200),
+      cursor,
+      since: from,
     })
     return {
       entries,
@@ -97,8 +97,8 @@ export const log = page<LogData>({
       level,
       job,
       tail: query.has('tail') && !cursor,
-      ...(entry ? { whole: entries.find(({ id }) => id === entry) ?? null } : {}),
-      ...(since !== undefined && from === undefined ? { noMoment: since } : {}),
+      whole: entry ? (entries.find(({ id }) => id === entry) ?? null) : undefined,
+      noMoment: from === undefined ? since : undefined,
     }
   },
   title: () => 'Log',
@@ -125,13 +125,7 @@ export const log = page<LogData>({
         {whole && <WholeEntry entry={whole} />}
         {whole === null && (
           <Card kind="change">
-            <Empty
-              act={
-                <To kind="link" to={to({})}>
-                  Show the newest
-                </To>
-              }
-            >
+            <Empty act={<Link to={to({})}>Show the newest</Link>}>
               The entry of this link is not kept any more. Those before it are below.
             </Empty>
           </Card>

@@ -1,5 +1,6 @@
 // Icons and the shapes of statuses: uses of the sprite that stands at the head of each page.
 
+import type { Child } from 'hono/jsx'
 import type { Status } from '../../core/job.ts'
 import { title } from '../words/text.ts'
 
@@ -30,6 +31,15 @@ export function StatusMark({ status }: { status: Status }) {
     <span class={`st ${status}`}>
       <Shape status={status} />
       <span class="vh">{title(status)}</span>
+    </span>
+  )
+}
+
+export function StatusText({ status, children }: { status: Status; children: Child }) {
+  return (
+    <span class={`st ${status}`}>
+      <Shape status={status} />
+      {children}
     </span>
   )
 }

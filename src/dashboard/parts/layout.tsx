@@ -18,6 +18,12 @@ export function To(props: { to: string; kind?: string; label?: string; current?:
   )
 }
 
+export const Link = ({ to, children }: { to: string; children?: Child }) => (
+  <To kind="link" to={to}>
+    {children}
+  </To>
+)
+
 export function JobId({ id }: { id: number }) {
   return (
     <To kind="id" to={`/jobs/${id}`}>

@@ -3,12 +3,16 @@
 import { useLook } from '../look.ts'
 import { about, ago, moment, span } from '../words/time.ts'
 
-export function Ago({ at }: { at: number }) {
+/** `word` stands before the time: `used 3 min ago`. */
+export function Ago({ at, word }: { at: number; word?: string }) {
   const { now, zone } = useLook()
   return (
-    <time datetime={new Date(at).toISOString()} title={moment(at, zone)} data-ago={at}>
-      {ago(at, now, zone)}
-    </time>
+    <>
+      {word && `${word} `}
+      <time datetime={new Date(at).toISOString()} title={moment(at, zone)} data-ago={at}>
+        {ago(at, now, zone)}
+      </time>
+    </>
   )
 }
 

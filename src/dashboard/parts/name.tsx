@@ -20,3 +20,12 @@ export function NameLink({ to, of, most, label, isMain }: NameLinkProps) {
     </To>
   )
 }
+
+export const Tag = ({ of }: { of: string }) => (
+  <span class="tag">
+    <Name of={of} most={24} />
+  </span>
+)
+
+/** The name of the classes that are not counted by name. */
+export const Others = () => <span class="dim">all other classes</span>

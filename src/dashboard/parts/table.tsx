@@ -1,6 +1,10 @@
 // Tables: a caption for screen readers, named columns, and rows to which a script may append older ones.
 
 import type { Child } from 'hono/jsx'
+import { Empty } from './layout.tsx'
+
+const kindOfHead = (name: string): string | undefined =>
+  name.startsWith('##') ? 'num wide' : name.startsWith('#') ? 'num' : undefined
 
 /** `#`: a column of numbers; `##`: phones hide it; `-`: a name for screen readers only. */
 export function HeadCell({ name }: { name: string }) {
@@ -10,9 +14,8 @@ export function HeadCell({ name }: { name: string }) {
         <span class="vh">{name.slice(1)}</span>
       </th>
     )
-  const kind = name.startsWith('##') ? 'num wide' : name.startsWith('#') ? 'num' : undefined
   return (
-    <th scope="col" class={kind}>
+    <th scope="col" class={kindOfHead(name)}>
       {name.replace(/^##?/, '')}
     </th>
   )
@@ -46,5 +49,49 @@ export function Table({ caption, isTitled, heads, isPlain, kind, id, grows, chil
       </tbody>
       {grows && <tbody id="older" data-older data-island />}
     </table>
+  )
+}
+
+export type Column<Row> = {
+  head: string
+  /** Classes of its cells. */
+  kind?: string | ((row: Row) => string)
+  /** Name of its values on a phone, which hides the head. */
+  label?: string | ((row: Row) => string | undefined)
+  title?: (row: Row) => string | undefined
+  cell: (row: Row, i: number) => Child
+}
+
+type DataTableProps<Row> = Omit<TableProps, 'heads' | 'children'> & {
+  rows: readonly Row[]
+  columns: readonly Column<Row>[]
+  /** Shown instead of a table without rows. */
+  empty?: Child
+  idOf?: (row: Row) => string
+}
+
+function Cell<Row>({ column, row, i }: { column: Column<Row>; row: Row; i: number }) {
+  const { head, kind, label, title, cell } = column
+  const classes = [kindOfHead(head), typeof kind === 'function' ? kind(row) : kind].filter(Boolean).join(' ')
+  return (
+    <td class={classes || undefined} data-head={typeof label === 'function' ? label(row) : label} title={title?.(row)}>
+      {cell(row, i)}
+    </td>
+  )
+}
+
+/** @example <DataTable caption="Runs, newest first" rows={runs} columns={[{ head: '#Took', cell: ({ took }) => span(took) }]} /> */
+export function DataTable<Row>({ rows, columns, empty, idOf, ...table }: DataTableProps<Row>) {
+  if (empty && rows.length === 0) return <Empty>{empty}</Empty>
+  return (
+    <Table {...table} heads={columns.map(({ head }) => head)}>
+      {rows.map((row, i) => (
+        <tr id={idOf?.(row)}>
+          {columns.map((column) => (
+            <Cell column={column} row={row} i={i} />
+          ))}
+        </tr>
+      ))}
+    </Table>
   )
 }

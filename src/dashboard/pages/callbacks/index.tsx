@@ -8,10 +8,10 @@ import { missing } from '../../missing.ts'
 import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
-import { Card, Choice, Empty, Head, JobId, To } from '../../parts/layout.tsx'
+import { Card, Choice, Empty, Head, JobId, Link, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { searchOn } from '../../search-on.ts'
 import { maybe } from '../../words/form.ts'
 import { searchedOf } from '../../words/further.ts'
@@ -91,59 +91,51 @@ const resend: Act = {
   },
 }
 
-function Row({ callback, tries }: { callback: CallbackView; tries: string }) {
-  const { of, url, state, attempts, lastError, createdAt } = callback
-  return (
-    <tr id={`row-${of}`}>
-      <td>
-        <StateOf state={state} />
-      </td>
-      <td>
-        <JobId id={of} />
-      </td>
-      <td class="mono">
-        <Name of={url} most={48} />
-      </td>
-      <td class="fill">{lastError}</td>
-      <td class="num">
-        <To kind="link" to={tries} label={`Attempts of the callback of job ${of}`}>
-          {count(attempts)}
-        </To>
-      </td>
-      <td class="num" data-head="made">
-        <Ago at={createdAt} />
-      </td>
-      <td class="num" data-head="next try">
-        <NextTry callback={callback} />
-      </td>
-      <td class="num">
-        {state === 'FAILED' && (
-          <Button
-            act="resend"
-            scope="write"
-            at="/callbacks"
-            fields={{ job: of }}
-            icon="retry"
-            small
-            label={`Send the callback of job ${of} again`}
-          >
-            Send again
-          </Button>
-        )}
-      </td>
-    </tr>
-  )
-}
+const columnsOf = (search: string): readonly Column<CallbackView>[] => [
+  { head: 'State', cell: ({ state }) => <StateOf state={state} /> },
+  { head: 'Of', cell: ({ of }) => <JobId id={of} /> },
+  { head: 'To', kind: 'mono', cell: ({ url }) => <Name of={url} most={48} /> },
+  { head: 'Last error', kind: 'fill', cell: ({ lastError }) => lastError },
+  {
+    head: '#Tries',
+    cell: ({ of, attempts }) => (
+      <To
+        kind="link"
+        to={`/callbacks${queryWith(search, { open: String(of) })}`}
+        label={`Attempts of the callback of job ${of}`}
+      >
+        {count(attempts)}
+      </To>
+    ),
+  },
+  { head: '#Made', label: 'made', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { head: '#Next try', label: 'next try', cell: (callback) => <NextTry callback={callback} /> },
+  {
+    head: '-Acts',
+    kind: 'num',
+    cell: ({ of, state }) =>
+      state === 'FAILED' && (
+        <Button
+          act="resend"
+          scope="write"
+          at="/callbacks"
+          fields={{ job: of }}
+          icon="retry"
+          small
+          label={`Send the callback of job ${of} again`}
+        >
+          Send again
+        </Button>
+      ),
+  },
+]
 
 function HostFilter({ host, all }: { host: string; all: string }) {
   return (
     <Card kind="change">
       <div class="foot row">
         <span>
-          Only those to <b class="mono">{host}</b>.{' '}
-          <To kind="link" to={all}>
-            Show all hosts
-          </To>
+          Only those to <b class="mono">{host}</b>. <Link to={all}>Show all hosts</Link>
         </span>
         <Button act="resend" scope="write" fields={{ host }} icon="retry" small>
           Send all that failed again
@@ -159,29 +151,19 @@ function List({ callbacks, cursor, newest, search, isFiltered }: ListProps) {
   return (
     <Card>
       {callbacks.length === 0 && cursor === null ? (
-        <Empty
-          act={
-            isFiltered ? (
-              <To kind="link" to="/callbacks">
-                Show all
-              </To>
-            ) : undefined
-          }
-        >
+        <Empty act={isFiltered && <Link to="/callbacks">Show all</Link>}>
           {isFiltered
             ? 'No callback matches.'
             : 'No callbacks yet. A job that has the option callback sends one when it ends.'}
         </Empty>
       ) : (
-        <Table
+        <DataTable
           caption="Callbacks"
-          heads={['State', 'Of', 'To', 'Last error', '#Tries', '#Made', '#Next try', '-Acts']}
+          rows={callbacks}
+          columns={columnsOf(search)}
+          idOf={({ of }) => `row-${of}`}
           grows
-        >
-          {callbacks.map((callback) => (
-            <Row callback={callback} tries={`/callbacks${queryWith(search, { open: String(callback.of) })}`} />
-          ))}
-        </Table>
+        />
       )}
       <Further
         to={cursor === null ? undefined : `/callbacks${queryWith(search, { cursor })}`}

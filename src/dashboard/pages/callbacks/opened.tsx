@@ -4,10 +4,11 @@ import { type Encoded, encodeValue } from '../../../core/codec/value.ts'
 import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useLook } from '../../look.ts'
-import { Card, Empty, JobId } from '../../parts/layout.tsx'
+import { type Fact, Facts } from '../../parts/facts.tsx'
+import { Card, JobId } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value.tsx'
 import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
@@ -45,32 +46,22 @@ function HostOf({ host, breakers }: { host: string | null; breakers: readonly Op
 
 const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
 
-function Tries({ of, tries }: { of: number; tries: readonly CallbackTry[] }) {
-  if (tries.length === 0) return <Empty>It has not been tried yet.</Empty>
-  return (
-    <Table
-      caption={`Attempts of the callback of job ${of}, newest first`}
-      heads={['Try', 'Outcome', 'Answer', '#Took', '#When']}
-    >
-      {tries.map(({ at, took, outcome, attempt, again, answer }) => (
-        <tr>
-          <td>{count(attempt)}</td>
-          <td>
-            <span class={`st ${outcomes[outcome]}`}>{outcome}</span>
-          </td>
-          <td class="fill">
-            {answer ?? (outcome === 'delivered' ? 'taken' : 'no answer')}
-            {again && <span class="dim">, tried again</span>}
-          </td>
-          <td class="num">{span(took)}</td>
-          <td class="num">
-            <Ago at={at} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  )
-}
+const tryColumns: readonly Column<CallbackTry>[] = [
+  { head: 'Try', cell: ({ attempt }) => count(attempt) },
+  { head: 'Outcome', cell: ({ outcome }) => <span class={`st ${outcomes[outcome]}`}>{outcome}</span> },
+  {
+    head: 'Answer',
+    kind: 'fill',
+    cell: ({ answer, outcome, again }) => (
+      <>
+        {answer ?? (outcome === 'delivered' ? 'taken' : 'no answer')}
+        {again && <span class="dim">, tried again</span>}
+      </>
+    ),
+  },
+  { head: '#Took', cell: ({ took }) => span(took) },
+  { head: '#When', cell: ({ at }) => <Ago at={at} /> },
+]
 
 const isJson = (text: string): boolean => {
   try {
@@ -101,7 +92,7 @@ function Sent({ sent }: { sent: Near['sent'] }) {
 export function Opened({ near, breakers }: { near: Near; breakers: readonly OpenBreaker[] }) {
   const { callback, tries, sent, host } = near
   const { of, url, state, createdAt, lastError } = callback
-  const facts = [
+  const facts: Fact[] = [
     [
       'To',
       <span class="mono">
@@ -112,7 +103,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
     ['Made', <Ago at={createdAt} />],
     ['Next try', <NextTry callback={callback} />],
     ['Host', <HostOf host={host} breakers={breakers} />],
-    ...(lastError === null ? [] : [['Last error', plain(lastError)]]),
+    ['Last error', lastError && plain(lastError)],
   ]
   return (
     <Card
@@ -124,15 +115,13 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
       kind="change"
       id="tries"
     >
-      <dl class="kv left">
-        {facts.map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-      </dl>
-      <Tries of={of} tries={tries} />
+      <Facts of={facts} kind="left" />
+      <DataTable
+        caption={`Attempts of the callback of job ${of}, newest first`}
+        empty="It has not been tried yet."
+        rows={tries}
+        columns={tryColumns}
+      />
       <Sent sent={sent} />
     </Card>
   )

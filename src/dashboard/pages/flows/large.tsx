@@ -3,12 +3,13 @@
 import type { FlowNodeView, FlowView, WireView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
-import { To } from '../../parts/layout.tsx'
+import { Link, To } from '../../parts/layout.tsx'
 import { Since } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { plain } from '../../words/json.ts'
 import { count } from '../../words/number.ts'
+import { nodePath, wirePath } from '../../words/paths.ts'
 import { cut } from '../../words/text.ts'
 
 /** Above this number of nodes or wires the page starts with lists, of this many rows. */
@@ -26,56 +27,54 @@ const WireName = ({ id }: { id: string }) => <bdi title={plain(id)}>{cut(id, 80)
 
 function Wires({ view: { flow, wires } }: { view: FlowView }) {
   const first = wires.toSorted((a, b) => waits(b) - waits(a) || b.rate - a.rate).slice(0, ROWS)
-  return (
-    <Table
-      caption={`Wires, most waiting values first: ${count(first.length)} of ${count(wires.length)}`}
-      isTitled
-      heads={['Wire', '#Wait', '#The oldest', '#A minute']}
-    >
-      {first.map((wire) => (
-        <tr>
-          <td class="fill mono">
-            <To kind="link clip" to={`/flows/${flow.id}?wire=${encodeURIComponent(wire.id)}`}>
-              <WireName id={wire.id} />
-            </To>
-          </td>
-          <td class="num">{count(waits(wire))}</td>
-          <td class="num">{wire.oldestAt === null ? '–' : <Since at={wire.oldestAt} />}</td>
-          <td class="num">{count(wire.rate)}</td>
-        </tr>
-      ))}
-    </Table>
-  )
+  const columns: Column<WireView>[] = [
+    {
+      head: 'Wire',
+      kind: 'fill mono',
+      cell: ({ id }) => (
+        <To kind="link clip" to={wirePath(flow.id, id)}>
+          <WireName id={id} />
+        </To>
+      ),
+    },
+    { head: '#Wait', cell: (wire) => count(waits(wire)) },
+    { head: '#The oldest', cell: ({ oldestAt }) => (oldestAt === null ? '–' : <Since at={oldestAt} />) },
+    { head: '#A minute', cell: ({ rate }) => count(rate) },
+  ]
+  const caption = `Wires, most waiting values first: ${count(first.length)} of ${count(wires.length)}`
+  return <DataTable caption={caption} isTitled rows={first} columns={columns} />
 }
 
 function Nodes({ view: { flow, nodes } }: { view: FlowView }) {
   const first = nodes.toSorted((a, b) => urgency(b) - urgency(a)).slice(0, ROWS)
-  return (
-    <Table
-      caption={`Nodes, problems first: ${count(first.length)} of ${count(nodes.length)}`}
-      isTitled
-      heads={['Node', 'Class', 'Status']}
-    >
-      {first.map(({ name, queue, class: of, status }) => (
-        <tr>
-          <td class="name">
-            {status && <StatusMark status={status} />}{' '}
-            <To kind="main" to={`/flows/${flow.id}?node=${encodeURIComponent(name)}`}>
-              <bdi>
-                <Name of={name} most={48} />
-              </bdi>
-            </To>
-          </td>
-          <td class="mono">
+  const columns: Column<FlowNodeView>[] = [
+    {
+      head: 'Node',
+      kind: 'name',
+      cell: ({ name, status }) => (
+        <>
+          {status && <StatusMark status={status} />}{' '}
+          <To kind="main" to={nodePath(flow.id, name)}>
             <bdi>
-              <Name of={`${queue}/${of}`} most={48} />
+              <Name of={name} most={48} />
             </bdi>
-          </td>
-          <td>{status ?? 'not started'}</td>
-        </tr>
-      ))}
-    </Table>
-  )
+          </To>
+        </>
+      ),
+    },
+    {
+      head: 'Class',
+      kind: 'mono',
+      cell: ({ queue, class: of }) => (
+        <bdi>
+          <Name of={`${queue}/${of}`} most={48} />
+        </bdi>
+      ),
+    },
+    { head: 'Status', cell: ({ status }) => status ?? 'not started' },
+  ]
+  const caption = `Nodes, problems first: ${count(first.length)} of ${count(nodes.length)}`
+  return <DataTable caption={caption} isTitled rows={first} columns={columns} />
 }
 
 export function Large({ view }: { view: FlowView }) {
@@ -84,9 +83,7 @@ export function Large({ view }: { view: FlowView }) {
     <div class="board listed">
       <p class="note body">
         {count(view.nodes.length)} nodes and {count(view.wires.length)} wires: drawing them takes a while.{' '}
-        <To kind="link" to={`${here}${here.includes('?') ? '&' : '?'}board=1`}>
-          Draw them
-        </To>
+        <Link to={`${here}${here.includes('?') ? '&' : '?'}board=1`}>Draw them</Link>
       </p>
       <Wires view={view} />
       <Nodes view={view} />

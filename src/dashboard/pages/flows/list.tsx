@@ -6,10 +6,10 @@ import { queryWith, useLook } from '../../look.ts'
 import { type Act as DoesAct, page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, Head, To } from '../../parts/layout.tsx'
+import { Card, Empty, Head, Link, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { given } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
 import { cut, statusOrder, title } from '../../words/text.ts'
@@ -22,70 +22,65 @@ type FlowsData = { flows: FlowRow[]; cursor: string | null; stored: Graphs }
 
 const FRESH = 60_000
 
-function Row({ flow }: { flow: FlowRow }) {
-  const { id, name, status, nodes, active, values, oldestAt, changedAt, createdAt } = flow
-  return (
-    <tr data-row id={`row-${id}`}>
-      <td class="name">
+const columns: readonly Column<FlowRow>[] = [
+  {
+    head: 'Flow',
+    kind: 'name',
+    cell: ({ id, name, status }) => (
+      <>
         <StatusMark status={status} />{' '}
         <To kind="main" to={`/flows/${id}`}>
           <b title={name}>{cut(name, 48)}</b>
         </To>{' '}
         <span class="id">#{id}</span>
-      </td>
-      <td class="num">
+      </>
+    ),
+  },
+  {
+    head: '#Busy nodes',
+    cell: ({ nodes, active }) => (
+      <>
         {count(active)} <span class="dimmer">of {count(nodes)}</span>
-      </td>
-      <td class="num">{count(values)}</td>
-      <td class="num">{oldestAt === null ? <span class="dimmer">–</span> : <Since at={oldestAt} />}</td>
-      <td class="num">
-        <Ago at={changedAt ?? createdAt} />
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+  { head: '#Values that wait', cell: ({ values }) => count(values) },
+  {
+    head: '#The oldest',
+    cell: ({ oldestAt }) => (oldestAt === null ? <span class="dimmer">–</span> : <Since at={oldestAt} />),
+  },
+  { head: '#Graph changed', cell: ({ changedAt, createdAt }) => <Ago at={changedAt ?? createdAt} /> },
+]
 
-function FlowTable({ flows }: { flows: FlowRow[] }) {
-  return (
-    <Table
-      caption="Flows, newest first"
-      heads={['Flow', '#Busy nodes', '#Values that wait', '#The oldest', '#Graph changed']}
-    >
-      {flows.map((flow) => (
-        <Row flow={flow} />
-      ))}
-    </Table>
-  )
-}
+const storedColumns: readonly Column<Graphs['graphs'][number]>[] = [
+  {
+    head: 'Graph',
+    kind: 'fill',
+    cell: ({ name }) => (
+      <b>
+        <Name of={name} most={48} />
+      </b>
+    ),
+  },
+  { head: '#Size', kind: 'dim', cell: ({ nodes = 0, edges = 0 }) => `${many(nodes, 'node')}, ${many(edges, 'edge')}` },
+  {
+    head: '#Acts',
+    cell: ({ name }) => (
+      <Act act="begin" scope="write" fields={{ graph: name }} small label={`Make a flow of ${name}`}>
+        Make a flow
+      </Act>
+    ),
+  },
+]
 
 function Stored({ stored: { graphs, cursor }, search }: { stored: Graphs; search: string }) {
   if (graphs.length === 0) return null
   return (
     <Card title="Stored graphs">
-      <Table caption="Stored graphs" heads={['Graph', 'Size', 'Acts']} isPlain>
-        {graphs.map(({ name, nodes = 0, edges = 0 }) => (
-          <tr>
-            <td class="fill">
-              <b>
-                <Name of={name} most={48} />
-              </b>
-            </td>
-            <td class="num dim">
-              {many(nodes, 'node')}, {many(edges, 'edge')}
-            </td>
-            <td class="num">
-              <Act act="begin" scope="write" fields={{ graph: name }} small label={`Make a flow of ${name}`}>
-                Make a flow
-              </Act>
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <DataTable caption="Stored graphs" rows={graphs} columns={storedColumns} isPlain />
       {cursor && (
         <p class="note body">
-          <To kind="link" to={`/flows${queryWith(search, { graphs: cursor })}`}>
-            More graphs
-          </To>
+          <Link to={`/flows${queryWith(search, { graphs: cursor })}`}>More graphs</Link>
         </p>
       )}
     </Card>
@@ -122,25 +117,15 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
       <div class="stack">
         <Card kind="list">
           {flows.length > 0 ? (
-            <FlowTable flows={flows} />
+            <DataTable caption="Flows, newest first" rows={flows} columns={columns} idOf={({ id }) => `row-${id}`} />
           ) : (
-            <Empty
-              act={
-                chosen ? (
-                  <To kind="link" to="/flows">
-                    Show all
-                  </To>
-                ) : undefined
-              }
-            >
+            <Empty act={chosen && <Link to="/flows">Show all</Link>}>
               {chosen ? `No flow is ${chosen}.` : 'There is no flow yet: create a job of class flow in queue core.'}
             </Empty>
           )}
           {cursor && (
             <p class="note body">
-              <To kind="link" to={`/flows${queryWith(search, { cursor })}`}>
-                Older flows
-              </To>
+              <Link to={`/flows${queryWith(search, { cursor })}`}>Older flows</Link>
             </p>
           )}
         </Card>

@@ -9,6 +9,7 @@ import { Name } from '../../parts/name.tsx'
 import { given } from '../../words/form.ts'
 import { many } from '../../words/number.ts'
 import { clock } from '../../words/time.ts'
+import { Bar } from './slots.tsx'
 
 export const reset: Act = {
   scope: 'admin',
@@ -37,9 +38,7 @@ function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker 
           </span>
         </div>
         <div>
-          <svg class="bar" width="100%" height="18" aria-hidden="true">
-            <rect class="wait" width="100%" height="18" rx="3" />
-          </svg>
+          <Bar kind="wait" height={18} />
           <span class="sub">
             {shut}: <span class="st failed">{many(failures, 'failure')} in a row</span>
           </span>

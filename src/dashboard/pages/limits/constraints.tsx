@@ -7,9 +7,9 @@ import type { ConstraintView, LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Asked } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field, TextArea } from '../../parts/field.tsx'
-import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Card, JobId, To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { bodyOf, boundOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
 import { given, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
@@ -167,6 +167,36 @@ function useOf(name: string, limits: readonly LimitView[]): string {
   return running + waiting === 0 ? '' : `${count(running)} run, ${count(waiting)} wait`
 }
 
+const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView>[] => [
+  {
+    head: 'Constraint',
+    cell: ({ name }) => (
+      <To to={`/limits?constraint=${encodeURIComponent(name)}`} label={`Change constraint ${name}`}>
+        <b class="mono">
+          <Name of={name} most={28} />
+        </b>
+      </To>
+    ),
+  },
+  { head: 'Matches', kind: 'fill dim', title: matchesOf, cell: (one) => `${cut(matchesOf(one), 80)}: ${boundOf(one)}` },
+  { head: '#Use', kind: 'dim', cell: ({ name }) => useOf(name, limits) },
+  {
+    head: '#Acts',
+    cell: ({ name }) => (
+      <Button
+        act="unconstrain"
+        at="/limits"
+        scope="admin"
+        fields={{ constraint: name }}
+        icon="x"
+        kind="quiet"
+        small
+        label={`Remove constraint ${name}`}
+      />
+    ),
+  },
+]
+
 export function Constraints({ constraints, limits }: { constraints: ConstraintView[]; limits: readonly LimitView[] }) {
   return (
     <Card
@@ -177,36 +207,14 @@ export function Constraints({ constraints, limits }: { constraints: ConstraintVi
         </LinkButton>
       }
     >
-      {constraints.length === 0 && <Empty>No constraint: limits come from workers and groups.</Empty>}
-      <Table caption="Constraints" heads={['Constraint', 'Matches', 'Use', 'Acts']} isPlain kind="lined">
-        {constraints.map((one) => (
-          <tr>
-            <td>
-              <To to={`/limits?constraint=${encodeURIComponent(one.name)}`} label={`Change constraint ${one.name}`}>
-                <b class="mono">
-                  <Name of={one.name} most={28} />
-                </b>
-              </To>
-            </td>
-            <td class="fill dim" title={matchesOf(one)}>
-              {cut(matchesOf(one), 80)}: {boundOf(one)}
-            </td>
-            <td class="num dim">{useOf(one.name, limits)}</td>
-            <td class="num">
-              <Button
-                act="unconstrain"
-                at="/limits"
-                scope="admin"
-                fields={{ constraint: one.name }}
-                icon="x"
-                kind="quiet"
-                small
-                label={`Remove constraint ${one.name}`}
-              />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <DataTable
+        caption="Constraints"
+        empty="No constraint: limits come from workers and groups."
+        rows={constraints}
+        columns={columnsOf(limits)}
+        isPlain
+        kind="lined"
+      />
     </Card>
   )
 }

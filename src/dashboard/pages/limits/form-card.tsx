@@ -2,7 +2,7 @@
 
 import type { Child } from 'hono/jsx'
 import { Form } from '../../parts/form.tsx'
-import { Card, To } from '../../parts/layout.tsx'
+import { Card, Link } from '../../parts/layout.tsx'
 
 type FormCardProps = {
   title: string
@@ -15,15 +15,7 @@ type FormCardProps = {
 
 export function FormCard({ title, act, press, preview, foot, children }: FormCardProps) {
   return (
-    <Card
-      title={title}
-      kind="change"
-      right={
-        <To kind="link" to="/limits">
-          Cancel
-        </To>
-      }
-    >
+    <Card title={title} kind="change" right={<Link to="/limits">Cancel</Link>}>
       <Form act={act} scope="admin" press={press} at="/limits" preview={preview} isOpened>
         {children}
       </Form>

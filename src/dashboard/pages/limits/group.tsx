@@ -8,14 +8,15 @@ import { page } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, Head, JobId, To } from '../../parts/layout.tsx'
+import { Card, Empty, Head, JobId, Link } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name, NameLink } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { searchOn } from '../../search-on.ts'
 import { searchedOf } from '../../words/further.ts'
 import { count, many } from '../../words/number.ts'
+import { groupPath, jobPath } from '../../words/paths.ts'
 import { cut } from '../../words/text.ts'
 import { groupActs } from './groups.tsx'
 import { Holders, type Near, Turns } from './opened.tsx'
@@ -25,8 +26,13 @@ type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | nul
 
 const [HOLDERS, WAITING, JOBS] = [60, 40, 30]
 
-const jobsOf = (id: string): string => `/jobs?group=${encodeURIComponent(id)}`
-const wayOf = (id: string): string => `/groups/${encodeURIComponent(id)}`
+const columns: readonly Column<JobRow>[] = [
+  { head: 'Status', cell: ({ status }) => <StatusMark status={status} /> },
+  { head: 'Job', cell: ({ id }) => <JobId id={id} /> },
+  { head: 'Class', cell: ({ id, class: name }) => <NameLink to={jobPath(id)} of={name} most={36} isMain /> },
+  { head: 'What happened', kind: 'fill dim', cell: (job) => <What job={job} /> },
+  { head: '#When', cell: ({ endedAt, createdAt }) => <Ago at={endedAt ?? createdAt} /> },
+]
 
 function noteOf({ near }: GroupData): string {
   if (!near) return 'no unfinished job'
@@ -54,38 +60,11 @@ function Bound({ near }: { near: Near }) {
 
 function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
   return (
-    <Card
-      title="Its newest jobs"
-      right={
-        <To kind="link" to={jobsOf(id)}>
-          As a list
-        </To>
-      }
-    >
+    <Card title="Its newest jobs" right={<Link to={`/jobs?group=${encodeURIComponent(id)}`}>As a list</Link>}>
       {jobs.length === 0 && cursor === null && <Empty>No jobs.</Empty>}
-      <Table caption="Its newest jobs" heads={['Status', 'Job', 'Class', 'What happened', 'When']} isPlain grows>
-        {jobs.map((job) => (
-          <tr id={`row-${job.id}`}>
-            <td>
-              <StatusMark status={job.status} />
-            </td>
-            <td>
-              <JobId id={job.id} />
-            </td>
-            <td>
-              <NameLink to={`/jobs/${job.id}`} of={job.class} most={36} isMain />
-            </td>
-            <td class="fill dim">
-              <What job={job} />
-            </td>
-            <td class="num">
-              <Ago at={job.endedAt ?? job.createdAt} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <DataTable caption="Its newest jobs" rows={jobs} columns={columns} idOf={({ id }) => `row-${id}`} isPlain grows />
       <Further
-        to={cursor === null ? undefined : `${wayOf(id)}?cursor=${cursor}`}
+        to={cursor === null ? undefined : `${groupPath(id)}?cursor=${cursor}`}
         more="older jobs"
         rows={jobs.length}
         limit={JOBS}
@@ -127,7 +106,7 @@ export const group = page<GroupData>({
         </LinkButton>
         <Act
           act={data.near?.limit.paused ? 'resumeGroup' : 'pauseGroup'}
-          at={wayOf(data.id)}
+          at={groupPath(data.id)}
           scope="admin"
           fields={{ group: data.id }}
         >

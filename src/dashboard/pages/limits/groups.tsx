@@ -6,9 +6,9 @@ import type { GroupView } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
-import { Card, Empty } from '../../parts/layout.tsx'
+import { Card } from '../../parts/layout.tsx'
 import { NameLink } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { given, maybe, numberIn } from '../../words/form.ts'
 import { colours, wayToLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
@@ -86,37 +86,51 @@ export function GroupForm({ id, group, preview }: { id: string; group?: GroupVie
   )
 }
 
-function Row({ group, colour }: { group: GroupView; colour: string }) {
-  const { id, concurrency, running, waiting, jobs, paused } = group
-  return (
-    <tr>
-      <td>
+const columns: readonly Column<GroupView>[] = [
+  {
+    head: 'Group',
+    cell: ({ id, paused }) => (
+      <>
         <NameLink to={wayToLimit(groupKey(id))} of={id} most={28} isMain /> {paused && <span class="tag">paused</span>}
-      </td>
-      <td class={`fill ${colour}`}>
+      </>
+    ),
+  },
+  {
+    head: 'Share',
+    kind: 'fill',
+    cell: ({ concurrency, running }, i) => (
+      <div class={colours[i % colours.length]}>
         <Slots limit={{ concurrency, running }} small />
-      </td>
-      <td class="num">{concurrency === null ? count(running) : `${count(running)} of ${count(concurrency)}`}</td>
-      <td class="num dim">{many(waiting, 'waits', 'wait')}</td>
-      <td class="num dim">{many(jobs, 'job')}</td>
-      <td class="num">
-        <LinkButton to={`/limits?group=${encodeURIComponent(id)}`} scope="admin" small label={`Change group ${id}`}>
-          Change
-        </LinkButton>
-      </td>
-    </tr>
-  )
-}
+      </div>
+    ),
+  },
+  {
+    head: '#Running',
+    cell: ({ concurrency, running }) =>
+      concurrency === null ? count(running) : `${count(running)} of ${count(concurrency)}`,
+  },
+  { head: '#Waiting', kind: 'dim', cell: ({ waiting }) => many(waiting, 'waits', 'wait') },
+  { head: '#Jobs', kind: 'dim', cell: ({ jobs }) => many(jobs, 'job') },
+  {
+    head: '#Acts',
+    cell: ({ id }) => (
+      <LinkButton to={`/limits?group=${encodeURIComponent(id)}`} scope="admin" small label={`Change group ${id}`}>
+        Change
+      </LinkButton>
+    ),
+  },
+]
 
 export function Groups({ groups }: { groups: GroupView[] }) {
   return (
     <Card title="Groups" right="with unfinished jobs">
-      {groups.length === 0 && <Empty>No group has unfinished jobs.</Empty>}
-      <Table caption="Groups" heads={['Group', 'Share', 'Running', 'Waiting', 'Jobs', 'Acts']} isPlain>
-        {groups.slice(0, SHOWN).map((group, i) => (
-          <Row group={group} colour={colours[i % colours.length]!} />
-        ))}
-      </Table>
+      <DataTable
+        caption="Groups"
+        empty="No group has unfinished jobs."
+        rows={groups.slice(0, SHOWN)}
+        columns={columns}
+        isPlain
+      />
     </Card>
   )
 }

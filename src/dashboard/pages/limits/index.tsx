@@ -3,13 +3,13 @@
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { ConstraintView, GroupView, LimitRow, OpenBreaker } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
-import { useLook } from '../../look.ts'
 import { missing } from '../../missing.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Search } from '../../parts/search.tsx'
 import { isFull, kindOfLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
 import { acts } from './acts.ts'
@@ -106,7 +106,6 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
 
 function View({ data }: { data: LimitsData }) {
   const { limits, groups, constraints, breakers, near, change, group, drafted, wanted, preview } = data
-  const { base } = useLook()
   const full = limits.filter(isFull).length
   const waiting = limits.reduce((sum, limit) => sum + limit.waiting, 0)
   return (
@@ -115,9 +114,7 @@ function View({ data }: { data: LimitsData }) {
         title="Limits"
         note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job waits', 'jobs wait')}`}
       >
-        <form class="filter small" action={`${base}/limits`}>
-          <input name="q" type="search" aria-label="Key" placeholder="Key" value={wanted} />
-        </form>
+        <Search at="/limits" label="Key" value={wanted} />
         <LinkButton to="/limits?change=" scope="admin" icon="plus" kind="primary">
           New limit
         </LinkButton>

@@ -4,9 +4,10 @@ import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { To } from '../../parts/layout.tsx'
 import { Since } from '../../parts/moment.tsx'
-import { Table } from '../../parts/table.tsx'
+import { DataTable } from '../../parts/table.tsx'
 import { coloursOf } from '../../words/limit.ts'
 import { count } from '../../words/number.ts'
+import { jobPath } from '../../words/paths.ts'
 import { cut } from '../../words/text.ts'
 import { clock, span } from '../../words/time.ts'
 
@@ -61,17 +62,24 @@ export function Holders({ near: { holders }, colours, open = false }: Coloured &
   return (
     <details class="noteup" open={open}>
       <summary class="link">Holders</summary>
-      <Table caption="Holders" heads={['Job', 'Who', 'Since']} isPlain>
-        {holders.map(({ job, class: name, group, startedAt, process }) => (
-          <tr>
-            <td class={colours.get(group)}>
-              <span class="gd inline" /> <To to={`/jobs/${job}`}>{`${cut(name, 20)} #${job}`}</To>
-            </td>
-            <td class="dim">{process ?? group ?? ''}</td>
-            <td class="num">{startedAt !== null && <Since at={startedAt} />}</td>
-          </tr>
-        ))}
-      </Table>
+      <DataTable
+        caption="Holders"
+        rows={holders}
+        columns={[
+          {
+            head: 'Job',
+            kind: ({ group }) => colours.get(group)!,
+            cell: ({ job, class: name }) => (
+              <>
+                <span class="gd inline" /> <To to={jobPath(job)}>{`${cut(name, 20)} #${job}`}</To>
+              </>
+            ),
+          },
+          { head: 'Who', kind: 'dim', cell: ({ process, group }) => process ?? group ?? '' },
+          { head: '#Since', cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
+        ]}
+        isPlain
+      />
     </details>
   )
 }

@@ -1,5 +1,6 @@
 // The slots of a limit as cells, in the colour of the group that holds each.
 
+import type { Child } from 'hono/jsx'
 import type { Holder, LimitRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { coloursOf } from '../../words/limit.ts'
@@ -30,11 +31,17 @@ function Cells({ of, on, kinds, height }: { of: number; on: number; kinds: strin
   )
 }
 
+export const Bar = ({ kind, height, children }: { kind: string; height: number; children?: Child }) => (
+  <svg class="bar" width="100%" height={height} aria-hidden="true">
+    <rect class={kind} width="100%" height={height} rx="3" />
+    {children}
+  </svg>
+)
+
 function Starts({ starts, period, height }: { starts: readonly number[]; period: number; height: number }) {
   const { now } = useLook()
   return (
-    <svg class="bar" width="100%" height={height} aria-hidden="true">
-      <rect class="f-sunken" width="100%" height={height} rx="3" />
+    <Bar kind="f-sunken" height={height}>
       {starts.map((at) => (
         <rect
           class="f-running"
@@ -43,7 +50,7 @@ function Starts({ starts, period, height }: { starts: readonly number[]; period:
           height={height}
         />
       ))}
-    </svg>
+    </Bar>
   )
 }
 
@@ -76,15 +83,11 @@ export function Slots({ limit, holders, colours: given, small }: SlotsProps) {
   return (
     <div>
       {isShut ? (
-        <svg class="bar" width="100%" height={height} aria-hidden="true">
-          <rect class="wait" width="100%" height={height} rx="3" />
-        </svg>
+        <Bar kind="wait" height={height} />
       ) : rate && starts ? (
         <Starts starts={starts} period={rate.period} height={height} />
       ) : concurrency === null ? (
-        <svg class="bar" width="100%" height={height} aria-hidden="true">
-          <rect class="f-sunken" width="100%" height={height} rx="3" />
-        </svg>
+        <Bar kind="f-sunken" height={height} />
       ) : (
         <Cells of={concurrency} on={running} kinds={small ? [''] : kinds} height={height} />
       )}

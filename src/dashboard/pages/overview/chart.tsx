@@ -3,9 +3,9 @@
 import type { Point } from '../../../core/series.ts'
 import { queryWith, useLook, useWay } from '../../look.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { Card, To } from '../../parts/layout.tsx'
+import { Card, Link, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { stretchText } from '../../words/filter.ts'
 import { count, many } from '../../words/number.ts'
@@ -22,10 +22,10 @@ const round = (n: number): number => Math.round(n * 100) / 100
 const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
   `/jobs${queryWith('', { status, queue, ended: stretchText({ from: at, to: at + span / columns }) })}`
 
-type ColumnProps = { point: Point; i: number; of: number; top: number; low: number; to: (status: Ended) => string }
+type PlotColumnProps = { point: Point; i: number; of: number; top: number; low: number; to: (status: Ended) => string }
 type Ended = 'completed' | 'failed'
 
-function Column({ point, i, of, top, low, to }: ColumnProps) {
+function PlotColumn({ point, i, of, top, low, to }: PlotColumnProps) {
   const width = (WIDTH / of) * (1 - GAP)
   const x = round((WIDTH / of) * i)
   const up = round((point.completed / top) * (LINE - 9.5))
@@ -66,17 +66,9 @@ function Steps({ range }: { range: Range }) {
     <>
       {range.to !== undefined && (
         <>
-          <To kind="link" to={to(begin - range.span, begin)}>
-            Earlier
-          </To>
-          {end < now && (
-            <To kind="link" to={to(end, end + range.span)}>
-              Later
-            </To>
-          )}
-          <To kind="link" to={to()}>
-            All of it
-          </To>
+          <Link to={to(begin - range.span, begin)}>Earlier</Link>
+          {end < now && <Link to={to(end, end + range.span)}>Later</Link>}
+          <Link to={to()}>All of it</Link>
         </>
       )}
       {range.columns > FEW && (
@@ -101,23 +93,22 @@ function Deploy({ deploy, points }: { deploy: DeployMark; points: Point[] }) {
 
 function Numbers({ points, said, to }: { points: Point[]; said: string; to: (point: Point, status: Ended) => string }) {
   const { zone } = useLook()
-  const cell = (point: Point, status: Ended) => (
-    <td class="num">{point[status] === 0 ? count(0) : <To to={to(point, status)}>{count(point[status])}</To>}</td>
-  )
+  const number = (head: string, status: Ended): Column<Point> => ({
+    head,
+    cell: (point) => (point[status] === 0 ? count(0) : <To to={to(point, status)}>{count(point[status])}</To>),
+  })
   return (
     <details class="foot" id="table">
       <summary class="link">Show as table</summary>
-      <Table caption={said} heads={['From', '#Completed', '#Failed']}>
-        {points
-          .filter(({ completed, failed }) => completed + failed > 0)
-          .map((point) => (
-            <tr>
-              <td>{`${dayOf(point.at, zone)} ${hourOf(point.at, zone)}`}</td>
-              {cell(point, 'completed')}
-              {cell(point, 'failed')}
-            </tr>
-          ))}
-      </Table>
+      <DataTable
+        caption={said}
+        rows={points.filter(({ completed, failed }) => completed + failed > 0)}
+        columns={[
+          { head: 'From', cell: ({ at }) => `${dayOf(at, zone)} ${hourOf(at, zone)}` },
+          number('#Completed', 'completed'),
+          number('#Failed', 'failed'),
+        ]}
+      />
     </details>
   )
 }
@@ -158,7 +149,7 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
         ))}
         <path class="ln1 s-line2" d={`M0 ${LINE}H${WIDTH}`} />
         {points.map((point, i) => (
-          <Column point={point} i={i} of={points.length} top={top} low={low} to={(status) => to(point, status)} />
+          <PlotColumn point={point} i={i} of={points.length} top={top} low={low} to={(status) => to(point, status)} />
         ))}
         {deploys.map((deploy) => (
           <Deploy deploy={deploy} points={points} />

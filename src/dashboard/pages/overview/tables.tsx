@@ -1,15 +1,17 @@
 // Tables of Overview: open jobs, queues and longest runs.
 
+import type { Child } from 'hono/jsx'
 import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Icon, Shape, StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, To } from '../../parts/layout.tsx'
+import { Icon, Shape, StatusMark, StatusText } from '../../parts/icon.tsx'
+import { Card, Link, To } from '../../parts/layout.tsx'
 import { NameLink } from '../../parts/name.tsx'
-import { RunRow } from '../../parts/run-row.tsx'
+import { runColumns } from '../../parts/runs.tsx'
 import { Bars, Pips } from '../../parts/spark.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { count } from '../../words/number.ts'
+import { queuePath } from '../../words/paths.ts'
 import { readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
 import { about } from '../../words/time.ts'
@@ -105,84 +107,81 @@ export type Ends = { of: Readonly<Record<string, Point[]>>; range: Range }
 
 const BARS = 24
 
-function EndsCell({ name, ends: { of, range } }: { name: string; ends: Ends }) {
+function EndsOf({ name, ends: { of, range } }: { name: string; ends: Ends }) {
   const { now } = useLook()
   const points = columnsOf(of[name] ?? [], { ...range, columns: Math.min(BARS, range.columns) }, now)
   const sum = (what: 'completed' | 'failed') => points.reduce((all, point) => all + point[what], 0)
+  const said = `${count(sum('completed'))} completed, ${count(sum('failed'))} failed`
   return (
-    <td class="num wide" title={`${count(sum('completed'))} completed, ${count(sum('failed'))} failed`}>
-      <span class="vh">{`${count(sum('completed'))} completed, ${count(sum('failed'))} failed`}</span>
+    <span title={said}>
+      <span class="vh">{said}</span>
       <Bars values={points.map(({ completed, failed }) => completed + failed)} tone="f-done" />
-    </td>
+    </span>
   )
 }
 
-function QueueRow({ queue, ends }: { queue: QueueView; ends?: Ends }) {
-  const { now } = useLook()
-  const { name, paused, mode, lanes, maxLanes, counts, oldestReady } = queue
-  const wait = oldestReady === null ? null : now - oldestReady
-  const zero = (n: number) => (n === 0 ? <span class="dimmer">0</span> : count(n))
-  const way = encodeURIComponent(name)
-  return (
-    <tr>
-      <td>
-        <NameLink to={`/queues/${way}`} of={name} most={28} isMain /> {mode === 'pull' && <span class="tag">pull</span>}
-      </td>
-      <td>
-        {paused ? (
-          <span class="st suspended">
-            <Shape status="suspended" />
-            paused
-          </span>
+const zero = (n: number): Child => (n === 0 ? <span class="dimmer">0</span> : count(n))
+
+const upLink = (n: number, to: string): Child =>
+  n === 0 ? (
+    zero(0)
+  ) : (
+    <To kind="up" to={to}>
+      {count(n)}
+    </To>
+  )
+
+const number = (head: string, cell: (queue: QueueView) => Child, kind?: string): Column<QueueView> => ({
+  head: `#${head}`,
+  label: head,
+  kind,
+  cell,
+})
+
+function queueColumns(now: number): Column<QueueView>[] {
+  const waitOf = ({ oldestReady }: QueueView): number | null => (oldestReady === null ? null : now - oldestReady)
+  return [
+    {
+      head: 'Queue',
+      cell: ({ name, mode }) => (
+        <>
+          <NameLink to={queuePath(name)} of={name} most={28} isMain />{' '}
+          {mode === 'pull' && <span class="tag">pull</span>}
+        </>
+      ),
+    },
+    {
+      head: 'Lanes',
+      cell: ({ paused, lanes, maxLanes }) =>
+        paused ? (
+          <StatusText status="suspended">paused</StatusText>
         ) : (
           <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
-        )}
-      </td>
-      <td class="num" data-head="Ready">
-        {zero(readyIn(queue))}
-      </td>
-      <td class={`num ${wait === null ? 'dimmer' : wait > 60_000 ? 'up' : 'dim'}`} data-head="Oldest">
-        {wait === null ? '–' : about(wait)}
-      </td>
-      <td class="num" data-head="At limits">
-        {counts.limited === 0 ? (
-          zero(0)
-        ) : (
-          <To kind="up" to="/limits">
-            {count(counts.limited)}
-          </To>
-        )}
-      </td>
-      <td class="num" data-head="Running">
-        {zero(counts.running)}
-      </td>
-      <td class="num dim" data-head="Later">
-        {zero(counts.scheduled)}
-      </td>
-      <td class="num" data-head="Failed">
-        {counts.failed === 0 ? (
-          zero(0)
-        ) : (
-          <To kind="up" to={`/jobs?status=failed&queue=${way}`}>
-            {count(counts.failed)}
-          </To>
-        )}
-      </td>
-      {ends && <EndsCell name={name} ends={ends} />}
-    </tr>
-  )
+        ),
+    },
+    number('Ready', (queue) => zero(readyIn(queue))),
+    {
+      head: '#Oldest',
+      label: 'Oldest',
+      kind: (queue) => (queue.oldestReady === null ? 'dimmer' : waitOf(queue)! > 60_000 ? 'up' : 'dim'),
+      cell: (queue) => (queue.oldestReady === null ? '–' : about(waitOf(queue)!)),
+    },
+    number('At limits', ({ counts }) => upLink(counts.limited, '/limits')),
+    number('Running', ({ counts }) => zero(counts.running)),
+    number('Later', ({ counts }) => zero(counts.scheduled), 'dim'),
+    number('Failed', ({ name, counts }) =>
+      upLink(counts.failed, `/jobs?status=failed&queue=${encodeURIComponent(name)}`),
+    ),
+  ]
 }
 
-const heads = ['Queue', 'Lanes', '#Ready', '#Oldest', '#At limits', '#Running', '#Later', '#Failed']
+const NO_QUEUES = 'There is no queue yet: the first job creates one.'
 
 export function QueueTable({ queues, ends }: { queues: QueueView[]; ends?: Ends }) {
-  return (
-    <Table caption="Queues" heads={[...heads, ...(ends ? [`##Ends, ${ends.range.text}`] : [])]} kind="lined">
-      {queues.map((queue) => (
-        <QueueRow queue={queue} ends={ends} />
-      ))}
-    </Table>
-  )
+  const { now } = useLook()
+  const columns = queueColumns(now)
+  if (ends) columns.push({ head: `##Ends, ${ends.range.text}`, cell: ({ name }) => <EndsOf name={name} ends={ends} /> })
+  return <DataTable caption="Queues" empty={NO_QUEUES} rows={queues} columns={columns} kind="lined" />
 }
 
 const SHOWN = 8
@@ -190,12 +189,8 @@ const SHOWN = 8
 export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
   const busy = queues.toSorted((a, b) => b.counts.queued + b.counts.running - a.counts.queued - a.counts.running)
   return (
-    <Card title="Queues" right={<To kind="link" to="/queues">{`All ${count(queues.length)}`}</To>}>
-      {queues.length === 0 ? (
-        <Empty>There is no queue yet: the first job creates one.</Empty>
-      ) : (
-        <QueueTable queues={busy.slice(0, SHOWN)} ends={ends} />
-      )}
+    <Card title="Queues" right={<Link to="/queues">{`All ${count(queues.length)}`}</Link>}>
+      <QueueTable queues={busy.slice(0, SHOWN)} ends={ends} />
     </Card>
   )
 }
@@ -203,19 +198,13 @@ export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
 /** Share of a lease after which a run needs attention. */
 const LATE = 0.8
 
-export function RunningLongest({ runs }: { runs: RunUnderWay[] }) {
-  return (
-    <Card title="Running longest" right="of the lease">
-      {runs.length === 0 && <Empty>Nothing runs.</Empty>}
-      <Table caption="What runs longest" heads={['Status', 'Class and job', 'Runs for', 'Lease']} isPlain>
-        {runs.map((run) => (
-          <RunRow
-            run={run}
-            mark={<StatusMark status="running" />}
-            tone={(share) => (share > LATE ? 'suspended' : 'running')}
-          />
-        ))}
-      </Table>
-    </Card>
-  )
-}
+const running: readonly Column<RunUnderWay>[] = [
+  { head: 'Status', cell: () => <StatusMark status="running" /> },
+  ...runColumns((share) => (share > LATE ? 'suspended' : 'running')),
+]
+
+export const RunningLongest = ({ runs }: { runs: RunUnderWay[] }) => (
+  <Card title="Running longest" right="of the lease">
+    <DataTable caption="What runs longest" empty="Nothing runs." rows={runs} columns={running} isPlain />
+  </Card>
+)

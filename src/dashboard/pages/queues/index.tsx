@@ -3,7 +3,7 @@
 import type { QueueView } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
-import { Card, Empty, Head } from '../../parts/layout.tsx'
+import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { count, many } from '../../words/number.ts'
 import { rangeIn } from '../../words/series.ts'
@@ -42,11 +42,7 @@ export const queues = page<{ queues: QueueView[]; ends: Ends }>({
         <RangeChoice at="/queues" range={ends.range} />
       </Head>
       <Card>
-        {queues.length === 0 ? (
-          <Empty>There is no queue yet: the first job creates one.</Empty>
-        ) : (
-          <QueueTable queues={queues} ends={ends} />
-        )}
+        <QueueTable queues={queues} ends={ends} />
       </Card>
     </>
   ),

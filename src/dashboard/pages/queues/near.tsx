@@ -3,78 +3,83 @@
 import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Card, Empty, JobId } from '../../parts/layout.tsx'
+import { Card, JobId } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
-import { Name, NameLink } from '../../parts/name.tsx'
-import { RunRow } from '../../parts/run-row.tsx'
-import { Table } from '../../parts/table.tsx'
+import { Name, NameLink, Others, Tag } from '../../parts/name.tsx'
+import { runColumns } from '../../parts/runs.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { count, many, short } from '../../words/number.ts'
+import { workerPath } from '../../words/paths.ts'
 import { cut, listed } from '../../words/text.ts'
 import { about, span } from '../../words/time.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
 const [RUNS, CLASSES] = [6, 12]
 
-type ServerProps = { id: string; most: number; tag: string; has: Child; when: Child }
+type Server = { id: string; most: number; tag: string; has: Child; when: Child }
 
-const Server = ({ id, most, tag, has, when }: ServerProps) => (
-  <tr>
-    <td>
-      <b class="mono">
-        <Name of={id} most={most} />
-      </b>{' '}
-      <span class="tag">{tag}</span>
-    </td>
-    <td class="fill dim">{has}</td>
-    <td class="num dim">{when}</td>
-  </tr>
-)
+const serverColumns: readonly Column<Server>[] = [
+  {
+    head: 'Who',
+    cell: ({ id, most, tag }) => (
+      <>
+        <b class="mono">
+          <Name of={id} most={most} />
+        </b>{' '}
+        <span class="tag">{tag}</span>
+      </>
+    ),
+  },
+  { head: 'What it has', kind: 'fill dim', cell: ({ has }) => has },
+  { head: '#Since or until', kind: 'dim', cell: ({ when }) => when },
+]
 
-const Until = ({ at }: { at: number }) => (
-  <>
-    ends <Ago at={at} />
-  </>
-)
+function serversOf({ name, open, claims, batch, runs }: QueueDetail, processes: readonly ProcessView[]): Server[] {
+  const runsOf = (lane: string): number => runs.filter((run) => run.lane !== null && lane.startsWith(run.lane)).length
+  const programs = processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(name) ? [one] : []))
+  return [
+    ...open.map(({ id, kind, since, until }) => ({
+      id,
+      most: 12,
+      tag: kind === 'bell' ? 'on its way' : 'lane',
+      has: kind === 'lane' && `${many(runsOf(id), 'run')}, ${count(batch)} at most`,
+      when:
+        since === null ? (
+          <Ago at={until} word="ends" />
+        ) : (
+          <>
+            open <Since at={since} />
+          </>
+        ),
+    })),
+    ...programs.map(({ id, runs, startedAt }) => ({
+      id,
+      most: 24,
+      tag: 'pull',
+      has: `${many(runs.length, 'run')} under way`,
+      when: <Since at={startedAt} />,
+    })),
+    ...claims.map(({ id, names, until }) => ({
+      id,
+      most: 12,
+      tag: 'waits',
+      has: `for ${names.length === 0 ? 'any class' : cut(listed(names), 40)}`,
+      when: <Ago at={until} word="ends" />,
+    })),
+  ]
+}
 
 export function Serves({ queue, processes }: { queue: QueueDetail; processes: ProcessView[] }) {
-  const { open, claims, batch, runs } = queue
-  const programs = processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(queue.name) ? [one] : []))
-  const all = open.length + programs.length + claims.length
-  const runsOf = (lane: string): number => runs.filter((run) => run.lane !== null && lane.startsWith(run.lane)).length
+  const servers = serversOf(queue, processes)
   return (
-    <Card title="Who serves it" tag={count(all)}>
-      {all === 0 && <Empty>No lane is open, and no pull worker has claimed from this queue.</Empty>}
-      <Table caption="Lanes, pull workers, and waiting claims" heads={['Who', 'What it has', 'Since or until']} isPlain>
-        {open.map(({ id, kind, since, until }) => (
-          <Server
-            {...{ id, most: 12, tag: kind === 'bell' ? 'on its way' : 'lane' }}
-            has={kind === 'lane' && `${many(runsOf(id), 'run')}, ${count(batch)} at most`}
-            when={
-              since === null ? (
-                <Until at={until} />
-              ) : (
-                <>
-                  open <Since at={since} />
-                </>
-              )
-            }
-          />
-        ))}
-        {programs.map(({ id, runs, startedAt }) => (
-          <Server
-            {...{ id, most: 24, tag: 'pull' }}
-            has={`${many(runs.length, 'run')} under way`}
-            when={<Since at={startedAt} />}
-          />
-        ))}
-        {claims.map(({ id, names, until }) => (
-          <Server
-            {...{ id, most: 12, tag: 'waits' }}
-            has={`for ${names.length === 0 ? 'any class' : cut(listed(names), 40)}`}
-            when={<Until at={until} />}
-          />
-        ))}
-      </Table>
+    <Card title="Who serves it" tag={count(servers.length)}>
+      <DataTable
+        caption="Lanes, pull workers, and waiting claims"
+        empty="No lane is open, and no pull worker has claimed from this queue."
+        rows={servers}
+        columns={serverColumns}
+        isPlain
+      />
     </Card>
   )
 }
@@ -82,16 +87,13 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
 export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
   return (
     <Card title="Runs under way" tag={count(counts.running)} right="of the lease">
-      {runs.length === 0 && <Empty>Nothing runs.</Empty>}
-      <Table
+      <DataTable
         caption="Runs under way, the lease that ends first at the top"
-        heads={['Class and job', 'Runs for', 'Lease']}
+        empty="Nothing runs."
+        rows={runs.slice(0, RUNS)}
+        columns={runColumns()}
         isPlain
-      >
-        {runs.slice(0, RUNS).map((run) => (
-          <RunRow run={run} />
-        ))}
-      </Table>
+      />
     </Card>
   )
 }
@@ -111,69 +113,63 @@ export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
   const { now } = useLook()
   return (
     <Card title="Who is next" tag={count(next.length)} right={orderOf(ageing)}>
-      {next.length === 0 && <Empty>No job is ready.</Empty>}
-      <Table
+      <DataTable
         caption="Ready jobs, in the order in which they start"
-        heads={['Place', 'Job', 'Class', 'Reason', 'Waits']}
+        empty="No job is ready."
+        rows={next}
+        columns={[
+          { head: '#Place', kind: 'dim', cell: (_, i) => i + 1 },
+          { head: 'Job', cell: ({ job }) => <JobId id={job} /> },
+          {
+            head: 'Class',
+            kind: 'fill',
+            cell: ({ class: name, group, pull }) => (
+              <>
+                <Name of={name} most={40} /> {group && <Tag of={group} />} {pull && <span class="tag">pull</span>}
+              </>
+            ),
+          },
+          { head: '#Reason', kind: 'dim', cell: (one) => reason(one, ageing, now) },
+          { head: '#Waits', cell: ({ since }) => <Since at={since} /> },
+        ]}
         isPlain
-      >
-        {next.map((one, i) => (
-          <tr>
-            <td class="num dim">{i + 1}</td>
-            <td>
-              <JobId id={one.job} />
-            </td>
-            <td class="fill">
-              <Name of={one.class} most={40} />{' '}
-              {one.group && (
-                <span class="tag">
-                  <Name of={one.group} most={24} />
-                </span>
-              )}{' '}
-              {one.pull && <span class="tag">pull</span>}
-            </td>
-            <td class="num dim">{reason(one, ageing, now)}</td>
-            <td class="num">
-              <Since at={one.since} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      />
     </Card>
   )
 }
 
-export function ItsClasses({ name: queue, classes }: { name: string; classes: readonly ClassRow[] }) {
+const classColumns: readonly Column<ClassRow>[] = [
+  {
+    head: 'Class',
+    kind: 'fill',
+    cell: ({ queue, class: name }) =>
+      name === null ? <Others /> : <NameLink to={workerPath(queue, name)} of={name} most={30} />,
+  },
+  { head: '#Runs', cell: ({ counts }) => many(counts.runs, 'run') },
+  {
+    head: '#Failed',
+    kind: ({ counts }) => (counts.failed > 0 ? 'up' : 'dimmer'),
+    cell: ({ counts }) => `${short(counts.failed)} failed`,
+  },
+  {
+    head: '#p95',
+    kind: 'dim',
+    title: () => '95 of 100 runs took at most this',
+    cell: ({ took }) => (took ? about(took.p95) : '–'),
+  },
+]
+
+export function ItsClasses({ classes }: { classes: readonly ClassRow[] }) {
   const busy = classes.toSorted((a, b) => b.counts.runs - a.counts.runs)
   return (
     <Card title="Classes" tag={count(classes.length)} right="today, UTC">
-      {classes.length === 0 && <Empty>Nothing was counted today.</Empty>}
-      <Table
+      <DataTable
         caption="Classes of this queue, with their counts since midnight UTC"
-        heads={['Class', 'Runs', 'Failed', 'p95']}
+        empty="Nothing was counted today."
+        rows={busy.slice(0, CLASSES)}
+        columns={classColumns}
         isPlain
-      >
-        {busy.slice(0, CLASSES).map(({ class: name, counts, took }) => (
-          <tr>
-            <td class="fill">
-              {name === null ? (
-                <span class="dim">all other classes</span>
-              ) : (
-                <NameLink
-                  to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}
-                  of={name}
-                  most={30}
-                />
-              )}
-            </td>
-            <td class="num">{many(counts.runs, 'run')}</td>
-            <td class={counts.failed > 0 ? 'num up' : 'num dimmer'}>{short(counts.failed)} failed</td>
-            <td class="num dim" title="95 of 100 runs took at most this">
-              {took ? about(took.p95) : '–'}
-            </td>
-          </tr>
-        ))}
-      </Table>
+      />
     </Card>
   )
 }

@@ -8,6 +8,7 @@ import { Name } from '../../parts/name.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { type DeployMark, deploysOf } from '../../words/deploy.ts'
 import { count, many } from '../../words/number.ts'
+import { queuePath } from '../../words/paths.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
 import { deploymentsOf } from '../jobs/kinds.tsx'
@@ -56,11 +57,11 @@ export const queue = page<QueueData>({
         title={<Name of={queue.name} most={60} />}
         note={`${queue.mode}, ${count(queue.lanes)} of ${many(queue.maxLanes, 'lane')} open`}
       >
-        <RangeChoice at={`/queues/${encodeURIComponent(queue.name)}`} range={range} />
+        <RangeChoice at={queuePath(queue.name)} range={range} />
         <To kind="btn" to={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
           Its jobs
         </To>
-        <PauseButton queue={queue} at={`/queues/${encodeURIComponent(queue.name)}`} />
+        <PauseButton queue={queue} at={queuePath(queue.name)} />
       </Head>
       <Card>
         <QueueTable queues={[queue]} />
@@ -74,7 +75,7 @@ export const queue = page<QueueData>({
         <div class="stack">
           <Serves queue={queue} processes={processes} />
           <Settings queue={queue} />
-          <ItsClasses name={queue.name} classes={classes} />
+          <ItsClasses classes={classes} />
         </div>
       </div>
     </>

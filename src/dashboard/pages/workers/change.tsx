@@ -5,8 +5,9 @@ import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { refusal } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
-import { Card, To } from '../../parts/layout.tsx'
+import { Card, Link } from '../../parts/layout.tsx'
 import { naming } from '../../words/form.ts'
+import { workerPath } from '../../words/paths.ts'
 import { cut } from '../../words/text.ts'
 import {
   jsonFields,
@@ -17,7 +18,6 @@ import {
   workerTexts,
 } from '../../words/worker.ts'
 import type { Worker } from './classes.tsx'
-import { pathOf } from './one.tsx'
 import { WorkerFields } from './register.tsx'
 import { type Unfit, UnfitLine } from './unfit.tsx'
 
@@ -66,7 +66,7 @@ export const change: Act = {
     const changed = workerFields.filter((name) => wanted[name] !== was[name])
     if (changed.length === 0) return { say: `${params.class} stays as it is` }
     checkStill(changed, was, is)
-    const path = pathOf(params.queue!, params.class!)
+    const path = workerPath(params.queue!, params.class!)
     await naming(jsonFields, call('PATCH', `/v1${path}`, workerPatchOf(wanted, is)))
     const say = `${params.class} is changed: ${changed.join(', ')}`
     const lost = wanted.served === 'pull' ? lostWith(worker) : []
@@ -84,7 +84,7 @@ export const change: Act = {
 /** Keeps its first state while it is open, so that a conflict with another change is detected. */
 export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
   const { who } = useLook()
-  const path = pathOf(worker.queue, worker.class)
+  const path = workerPath(worker.queue, worker.class)
   if (refusal(who.scopes, 'admin')) return null
   if (isFunction(worker))
     return (
@@ -94,15 +94,7 @@ export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
     )
   const texts = workerTexts(worker)
   return (
-    <Card
-      title={`Change ${cut(worker.class, 40)}`}
-      id="change"
-      right={
-        <To kind="link" to={path}>
-          Cancel
-        </To>
-      }
-    >
+    <Card title={`Change ${cut(worker.class, 40)}`} id="change" right={<Link to={path}>Cancel</Link>}>
       <Form act="change" scope="admin" press="Save" at={path} preview={['change', 'in', 'args']} isOpened isIsland>
         {workerFields.map((name) => (
           <input type="hidden" name={`was_${name}`} value={texts[name]} />

@@ -5,16 +5,15 @@ import { useLook } from '../../look.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
 import { Name, NameLink } from '../../parts/name.tsx'
+import { Search } from '../../parts/search.tsx'
 import { count, many, short } from '../../words/number.ts'
+import { ofClass, workerPath } from '../../words/paths.ts'
 import { about } from '../../words/time.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
 export type Worker = WorkerView
 
 const MINUTE = 60_000
-
-const at = ({ queue, class: name }: Pick<Worker, 'queue' | 'class'>): string =>
-  `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
 
 export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
@@ -62,13 +61,13 @@ function Row({ worker, of, isChosen, isWide }: RowProps) {
   return (
     <tr aria-selected={isChosen ? 'true' : undefined}>
       <td class="fill">
-        <NameLink to={at(worker)} of={name} most={34} isMain />
+        <NameLink to={workerPath(queue, name)} of={name} most={34} isMain />
       </td>
       <td>
         {isWide && worker.pull && worker.seen === null && <span class="note">not heard</span>}{' '}
         <span class="tag">{kindOf(worker)}</span>
       </td>
-      <Numbers of={of} at={`queue=${encodeURIComponent(queue)}&class=${encodeURIComponent(name)}`} />
+      <Numbers of={of} at={ofClass(queue, name)} />
     </tr>
   )
 }
@@ -121,9 +120,7 @@ export function Top({ workers, wanted }: { workers: readonly Worker[]; wanted: s
   const programs = heard === 0 ? '' : `; pull workers claimed from ${many(heard, 'queue')} in the last minute`
   return (
     <Head title="Workers" note={`${many(workers.length, 'class', 'classes')} in ${many(queues, 'queue')}${programs}`}>
-      <form class="filter small">
-        <input name="q" type="search" aria-label="Class or port" placeholder="Class or port" value={wanted} />
-      </form>
+      <Search at="/workers" label="Class or port" value={wanted} />
       <LinkButton to="/workers?register" scope="admin" icon="plus" kind="primary">
         Register
       </LinkButton>

@@ -5,6 +5,7 @@ import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/workers-css.generated.ts'
 import { type Act, type Asked, page } from '../../page.ts'
 import { many } from '../../words/number.ts'
+import { workerPath } from '../../words/paths.ts'
 import { byClass } from '../jobs/by-class.tsx'
 import { make } from '../new-job.tsx'
 import { Change, change } from './change.tsx'
@@ -72,7 +73,7 @@ const unregister: Act = {
     }
   },
   async does({ call, params }) {
-    await call('DELETE', `/v1/workers/${encodeURIComponent(params.queue!)}/${encodeURIComponent(params.class!)}`)
+    await call('DELETE', `/v1${workerPath(params.queue!, params.class!)}`)
     return { say: `${params.class} is unregistered`, to: '/workers' }
   },
 }

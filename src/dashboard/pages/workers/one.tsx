@@ -5,22 +5,21 @@ import { shownUrl } from '../../../core/url.ts'
 import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
+import { type Fact, Facts } from '../../parts/facts.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
-import { Card, Choice, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Card, Choice, JobId, Link } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { count, many } from '../../words/number.ts'
+import { ofClass, workerPath } from '../../words/paths.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
 import { span } from '../../words/time.ts'
 import { AsCurl, AsJson } from './body.tsx'
 import type { Worker } from './classes.tsx'
 
 const SERVING = 5
-
-export const pathOf = (queue: string, name: string): string =>
-  `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
 
 function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }) {
   if (push) return shownUrl(push.url)
@@ -66,10 +65,11 @@ const triesOf = ({ retry }: WorkerDefinition): string => {
 
 export function About({ worker }: { worker: Worker }) {
   const { queue, class: name, description, concurrency, timeout, retain, history } = worker
-  const facts: [string, string][] = [
-    ...(concurrency === undefined ? [] : [['Max running', count(concurrency)] as [string, string]]),
+  const facts: Fact[] = [
+    ['Served by', <ServedBy worker={worker} />],
+    ['Max running', concurrency !== undefined && count(concurrency)],
     ['Tries', triesOf(worker)],
-    ...(timeout === undefined ? [] : [['Timeout of a run', span(timeout)] as [string, string]]),
+    ['Timeout of a run', timeout !== undefined && span(timeout)],
     [
       'Kept after the end',
       `${retain === undefined ? 'as usual' : span(retain)}${history ? `, with the last ${count(history)} runs` : ''}`,
@@ -79,29 +79,14 @@ export function About({ worker }: { worker: Worker }) {
     <Card
       title={<Name of={name} most={40} />}
       tag={<Name of={queue} most={24} />}
-      right={
-        <To kind="link" to={`/jobs?queue=${encodeURIComponent(queue)}&class=${encodeURIComponent(name)}`}>
-          Its jobs
-        </To>
-      }
+      right={<Link to={`/jobs?${ofClass(queue, name)}`}>Its jobs</Link>}
     >
       <div class="wdesc">
         {description && <p>{description.slice(0, 1_000)}</p>}
-        <dl class="kv">
-          <dt>Served by</dt>
-          <dd class="clip">
-            <ServedBy worker={worker} />
-          </dd>
-          {facts.map(([name, text]) => (
-            <>
-              <dt>{name}</dt>
-              <dd class="clip">{text}</dd>
-            </>
-          ))}
-        </dl>
+        <Facts of={facts} kind="clips" />
       </div>
       <div class="foot row">
-        <LinkButton to={`${pathOf(queue, name)}?change`} scope="admin" icon="pencil" small>
+        <LinkButton to={`${workerPath(queue, name)}?change`} scope="admin" icon="pencil" small>
           Change
         </LinkButton>
         <Button act="unregister" scope="admin" kind="danger" small>
@@ -112,37 +97,49 @@ export function About({ worker }: { worker: Worker }) {
   )
 }
 
+type PortRow = { dir: 'in' | 'out'; name: string; port: NonNullable<Worker['in']>[string] }
+
+const portColumns: readonly Column<PortRow>[] = [
+  { head: 'Direction', cell: ({ dir }) => <span class="dirr">{dir}</span> },
+  {
+    head: 'Port',
+    cell: ({ name }) => (
+      <b class="mono">
+        <Name of={name} most={24} />
+      </b>
+    ),
+  },
+  {
+    head: 'Values',
+    kind: 'fill mono dim',
+    cell: ({ port: { schema } }) => wordsOf(readSchema(schema && encodedToJson(schema))),
+  },
+  {
+    head: '#Default',
+    cell: ({ dir, port }) =>
+      port.default === undefined ? (
+        <span class="note">{dir === 'in' ? 'must come' : ''}</span>
+      ) : (
+        <span class="val">
+          <Name of={encodedToJson(port.default)} most={16} />
+        </span>
+      ),
+  },
+]
+
 export function Ports({ worker }: { worker: Worker }) {
   const rows = (['in', 'out'] as const).flatMap((dir) =>
-    Object.entries(worker[dir] ?? {}).map(([name, port]) => ({ dir, name, port })),
+    Object.entries(worker[dir] ?? {}).map(([name, port]): PortRow => ({ dir, name, port })),
   )
   return (
     <Card title="Ports">
-      {rows.length === 0 && <Empty>It has no ports: its jobs take args.</Empty>}
-      <Table caption="Ports" heads={['Direction', 'Port', 'Values', 'Default']} isPlain>
-        {rows.slice(0, 60).map(({ dir, name, port }) => (
-          <tr>
-            <td>
-              <span class="dirr">{dir}</span>
-            </td>
-            <td>
-              <b class="mono">
-                <Name of={name} most={24} />
-              </b>
-            </td>
-            <td class="fill mono dim">{wordsOf(readSchema(port.schema && encodedToJson(port.schema)))}</td>
-            <td class="num">
-              {port.default === undefined ? (
-                <span class="note">{dir === 'in' ? 'must come' : ''}</span>
-              ) : (
-                <span class="val">
-                  <Name of={encodedToJson(port.default)} most={16} />
-                </span>
-              )}
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <DataTable
+        caption="Ports"
+        empty="It has no ports: its jobs take args."
+        rows={rows.slice(0, 60)}
+        columns={portColumns}
+        isPlain
+      />
     </Card>
   )
 }
@@ -153,7 +150,7 @@ export type Way = (typeof ways)[number]
 type TryProps = { worker: Worker; last: JobRow[]; as: Way; typed: URLSearchParams }
 
 export function TryIt({ worker, last, as, typed }: TryProps) {
-  const path = pathOf(worker.queue, worker.class)
+  const path = workerPath(worker.queue, worker.class)
   const to = (way: Way): string => `${path}${queryWith(`?${typed}`, { as: way === 'form' ? undefined : way })}`
   return (
     <Card

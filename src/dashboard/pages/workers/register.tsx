@@ -5,9 +5,9 @@ import { Field, type FieldProps, Options, Select, TextArea, type TextAreaProps }
 import { Form } from '../../parts/form.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { given, maybe, naming } from '../../words/form.ts'
+import { workerPath } from '../../words/paths.ts'
 import { jsonFields, type WorkerTexts, workerBodyOf, workerFields } from '../../words/worker.ts'
 import type { Worker } from './classes.tsx'
-import { pathOf } from './one.tsx'
 import { type Unfit, UnfitLine } from './unfit.tsx'
 
 export const register: Act = {
@@ -15,7 +15,7 @@ export const register: Act = {
   async does({ form, call }) {
     const [queue, name] = [given(form, 'queue'), given(form, 'class')]
     const texts = Object.fromEntries(workerFields.map((field) => [field, maybe(form, field) ?? ''])) as WorkerTexts
-    const to = pathOf(queue, name)
+    const to = workerPath(queue, name)
     await naming(jsonFields, call('PUT', `/v1${to}`, workerBodyOf(texts)))
     return { say: `${queue}/${name} is registered`, to, link: { text: name, to } }
   },

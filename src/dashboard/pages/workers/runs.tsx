@@ -2,7 +2,7 @@
 
 import { classEnds } from '../../../core/class-counts.ts'
 import { Card, Empty } from '../../parts/layout.tsx'
-import { Bars } from '../../parts/spark.tsx'
+import { Bars, Legend } from '../../parts/spark.tsx'
 import { count, many, short } from '../../words/number.ts'
 import { about } from '../../words/time.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
@@ -31,16 +31,12 @@ export function Runs({ of }: { of?: ClassRow }) {
     <Card
       title="Run times today"
       right={
-        <span class="legend">
-          <span>
-            <i class="done" />
-            {many(runs, 'run')}
-          </span>
-          <span title={count(failed)}>
-            <i class="failed" />
-            {short(failed)} failed
-          </span>
-        </span>
+        <Legend
+          of={[
+            ['done', many(runs, 'run')],
+            ['failed', <span title={count(failed)}>{short(failed)} failed</span>],
+          ]}
+        />
       }
     >
       {of?.took ? <Took buckets={of.took.buckets} /> : <Empty>It has not run since midnight UTC.</Empty>}

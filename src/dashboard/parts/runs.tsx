@@ -1,0 +1,31 @@
+// The columns of a table of current runs.
+
+import type { RunUnderWay } from '../../engine/engine.ts'
+import { useLook } from '../look.ts'
+import { JobId } from './layout.tsx'
+import { Since } from './moment.tsx'
+import { NameLink } from './name.tsx'
+import { Meter, type Tone } from './spark.tsx'
+import type { Column } from './table.tsx'
+
+type Run = Pick<RunUnderWay, 'job' | 'class' | 'startedAt' | 'leaseUntil'>
+
+function Lease({ run: { startedAt, leaseUntil }, tone }: { run: Run; tone?: (share: number) => Tone }) {
+  const { now } = useLook()
+  const share = (now - startedAt) / Math.max(1, leaseUntil - startedAt)
+  return <Meter share={share} tone={tone?.(share)} />
+}
+
+export const runColumns = (tone?: (share: number) => Tone): readonly Column<Run>[] => [
+  {
+    head: 'Class and job',
+    kind: 'fill',
+    cell: ({ job, class: name }) => (
+      <>
+        <NameLink to={`/jobs/${job}`} of={name} most={24} /> <JobId id={job} />
+      </>
+    ),
+  },
+  { head: '#Runs for', cell: ({ startedAt }) => <Since at={startedAt} /> },
+  { head: 'Lease', cell: (run) => <Lease run={run} tone={tone} /> },
+]

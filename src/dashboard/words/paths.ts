@@ -1,0 +1,18 @@
+// Addresses of pages, below the base.
+
+const at = encodeURIComponent
+
+export const jobPath = (id: number | string): string => `/jobs/${id}`
+export const queuePath = (queue: string): string => `/queues/${at(queue)}`
+export const groupPath = (id: string): string => `/groups/${at(id)}`
+export const channelPath = (channel: string): string => `/channels?at=${at(channel)}`
+export const limitPath = (key: string): string => `/limits?open=${at(key)}`
+export const workerPath = (queue: string, name: string): string => `/workers/${at(queue)}/${at(name)}`
+
+/** The query of a list of jobs of a class. */
+export const ofClass = (queue: string, name: string): string => `queue=${at(queue)}&class=${at(name)}`
+
+export const nodePath = (flow: number, node: string): string => `/flows/${flow}?node=${at(node)}`
+export const wirePath = (flow: number, wire: string): string => `/flows/${flow}?wire=${at(wire)}`
+
+export const jobLink = (id: number | string): { text: string; to: string } => ({ text: `#${id}`, to: jobPath(id) })
