@@ -1,7 +1,7 @@
 // Examines slice after slice until the end or until the user stops it. Appends the faults.
 
 import { faultsTitle, lookedAt } from '../../words/doctor.ts'
-import { made } from './page.ts'
+import { made, pageAt } from './page.ts'
 
 const box = (): HTMLElement | null => document.getElementById('slices')
 
@@ -23,8 +23,7 @@ function add(page: Document, cursor: string): void {
   const [copier, fresh] = [mend, page].map((one) => one.querySelector<HTMLElement>('#mend [data-copy], [data-copy]')!)
   document.getElementById('faults')!.append(...rows)
   copier!.dataset.copy = [copier!.dataset.copy, fresh!.dataset.copy].filter(Boolean).join('\n')
-  const field = made('input', { type: 'hidden', name: 'cursor', value: cursor })
-  mend.querySelector('form')?.append(field)
+  mend.querySelector('form')?.append(made('input', { type: 'hidden', name: 'cursor', value: cursor }))
   mend.hidden = false
 }
 
@@ -40,9 +39,7 @@ function say({ dataset }: HTMLElement): void {
 
 async function slice(at: HTMLElement): Promise<void> {
   const cursor = at.dataset.next!
-  const answer = await fetch(`${location.pathname}?cursor=${encodeURIComponent(cursor)}`)
-  if (!answer.ok) throw new Error(`the answer was ${answer.status}`)
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const page = await pageAt(`${location.pathname}?cursor=${encodeURIComponent(cursor)}`)
   const { next, jobs } = page.getElementById('slices')!.dataset
   add(page, cursor)
   at.dataset.next = next

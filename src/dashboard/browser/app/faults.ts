@@ -44,8 +44,7 @@ export const clearFaults = (form: HTMLFormElement): void => void [...form.elemen
 export function showFault(form: HTMLFormElement, message: string, path?: readonly (string | number)[]): boolean {
   const input = fieldOf(form, message, path)
   if (!input) return false
-  const said = made('span', { className: 'err', id: 'fault', textContent: message })
-  said.setAttribute('role', 'alert')
+  const said = made('span', { className: 'err', id: 'fault', role: 'alert' }, message)
   input.ariaInvalid = 'true'
   input.setAttribute('aria-describedby', said.id)
   for (let box = input.closest('details'); box; box = box.parentElement!.closest('details')) box.open = true

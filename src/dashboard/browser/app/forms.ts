@@ -2,7 +2,7 @@
 
 import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
-import { base, hear, made, meta, tell } from './page.ts'
+import { base, hear, made, meta, onClick, tell } from './page.ts'
 import { toast } from './toasts.ts'
 
 type Refused = { code: string; message: string; path?: (string | number)[] }
@@ -66,11 +66,8 @@ function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement
     toast({ say: message, isError: true, at: pressed ?? at })
     return
   }
-  const told = dialog.querySelector('.err') ?? made('p')
-  told.className = 'err'
-  told.setAttribute('role', 'alert')
-  told.textContent = message
-  at.append(told)
+  dialog.querySelector('.err')?.remove()
+  at.append(made('p', { className: 'err', role: 'alert' }, message))
 }
 
 async function copySecret(box: HTMLElement): Promise<string> {
@@ -165,18 +162,14 @@ export function startForms(): void {
     event.preventDefault()
     void submit(form, event.submitter)
   })
-  document.addEventListener('click', (event) => {
-    const target = event.target as Element
-    const closer = target.closest('[data-do="close"]')
-    const dialog = closer?.closest('dialog')
-    if (dialog) {
-      event.preventDefault()
-      dialog.close()
-    }
-    const copier = target.closest<HTMLElement>('[data-copy]')
-    if (copier) void copy(copier)
+  onClick('dialog [data-do="close"]', (closer, event) => {
+    event.preventDefault()
+    closer.closest('dialog')!.close()
+  })
+  onClick('[data-copy]', copy)
+  document.addEventListener('click', ({ target }) => {
     for (const menu of document.querySelectorAll('details.more[open]'))
-      if (!menu.contains(target)) menu.removeAttribute('open')
+      if (!menu.contains(target as Element)) menu.removeAttribute('open')
   })
   hear('say', (detail) => toast(detail as Parameters<typeof toast>[0]))
 }

@@ -1,7 +1,7 @@
 // A list that has more: older rows are appended. A list that is not full continues by itself for up to three seconds.
 
 import { furtherText } from '../../words/further.ts'
-import { tell } from './page.ts'
+import { isElsewhere, onClick, pageAt, tell } from './page.ts'
 
 const BY_ITSELF = 3_000
 
@@ -44,9 +44,7 @@ function show(): void {
 
 async function step(): Promise<void> {
   const from = state!
-  const answer = await fetch(from.next!, { headers: { accept: 'text/html' }, cache: 'no-store' })
-  if (!answer.ok) throw new Error(`the answer was ${answer.status}`)
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const page = await pageAt(from.next!)
   if (state !== from) return
   const next = page.getElementById('further')
   from.rows.push(...rowsIn(page).map((row) => document.importNode(row, true)))
@@ -87,9 +85,8 @@ function begin(): void {
 }
 
 export function startFurther(): void {
-  document.addEventListener('click', (event) => {
-    const link = (event.target as Element).closest('#further a')
-    if (!link || !older() || event.ctrlKey || event.metaKey || event.shiftKey) return
+  onClick('#further a', (_, event) => {
+    if (!older() || isElsewhere(event)) return
     begin()
     if (!state || isRunning) return
     event.preventDefault()

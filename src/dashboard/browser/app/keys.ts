@@ -2,7 +2,7 @@
 
 import { openDialog } from './dialog.ts'
 import { peek } from './list.ts'
-import { isWriting, made, tell } from './page.ts'
+import { isWriting, made, onClick, tell } from './page.ts'
 import { selectAll, selectTo } from './selection.ts'
 
 const OFF = 'sidejob-keys'
@@ -105,24 +105,12 @@ function show(): void {
     ({ dataset, title }): [string, string] => [`g ${dataset.go}`, title],
   )
   const list = made('dl', { className: 'kv' })
-  for (const [keys, what] of [...ofPage(), ...words, ...goes]) {
-    const [dt, dd] = [made('dt'), made('dd', { textContent: what })]
-    for (const key of keys.split(' ')) dt.append(made('kbd', { textContent: key }), ' ')
-    list.append(dt, dd)
-  }
-  const label = made('label', { className: 'rowf' })
-  const box = made('input', {
-    type: 'checkbox',
-    className: 'check',
-    checked: !isOff(),
-  })
-  box.addEventListener('change', () => localStorage.setItem(OFF, box.checked ? 'on' : 'off'))
-  label.append(box, 'Keys are on')
-  openDialog([made('h2', { textContent: 'Keys' }), list, label], {
-    kind: 'keys',
-    label: 'Keys',
-    isLight: true,
-  })
+  for (const [keys, what] of [...ofPage(), ...words, ...goes])
+    list.append(made('dt', {}, ...keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])), made('dd', {}, what))
+  const onchange = () => localStorage.setItem(OFF, box.checked ? 'on' : 'off')
+  const box = made('input', { type: 'checkbox', className: 'check', checked: !isOff(), onchange })
+  const label = made('label', { className: 'rowf' }, box, 'Keys are on')
+  openDialog([made('h2', {}, 'Keys'), list, label], { kind: 'keys', label: 'Keys', isLight: true })
 }
 
 function press(key: string): boolean {
@@ -160,11 +148,10 @@ function handle(key: string, event: KeyboardEvent): boolean {
 
 export function startKeys(): void {
   document.addEventListener('drawn', mark)
-  document.addEventListener('click', ({ target }) => (target as Element).closest('[data-do="keys"]') && show())
+  onClick('[data-do="keys"]', show)
   document.addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, metaKey, altKey } = event
-    if (ctrlKey || metaKey || altKey) return
-    if (event.defaultPrevented) return
+    if (ctrlKey || metaKey || altKey || event.defaultPrevented) return
     if (isWriting(target)) return key === 'Escape' ? (target as HTMLElement).blur() : undefined
     if (document.querySelector('dialog[open]') || (isOff() && key !== '?')) return
     if (isPressing(key, target)) return

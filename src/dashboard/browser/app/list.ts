@@ -1,7 +1,7 @@
 // The list of jobs: holds back new rows, shows a job in a drawer, and links a job to its neighbours.
 
 import { openDialog } from './dialog.ts'
-import { base, made, tell } from './page.ts'
+import { base, made, onClick, parsed, tell } from './page.ts'
 
 const FROM = 'sidejob-list'
 
@@ -37,13 +37,7 @@ function remember(): void {
 }
 
 function link(text: string, href: string, key: string, label: string): HTMLAnchorElement {
-  const link = made('a', {
-    className: 'btn small icon',
-    href,
-    textContent: text,
-    title: `${label} (${key})`,
-    ariaLabel: label,
-  })
+  const link = made('a', { className: 'btn small icon', href, title: `${label} (${key})`, ariaLabel: label }, text)
   link.dataset.hotkey = key
   return link
 }
@@ -55,11 +49,7 @@ function showNeighbours(): void {
   const { to, ids } = JSON.parse(kept) as From
   const at = ids.indexOf(box.dataset.job!)
   if (at < 0) return
-  const here = made('a', {
-    className: 'link',
-    href: to,
-    textContent: `${at + 1} of ${ids.length}`,
-  })
+  const here = made('a', { className: 'link', href: to }, `${at + 1} of ${ids.length}`)
   const [before, after] = [ids[at - 1], ids[at + 1]]
   box.replaceChildren(
     ...(before ? [link('‹', `${base}/jobs/${before}`, '[', 'The one before')] : []),
@@ -71,32 +61,25 @@ function showNeighbours(): void {
 export async function peek(row: HTMLElement): Promise<void> {
   const href = row.querySelector<HTMLAnchorElement>('a')?.href
   if (!href) return
+  // An error is shown too, so its status does not matter.
   const answer = await fetch(href, { headers: { accept: 'text/html' }, cache: 'no-store' })
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const page = parsed(await answer.text())
   const parts = page.querySelectorAll('#main .jobhead, #main .why, #main .ports, #main .empty')
   if (parts.length === 0) return
-  const open = made('a', { className: 'btn primary', href, textContent: 'Open' })
-  const close = made('button', {
-    className: 'btn',
-    type: 'button',
-    textContent: 'Close',
-  })
+  const close = made('button', { className: 'btn', type: 'button' }, 'Close')
   close.dataset.do = 'close'
-  const foot = made('div', { className: 'row end' })
-  foot.append(open, close)
+  const foot = made('div', { className: 'row end' }, made('a', { className: 'btn primary', href }, 'Open'), close)
   const label = page.querySelector('h1')?.textContent?.trim() ?? 'A job'
   openDialog([...parts, foot], { kind: 'drawer', label, isLight: true })
 }
 
 export function startList(): void {
-  document.addEventListener('click', ({ target }) => {
-    if (target instanceof Element && target.closest('#new-rows')) tell('look')
-  })
-  document.addEventListener('drawn', () => {
+  const drawn = (): void => {
     remember()
     showNeighbours()
-  })
+  }
+  onClick('#new-rows', () => tell('look'))
+  document.addEventListener('drawn', drawn)
   document.addEventListener('appended', remember)
-  remember()
-  showNeighbours()
+  drawn()
 }

@@ -4,7 +4,7 @@ import { many } from '../../words/number.ts'
 import { about, clock, span } from '../../words/time.ts'
 import { isHearing } from './listen.ts'
 import { take, takeParts } from './morph.ts'
-import { base, hear, made, readZone, tell } from './page.ts'
+import { base, hear, made, onClick, parsed, readZone, tell } from './page.ts'
 
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
 /** Milliseconds between refreshes while the page listens, and the minimum between two. */
@@ -86,10 +86,9 @@ const isHeld = (): boolean =>
 
 const timeOf = (at: number): string => clock(at, readZone())
 
-function showLine(textContent: string): HTMLElement {
+function showLine(text: string): HTMLElement {
   document.querySelector('.gone')?.remove()
-  const line = made('p', { className: 'gone', textContent })
-  line.setAttribute('role', 'status')
+  const line = made('p', { className: 'gone', role: 'status' }, text)
   document.getElementById('main')!.prepend(line)
   return line
 }
@@ -114,13 +113,11 @@ function showEnded(was: DOMStringMap): void {
 
 function showCut(why: string): void {
   const line = showLine(`${why}. Shows the state at ${timeOf(state.since)}. `)
-  const retry = made('button', { className: 'btn small', textContent: 'Retry' })
-  retry.addEventListener('click', () => void look(true))
-  line.append(retry)
+  line.append(made('button', { className: 'btn small', onclick: () => void look(true) }, 'Retry'))
 }
 
 async function reasonOf(answer: Response): Promise<string> {
-  const said = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('.page-error p')
+  const said = parsed(await answer.text()).querySelector('.page-error p')
   const message = said?.firstChild?.textContent?.trim()
   return message ? `${message} (${said!.querySelector('code')!.textContent})` : `The answer was ${answer.status}`
 }
@@ -200,7 +197,7 @@ function toggle(): void {
 
 export function startLive(): void {
   state.every = Number(dot()?.dataset.every ?? 0)
-  document.addEventListener('click', ({ target }) => (target as Element).closest('#live') && toggle())
+  onClick('#live', toggle)
   for (const name of ['pointermove', 'keydown', 'scroll'] as const)
     addEventListener(
       name,

@@ -1,6 +1,6 @@
 // Theme, density and time zone: kept in cookies, so that the next page comes as it is liked.
 
-import { cookie, hear, readZone, tell } from './page.ts'
+import { cookie, hear, onClick, readZone, tell } from './page.ts'
 
 const root = document.documentElement
 
@@ -31,9 +31,8 @@ export const looks = {
 }
 
 export function startLooks(): void {
-  document.addEventListener('click', ({ target }) => {
-    const what = (target as Element).closest<HTMLElement>('[data-do]')?.dataset.do
-    if (what && Object.hasOwn(looks, what)) looks[what as keyof typeof looks]()
+  onClick('[data-do]', ({ dataset }) => {
+    if (Object.hasOwn(looks, dataset.do!)) looks[dataset.do as keyof typeof looks]()
   })
   hear('like', (what) => looks[what as keyof typeof looks]?.())
 }

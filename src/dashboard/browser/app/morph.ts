@@ -3,7 +3,7 @@
 import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'
 import { holdBack, showHeld } from './list.ts'
-import { isWriting } from './page.ts'
+import { isWriting, parsed } from './page.ts'
 
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
@@ -39,7 +39,7 @@ function swap(next: Document, id: string): void {
 
 /** `whole`: the user asked for the page, so new rows are shown too. */
 export async function take(html: string, whole = true): Promise<void> {
-  const next = new DOMParser().parseFromString(html, 'text/html')
+  const next = parsed(html)
   await breath()
   const held = whole ? 0 : holdBack(next)
   const showChanged = watchRows()

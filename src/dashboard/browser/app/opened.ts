@@ -1,5 +1,7 @@
 // An opened form gets the focus: one opened by a link to its page, by an anchor, or in a menu.
 
+import { onClick } from './page.ts'
+
 const fields = 'input:not([type=hidden], [type=checkbox], [disabled]), textarea:not([disabled]), select:not([disabled])'
 
 function focusIn(form: Element | null | undefined): void {
@@ -22,11 +24,8 @@ export function startOpened(): void {
   if (document.readyState === 'complete') focusOpened()
   else addEventListener('load', () => setTimeout(focusOpened))
   addEventListener('hashchange', focusOpened)
-  document.addEventListener('click', ({ target }) => {
-    // A link to the anchor that the address has already is no change of it.
-    const link = target instanceof Element && target.closest<HTMLAnchorElement>('a[href^="#"]')
-    if (link && link.hash === location.hash) focusOpened()
-  })
+  // A link to the anchor that the address has already is no change of it.
+  onClick('a[href^="#"]', (link) => (link as HTMLAnchorElement).hash === location.hash && focusOpened())
   document.addEventListener(
     'toggle',
     ({ target }) => {

@@ -1,6 +1,6 @@
 // Previews a form while the user types: loads the same page with the named fields in its query.
 
-import { base } from './page.ts'
+import { pageAt } from './page.ts'
 
 const PAUSE = 300
 
@@ -12,12 +12,7 @@ async function show(form: HTMLFormElement): Promise<void> {
   const asked = new URLSearchParams()
   for (const name of form.dataset.preview!.split(' ')) asked.set(name, String(new FormData(form).get(name) ?? ''))
   const { signal } = (asking = new AbortController())
-  const answer = await fetch(`${base}${location.pathname.slice(base.length)}?${asked}`, {
-    headers: { accept: 'text/html' },
-    signal,
-  })
-  if (!answer.ok) return
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const page = await pageAt(`${location.pathname}?${asked}`, signal)
   box.replaceChildren(...(page.getElementById('preview')?.childNodes ?? []))
 }
 

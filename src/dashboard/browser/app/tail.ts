@@ -17,15 +17,13 @@ function sift(line: HTMLElement): void {
   line.hidden = !line.textContent!.toLowerCase().includes(wanted)
 }
 
-const part = (tag: string, className: string, textContent: string): HTMLElement =>
-  Object.assign(document.createElement(tag), { className, textContent })
-
 function show({ channel, message }: Said): void {
-  const line = made('li')
-  line.append(
-    part('time', '', clock(Date.now(), readZone())),
-    part('span', 'lv', ''),
-    part('span', 'clip', `${channel} ${JSON.stringify(message).slice(0, LONGEST)}`),
+  const line = made(
+    'li',
+    {},
+    made('time', {}, clock(Date.now(), readZone())),
+    made('span', { className: 'lv' }),
+    made('span', { className: 'clip' }, `${channel} ${JSON.stringify(message).slice(0, LONGEST)}`),
   )
   sift(line)
   list()!.prepend(line)

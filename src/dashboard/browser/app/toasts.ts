@@ -34,26 +34,19 @@ function putBeside(made: HTMLElement, at: Element): void {
 }
 
 export function toast({ say, link, isError, undo, copy, at }: Told): void {
-  const box = made('p')
-  box.className = isError ? 'toast bad' : 'toast'
-  box.setAttribute('role', isError ? 'alert' : 'status')
-  box.append(say)
-  if (link) box.append(' ', made('a', { className: 'link', href: base + link.to, textContent: link.text }))
+  const box = made('p', { className: isError ? 'toast bad' : 'toast', role: isError ? 'alert' : 'status' }, say)
+  if (link) box.append(' ', made('a', { className: 'link', href: base + link.to }, link.text))
   if (copy) {
-    const copier = made('button', {
-      type: 'button',
-      className: 'btn small',
-      textContent: 'Copy',
-    })
+    const copier = made('button', { type: 'button', className: 'btn small' }, 'Copy')
     copier.dataset.copy = copy
-    box.append(made('code', { textContent: copy }), copier)
+    box.append(made('code', {}, copy), copier)
   }
   const button = (text: string, act: () => void) => {
     const onclick = () => {
       box.remove()
       act()
     }
-    box.append(made('button', { type: 'button', className: 'btn small', textContent: text, onclick }))
+    box.append(made('button', { type: 'button', className: 'btn small', onclick }, text))
   }
   if (undo) button('Undo', undo)
   if (isError || copy) button('Close', () => undefined)

@@ -1,6 +1,6 @@
 // The address keeps the fields of the form; the browser keeps the last input that was sent.
 
-import { hear, tell } from './page.ts'
+import { hear, isElsewhere, onClick, tell } from './page.ts'
 
 const ours = new Set(['csrf', 'act', 'queue', 'class', 'stay'])
 /** Longer addresses are not taken everywhere. */
@@ -15,11 +15,10 @@ const typedIn = (form: HTMLFormElement): [string, string][] =>
     ours.has(name) || typeof value !== 'string' || value === '' ? [] : [[name, value]],
   )
 
-function carry(event: MouseEvent): void {
-  const link = (event.target as Element).closest<HTMLAnchorElement>('[data-ways] a')
-  const form = link && formOf(link.closest('.card')!)
-  if (!link || !form || event.ctrlKey || event.metaKey) return
-  const url = new URL(link.href)
+function carry(link: HTMLElement, event: MouseEvent): void {
+  const form = formOf(link.closest('.card')!)
+  if (!form || isElsewhere(event)) return
+  const url = new URL((link as HTMLAnchorElement).href)
   for (const name of [...url.searchParams.keys()]) if (name !== 'as' && name !== 'q') url.searchParams.delete(name)
   for (const [name, value] of typedIn(form)) url.searchParams.set(name, value)
   event.preventDefault()
@@ -44,10 +43,10 @@ function showFill(): void {
 }
 
 export function startTryIt(): void {
-  document.addEventListener('click', (event) => {
-    carry(event)
-    const form = (event.target as Element).closest('[data-fill]')?.closest('form')
-    if (form) fill(form, JSON.parse(sessionStorage.getItem(keyOf(form)) ?? '[]') as [string, string][])
+  onClick('[data-ways] a', carry)
+  onClick('[data-fill]', (button) => {
+    const form = button.closest('form')!
+    fill(form, JSON.parse(sessionStorage.getItem(keyOf(form)) ?? '[]') as [string, string][])
   })
   // Before sending, because success empties the form.
   document.addEventListener(

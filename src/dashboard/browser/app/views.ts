@@ -1,6 +1,6 @@
 // Views of the list of jobs that this browser keeps.
 
-import { base, tell } from './page.ts'
+import { base, made, onClick, tell } from './page.ts'
 
 const KEPT = 'sidejob-views'
 
@@ -20,29 +20,24 @@ function draw(): void {
   const box = document.getElementById('own-views')
   if (!box) return
   const links = kept().flatMap(({ name, query }) => {
-    const link = Object.assign(document.createElement('a'), { href: `${base}/jobs?${query}`, textContent: name })
+    const link = made('a', { href: `${base}/jobs?${query}` }, name)
     if (query !== shown()) return [link]
-    link.setAttribute('aria-current', 'page')
-    const away = Object.assign(document.createElement('button'), {
-      type: 'button',
-      className: 'btn small quiet',
-      textContent: '×',
-    })
-    away.setAttribute('aria-label', `Delete view ${name}`)
-    away.addEventListener('click', () => {
+    link.ariaCurrent = 'page'
+    const onclick = () => {
       keep(kept().filter((one) => one.name !== name))
       draw()
-    })
+    }
+    const ariaLabel = `Delete view ${name}`
+    const away = made('button', { type: 'button', className: 'btn small quiet', ariaLabel, onclick }, '×')
     return [link, away]
   })
   box.replaceChildren(...links)
 }
 
 export function startViews(): void {
-  document.addEventListener('click', ({ target }) => {
-    const button = target instanceof Element ? target.closest('[data-do="keep-view"]') : null
-    const field = button?.closest('form')?.querySelector<HTMLInputElement>('input[name="name"]')
-    if (!button || !field?.reportValidity()) return
+  onClick('[data-do="keep-view"]', (button) => {
+    const field = button.closest('form')?.querySelector<HTMLInputElement>('input[name="name"]')
+    if (!field?.reportValidity()) return
     keep([...kept().filter(({ name }) => name !== field.value), { name: field.value, query: shown() }])
     button.closest('details')?.removeAttribute('open')
     draw()

@@ -13,26 +13,34 @@ export type Change = {
   unfit?: { wire: string; values: number; of: number; why: string }[]
 }
 
-export async function moveValues(
-  job: number,
-  wire: string,
-  to: string,
-): Promise<{ moved: number } | { error: string }> {
-  const answer = await fetch(`${base}/v1/flows/${job}/wires/${encodeURIComponent(wire)}/move`, {
+type Failure = { code: string; message: string }
+
+async function post<Answer>(path: string, body: string, headers: Record<string, string>): Promise<Answer> {
+  const answer = await fetch(`${base}/v1/flows/${path}`, {
     method: 'POST',
-    body: JSON.stringify({ to }),
+    body,
     headers: {
       'content-type': 'application/json',
       accept: 'application/json',
       'x-csrf': meta('csrf'),
       'idempotency-key': crypto.randomUUID(),
+      ...headers,
     },
   })
-  const told = (await answer.json()) as { moved: number; error?: { message: string } }
-  return told.error ? { error: told.error.message } : { moved: told.moved }
+  return answer.json() as Promise<Answer>
 }
 
-export type Told = { change: Change } | { error: { code: string; message: string } }
+export async function moveValues(
+  job: number,
+  wire: string,
+  to: string,
+): Promise<{ moved: number } | { error: string }> {
+  const path = `${job}/wires/${encodeURIComponent(wire)}/move`
+  const { moved, error } = await post<{ moved: number; error?: Failure }>(path, JSON.stringify({ to }), {})
+  return error ? { error: error.message } : { moved }
+}
+
+export type Told = { change: Change } | { error: Failure }
 
 /** Sets or previews a graph. Refused if the graph does not match `match`. */
 export async function putGraph(
@@ -40,17 +48,9 @@ export async function putGraph(
   text: string,
   { preview, match, key }: { preview: boolean; match: string | null; key: string },
 ): Promise<Told> {
-  const answer = await fetch(`${base}/v1/flows/${job}/graph${preview ? '?preview=true' : ''}`, {
-    method: 'POST',
-    body: text,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      'x-csrf': meta('csrf'),
-      'idempotency-key': key,
-      ...(match === null ? {} : { 'if-match': `"${match}"` }),
-    },
+  const told = await post<Change & { error?: Failure }>(`${job}/graph${preview ? '?preview=true' : ''}`, text, {
+    'idempotency-key': key,
+    ...(match === null ? {} : { 'if-match': `"${match}"` }),
   })
-  const told = (await answer.json()) as Change & { error?: { code: string; message: string } }
   return told.error ? { error: told.error } : { change: told }
 }

@@ -26,9 +26,7 @@ function between(points: readonly Point[], part: number): Point {
 export type Beads = ReturnType<typeof createBeads>
 
 export function createBeads(svg: SVGSVGElement) {
-  const canvas = made('canvas')
-  canvas.className = 'beads'
-  canvas.setAttribute('aria-hidden', 'true')
+  const canvas = made('canvas', { className: 'beads', ariaHidden: 'true' })
   svg.after(canvas)
   const pen = canvas.getContext('2d')!
   const ways = new Map<string, Way>()

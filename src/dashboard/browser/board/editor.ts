@@ -2,7 +2,7 @@
 
 import { type End, endText, wiresOf } from '../../../core/wires.ts'
 import { clock } from '../../words/time.ts'
-import { hear, isWriting, base as path, tell } from '../app/page.ts'
+import { hear, isWriting, onClick, base as path, tell } from '../app/page.ts'
 import { type Change, putGraph } from './api.ts'
 import { ask } from './ask.ts'
 import { clockOf, dataOf } from './data.ts'
@@ -241,11 +241,8 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     document.addEventListener('drawn', refresh)
     hear('moved', () => void preview())
     setInterval(() => document.hidden || drawing.draw(chosen, change), 1_000)
-    document.addEventListener('click', ({ target }) => {
-      const name = (target as Element).closest<HTMLElement>('[data-edit]')?.dataset.edit
-      if (name !== undefined) buttons[name]?.()
-      if ((target as Element).closest('.applybox a')) draft.forget()
-    })
+    onClick('[data-edit]', ({ dataset }) => buttons[dataset.edit!]?.())
+    onClick('.applybox a', draft.forget)
     svg.addEventListener('click', ({ target }) => choose(target))
     svg.addEventListener('focusin', ({ target }) => choose(target))
     json.addEventListener('input', typed)

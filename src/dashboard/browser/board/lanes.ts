@@ -37,8 +37,7 @@ function together(marks: readonly Mark[], range: Range): Mark[] {
   return found
 }
 
-const texts = (names: readonly string[]): HTMLElement[] =>
-  names.map((name) => made('span', { textContent: name, title: name }))
+const texts = (names: readonly string[]): HTMLElement[] => names.map((name) => made('span', { title: name }, name))
 
 export function createLanes(box: HTMLElement) {
   const [names, axis] = [box.querySelector('.lnames')!, box.querySelector('.laxis')!]
@@ -58,24 +57,12 @@ export function createLanes(box: HTMLElement) {
       range = over
       names.replaceChildren(...texts(lanes.map(({ name }) => name)))
       set(svg, { viewBox: `0 0 ${WIDE} ${lanes.length * HIGH}`, height: lanes.length * HIGH })
-      const bars = lanes.flatMap(({ bars: all }, row) => [
-        make('path', {
-          class: 'f-done',
-          d: pathOf(
-            all.filter(({ isBad }) => !isBad),
-            range,
-            row,
-          ),
+      const bars = lanes.flatMap(({ bars: all }, row) =>
+        ['f-done', 'f-failed'].map((kind) => {
+          const own = all.filter(({ isBad }) => isBad === (kind === 'f-failed'))
+          return make('path', { class: kind, d: pathOf(own, range, row) })
         }),
-        make('path', {
-          class: 'f-failed',
-          d: pathOf(
-            all.filter(({ isBad }) => isBad),
-            range,
-            row,
-          ),
-        }),
-      ])
+      )
       const lines = marks.map(({ at }) =>
         make('path', { class: 's-ink3 mark', d: `M${xOf(range, at)} 0V${lanes.length * HIGH}` }),
       )

@@ -20,40 +20,30 @@ const kinds: Record<Row['sign'], string> = {
   '✓': 'plus',
 }
 
-const element = (tag: string, kind: string, ...inside: (Node | string)[]): HTMLElement => {
-  const made = document.createElement(tag)
-  if (kind) made.className = kind
-  made.append(...inside)
-  return made
-}
-
-const buttonOf = ({ text, label, act }: NonNullable<Row['button']>): HTMLElement =>
-  made('button', { type: 'button', className: 'btn small', textContent: text, ariaLabel: label, onclick: act })
-
-const rowOf = ({ sign, name, text, button }: Row): HTMLElement =>
-  element(
+const rowOf = ({ sign, name, text = '', button }: Row): HTMLElement => {
+  const said = [made(text ? 'b' : 'code', {}, name), ' ', made('span', { className: 'dim' }, text)]
+  const row = made(
     'li',
-    '',
-    element('span', `sign ${kinds[sign]}`, sign),
-    element(
-      'span',
-      'clip grow',
-      element(text === undefined ? 'code' : 'b', '', name),
-      ' ',
-      element('span', 'dim', text ?? ''),
-    ),
-    ...(button ? [buttonOf(button)] : []),
+    {},
+    made('span', { className: `sign ${kinds[sign]}` }, sign),
+    made('span', { className: 'clip grow' }, ...said),
   )
+  if (button) {
+    const { text, label, act } = button
+    row.append(made('button', { type: 'button', className: 'btn small', ariaLabel: label, onclick: act }, text))
+  }
+  return row
+}
 
 const section = (title: string, rows: Row[]): HTMLElement[] =>
   rows.length === 0
     ? []
     : [
-        element(
+        made(
           'section',
-          '',
-          element('div', 'row', element('h3', '', title)),
-          element('ul', 'diff', ...rows.map(rowOf)),
+          {},
+          made('div', { className: 'row' }, made('h3', {}, title)),
+          made('ul', { className: 'diff' }, ...rows.map(rowOf)),
         ),
       ]
 
@@ -152,13 +142,13 @@ export function showPanel(panel: HTMLElement, shown: Shown): void {
         ),
       ]
     : []
-  const told = error ? [element('section', '', Object.assign(element('p', 'err', error), { role: 'alert' }))] : []
+  const told = error ? [made('section', {}, made('p', { className: 'err', role: 'alert' }, error))] : []
   panel.querySelector('.would')!.replaceChildren(...told, ...rows)
 }
 
 export function showLines(box: HTMLElement, lines: readonly { sign: '+' | '-'; line: string }[]): void {
   const shown = lines.map(({ sign, line }) =>
-    element('span', `dl ${sign === '+' ? 'plus' : 'minus'}`, `${sign}  ${line}`),
+    made('span', { className: `dl ${sign === '+' ? 'plus' : 'minus'}` }, `${sign}  ${line}`),
   )
   box.querySelector('pre')!.replaceChildren(...shown)
   box.querySelector('.dim')!.textContent =

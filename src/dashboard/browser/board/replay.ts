@@ -63,7 +63,7 @@ export function createReplay(
 
   function say(event: FlowEvent | undefined): void {
     const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since this is recorded' }
-    said.replaceChildren(event ? `${clock(event.at, zone)} · ` : '', made('b', { textContent: who }), ` ${did}`)
+    said.replaceChildren(event ? `${clock(event.at, zone)} · ` : '', made('b', {}, who), ` ${did}`)
   }
 
   function pressed(): void {

@@ -1,5 +1,6 @@
 // The visible part of a drawing: zoom and drag.
 
+import { onClick } from '../app/page.ts'
 import type { Box } from './layout.ts'
 
 /** Below this scale, nodes show their status and a large name alone. */
@@ -68,12 +69,12 @@ export function createView(svg: SVGSVGElement) {
     },
     { passive: false },
   )
-  document.addEventListener('click', ({ target }) => {
-    const how = (target as Element).closest<HTMLElement>('[data-view]')?.dataset.view
-    if (how === 'nearer') zoom(1 / 1.25)
-    if (how === 'farther') zoom(1.25)
-    if (how === 'fit') showAll()
-  })
+  const buttons: Record<string, () => void> = {
+    nearer: () => zoom(1 / 1.25),
+    farther: () => zoom(1.25),
+    fit: showAll,
+  }
+  onClick('[data-view]', ({ dataset }) => buttons[dataset.view!]!())
 
   return {
     at,
