@@ -1,5 +1,6 @@
 // Ports of a job: values, and forms to write, take, set a default and connect.
 
+import type { Child } from 'hono/jsx'
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'
 import type { Item, JobView, PortView } from '../../../engine/engine.ts'
@@ -7,7 +8,7 @@ import { useLook, useWay } from '../../look.ts'
 import { Act, More } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
-import { Card } from '../../parts/layout.tsx'
+import { Card, To } from '../../parts/layout.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Value } from '../../parts/value.tsx'
 import { ValueFields } from '../../parts/value-fields.tsx'
@@ -58,18 +59,26 @@ function presentDefault({ view }: PortRow, schema: string | undefined): ((field:
   return (field) => (field === 'value' ? text : '')
 }
 
+type PortFormProps = { row: PortRow; act: string; verb: string; children: Child }
+
+const PortForm = ({ row, act, verb, children }: PortFormProps) => (
+  <Form
+    act={act}
+    scope="write"
+    press={verb}
+    kind=""
+    button="small"
+    label={labelOf(verb, row)}
+    fields={{ dir: row.dir, port: row.name }}
+  >
+    {children}
+  </Form>
+)
+
 function ValueForm({ row, act, verb, isDefault }: { row: PortRow; act: string; verb: string; isDefault?: true }) {
   const schema = row.view.schema && encodedToJson(row.view.schema)
   return (
-    <Form
-      act={act}
-      scope="write"
-      press={verb}
-      kind=""
-      button="small"
-      label={labelOf(verb, row)}
-      fields={{ dir: row.dir, port: row.name }}
-    >
+    <PortForm row={row} act={act} verb={verb}>
       <ValueFields
         name="value"
         label={`${verb} to ${row.name}`}
@@ -78,48 +87,28 @@ function ValueForm({ row, act, verb, isDefault }: { row: PortRow; act: string; v
         was={isDefault && presentDefault(row, schema)}
         path="values"
       />
-    </Form>
+    </PortForm>
   )
 }
 
-function ChannelsForm({ row }: { row: PortRow }) {
-  return (
-    <Form
-      act="channels"
-      scope="write"
-      press="Set the channels"
-      kind=""
-      button="small"
-      label={labelOf('Set the channels', row)}
-      fields={{ dir: row.dir, port: row.name }}
-    >
-      <label>
-        {row.dir === 'in' ? 'Channels that it listens to' : 'Channels that it publishes on'}, one a line
-        <textarea class="field mono" name="channels" rows={2} spellcheck={false} data-path="channels">
-          {row.view.channels.join('\n')}
-        </textarea>
-      </label>
-    </Form>
-  )
-}
+const ChannelsForm = ({ row }: { row: PortRow }) => (
+  <PortForm row={row} act="channels" verb="Set the channels">
+    <label>
+      {row.dir === 'in' ? 'Channels that it listens to' : 'Channels that it publishes on'}, one a line
+      <textarea class="field mono" name="channels" rows={2} spellcheck={false} data-path="channels">
+        {row.view.channels.join('\n')}
+      </textarea>
+    </label>
+  </PortForm>
+)
 
-function ConnectForm({ row }: { row: PortRow }) {
-  return (
-    <Form
-      act="connect"
-      scope="write"
-      press="Connect"
-      kind=""
-      button="small"
-      label={labelOf('Connect', row)}
-      fields={{ dir: row.dir, port: row.name }}
-    >
-      <Field name="to" label="Move waiting values to job" required mono />
-      <Select name="side" label="Side" options={['in', 'out']} />
-      <Field name="toPort" label="Port" required mono />
-    </Form>
-  )
-}
+const ConnectForm = ({ row }: { row: PortRow }) => (
+  <PortForm row={row} act="connect" verb="Connect">
+    <Field name="to" label="Move waiting values to job" required mono />
+    <Select name="side" label="Side" options={['in', 'out']} />
+    <Field name="toPort" label="Port" required mono />
+  </PortForm>
+)
 
 function Acts({ row }: { row: PortRow }) {
   const { dir, name, view } = row
@@ -168,15 +157,11 @@ function Acts({ row }: { row: PortRow }) {
   )
 }
 
-function Close() {
-  const { base } = useLook()
-  const way = useWay()
-  return (
-    <a class="btn small" href={`${base}${way({ port: undefined })}#ports`}>
-      Close
-    </a>
-  )
-}
+const Close = () => (
+  <To kind="btn small" to={`${useWay()({ port: undefined })}#ports`}>
+    Close
+  </To>
+)
 
 function Opened({ job, row }: { job: JobView; row: PortRow }) {
   const { base } = useLook()
@@ -201,13 +186,12 @@ function Opened({ job, row }: { job: JobView; row: PortRow }) {
 }
 
 function Name({ row: { dir, name, isOpen } }: { row: PortRow }) {
-  const { base } = useLook()
   const way = useWay()
   const port = isOpen ? undefined : `${dir}:${name}`
   return (
-    <a class="mono" href={`${base}${way({ port })}#ports`} aria-label={`${isOpen ? 'Close' : 'Open'} ${name}, ${dir}`}>
+    <To kind="mono" to={`${way({ port })}#ports`} label={`${isOpen ? 'Close' : 'Open'} ${name}, ${dir}`}>
       <b>{cut(name, 30)}</b>
-    </a>
+    </To>
   )
 }
 

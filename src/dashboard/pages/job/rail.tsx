@@ -1,15 +1,16 @@
 // The rail of a job: its family, and facts.
 
-import type { Child } from 'hono/jsx'
 import { groupIdOf } from '../../../core/constraint.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
+import { type Fact, Facts } from '../../parts/facts.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
-import { Card, JobId, To } from '../../parts/layout.tsx'
+import { Card, JobId, Link, To } from '../../parts/layout.tsx'
 import { Name, NameLink } from '../../parts/name.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { count, many, money } from '../../words/number.ts'
+import { groupPath, workerPath } from '../../words/paths.ts'
 import { statusOrder, title } from '../../words/text.ts'
 import { moment, span } from '../../words/time.ts'
 import type { Family as Known } from '../../words/timeline.ts'
@@ -27,15 +28,11 @@ function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
         .map((status) => (
           <li class="l1">
             <StatusMark status={status} />
-            <To kind="link" to={`/jobs?parent=${id}&status=${status}`}>
-              {`${count(known.get(status)!.length)} ${status}`}
-            </To>
+            <Link to={`/jobs?parent=${id}&status=${status}`}>{`${count(known.get(status)!.length)} ${status}`}</Link>
           </li>
         ))}
       <li class="l1">
-        <To kind="link" to={`/jobs?parent=${id}`}>
-          {moreChildren > 0 ? `${count(moreChildren)} more` : 'All of them'}
-        </To>
+        <Link to={`/jobs?parent=${id}`}>{moreChildren > 0 ? `${count(moreChildren)} more` : 'All of them'}</Link>
       </li>
     </>
   )
@@ -110,19 +107,19 @@ const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (
   </span>
 )
 
-function factsOf(job: JobView, zone: string): [name: string, value: Child][] {
+function factsOf(job: JobView, zone: string): Fact[] {
   const { queue, class: of, group, labels, limits, callback, timeout, tag, unique, lockedUntil, run, version } = job
   return [
     [
       'Worker',
-      <To kind="mono clip" to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(of)}`}>
+      <To kind="mono clip" to={workerPath(queue, of)}>
         <Name of={`${queue}/${of}`} most={30} />
       </To>,
     ],
     [
       'Group',
       group && (
-        <To kind="clip" to={`/groups/${encodeURIComponent(group)}`}>
+        <To kind="clip" to={groupPath(group)}>
           <Name of={group} most={30} />
         </To>
       ),
@@ -149,22 +146,12 @@ function factsOf(job: JobView, zone: string): [name: string, value: Child][] {
   ]
 }
 
-function Facts({ job }: { job: JobView }) {
+function FactsOf({ job }: { job: JobView }) {
   const { zone } = useLook()
   return (
     <Card title="Facts">
       <div class="body">
-        <dl class="kv">
-          {factsOf(job, zone).map(
-            ([name, value]) =>
-              value && (
-                <>
-                  <dt>{name}</dt>
-                  <dd>{value}</dd>
-                </>
-              ),
-          )}
-        </dl>
+        <Facts of={factsOf(job, zone)} />
       </div>
     </Card>
   )
@@ -174,7 +161,7 @@ export function Rail({ job, known }: RailProps) {
   return (
     <aside class="stack rail" aria-label="Family and facts">
       <Family job={job} known={known} />
-      <Facts job={job} />
+      <FactsOf job={job} />
     </aside>
   )
 }

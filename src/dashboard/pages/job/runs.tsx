@@ -3,12 +3,13 @@
 import type { PastRun, PortDeed } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
-import { useLook, useWay } from '../../look.ts'
-import { Empty, JobId, To } from '../../parts/layout.tsx'
+import { useWay } from '../../look.ts'
+import { type Fact, Facts } from '../../parts/facts.tsx'
+import { Empty, JobId, Link, To } from '../../parts/layout.tsx'
 import { LogLines } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { messageOf } from '../../words/job.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
@@ -36,74 +37,45 @@ function Ports({ job, deeds }: { job: JobView; deeds: readonly PortDeed[] }) {
 
 function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
   const { readyAt, startedAt, endedAt, commits, reads, writes, published, made, more, version } = run
-  return (
-    <dl class="kv">
-      <dt>Ready</dt>
-      <dd>
+  const facts: Fact[] = [
+    [
+      'Ready',
+      <>
         <Ago at={readyAt!} />, waited {span(startedAt - readyAt!)}
-      </dd>
-      <dt>Ran</dt>
-      <dd>
+      </>,
+    ],
+    [
+      'Ran',
+      <>
         <Ago at={startedAt} />, for {span(endedAt - startedAt)}
-      </dd>
-      <dt>Ended as</dt>
-      <dd>
-        <Outcome {...run} />
-      </dd>
-      {version && (
-        <>
-          <dt>Version</dt>
-          <dd class="mono">{version}</dd>
-        </>
-      )}
-      <dt>Committed</dt>
-      <dd>{many(commits!, 'time')}</dd>
-      <dt>Read</dt>
-      <dd>
-        <Ports job={job} deeds={reads} />
-      </dd>
-      <dt>Wrote</dt>
-      <dd>
-        <Ports job={job} deeds={writes} />
-      </dd>
-      {published.length > 0 && (
-        <>
-          <dt>Published</dt>
-          <dd>{published.map(({ channel, messages }) => `${count(messages)} to ${cut(channel, 40)}`).join(', ')}</dd>
-        </>
-      )}
-      {made.length > 0 && (
-        <>
-          <dt>Made</dt>
-          <dd>
-            {made.map(({ id, name }) => (
-              <>
-                <Name of={name} most={30} /> <JobId id={id} />{' '}
-              </>
-            ))}
-          </dd>
-        </>
-      )}
-      {more > 0 && (
-        <>
-          <dt>Besides</dt>
-          <dd>{many(more, 'read or write', 'reads and writes')} of which nothing more is kept</dd>
-        </>
-      )}
-    </dl>
-  )
+      </>,
+    ],
+    ['Ended as', <Outcome {...run} />],
+    ['Version', version && <span class="mono">{version}</span>],
+    ['Committed', many(commits!, 'time')],
+    ['Read', <Ports job={job} deeds={reads} />],
+    ['Wrote', <Ports job={job} deeds={writes} />],
+    ['Published', published.map(({ channel, messages }) => `${count(messages)} to ${cut(channel, 40)}`).join(', ')],
+    [
+      'Made',
+      made.length > 0 &&
+        made.map(({ id, name }) => (
+          <>
+            <Name of={name} most={30} /> <JobId id={id} />{' '}
+          </>
+        )),
+    ],
+    ['Besides', more > 0 && `${many(more, 'read or write', 'reads and writes')} of which nothing more is kept`],
+  ]
+  return <Facts of={facts} />
 }
 
 function One({ job, run }: { job: JobView; run: PastRunView }) {
-  const { base } = useLook()
   const way = useWay()
   return (
     <section class="body" id="run" aria-label={`Run ${run.n}`}>
       <p>
-        <b>Run {count(run.n!)}</b>{' '}
-        <a class="link" href={`${base}${way({ run: undefined })}#tabs`}>
-          Close
-        </a>
+        <b>Run {count(run.n!)}</b> <Link to={`${way({ run: undefined })}#tabs`}>Close</Link>
       </p>
       <Deeds job={job} run={run} />
       <LogLines entries={run.log.entries} of={String(job.id)} />
@@ -117,46 +89,28 @@ function Open({ job, run }: { job: JobView; run?: PastRunView | null }) {
   return run === null ? <Empty>That run is not kept.</Empty> : <One job={job} run={run} />
 }
 
-function Row({ id, run, open }: { id: number; run: PastRun; open?: number }) {
-  const { n, readyAt, startedAt, endedAt, attempt, by, version } = run
-  return (
-    <tr>
-      <td>
-        {n === undefined ? (
+export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun[]; open?: number }) {
+  const columns: Column<PastRun>[] = [
+    {
+      head: 'Run',
+      cell: ({ n }) =>
+        n === undefined ? (
           '–'
         ) : (
           <To kind="link" to={`/jobs/${id}?tab=runs&run=${n}#run`} current={n === open}>
             Run {count(n)}
           </To>
-        )}
-      </td>
-      <td>
-        <Ago at={startedAt} />
-      </td>
-      <td class="fill">
-        <Outcome {...run} />
-      </td>
-      <td class="dim">{by ?? '–'}</td>
-      <td class="dim mono">{version ?? '–'}</td>
-      <td class="num">{count(attempt)}</td>
-      <td class="num">{readyAt === undefined ? '–' : span(startedAt - readyAt)}</td>
-      <td class="num">{span(endedAt - startedAt)}</td>
-    </tr>
-  )
-}
-
-export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun[]; open?: number }) {
-  if (runs.length === 0) return <Empty>It has not run yet.</Empty>
-  return (
-    <Table
-      caption="Runs, newest first"
-      heads={['Run', 'Began', 'Ended as', 'By', 'Version', '#Attempt', '#Waited', '#Took']}
-    >
-      {runs.map((run) => (
-        <Row id={id} run={run} open={open} />
-      ))}
-    </Table>
-  )
+        ),
+    },
+    { head: 'Began', cell: ({ startedAt }) => <Ago at={startedAt} /> },
+    { head: 'Ended as', kind: 'fill', cell: (run) => <Outcome {...run} /> },
+    { head: 'By', kind: 'dim', cell: ({ by }) => by ?? '–' },
+    { head: 'Version', kind: 'dim mono', cell: ({ version }) => version ?? '–' },
+    { head: '#Attempt', cell: ({ attempt }) => count(attempt) },
+    { head: '#Waited', cell: ({ readyAt, startedAt }) => (readyAt === undefined ? '–' : span(startedAt - readyAt)) },
+    { head: '#Took', cell: ({ startedAt, endedAt }) => span(endedAt - startedAt) },
+  ]
+  return <DataTable caption="Runs, newest first" empty="It has not run yet." rows={runs} columns={columns} />
 }
 
 export function Runs(props: { job: JobView; runs: readonly PastRun[]; open?: PastRunView | null }) {

@@ -9,11 +9,11 @@ import type { Engine } from '../../../engine/index.ts'
 import { useLook, useWay } from '../../look.ts'
 import { Act } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
-import { Empty } from '../../parts/layout.tsx'
+import { Empty, Link } from '../../parts/layout.tsx'
 import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value.tsx'
 import { messageOf, stackOf } from '../../words/job.ts'
 import { shownJson } from '../../words/json.ts'
@@ -119,7 +119,6 @@ function Stack({ stack }: { stack: string }) {
 }
 
 function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
-  const { base } = useLook()
   const way = useWay()
   const stack = stackOf(error)
   return (
@@ -129,9 +128,7 @@ function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
         {at !== undefined && (
           <>
             <Ago at={at} />{' '}
-            <a class="link" href={`${base}${way({ tab: 'log', at: new Date(at).toISOString() })}#tabs`}>
-              The log until then
-            </a>
+            <Link to={`${way({ tab: 'log', at: new Date(at).toISOString() })}#tabs`}>The log until then</Link>
           </>
         )}
       </p>
@@ -188,17 +185,22 @@ function Body(props: Props) {
 }
 
 function Until({ at }: { at: number }) {
-  const { base, zone } = useLook()
+  const { zone } = useLook()
   const way = useWay()
   return (
     <p class="note body">
-      Until {moment(at, zone)}.{' '}
-      <a class="link" href={`${base}${way({ at: undefined })}#tabs`}>
-        All of it
-      </a>
+      Until {moment(at, zone)}. <Link to={`${way({ at: undefined })}#tabs`}>All of it</Link>
     </p>
   )
 }
+
+const stepColumns: readonly Column<KeptSteps['steps'][number]>[] = [
+  { head: 'Step', kind: 'fill mono', title: ({ name }) => name, cell: ({ name }) => <Name of={name} most={60} /> },
+  { head: 'Done', cell: ({ at }) => (at === null ? '–' : <Ago at={at} />) },
+  { head: '#Run', cell: ({ run }) => (run === null ? '–' : count(run)) },
+  { head: '#Took', cell: ({ took }) => (took === null ? '–' : span(took)) },
+  { head: '#Keeps', cell: ({ bytes: size }) => bytes(size) },
+]
 
 function Steps({ job, found: { steps, patches, cursor } }: { job: JobView; found: KeptSteps }) {
   const change = codeChangeIn(job.error)
@@ -209,21 +211,7 @@ function Steps({ job, found: { steps, patches, cursor } }: { job: JobView; found
   return (
     <>
       {reported}
-      {steps.length > 0 && (
-        <Table caption="Completed steps, in order" heads={['Step', 'Done', '#Run', '#Took', '#Keeps']}>
-          {steps.map(({ name, at, took, run, bytes: size }) => (
-            <tr>
-              <td class="fill mono" title={name}>
-                <Name of={name} most={60} />
-              </td>
-              <td>{at === null ? '–' : <Ago at={at} />}</td>
-              <td class="num">{run === null ? '–' : count(run)}</td>
-              <td class="num">{took === null ? '–' : span(took)}</td>
-              <td class="num">{bytes(size)}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      {steps.length > 0 && <DataTable caption="Completed steps, in order" rows={steps} columns={stepColumns} />}
       {patches.length > 0 && (
         <p class="note body">
           Patches: {patches.map(({ name, patched }) => `${name} (${patched ? 'new' : 'old'} path)`).join(', ')}.

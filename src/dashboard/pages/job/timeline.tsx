@@ -27,13 +27,12 @@ const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
 const ROOM = 4.5
 
 function RunLink({ run, children }: { run?: number; children: Child }) {
-  const { base } = useLook()
-  if (run === undefined) return <>{children}</>
   const way = useWay()
+  if (run === undefined) return <>{children}</>
   return (
-    <a href={`${base}${way({ tab: 'runs', run: String(run) })}#run`} aria-label={`Run ${run}`}>
+    <To to={`${way({ tab: 'runs', run: String(run) })}#run`} label={`Run ${run}`}>
       {children}
-    </a>
+    </To>
   )
 }
 
@@ -43,27 +42,12 @@ function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
   const width = Math.max(0.6, scale.place(stretch.to) - from)
   const [y, height] = tall ? [9, 14] : [12, 8]
   const isWait = stretch.kind === 'wait'
+  const bar = { x: at(from), y, height, rx: isWait ? 2 : 3 }
   return (
     <RunLink run={stretch.run}>
       {stretch.run !== undefined && <rect class="hit" x={at(from)} y="0" width={at(width)} height="32" />}
-      <rect
-        class={stretch.share === undefined ? kind : `${kind} ghost`}
-        x={at(from)}
-        y={String(y)}
-        width={at(width)}
-        height={String(height)}
-        rx={isWait ? '2' : '3'}
-      />
-      {stretch.share !== undefined && (
-        <rect
-          class={kind}
-          x={at(from)}
-          y={String(y)}
-          width={at(width * stretch.share)}
-          height={String(height)}
-          rx="3"
-        />
-      )}
+      <rect {...bar} class={stretch.share === undefined ? kind : `${kind} ghost`} width={at(width)} />
+      {stretch.share !== undefined && <rect {...bar} class={kind} width={at(width * stretch.share)} />}
       {stretch.text && tall && width > ROOM && (
         <text class="t11 t-on" x={at(from)} dx="6" y="20">
           {cut(stretch.text, 10)}

@@ -4,7 +4,7 @@ import type { JobView } from '../../../engine/engine.ts'
 import { may, useLook } from '../../look.ts'
 import { Act, refusal, Sent } from '../../parts/act.tsx'
 import { Icon, StatusMark } from '../../parts/icon.tsx'
-import { To } from '../../parts/layout.tsx'
+import { Link } from '../../parts/layout.tsx'
 import { count } from '../../words/number.ts'
 
 type Doing = { name: string; verb: string; icon?: string; kind?: string; hotkey?: string }
@@ -68,10 +68,7 @@ export function BulkProgress({ job }: { job: JobView }) {
     <div class="progress" role="status">
       <StatusMark status={job.status} />
       <span>
-        <b>Bulk job</b>{' '}
-        <To kind="link" to={`/jobs/${job.id}`}>
-          #{job.id}
-        </To>{' '}
+        <b>Bulk job</b> <Link to={`/jobs/${job.id}`}>#{job.id}</Link>{' '}
         <span class="dim">
           {count(done)} done{passed > 0 && `, ${count(passed)} skipped`}
         </span>

@@ -3,11 +3,13 @@
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
-import { Card, Choice, Empty, To } from '../../parts/layout.tsx'
-import { Name, NameLink } from '../../parts/name.tsx'
+import { Card, Choice, To } from '../../parts/layout.tsx'
+import { Name, NameLink, Others } from '../../parts/name.tsx'
 import { Bars } from '../../parts/spark.tsx'
-import { Table } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { count, percent } from '../../words/number.ts'
+import { ofClass } from '../../words/paths.ts'
+import { title } from '../../words/text.ts'
 import { about } from '../../words/time.ts'
 
 export type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
@@ -49,69 +51,69 @@ export function Switch({ query }: { query: URLSearchParams }) {
 }
 
 /** Upper bounds of the median and the 95th percentile, because times are counted in buckets. */
-function Span({ of, head }: { of: ClassRow['took']; head: string }) {
-  if (!of) return <td class="num dimmer">–</td>
+const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['took']): Column<ClassRow> => ({
+  head,
+  kind: (row) => (of(row) ? '' : 'dimmer'),
+  label: (row) => (of(row) ? label : undefined),
+  title: (row) => (of(row) ? `${about(of(row)!.mean)} on average` : undefined),
+  cell(row) {
+    const spread = of(row)
+    if (!spread) return '–'
+    return (
+      <>
+        ≤ {about(spread.p50)} <span class="dim">/</span> {about(spread.p95)}
+      </>
+    )
+  },
+})
+
+const number = (name: 'made' | 'runs' | 'completed'): Column<ClassRow> => ({
+  head: `#${title(name)}`,
+  label: name,
+  cell: ({ counts }) => (counts[name] === 0 ? <span class="dimmer">0</span> : count(counts[name])),
+})
+
+function Failed({ row: { queue, class: name, counts } }: { row: ClassRow }) {
+  const { completed, failed } = counts
+  if (failed === 0) return <span class="dimmer">0</span>
+  const share = failed / (completed + failed)
   return (
-    <td class="num" data-head={head} title={`${about(of.mean)} on average`}>
-      ≤ {about(of.p50)} <span class="dim">/</span> {about(of.p95)}
-    </td>
+    <>
+      {name === null ? count(failed) : <To to={`/jobs?status=failed&${ofClass(queue, name)}`}>{count(failed)}</To>}{' '}
+      <span class={share > 0.01 ? 'up' : 'dim'}>{percent(share)}</span>
+    </>
   )
 }
 
-function Hours({ hours }: { hours: NonNullable<ClassRow['hours']> }) {
+function Hours({ hours = [] }: Pick<ClassRow, 'hours'>) {
   const runs = Array.from({ length: 24 }, () => 0)
   for (const { at, runs: n } of hours) runs[new Date(at).getUTCHours()] = n
   const said = runs.flatMap((n, hour) => (n > 0 ? [`${count(n)} at ${hour}:00`] : [])).join(', ') || 'none'
   return (
-    <td class={said === 'none' ? 'num dimmer' : 'num'} title={`Runs by the hour, UTC: ${said}`}>
+    <span class={said === 'none' ? 'dimmer' : undefined} title={`Runs by the hour, UTC: ${said}`}>
       <span class="vh">{said}</span>
       <Bars values={runs} tone="f-running" />
-    </td>
+    </span>
   )
 }
 
-const Count = ({ n, head }: { n: number; head: string }) => (
-  <td class="num" data-head={head}>
-    {n === 0 ? <span class="dimmer">0</span> : count(n)}
-  </td>
-)
+const columns: readonly Column<ClassRow>[] = [
+  {
+    head: 'Class',
+    kind: 'fill',
+    cell: ({ queue, class: name }) =>
+      name === null ? <Others /> : <NameLink to={`/jobs?${ofClass(queue, name)}`} of={name} most={40} isMain />,
+  },
+  { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
+  number('made'),
+  number('runs'),
+  number('completed'),
+  { head: '#Failed', label: 'failed', cell: (row) => <Failed row={row} /> },
+  times('#Wait, p50 / p95', 'waited', ({ waited }) => waited),
+  times('#Run, p50 / p95', 'ran', ({ took }) => took),
+]
 
-function Row({ row: { queue, class: name, counts, waited, took, hours } }: { row: ClassRow }) {
-  const ended = counts.completed + counts.failed
-  const of = `queue=${encodeURIComponent(queue)}&class=${encodeURIComponent(name ?? '')}`
-  return (
-    <tr>
-      <td class="fill">
-        {name === null ? (
-          <span class="dim">all other classes</span>
-        ) : (
-          <NameLink to={`/jobs?${of}`} of={name} most={40} isMain />
-        )}
-      </td>
-      <td class="dim">
-        <Name of={queue} most={24} />
-      </td>
-      <Count n={counts.made} head="made" />
-      <Count n={counts.runs} head="runs" />
-      <Count n={counts.completed} head="completed" />
-      <td class="num" data-head="failed">
-        {counts.failed === 0 ? (
-          <span class="dimmer">0</span>
-        ) : (
-          <>
-            {name === null ? count(counts.failed) : <To to={`/jobs?status=failed&${of}`}>{count(counts.failed)}</To>}{' '}
-            <span class={counts.failed / ended > 0.01 ? 'up' : 'dim'}>{percent(counts.failed / ended)}</span>
-          </>
-        )}
-      </td>
-      <Span of={waited} head="waited" />
-      <Span of={took} head="ran" />
-      {hours && <Hours hours={hours} />}
-    </tr>
-  )
-}
-
-const heads = ['Class', 'Queue', '#Made', '#Runs', '#Completed', '#Failed', '#Wait, p50 / p95', '#Run, p50 / p95']
+const HOURS: Column<ClassRow> = { head: '#Runs by the hour', cell: (row) => <Hours {...row} /> }
 
 export function ByClass({ data: { day, classes, more }, query }: { data: ByClassData; query: URLSearchParams }) {
   const search = query.toString()
@@ -132,16 +134,13 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
         />
       }
     >
-      {classes.length === 0 && <Empty>Nothing was counted {chosen} (UTC). Make a job.</Empty>}
-      <Table
+      <DataTable
         caption={`Counts by class on ${day}, UTC`}
-        heads={[...heads, ...(chosen === 'today' ? ['#Runs by the hour'] : [])]}
+        empty={`Nothing was counted ${chosen} (UTC). Make a job.`}
+        rows={classes}
+        columns={chosen === 'today' ? [...columns, HOURS] : columns}
         kind="lined"
-      >
-        {classes.map((row) => (
-          <Row row={row} />
-        ))}
-      </Table>
+      />
     </Card>
   )
 }

@@ -7,7 +7,7 @@ import { useLook } from '../../look.ts'
 import type { Act, Asked } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { Card, Empty, To } from '../../parts/layout.tsx'
+import { Card, Empty, Link, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { Bars } from '../../parts/spark.tsx'
@@ -171,9 +171,7 @@ const heads = [
 function Switch({ n, on }: { n: number; on: boolean }) {
   if (n === 0) return null
   return (
-    <To kind="link" to={`/jobs?status=failed${on ? '' : '&muted=true'}`}>
-      {on ? 'Hide muted kinds' : `${count(n)} muted`}
-    </To>
+    <Link to={`/jobs?status=failed${on ? '' : '&muted=true'}`}>{on ? 'Hide muted kinds' : `${count(n)} muted`}</Link>
   )
 }
 

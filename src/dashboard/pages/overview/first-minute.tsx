@@ -8,7 +8,7 @@ import { missing } from '../../missing.ts'
 import type { Asked } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Icon, Shape, StatusPill } from '../../parts/icon.tsx'
-import { Card, JobId, To } from '../../parts/layout.tsx'
+import { Card, JobId, Link, To } from '../../parts/layout.tsx'
 import { many } from '../../words/number.ts'
 import { span } from '../../words/time.ts'
 import { GROUP } from './acts.ts'
@@ -177,10 +177,7 @@ function Now({ data: { job, runs, demo } }: { data: FirstMinuteData }) {
         {demo.all > 0 && (
           <p class="note">
             {many(demo.all - demo.open, 'job')} of the demo {demo.all - demo.open === 1 ? 'has' : 'have'} ended,{' '}
-            {demo.open} to go.{' '}
-            <To kind="link" to={`/jobs?group=${GROUP}`}>
-              See them
-            </To>
+            {demo.open} to go. <Link to={`/jobs?group=${GROUP}`}>See them</Link>
           </p>
         )}
       </div>

@@ -2,7 +2,7 @@
 
 import type { PastRun } from '../../../core/run.ts'
 import type { Engine } from '../../../engine/index.ts'
-import { Card, To } from '../../parts/layout.tsx'
+import { Card, Link, To } from '../../parts/layout.tsx'
 import { many } from '../../words/number.ts'
 import { RunRows } from '../job/runs.tsx'
 
@@ -21,15 +21,7 @@ export async function pastOf(engine: Engine, job: string): Promise<Past> {
 export function PastRuns({ past: { id, name, history, runs } }: { past: Past }) {
   const more = runs.length - SHOWN
   return (
-    <Card
-      title={`Last runs of ${name}`}
-      id="past"
-      right={
-        <To kind="link" to="/schedules">
-          Close
-        </To>
-      }
-    >
+    <Card title={`Last runs of ${name}`} id="past" right={<Link to="/schedules">Close</Link>}>
       <RunRows id={id} runs={runs.slice(0, SHOWN)} />
       {more > 0 && (
         <p class="body">

@@ -2,7 +2,7 @@
 
 import { useLook } from '../../../look.ts'
 import { Icon } from '../../../parts/icon.tsx'
-import { To } from '../../../parts/layout.tsx'
+import { Link, To } from '../../../parts/layout.tsx'
 import { wayToLimit } from '../../../words/limit.ts'
 import { cellsOf } from '../../../words/why.ts'
 import type { Near } from '../load.ts'
@@ -25,11 +25,7 @@ export function WhySaid({ near }: { near: Near }) {
       {cells.map(({ text, sub, limit }) => (
         <p>
           {limit ? text.slice(0, text.indexOf(limit)) : text}
-          {limit && (
-            <To kind="link" to={wayToLimit(limit)}>
-              {limit}
-            </To>
-          )}
+          {limit && <Link to={wayToLimit(limit)}>{limit}</Link>}
           {limit && text.slice(text.indexOf(limit) + limit.length)} {sub && <span class="dim">{sub}</span>}
         </p>
       ))}
