@@ -34,7 +34,7 @@ const NAME: Column<Channel> = {
   cell: ({ name }) => <NameLink to={channelPath(name)} label={`Listen to ${name}`} of={name} most={60} isMain />,
 }
 
-/** The first of some things with their ports, and the number of the others. */
+/** The first items with their ports, and the number of the remaining items. */
 function Several<One extends { port: string }>({ of, show }: { of: readonly One[]; show: (one: One) => Child }) {
   const more = of.length - LISTENERS
   return (

@@ -8,6 +8,7 @@ import { page } from '../page.ts'
 import { JobForm, jobBody } from '../parts/job-form.tsx'
 import { Card, Head } from '../parts/layout.tsx'
 import { given, jsonText, maybe } from '../words/form.ts'
+import { jobLink } from '../words/paths.ts'
 
 type NewJobData = {
   workers: ({ queue: string; class: string } & WorkerDefinition)[]
@@ -34,7 +35,7 @@ export const make: Act = {
     return {
       say: `Job #${id} was made`,
       to: form.get('stay') ? undefined : `/jobs/${id}`,
-      link: { text: `#${id}`, to: `/jobs/${id}` },
+      link: jobLink(id),
     }
   },
 }

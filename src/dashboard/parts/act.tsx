@@ -5,21 +5,37 @@ import type { Scope } from '../../engine/engine.ts'
 import { may, useLook } from '../look.ts'
 import { Icon } from './icon.tsx'
 
-type ActProps = {
-  /** The name of an act of the page that is shown, or of the page at `at`. */
-  act: string
-  scope: Scope
-  at?: string
-  fields?: Record<string, string | number>
+type ButtonProps = {
   icon?: string
   kind?: 'primary' | 'danger' | 'quiet'
   small?: boolean
   hotkey?: string
   /** Name for screen readers. */
   label?: string
+  /** Not on a phone. */
+  wide?: boolean
+  children?: Child
+}
+
+const classesOf = ({ kind, small, wide, children }: ButtonProps): string =>
+  ['btn', kind, small && 'small', !children && 'icon', wide && 'wide'].filter(Boolean).join(' ')
+
+const Inside = ({ icon, small, hotkey, children }: ButtonProps) => (
+  <>
+    {icon && <Icon name={icon} size={small ? 12 : 14} />}
+    {children}
+    {hotkey && <kbd>{hotkey}</kbd>}
+  </>
+)
+
+type ActProps = ButtonProps & {
+  /** The name of an act of the page that is shown, or of the page at `at`. */
+  act: string
+  scope: Scope
+  at?: string
+  fields?: Record<string, string | number>
   /** Reason why it cannot be used now, with any scope. */
   off?: string
-  children?: Child
 }
 
 export const refusal = (scopes: readonly Scope[], scope: Scope): string | undefined =>
@@ -28,7 +44,7 @@ export const refusal = (scopes: readonly Scope[], scope: Scope): string | undefi
     : `needs ${scope}; you have ${scopes.length ? scopes.join(', ') : 'nothing'}`
 
 export function Act(props: ActProps) {
-  const { act, scope, at, fields = {}, icon, kind, small, hotkey, label, children } = props
+  const { act, scope, at, fields = {}, hotkey, label } = props
   const look = useLook()
   const off = props.off ?? refusal(look.who.scopes, scope)
   return (
@@ -39,16 +55,14 @@ export function Act(props: ActProps) {
         <input type="hidden" name={name} value={String(value)} />
       ))}
       <button
-        class={`btn ${kind ?? ''} ${small ? 'small' : ''} ${children ? '' : 'icon'}`.replace(/ +/g, ' ').trim()}
+        class={classesOf(props)}
         type="submit"
         aria-label={label}
         title={off ?? label}
         disabled={off !== undefined}
         data-hotkey={hotkey}
       >
-        {icon && <Icon name={icon} size={small ? 12 : 14} />}
-        {children}
-        {hotkey && <kbd>{hotkey}</kbd>}
+        <Inside {...props} />
       </button>
     </form>
   )
@@ -76,38 +90,30 @@ export function More({ label, small, children }: { label: string; small?: boolea
 }
 
 /** A link that looks like a button; disabled with a reason if a scope is missing. */
-export function LinkButton(props: {
-  to: string
-  scope?: Scope
-  icon?: string
-  kind?: 'primary' | 'danger' | 'quiet'
-  small?: boolean
-  hotkey?: string
-  label?: string
-  /** Not on a phone. */
-  wide?: boolean
-  children?: Child
-}) {
-  const { to, scope, icon, kind, small, hotkey, label, wide, children } = props
+export function LinkButton(props: ButtonProps & { to: string; scope?: Scope }) {
+  const { to, scope, hotkey, label } = props
   const look = useLook()
-  const look0 = `btn ${kind ?? ''} ${small ? 'small' : ''} ${children ? '' : 'icon'} ${wide ? 'wide' : ''}`
-  const classes = look0.replace(/ +/g, ' ').trim()
-  const inside = (
-    <>
-      {icon && <Icon name={icon} size={small ? 12 : 14} />}
-      {children}
-      {hotkey && <kbd>{hotkey}</kbd>}
-    </>
-  )
+  const classes = classesOf(props)
   if (scope && !may(look, scope))
     return (
       <button class={classes} type="button" disabled aria-label={label} title={refusal(look.who.scopes, scope)}>
-        {inside}
+        <Inside {...props} />
       </button>
     )
   return (
     <a class={classes} href={`${look.base}${to}`} aria-label={label} title={label} data-hotkey={hotkey}>
-      {inside}
+      <Inside {...props} />
     </a>
+  )
+}
+
+/** `text`: what is copied; by default the line or the snippet around the button. */
+export function CopyButton({ text = '', label }: { text?: string; label?: string }) {
+  const kind = label ? 'btn small icon quiet' : 'btn small'
+  return (
+    <button class={kind} type="button" data-copy={text} aria-label={label} title={label && 'Copy'}>
+      <Icon name="copy" size={12} />
+      {!label && 'Copy'}
+    </button>
   )
 }

@@ -44,11 +44,11 @@ export function StatusText({ status, children }: { status: Status; children: Chi
   )
 }
 
-export function StatusPill({ status, big }: { status: Status; big?: boolean }) {
+export function StatusPill({ status, big, children }: { status: Status; big?: boolean; children?: Child }) {
   return (
     <span class={`st pill ${big ? 'big ' : ''}${status}`}>
       <Shape status={status} />
-      {title(status)}
+      {children ?? title(status)}
     </span>
   )
 }

@@ -6,6 +6,7 @@ import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { useLook } from '../look.ts'
 import { plain, textOf } from '../words/json.ts'
 import { clock, dayOf, hourOf, moment } from '../words/time.ts'
+import { CopyButton } from './act.tsx'
 import { Icon } from './icon.tsx'
 import { Card, Empty, JobId, To } from './layout.tsx'
 import { Json, said } from './value.tsx'
@@ -81,9 +82,7 @@ export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
               )}
               {text} {rest && <span class="dimmer">{rest}</span>}
             </span>
-            <button class="btn small icon quiet" type="button" data-copy="" aria-label="Copy the entry" title="Copy">
-              <Icon name="copy" size={12} />
-            </button>
+            <CopyButton label="Copy the entry" />
           </li>
         )
       })}
@@ -102,10 +101,7 @@ export function WholeEntry({ entry: { at, job, level, entry } }: { entry: LogEnt
       right={
         <>
           {job !== null && <JobId id={job} />}
-          <button class="btn small" type="button" data-copy={`${when} ${level} ${json.slice(0, LONGEST)}`}>
-            <Icon name="copy" size={12} />
-            Copy
-          </button>
+          <CopyButton text={`${when} ${level} ${json.slice(0, LONGEST)}`} />
         </>
       }
       kind="change"

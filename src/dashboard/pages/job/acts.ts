@@ -7,6 +7,7 @@ import type { Engine } from '../../../engine/index.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, linesIn, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
+import { jobLink } from '../../words/paths.ts'
 import { typedFor } from '../../words/value-form.ts'
 
 /** Seconds for which the Lock button locks a job. */
@@ -70,7 +71,7 @@ const single: Record<string, Act> = {
     scope: 'write',
     async does(asked) {
       const { id } = (await asked.call('POST', `${of(asked)}/copy`, { inputs: 'last' })) as { id: number }
-      return { say: `Job #${id} was made, with the same inputs`, link: { text: `#${id}`, to: `/jobs/${id}` } }
+      return { say: `Job #${id} was made, with the same inputs`, link: jobLink(id) }
     },
   },
   run: ask('run', 'a run is requested'),
@@ -240,7 +241,7 @@ const inside: Record<string, Act> = {
       const { moved } = (await asked.call('POST', `${portOf(asked)}/connect`, { to: [{ job, [side]: port }] })) as {
         moved: number
       }
-      const link = typeof job === 'number' ? { link: { text: `#${job}`, to: `/jobs/${job}` } } : {}
+      const link = typeof job === 'number' ? { link: jobLink(job) } : {}
       return { say: `${many(moved, 'value')} moved to ${port} of ${to}`, ...link }
     },
   },

@@ -7,6 +7,7 @@ import { askCounted, countedIds, startCounted } from '../../counted.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { stretchIn, tokensOf } from '../../words/filter.ts'
 import { count, many } from '../../words/number.ts'
+import { jobLink } from '../../words/paths.ts'
 import { title } from '../../words/text.ts'
 import { filterFor } from './filter.tsx'
 
@@ -116,7 +117,7 @@ async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
   return {
     say: `${title(verb)}: ${many(countedIds(asked).length, 'job')}`,
     to: `/jobs?${search}`,
-    link: { text: `#${id}`, to: `/jobs/${id}` },
+    link: jobLink(id),
   }
 }
 

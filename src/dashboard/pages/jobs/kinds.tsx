@@ -16,6 +16,7 @@ import { type DeployMark, deployName, deploysOf } from '../../words/deploy.ts'
 import { given } from '../../words/form.ts'
 import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
+import { jobLink } from '../../words/paths.ts'
 import { cut } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
@@ -78,7 +79,7 @@ export const retryKind: Act = {
     return {
       say: `Retrying ${many(countedIds(asked).length, 'job')}`,
       to: `/jobs?status=failed&error=${given(asked.form, 'error')}&bulk=${id}`,
-      link: { text: `#${id}`, to: `/jobs/${id}` },
+      link: jobLink(id),
     }
   },
 }

@@ -2,6 +2,7 @@
 
 import { askCounted, startCounted } from '../../counted.ts'
 import type { Act } from '../../page.ts'
+import { jobLink } from '../../words/paths.ts'
 
 export const GROUP = 'demo'
 const JOBS = 24
@@ -29,7 +30,7 @@ export const demo: Record<string, Act> = {
       return {
         say: `A flow and ${JOBS} jobs were made`,
         to: `/?first=${id}`,
-        link: { text: `#${id}`, to: `/jobs/${id}` },
+        link: jobLink(id),
       }
     },
   },
@@ -46,7 +47,7 @@ export const demo: Record<string, Act> = {
     async does(asked) {
       await startCounted(asked, 'terminate')
       const id = await startCounted(asked, 'delete')
-      return { say: 'The demo is being removed', to: '/', link: { text: `#${id}`, to: `/jobs/${id}` } }
+      return { say: 'The demo is being removed', to: '/', link: jobLink(id) }
     },
   },
 }

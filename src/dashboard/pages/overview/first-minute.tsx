@@ -6,7 +6,7 @@ import type { Health, JobView, QueueView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { missing } from '../../missing.ts'
 import type { Asked } from '../../page.ts'
-import { Act, LinkButton } from '../../parts/act.tsx'
+import { Act, CopyButton, LinkButton } from '../../parts/act.tsx'
 import { Icon, Shape, StatusPill } from '../../parts/icon.tsx'
 import { Card, JobId, Link, To } from '../../parts/layout.tsx'
 import { many } from '../../words/number.ts'
@@ -63,10 +63,7 @@ function Snippet({ title, text, note, out }: { title: string; text: string; note
         {title}
         <span class="right row">
           {note && <span class="note">{note}</span>}
-          <button class="btn small" type="button" data-copy="">
-            <Icon name="copy" size={12} />
-            Copy
-          </button>
+          <CopyButton />
         </span>
       </header>
       <pre tabindex={0}>{text}</pre>

@@ -5,6 +5,7 @@ import type { JobView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, maybe, objectOf } from '../../words/form.ts'
 import { many } from '../../words/number.ts'
+import { jobLink } from '../../words/paths.ts'
 import { clock } from '../../words/time.ts'
 
 type Resumed = { next: string[]; missed: { made: string; count: number; more: boolean } | null }
@@ -37,7 +38,7 @@ export const acts: Record<string, Act> = {
     async does(asked) {
       await asked.call('POST', `${of(asked)}/run`, {})
       const job = given(asked.form, 'job')
-      return { say: `#${job} runs now; its slots stay as they are`, link: { text: `#${job}`, to: `/jobs/${job}` } }
+      return { say: `#${job} runs now; its slots stay as they are`, link: jobLink(job) }
     },
   },
   pause: {
@@ -86,7 +87,7 @@ export const acts: Record<string, Act> = {
       return {
         say: `Schedule ${alias} is set`,
         undo,
-        link: { text: `#${job}`, to: `/jobs/${job}` },
+        link: jobLink(job),
       }
     },
   },

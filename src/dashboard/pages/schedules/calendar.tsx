@@ -5,7 +5,7 @@ import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
-import { Shape } from '../../parts/icon.tsx'
+import { StatusPill, StatusText } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { NameLink } from '../../parts/name.tsx'
@@ -110,10 +110,7 @@ function Next({ schedule: { paused, nextAt: first } }: { schedule: ScheduleView 
   if (paused || first === null)
     return (
       <div class="nxt">
-        <span class="st suspended">
-          <Shape status="suspended" />
-          {paused ? 'paused' : 'no slot'}
-        </span>
+        <StatusText status="suspended">{paused ? 'paused' : 'no slot'}</StatusText>
       </div>
     )
   return (
@@ -151,12 +148,7 @@ function Title({ schedule, called }: { schedule: ScheduleView; called: string })
         <To kind="link" to={`/schedules?runs=${job}#past`} label={`Last runs of ${called}`}>
           runs
         </To>
-        {failing && (
-          <span class="st pill failed">
-            <Shape status="failed" />
-            failed
-          </span>
-        )}
+        {failing && <StatusPill status="failed">failed</StatusPill>}
       </span>
       <span class="sub clip" title={repeat}>
         {whenOf(repeat)}

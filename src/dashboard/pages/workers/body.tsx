@@ -2,9 +2,8 @@
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { useLook } from '../../look.ts'
-import { Sent } from '../../parts/act.tsx'
+import { CopyButton, Sent } from '../../parts/act.tsx'
 import { TextArea } from '../../parts/field.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { MakeIt, OPTIONS, PORT } from '../../parts/job-form.tsx'
 import { jsonText, objectOf } from '../../words/form.ts'
 import { pretty } from '../../words/json.ts'
@@ -89,10 +88,7 @@ export function AsCurl({ worker, typed }: AsProps) {
     <div class="form snip">
       <pre tabindex={0}>{lines.join(' \\\n')}</pre>
       <div class="row goes">
-        <button class="btn" type="button" data-copy="">
-          <Icon name="copy" size={14} />
-          Copy
-        </button>
+        <CopyButton />
       </div>
     </div>
   )
