@@ -107,7 +107,7 @@ export function LinkButton(props: ButtonProps & { to: string; scope?: Scope }) {
   )
 }
 
-/** `text`: what is copied; by default the line or the snippet around the button. */
+/** Without `text`, the button copies the line or the snippet around it. */
 export function CopyButton({ text = '', label }: { text?: string; label?: string }) {
   const kind = label ? 'btn small icon quiet' : 'btn small'
   return (
