@@ -1,5 +1,6 @@
 // One call over HTTP: its request, its attempts, and what its answer says.
 
+import type { Skew } from '../core/errors.ts'
 import type { RetryKey } from '../core/idempotency.ts'
 import { inQuery } from './table.generated.ts'
 
@@ -18,6 +19,11 @@ export type ClientOptions = {
   fetch?: (request: Request) => Promise<Response>
   /** Maximum number of attempts after a network failure or a 503. */
   attempts?: number
+  /**
+   * Hashes of the schemas that this program was built against, by queue and class: `npx sidejob schemas` prints them. With
+   * another schema in force, a job whose args or values do not fit is refused with 409 SCHEMA_CHANGED.
+   */
+  schemas?: Readonly<Record<string, string>>
 }
 
 /** An answer that is an error: its code, its status, and where in the input the fault is. */
@@ -27,8 +33,10 @@ export class ApiError extends Error {
   readonly path?: (string | number)[]
   readonly retryAfter?: number
   readonly docUrl?: string
+  /** With SCHEMA_CHANGED: hash of the current schema, and hash of the schema of this program. */
+  readonly schema?: Skew
 
-  constructor(status: number, { code, message, path, retryAfter, doc_url }: Failure) {
+  constructor(status: number, { code, message, path, retryAfter, schema, doc_url }: Failure) {
     super(message)
     this.name = 'ApiError'
     this.status = status
@@ -36,12 +44,14 @@ export class ApiError extends Error {
     this.path = path
     this.retryAfter = retryAfter
     this.docUrl = doc_url
+    this.schema = schema
   }
 }
 
 type Failure = {
   code: string
   message: string
+  schema?: Skew
   path?: (string | number)[]
   retryAfter?: number
   doc_url?: string

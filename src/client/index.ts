@@ -118,9 +118,25 @@ export const createClient = <F = undefined>(options: ClientOptions): Client<F> =
         (...args: unknown[]) =>
           call(options, address, args),
     )
-  const client = mapped(table, verbs)
+  const plain = mapped(table, verbs)
+  const { enqueue } = plain.jobs!
+  const client = {
+    ...plain,
+    jobs: {
+      ...plain.jobs,
+      enqueue: (jobs: Job | Job[], ...rest: unknown[]) => enqueue!(withSchemas(options, jobs), ...rest),
+    },
+  }
   const runs = (...given: unknown[]) => run(client as never, ...(given as [never]))
   return { ...client, run: runs } as unknown as Client<F>
+}
+
+const withSchemas = ({ schemas = {} }: ClientOptions, jobs: Job | Job[]): Job | Job[] => {
+  const withSchema = (job: Job): Job => {
+    const schema = schemas[`${job.queue ?? 'default'}/${job.class}`]
+    return schema === undefined ? job : { schema, ...job }
+  }
+  return Array.isArray(jobs) ? jobs.map(withSchema) : withSchema(jobs)
 }
 
 const mapped = <Value, To>(values: Record<string, Value>, to: (value: Value) => To): Record<string, To> =>

@@ -10,6 +10,7 @@ export const codes = {
   TAKEN: 409,
   WRONG_STATUS: 409,
   CONFLICT: 409,
+  SCHEMA_CHANGED: 409,
   LOST: 410,
   CHANGED: 412,
   TOO_LARGE: 413,
@@ -41,8 +42,12 @@ export type ErrorDetail = {
   path?: (string | number)[]
   /** Seconds. */
   retryAfter?: number
+  schema?: Skew
   cause?: unknown
 }
+
+/** Hash of the current schema of a class, and hash of the schema of a caller or a job. */
+export type Skew = { class: string; current: string; built: string }
 
 /**
  * The only error class that callers see. The message has the expected and the received value.
@@ -53,13 +58,15 @@ export class SidejobError extends Error {
   readonly code: Code
   readonly path?: (string | number)[]
   readonly retryAfter?: number
+  readonly schema?: Skew
 
-  constructor(code: Code, message: string, { path, retryAfter, cause }: ErrorDetail = {}) {
+  constructor(code: Code, message: string, { path, retryAfter, schema, cause }: ErrorDetail = {}) {
     super(message, { cause })
     this.name = 'SidejobError'
     this.code = code
     this.path = path
     this.retryAfter = retryAfter
+    this.schema = schema
   }
 
   get status(): number {
@@ -73,6 +80,6 @@ export class SidejobError extends Error {
  * @example errorBody(new SidejobError('TOO_LARGE', '…'), 'https://jobs.example.com').error.doc_url //
  * 'https://jobs.example.com/docs/errors#TOO_LARGE'
  */
-export const errorBody = ({ code, message, path, retryAfter }: SidejobError, base = '') => ({
-  error: { code, message, path, retryAfter, doc_url: `${base}/docs/errors#${code}` },
+export const errorBody = ({ code, message, path, retryAfter, schema }: SidejobError, base = '') => ({
+  error: { code, message, path, retryAfter, schema, doc_url: `${base}/docs/errors#${code}` },
 })

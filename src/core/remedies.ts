@@ -46,6 +46,12 @@ export const remedies: Record<Code, Remedy> = {
     means: 'the data changed after the caller read it',
     remedy: 'read it again, then decide whether to repeat the change',
   },
+  SCHEMA_CHANGED: {
+    means:
+      'the caller was built against another schema of the class, and this value does not fit; `schema` has both hashes',
+    remedy:
+      '`path` names the value that does not fit; build and deploy the caller again with the current definition of the class',
+  },
   LOST: {
     means: 'the run is over: its lease expired, or another worker has the job',
     remedy: 'stop working on it; its changes are discarded, and the job runs again',

@@ -20,6 +20,7 @@ import {
   portName,
   portSpecs,
   queueName,
+  schemaHash,
   stateFields,
   status,
   values,
@@ -74,6 +75,8 @@ export const snapshot = z.object({
     startedAt: ms,
     leaseUntil: ms,
     scheduledFor: ms.optional(),
+    /** Hash of the schema of the class. */
+    schema: z.string().optional(),
   }),
   job: z.object({
     id: jobId,
@@ -271,6 +274,8 @@ export const changes = z
       )
       .optional(),
     version: codeVersion.optional(),
+    /** Hash of the schema of the class that the worker was built against. */
+    schema: schemaHash.optional(),
     /** ISO 8601 by the worker's own clock, unchanged. */
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
   })

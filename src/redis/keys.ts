@@ -168,6 +168,7 @@ export const jobFields = {
     'rc',
     'a child ended or wrote during the run; 2 if this matters only to a job that does not follow its children',
   ],
+  schema: ['sx', 'hash of the schemas of its class when it was created'],
   retry: ['rt', 'retry'],
   timeout: ['to', 'timeout', 'number'],
   keepResult: ['kr', 'retention time of its result', 'number'],

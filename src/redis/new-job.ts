@@ -73,6 +73,8 @@ export type NewJob = {
   callback?: { spec: string; host: string }
   shutdown?: boolean
   quiet?: boolean
+  /** Hash of the schemas of its class. */
+  schema?: string
 }
 
 const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
@@ -139,6 +141,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
   ['nextSlot', (job) => text(job.slot)],
   ['hasShutdown', (job) => (job.shutdown ? '1' : ''), 'plain'],
   ['quiet', (job) => (job.quiet ? '1' : ''), 'plain'],
+  ['schema', (job) => job.schema, 'plain'],
   ['group', (job) => job.group],
   ['constraintsVersion', (job) => job.constraints, 'plain'],
   ['maxLost', (job) => text(job.maxLost)],

@@ -41,6 +41,7 @@ test('given members replace old ones, the rest stays, and null restores the defa
     in: { url: { schema: text }, size: { default: '12345678901234567890' }, more: {} },
     out: {},
     redact: ['args.card'],
+    schema: expect.stringMatching(/^[0-9a-f]{16}$/),
   })
   expect(await kept()).toMatchObject(definition)
   // And holds at once: four may run.
@@ -109,7 +110,7 @@ test('a preview lists waiting jobs that would not fit, and changes nothing', asy
   const schema = json('{"type":"object","properties":{"sum":{"type":"number"}}}')
   const patch = { args: schema, in: { n: { schema: json('{"type":"number"}') } } }
   const { unfit, ...would } = await kit.engine.workers.update('cards', 'charge', patch, { preview: true })
-  expect(would).toEqual({ pull: true, args: schema, in: patch.in, out: {} })
+  expect(would).toEqual({ pull: true, args: schema, in: patch.in, out: {}, schema: expect.any(String) })
   expect(unfit).toEqual({
     jobs: 2,
     values: [

@@ -2,8 +2,12 @@
 
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { checkOf } from '../../src/core/json-schema/index.ts'
 import { patternOf } from '../../src/core/json-schema/pattern.ts'
+import { jsonSchemaOf } from '../../src/core/json-schema/zod.ts'
+import { schemaHash, schemasOf } from '../../src/core/schema-hash.ts'
+import { port } from '../../src/index.ts'
 
 const said = (schema: unknown, value: unknown): string => {
   const fault = checkOf(schema)(value, JSON.stringify(value).length)
@@ -164,4 +168,63 @@ test.each<[string, string, boolean]>([
 ])('the pattern %s is in %j: %s', (pattern, text, is) => {
   expect(patternOf(pattern)(text, () => {})).toBe(is)
   expect(new RegExp(pattern, 'u').test(text)).toBe(is)
+})
+
+describe('a strict check', () => {
+  const faultOf = (schema: object, value: unknown) => checkOf(schema, { strict: true })(value, 10)
+  const properties = { a: { type: 'number' }, in: { properties: { b: {} } } }
+
+  test.each([
+    ['a member that the schema does not name', { properties }, { a: 1, c: 2 }, ['c']],
+    ['one inside of another', { properties }, { in: { c: 2 } }, ['in', 'c']],
+    ['one in an item', { items: { properties } }, [{ a: 1 }, { c: 1 }], [1, 'c']],
+    ['an object that no form describes', { anyOf: [{ properties }, { properties: { c: {} } }] }, { d: 1 }, []],
+    ['one behind a $ref', { $ref: '#/$defs/x', $defs: { x: { properties } } }, { c: 1 }, ['c']],
+  ])('refuses %s', (_, schema, value, path) => {
+    const message = path.length > 0 ? 'unknown member' : 'expected one of 2 forms, got an object'
+    expect(faultOf(schema, value)).toEqual({ path, message })
+    expect(checkOf(schema)(value, 10)).toBeUndefined()
+  })
+
+  test.each([
+    ['members of any name', { properties, additionalProperties: true }, { c: 1 }],
+    ['an object without described members', { type: 'object' }, { c: 1 }],
+    ['members that parts name together', { allOf: [{ properties }, { properties: { c: {} } }] }, { a: 1, c: 2 }],
+    [
+      'members that a part adds',
+      { properties, anyOf: [{ properties: { c: {} } }, { properties: { d: {} } }] },
+      { c: 2 },
+    ],
+    ['values that a negation describes', { not: { properties: { a: { const: 1 } } } }, { a: 2, c: 2 }],
+  ])('accepts %s', (_, schema, value) => {
+    expect(faultOf(schema, value)).toBeUndefined()
+  })
+})
+
+describe('the hash of the schemas of a class', () => {
+  const encoded = (value: unknown) => encodeValue(value)
+
+  test('is the same for another order of members, and differs for another schema or port', () => {
+    const hash = schemaHash({ args: encoded({ type: 'object', required: ['a'] }), in: {} })
+    expect(hash).toMatch(/^[0-9a-f]{16}$/)
+    expect(schemaHash({ args: encoded({ required: ['a'], type: 'object' }) })).toBe(hash)
+    expect(schemaHash({ args: encoded({ required: ['b'], type: 'object' }) })).not.toBe(hash)
+    expect(schemaHash({ result: encoded({ type: 'object', required: ['a'] }) })).not.toBe(hash)
+    expect(schemaHash({ in: { n: { schema: encoded(true) } } })).not.toBe(
+      schemaHash({ out: { n: { schema: encoded(true) } } }),
+    )
+  })
+
+  test('is absent without schemas, and the same for a function and for its published form', () => {
+    expect(schemaHash({ in: { n: {} }, out: {} })).toBeUndefined()
+    const worker = {
+      class: 'x',
+      args: z.object({ a: z.number() }),
+      in: { n: port(z.string()) },
+      perform: () => undefined,
+    }
+    const published = { args: jsonSchemaOf(worker.args)!, in: { n: { schema: jsonSchemaOf(z.string())! } }, out: {} }
+    expect(schemasOf([worker])).toEqual({ 'default/x': schemaHash(published) })
+    expect(schemasOf([{ ...worker, checked: 'run' }])).toEqual({})
+  })
 })

@@ -8,6 +8,7 @@ import { init } from './init.ts'
 import { key, open } from './open.ts'
 import { record } from './record.ts'
 import { rehearse } from './rehearse.ts'
+import { schemas } from './schemas.ts'
 
 export const projectCommands: Record<string, Command> = {
   create,
@@ -15,6 +16,7 @@ export const projectCommands: Record<string, Command> = {
   dev,
   rehearse,
   record,
+  schemas,
   deploy,
   destroy,
   open,

@@ -14,6 +14,8 @@ const one = ['additionalProperties', 'propertyNames', 'items', 'contains', 'not'
 const list = ['prefixItems', 'allOf', 'anyOf', 'oneOf']
 const named = ['properties', 'patternProperties', '$defs', 'definitions']
 const numbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
+/** Each of these may know members of the same value. */
+const parts = ['properties', 'allOf', 'anyOf', 'oneOf', '$ref', 'if']
 const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
   const name = of[0]!.toUpperCase() + of.slice(1)
   return [`min${name}`, `max${name}`]
@@ -151,7 +153,7 @@ const isType = (value: unknown, type: string): boolean => {
 }
 
 /** Equal values have equal text, whatever the order of members. */
-const canonical = (value: unknown): string =>
+export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'bigint'
       ? Number(inner)
@@ -160,6 +162,9 @@ const canonical = (value: unknown): string =>
         : inner,
   )
 
+const isShared = (schema: Record<string, unknown>): boolean =>
+  parts.filter((word) => word in schema).length > 1 || ((schema.allOf as Schema[] | undefined)?.length ?? 0) > 1
+
 class TooMuch extends Error {}
 
 const ENOUGH = { steps: 2_000, perByte: 4, depth: 256 }
@@ -167,13 +172,16 @@ const ENOUGH = { steps: 2_000, perByte: 4, depth: 256 }
 class Look {
   readonly #root: Schema
   readonly #patterns: Checked['patterns']
+  /** Members that the schema does not know are faults. */
+  #isStrict: boolean
   #left: number
   #depth = 0
 
-  constructor(root: Schema, patterns: Checked['patterns'], bytes: number) {
+  constructor(root: Schema, patterns: Checked['patterns'], bytes: number, isStrict: boolean) {
     this.#root = root
     this.#patterns = patterns
     this.#left = ENOUGH.steps + ENOUGH.perByte * bytes
+    this.#isStrict = isStrict
   }
 
   readonly #spend: Spend = (steps) => {
@@ -186,7 +194,8 @@ class Look {
     if (typeof schema === 'boolean')
       return schema ? undefined : { path, message: `expected nothing here, got ${shown(value)}` }
     if (++this.#depth > ENOUGH.depth) throw new TooMuch()
-    const fault = this.#kind(schema, value, path) ?? this.#parts(schema, value, path) ?? this.#ways(schema, value, path)
+    const fault =
+      this.#kind(schema, value, path) ?? this.#parts(schema, value, path) ?? this.#every(schema, value, path)
     this.#depth--
     return fault
   }
@@ -260,7 +269,7 @@ class Look {
       if (fault) return fault
     }
     if (contains === undefined) return undefined
-    const n = items.filter((item, i) => !this.fault(contains, item, [...path, i])).length
+    const n = this.#loosely(() => items.filter((item, i) => !this.fault(contains, item, [...path, i])).length)
     if (n >= minContains && !(n > maxContains!)) return undefined
     return { path, message: `expected ${n < minContains ? 'more' : 'fewer'} items of a kind, got ${n}` }
   }
@@ -291,7 +300,7 @@ class Look {
     const {
       properties = {},
       patternProperties = {},
-      additionalProperties = true,
+      additionalProperties = !(this.#isStrict && 'properties' in schema && !isShared(schema)),
       propertyNames = true,
     } = schema as {
       properties?: Record<string, Schema>
@@ -331,14 +340,28 @@ class Look {
       const fault = this.fault(one, value, path)
       if (fault) return fault
     }
-    if (not !== undefined && !this.fault(not, value, path))
+    if (not !== undefined && !this.#loosely(() => this.fault(not, value, path)))
       return { path, message: `expected another value, got ${shown(value)}` }
     return (anyOf && this.#some(anyOf, value, path, false)) ?? (oneOf && this.#some(oneOf, value, path, true))
   }
 
+  #every(schema: Record<string, unknown>, value: unknown, path: Path): Fault | undefined {
+    const ways = () => this.#ways(schema, value, path)
+    return isShared(schema) ? this.#loosely(ways) : ways()
+  }
+
+  /** Accepts unknown members, because another part of the schema may know them. */
+  #loosely<T>(look: () => T): T {
+    const isStrict = this.#isStrict
+    this.#isStrict = false
+    const found = look()
+    this.#isStrict = isStrict
+    return found
+  }
+
   #conditional(schema: Record<string, unknown>, value: unknown, path: Path): Schema[] {
     if (schema.if === undefined) return []
-    const branch = this.fault(schema.if as Schema, value, path) ? schema.else : schema.then
+    const branch = this.#loosely(() => this.fault(schema.if as Schema, value, path)) ? schema.else : schema.then
     return branch === undefined ? [] : [branch as Schema]
   }
 
@@ -362,16 +385,17 @@ class Look {
 export type Check = (value: unknown, bytes: number) => Fault | undefined
 
 /**
- * `lenient` ignores unknown keywords, for schemas that were accepted earlier.
+ * `lenient` ignores unknown keywords, for schemas that were accepted earlier. `strict` refuses members that the schema
+ * does not name, unless it allows them by `additionalProperties`.
  *
  * @throws the first fault of the schema, with its place in `path`.
  * @example checkOf({ type: 'number' })('x', 3) // { path: [], message: 'expected a number, got "x"' }
  */
-export function checkOf(schema: unknown, { lenient = false } = {}): Check {
+export function checkOf(schema: unknown, { lenient = false, strict = false } = {}): Check {
   const { patterns } = new Checked(schema, lenient)
   return (value, bytes) => {
     try {
-      return new Look(schema as Schema, patterns, bytes).fault(schema as Schema, value, [])
+      return new Look(schema as Schema, patterns, bytes, strict).fault(schema as Schema, value, [])
     } catch (error) {
       if (error instanceof TooMuch) return { path: [], message: 'takes too long to check: expected a simpler value' }
       throw error

@@ -2,8 +2,9 @@
 
 import * as z from 'zod'
 import { limits } from '../limits.ts'
+import { atMost } from './at-most.ts'
 import { waitTime } from './job-options.ts'
-import { isText, label, processName } from './names.ts'
+import { className, isText, label, processName, schemaHash } from './names.ts'
 import { positive } from './values.ts'
 
 export const claimOptions = z.strictObject({
@@ -18,4 +19,9 @@ export const claimOptions = z.strictObject({
   wait: waitTime.optional(),
   lease: positive.optional(),
   process: processName.optional(),
+  schemas: z
+    .record(className, schemaHash)
+    .refine(...atMost(limits.claimNames.most, 'classes'))
+    .optional()
+    .meta({ description: 'hashes of the schemas that the worker was built against, by class' }),
 })

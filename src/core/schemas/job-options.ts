@@ -20,6 +20,7 @@ import {
   portName,
   queueName,
   ref,
+  schemaHash,
   status,
   values,
 } from './names.ts'
@@ -235,6 +236,9 @@ export const jobInput = z
     retain: retain.optional(),
     history: history.optional(),
     redeliver: redeliver.optional(),
+    schema: schemaHash.optional().meta({
+      description: 'hash of the schema of the class that the caller was built against; see docs/changing-code.md',
+    }),
   })
   .refine(notBoth, NOT_BOTH)
   .superRefine(checkDebounce)

@@ -12,6 +12,14 @@ export const failure = z.object({
     message: z.string(),
     path: z.array(z.union([z.string(), z.number()])).optional(),
     retryAfter: z.number().optional(),
+    schema: z
+      .object({
+        class: z.string(),
+        current: z.string().meta({ description: 'hash of the schema of the class' }),
+        built: z.string().meta({ description: 'hash of the schema that the caller was built against' }),
+      })
+      .optional()
+      .meta({ description: 'with SCHEMA_CHANGED' }),
     doc_url: z.string().meta({ description: 'page about the code' }),
   }),
 })

@@ -56,6 +56,9 @@ export const classLabels = z
   .meta({ description: LABELS })
 export const labels = classLabels.transform(labelsText).meta({ description: LABELS })
 
+/** Tells the schemas of one class apart. */
+export const schemaHash = named('a hash of a schema: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
+
 export const dir = z.enum(['in', 'out'])
 
 export const jobId = z.int().min(1)

@@ -17,7 +17,7 @@ import {
   retry,
   webhookSecret,
 } from './job-options.ts'
-import { anyPort, channelNames, classLabels, className, jobId, label, queueName } from './names.ts'
+import { anyPort, channelNames, classLabels, className, jobId, label, queueName, schemaHash } from './names.ts'
 import { closed, codeRate, concurrency, flag, moment, positive, positiveMilliseconds, rate, span } from './values.ts'
 
 const workerPort = z.strictObject({
@@ -83,6 +83,9 @@ export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {
   error: 'expected "push" or "pull", got both',
   path: ['pull'],
 })
+
+/** `former`: earlier definitions with other schemas, for workers that were built against them. */
+export const keptWorker = workerShape.extend({ former: z.array(closed).optional() })
 
 type AnyFunction = (...given: never[]) => unknown
 
@@ -189,6 +192,10 @@ export const shownRetry = z.object({
 export const shownRate = z.object({ limit: z.int(), period: span })
 
 /** Without the secret of the push address. */
+const schemaOfClass = schemaHash.optional().meta({
+  description: 'hash of its schemas, to send with jobs, claims and commits; absent if it has none',
+})
+
 export const workerView = workerShape
   .omit({ push: true, retry: true, timeout: true, retain: true, limits: true, redeliver: true })
   .extend({
@@ -204,6 +211,7 @@ export const workerView = workerShape
       .meta({ description: 'schedule of the class: cron:<queue>/<class>' }),
     retain: span.optional(),
     redeliver: z.object({ after: span, max: z.int() }).optional(),
+    schema: schemaOfClass,
   })
 
 export const workerName = z.strictObject({ queue: queueName, class: className })

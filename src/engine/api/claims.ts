@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { faultText } from '../../core/issues.ts'
 import type { Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
@@ -10,8 +11,9 @@ import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, ClaimRequest, Signal } from '../../redis/types.ts'
 import { type Context, checkClaim, laneOf } from '../context.ts'
 import type { Call, Item } from '../engine.ts'
+import { faultInArgs, schemaOfClass, skewed, skewOf } from '../jobs/checks.ts'
 import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
-import { timeoutOf } from '../jobs/registry.ts'
+import { timeoutOf, withSchema } from '../jobs/registry.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
@@ -27,6 +29,7 @@ type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'
   queue: string
   lane: Awaited<ReturnType<typeof laneOf>>
   call: (Call & { told?: (signal: Signal) => void }) | undefined
+  schemas: Record<string, string>
   stop: () => void
 }
 
@@ -62,14 +65,14 @@ export function createRuns({
   /** A missing class is not checked here: the commit reports it. */
   const classOf = (token: string) =>
     classes.of(token.split('.', 1)[0]!).catch((error) => {
-      if (error instanceof SidejobError && error.code === 'NOT_FOUND') return { found: undefined }
+      if (error instanceof SidejobError && error.code === 'NOT_FOUND') return { found: undefined, name: '' }
       throw error
     })
 
   async function settleRemote(token: string, said: Changes, asked?: Reach) {
     const tells = said.result !== undefined || (said.ops?.length ?? 0) > 0
-    const told = tells ? (await classOf(token)).found : undefined
-    const { changes, fault } = soundChanges(said, told)
+    const { found: told, name = '' } = tells ? await classOf(token) : { found: undefined }
+    const { changes, fault } = soundChanges(said, name, told)
     const document = await recordOf(token, changes)
     const found = told ?? (document.queue ? await registry.find(document.queue, document.class) : undefined)
     const { retry, reach } = found?.definition ?? {}
@@ -117,7 +120,7 @@ export function createRuns({
       lent.map(async (one) => {
         classes.note(one.id, { queue, class: one.document.class })
         const found = await registry.find(queue, one.document.class)
-        return snapshotOf(one, timeoutOf(found))
+        return snapshotOf(one, timeoutOf(found), schemaOfClass(found))
       }),
     )
 
@@ -128,9 +131,60 @@ export function createRuns({
     return id
   }
 
+  /** @throws SCHEMA_CHANGED if the schema of a worker is not remembered, so that no job can be checked for it. */
+  async function checkSchemas(queue: string, schemas: Record<string, string>): Promise<void> {
+    for (const [name, built] of Object.entries(schemas)) {
+      if (!skewOf(await registry.find(queue, name), name, built)) continue
+      const found = (await registry.list(queue)).get(name)
+      const skew = skewOf(found, name, built)
+      if (skew && !withSchema(found!, built))
+        throw skewed(skew, 'worker', `schemas.${name}: expected a current or a recent schema, got ${built}`, [
+          'schemas',
+          name,
+        ])
+    }
+  }
+
+  /**
+   * Returns an error if the args of a job do not fit an older schema, which its worker was built against; 'failed' if
+   * they do not fit the current one.
+   */
+  async function unfitFor(built: string, one: ClaimedJob): Promise<SidejobError | 'failed' | undefined> {
+    const { queue, class: name, schema } = one.document
+    const found = schema === undefined || schema === built ? undefined : await registry.find(queue, name)
+    if (!found) return undefined
+    const skew = skewOf(found, name, built)
+    if (!skew) {
+      const outcome = await executor.misfit(one, found)
+      if (outcome) await commitToken(outcome)
+      return outcome && 'failed'
+    }
+    const fault = faultInArgs(withSchema(found, built) ?? found, one.document)
+    if (!fault) return undefined
+    await giveBack(one.document.token!)
+    return skewed(skew, 'worker', `job ${one.id}: ${faultText(fault)}`, fault.path)
+  }
+
+  /**
+   * Returns the jobs whose args fit the schemas that the worker was built against.
+   *
+   * @throws SCHEMA_CHANGED if none is left, and another worker has to run one.
+   */
+  async function fitting(schemas: Record<string, string>, lent: ClaimedJob[]): Promise<ClaimedJob[]> {
+    const unfit = new Map<ClaimedJob, SidejobError | 'failed'>()
+    for (const one of lent) {
+      const built = schemas[one.document.class]
+      const why = built === undefined ? undefined : await unfitFor(built, one)
+      if (why) unfit.set(one, why)
+    }
+    const error = [...unfit.values()].find((why) => why !== 'failed')
+    if (error && unfit.size === lent.length) throw error
+    return lent.filter((one) => !unfit.has(one))
+  }
+
   /** Claims again if the jobs found were not for this claim. */
   async function look(request: Look, waiter?: Waiter, skip = 0, looks = 1): Promise<Snapshot[]> {
-    const { queue, lane, call, stop, ...claim } = request
+    const { queue, lane, call, stop, schemas, ...claim } = request
     const answer = await store.commit({
       queue,
       lane: lane ?? { id: crypto.randomUUID().replaceAll('-', ''), seq: 1 },
@@ -140,10 +194,10 @@ export function createRuns({
     if (answer.signal) call?.told?.(answer.signal)
     if (answer.signal === 'stop') stop()
     await ring([...answer.rings, ...(await constraints.retag(answer))])
-    const sound = await executor.sound(answer.lent)
+    const sound = await fitting(schemas, await executor.sound(answer.lent))
     const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
-    // Jobs with older constraints have new tags now, and damaged jobs have failed. A claim with a key is answered as
+    // Jobs with older constraints have new tags now, and damaged and unfit jobs have failed. A claim with a key is answered as
     // the first time.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
     if (answer.lent.length && !lane) return look(request, waiter, skip)
@@ -165,15 +219,25 @@ export function createRuns({
         wait = 0,
         lease = CLAIM_LEASE,
         process,
-      }: { names?: string[]; tags?: string[]; max?: number; wait?: number; lease?: number; process?: string },
+        schemas = {},
+      }: {
+        names?: string[]
+        tags?: string[]
+        max?: number
+        wait?: number
+        lease?: number
+        process?: string
+        schemas?: Record<string, string>
+      },
       call?: Call & { told?: (signal: Signal) => void },
     ): Promise<Snapshot[]> {
       const end = now() + wait
       const stopped = new AbortController()
       const over = AbortSignal.any([stopped.signal, ...(call?.signal ? [call.signal] : [])])
       await announce()
+      await checkSchemas(queue, schemas)
       const lane = await laneOf(call)
-      const asked = { max, lease, patterns: names.map(literalSets), tags: wanted, process }
+      const asked = { max, lease, patterns: names.map(literalSets), tags: wanted, process, schemas }
       const request = { ...asked, queue, lane, call, stop: () => stopped.abort() }
       const first = await look(request)
       const claimed =
@@ -198,7 +262,7 @@ export function createRuns({
       checkToken(token)
       const { outcome, fault } = await settleRemote(token, changes, reach)
       const { answer, lent } = await commitToken(outcome)
-      if (fault) throw new SidejobError('REFUSED', `${fault.message}; the run has failed`, { path: fault.path })
+      if (fault) throw fault
       if (changes.end !== 'checkpoint' || !lent[0]) return { status: answer as Status }
       const [snapshot] = await snapshots(lent[0].document.queue, lent)
       return { status: answer as Status, snapshot }

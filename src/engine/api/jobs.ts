@@ -25,7 +25,7 @@ import type {
   Why,
   WorkerDefinition,
 } from '../engine.ts'
-import { announcedDefinition, checkArgs } from '../jobs/checks.ts'
+import { announcedDefinition, checkArgs, schemaOfClass } from '../jobs/checks.ts'
 import { checkFlows } from '../jobs/graph-check.ts'
 import { newJobs } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
@@ -126,7 +126,11 @@ export function createJobs({
     const document = await checkTheirs(job)
     const { queue, class: name } = document
     if (repeat !== undefined) Object.assign(fields, repeatFields(document, repeat, store.now()))
-    if (args !== undefined) checkArgs(await registry.find(queue, name), name, args)
+    if (args !== undefined) {
+      const found = await registry.find(queue, name)
+      checkArgs(found, name, args)
+      if (schemaOfClass(found) !== document.schema) fields.schema = schemaOfClass(found) ?? ''
+    }
     if (group) await regroup(job, group)
     await change(job, repeat === undefined ? [ops.patch({ fields })] : repeatWords(document, fields), call)
     return view(job)

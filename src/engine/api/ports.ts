@@ -67,11 +67,14 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       dir: Dir,
       port: string,
       values: Encoded[],
-      writing: { notify?: boolean; log?: boolean; setDefault?: boolean; context?: Encoded } = {},
+      {
+        schema,
+        ...writing
+      }: { notify?: boolean; log?: boolean; setDefault?: boolean; context?: Encoded; schema?: string } = {},
       call?: Call,
     ): Promise<{ size: number }> {
       const { name, found } = await classes.of(job)
-      checkValues(found, name, { dir, port }, values, ['values'])
+      checkValues(found, name, { dir, port }, values, ['values'], schema)
       const [size] = await change(job, [writeWords(portOf(dir, port), { ...writing, values }, store.vault)], call)
       return { size: Number(size) }
     },

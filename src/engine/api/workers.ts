@@ -11,7 +11,7 @@ import type { Worker } from '../../core/worker.ts'
 import type { Context } from '../context.ts'
 import type { Preview, StoredWorker, WorkerDefinition, WorkerView } from '../engine.ts'
 import { deploymentsIn, keyOf } from '../jobs/announcement.ts'
-import { checkSchemas } from '../jobs/checks.ts'
+import { checkSchemas, schemaOfClass } from '../jobs/checks.ts'
 import { workerUnfitOf } from './worker-unfit.ts'
 
 function checkAddress(url: string, allowHosts: readonly string[]): void {
@@ -79,9 +79,14 @@ function byClass(deployed: Record<string, string>): Map<string, ServedBy[]> {
   return found
 }
 
+const shown = (definition: WorkerDefinition): StoredWorker => ({
+  ...definition,
+  schema: schemaOfClass({ definition }),
+})
+
 export function createWorkers({ store, registry, ring, announce, allowHosts }: Context, workers: readonly Worker[]) {
   const unfitting = async (queue: string, name: string, definition: WorkerDefinition) => ({
-    ...definition,
+    ...shown(definition),
     unfit: await workerUnfitOf({ store }, { queue, class: name, definition }),
   })
 
@@ -96,12 +101,14 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       )
       return {
         workers: lists.flatMap(([queue, classes]) =>
-          [...classes].map(([name, { definition }]) => {
+          [...classes].map(([name, found]) => {
+            const { definition } = found
             const isFunction = !definition.push && !definition.pull
             return {
               queue,
               class: name,
               ...definition,
+              schema: schemaOfClass(found),
               seen: (definition.pull && heard.get(queue)) || null,
               servedBy: (isFunction && serving.get(keyOf({ queue, name }))) || [],
             }
@@ -126,7 +133,7 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       const { rings, overtaken: is } = await registry.put(queue, name, definition)
       if (is !== undefined) isFunction(queue, name)
       await ring(rings)
-      return definition
+      return shown(definition)
     },
 
     /** Merges settings into a registered class. `null` restores a default. */
@@ -146,7 +153,7 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       const { rings, overtaken: is } = await registry.put(queue, name, definition, found.kept)
       if (is !== undefined) overtaken(name, found.definition, is)
       await ring(rings)
-      return definition
+      return shown(definition)
     },
 
     async unregister(queue: string, name: string): Promise<void> {

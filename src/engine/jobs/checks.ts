@@ -2,11 +2,12 @@
 // JSON Schema.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { SidejobError, type Skew } from '../../core/errors.ts'
 import { dotted } from '../../core/issues.ts'
 import { type Check, checkOf, type Fault, most, type Path } from '../../core/json-schema/index.ts'
 import { jsonSchemaOf, zodCheck } from '../../core/json-schema/zod.ts'
 import type { Changes, Op } from '../../core/run.ts'
+import { hashOfFunction, schemaHash } from '../../core/schema-hash.ts'
 import type { Ports, Worker } from '../../core/worker.ts'
 import type { Call, Dir, WorkerDefinition } from '../engine.ts'
 
@@ -35,40 +36,97 @@ function make({ local, definition }: Described, part: Part): Check | undefined {
   return text === undefined ? undefined : checkOf(decodeValue(text), { lenient: true })
 }
 
+/** Also refuses members that the class does not know, which a function would not receive. */
+function makeStrict(found: Described, part: Part): Check | undefined {
+  const usual = checkFor(found, part)
+  const text = textOf(announced(found), part)
+  if (text === undefined) return usual
+  const strict = checkOf(decodeValue(text), { lenient: true, strict: true })
+  return (value, bytes) => usual?.(value, bytes) ?? strict(value, bytes)
+}
+
 const made = new WeakMap<Described, Map<string, Check | undefined>>()
 
-function checkFor(found: Described, part: Part): Check | undefined {
+function checkFor(found: Described, part: Part, isStrict = false): Check | undefined {
   const checks = made.get(found) ?? new Map<string, Check | undefined>()
   made.set(found, checks)
-  const name = nameOf(part)
-  if (!checks.has(name)) checks.set(name, make(found, part))
+  const name = `${isStrict ? 'strict ' : ''}${nameOf(part)}`
+  if (!checks.has(name)) checks.set(name, isStrict ? makeStrict(found, part) : make(found, part))
   return checks.get(name)
 }
 
-export function faultIn(found: Described | undefined, part: Part, value: Encoded): Fault | undefined {
-  return found && checkFor(found, part)?.(decodeValue(value), value.length)
+export function faultIn(found: Described | undefined, part: Part, value: Encoded, isStrict = false): Fault | undefined {
+  return found && checkFor(found, part, isStrict)?.(decodeValue(value), value.length)
 }
 
-function checkOne(found: Described | undefined, className: string, part: Part, value: Encoded, at: Path): void {
-  const fault = faultIn(found, part, value)
+/** The fault of the args of a job that was created for another schema. */
+export function faultInArgs(found: Described, { args = 'null' }: { args?: string }): Fault | undefined {
+  const fault = faultIn(found, 'args', args as Encoded, true)
+  return fault && { ...fault, path: ['args', ...fault.path] }
+}
+
+const hashes = new WeakMap<Described, string | undefined>()
+
+/** Hash of the schemas of a class; undefined if it has none. */
+export function schemaOfClass(found: Described | undefined): string | undefined {
+  if (!found) return undefined
+  if (!hashes.has(found)) hashes.set(found, found.local ? hashOfFunction(found.local) : schemaHash(found.definition))
+  return hashes.get(found)
+}
+
+/** Both hashes if they differ. */
+export function skewOf(found: Described | undefined, name: string, built: string | undefined): Skew | undefined {
+  if (built === undefined) return undefined
+  const current = schemaOfClass(found)
+  return current === undefined || current === built ? undefined : { class: name, current, built }
+}
+
+/** @example skewed(skew, 'worker', 'result: expected a number, got "x"') */
+export const skewed = (schema: Skew, who: 'caller' | 'worker', what: string, path?: Path): SidejobError =>
+  new SidejobError(
+    'SCHEMA_CHANGED',
+    `${what}. Class ${schema.class} has schema ${schema.current}, and the ${who} was built against ${schema.built}: build and deploy the ${who} again`,
+    { path, schema },
+  )
+
+function checkOne(
+  found: Described | undefined,
+  className: string,
+  part: Part,
+  value: Encoded,
+  at: Path,
+  built?: string,
+): void {
+  const skew = skewOf(found, className, built)
+  const fault = faultIn(found, part, value, skew !== undefined)
   if (!fault) return
   const path = [...at, ...fault.path]
-  throw new SidejobError('REFUSED', `${dotted(path)}: ${fault.message} (${nameOf(part)} of class ${className})`, {
-    path,
-  })
+  const message = `${dotted(path)}: ${fault.message} (${nameOf(part)} of class ${className})`
+  throw skew ? skewed(skew, 'caller', message, path) : new SidejobError('REFUSED', message, { path })
 }
 
-/** @throws REFUSED with the place of the first value that the class does not accept. */
-export function checkValues(found: Described | undefined, name: string, part: Part, values: Encoded[], at: Path): void {
-  for (const [i, value] of values.entries()) checkOne(found, name, part, value, [...at, i])
+/**
+ * `built`: the hash of the schema that the caller was built against.
+ *
+ * @throws REFUSED with the place of the first value that the class does not accept; SCHEMA_CHANGED if the schemas differ.
+ */
+export function checkValues(
+  found: Described | undefined,
+  name: string,
+  part: Part,
+  values: Encoded[],
+  at: Path,
+  built?: string,
+): void {
+  for (const [i, value] of values.entries()) checkOne(found, name, part, value, [...at, i], built)
 }
 
 export const checkDefault = (found: Described | undefined, name: string, part: Part, value: Encoded): void =>
   checkOne(found, name, part, value, ['value'])
 
-/** @throws REFUSED if the class does not accept the args. Missing args are null. */
-export const checkArgs = (found: Described | undefined, name: string, args = 'null' as Encoded): void =>
-  checkOne(found, name, 'args', args, ['args'])
+/** @throws REFUSED or SCHEMA_CHANGED if the class does not accept the args. Missing args are null. */
+export const checkArgs = (found: Described | undefined, name: string, args = 'null' as Encoded, built?: string): void =>
+  checkOne(found, name, 'args', args, ['args'], built)
 
 export const checkResult = (found: Described | undefined, name: string, result: Encoded): void =>
   checkOne(found, name, 'result', result, ['result'])
@@ -117,6 +175,9 @@ const toldPorts = (specs: WorkerDefinition['in'], ports: Ports = {}): WorkerDefi
       return [name, schema === undefined ? spec : { ...spec, schema }]
     }),
   )
+
+const announced = ({ local, definition }: Described): WorkerDefinition =>
+  local ? announcedDefinition(definition, local) : definition
 
 export function announcedDefinition(definition: WorkerDefinition, worker: Worker): WorkerDefinition {
   if (worker.checked === 'run') return definition

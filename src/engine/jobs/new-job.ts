@@ -13,7 +13,7 @@ import { itemText } from '../../redis/item.ts'
 import type { LimitKey, NewJob, Quota } from '../../redis/new-job.ts'
 import type { Call, JobInput, PortSpecs } from '../engine.ts'
 import { keptCallback } from './callback-spec.ts'
-import { checkArgs, checkRoot, checkValues } from './checks.ts'
+import { checkArgs, checkRoot, checkValues, schemaOfClass } from './checks.ts'
 import { checkFlows, flowPorts, isFlow } from './graph-check.ts'
 import type { Registered, Registry } from './registry.ts'
 
@@ -33,11 +33,11 @@ type Values = Record<string, Encoded[]>
 const itemsOf = (inputs: Values = {}, context?: Encoded): Record<string, string[]> =>
   mapValues(inputs, (values) => values.map((data) => itemText({ data, context })))
 
-function checkInputs(found: Registered, inputs: Values = {}, ports: PortSpecs, className: string): void {
+function checkInputs(found: Registered, { inputs = {}, class: className, schema }: JobInput, ports: PortSpecs): void {
   for (const [port, values] of Object.entries(inputs)) {
     if (!Object.hasOwn(ports, port) && !Object.hasOwn(ports, '*'))
       throw new SidejobError('REFUSED', `${className} does not have in port ${port}`, { path: ['inputs', port] })
-    checkValues(found, className, { dir: 'in', port }, values, ['inputs', port])
+    checkValues(found, className, { dir: 'in', port }, values, ['inputs', port], schema)
   }
 }
 
@@ -108,6 +108,7 @@ const common = (found: Registered | undefined) => ({
   redeliver: redeliverOf(found?.definition.redeliver),
   shutdown: found?.definition.shutdown,
   quiet: found?.local?.statusPublish === false,
+  schema: schemaOfClass(found),
   maxLost: found?.local?.maxLost ?? (found?.local?.isolate ? LOST_ALONE : undefined),
 })
 
@@ -168,7 +169,7 @@ function newJob(
   const own = flowPorts(input)
   const ports = overlay(overlay(found?.in, own?.in), input.in)
   // The script reports unknown classes.
-  if (found) checkInputs(found, input.inputs, ports, input.class)
+  if (found) checkInputs(found, input, ports)
   return {
     ...common(found),
     ...saidBy(input),
@@ -205,7 +206,7 @@ const OWN = ['args', 'inputs'] as const
 function madeLike(job: NewJob, found: Registered | undefined, input: JobInput): NewJob {
   const like = { ...job, args: argsOf(input), ...(found?.keyed ? { limits: limitsOf(found, input) } : {}) }
   if (!input.inputs) return like
-  if (found) checkInputs(found, input.inputs, job.in ?? {}, input.class)
+  if (found) checkInputs(found, input, job.in ?? {})
   return { ...like, inputs: itemsOf(input.inputs) }
 }
 
@@ -223,7 +224,7 @@ export function newJobs(
     // The ports of a flow depend on its args.
     const isLike = before && isAlikeBut(OWN, input, before) && !input.inputs === !before.inputs && !isFlow(input)
     const found = find(input)
-    checkArgs(found, input.class, input.args)
+    checkArgs(found, input.class, input.args, input.schema)
     job = isLike ? madeLike(job, found, input) : given(newJob(found, input, now, allowHosts, call))
     return job
   })

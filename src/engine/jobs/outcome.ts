@@ -3,8 +3,8 @@
 import { excessOf, sumOfLists } from '../../core/budget.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
 import { dotted } from '../../core/issues.ts'
-import type { Fault } from '../../core/json-schema/index.ts'
 import { limits } from '../../core/limits.ts'
 import { passedBy, passedOf, passedText } from '../../core/repeat/passed.ts'
 import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
@@ -16,7 +16,7 @@ import { largestPart } from '../../redis/largest.ts'
 import { says, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Vault } from '../../redis/vault.ts'
-import { checkRootOfRun, faultOfRun } from './checks.ts'
+import { checkRootOfRun, faultOfRun, skewed, skewOf } from './checks.ts'
 import { spawnedJob } from './new-job.ts'
 import type { Registered, Registry } from './registry.ts'
 
@@ -177,12 +177,23 @@ const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
 const byWords = ({ document, by }: Deciding): Words =>
   document.history && by !== undefined ? says.by({ process: by }) : []
 
-/** A run whose values do not match its class fails for good. */
-export function soundChanges(changes: Changes, found: Registered | undefined): { changes: Changes; fault?: Fault } {
-  const fault = found && !found.local ? faultOfRun(found, changes) : undefined
-  if (!fault) return { changes }
-  const message = `${dotted(fault.path)}: ${fault.message}`
-  return { changes: { end: 'failed', n: LAST, error: { message, retry: false } }, fault: { ...fault, message } }
+/**
+ * A run whose values do not match its class fails: for good, unless a worker that was built against the current schema
+ * may do it better.
+ */
+export function soundChanges(
+  changes: Changes,
+  name: string,
+  found: Registered | undefined,
+): { changes: Changes; fault?: SidejobError } {
+  const unfit = found && !found.local ? faultOfRun(found, changes) : undefined
+  if (!unfit) return { changes }
+  const message = `${dotted(unfit.path)}: ${unfit.message}`
+  const skew = skewOf(found, name, changes.schema)
+  const error = skew ? { message: skewed(skew, 'worker', message).message } : { message, retry: false }
+  const end = `${message}; the run has failed`
+  const fault = skew ? skewed(skew, 'worker', end, unfit.path) : new SidejobError('REFUSED', end, { path: unfit.path })
+  return { changes: { end: 'failed', n: LAST, error }, fault }
 }
 
 /** A result is kept for a day or for `keepResult`, and its callback may need it. */
@@ -194,7 +205,7 @@ const isEmpty = (record: object = {}): boolean => {
 }
 
 /** Most runs only end, and need no ops. */
-function didNothing({ end: _, n: __, reads, state, ops = [], counts, ...rest }: Changes): boolean {
+function didNothing({ end: _, n: __, schema: ___, reads, state, ops = [], counts, ...rest }: Changes): boolean {
   return (
     ops.length === 0 &&
     isEmpty(rest) &&
@@ -218,7 +229,7 @@ const tooLarge = (excess: string): Words =>
   })
 
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
-  const { changes } = soundChanges(said, deciding.found)
+  const { changes } = soundChanges(said, deciding.document.class, deciding.found)
   const { end, n = 0 } = changes
   const { slot, words: slotWords } = slotOf(deciding)
   const run = { token, n, end, slot }

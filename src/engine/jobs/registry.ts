@@ -1,13 +1,13 @@
 // Registry of classes: functions of this deployment, and classes registered in Redis.
 
-import { parseJson } from '../../core/codec/json.ts'
+import { CLOSED, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
-import { encodeValue, raw } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
 import { checkWorkers, readWorker } from '../../core/definition.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { readable } from '../../core/readable.ts'
 import type { Retry } from '../../core/retry.ts'
-import { type CodeWorker, closedIn, worker as definitionSchema } from '../../core/schemas.ts'
+import { type CodeWorker, closedIn, keptWorker } from '../../core/schemas.ts'
 import { type Ports, type Worker, workerDefaults } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
@@ -15,7 +15,7 @@ import type { ClaimedJob } from '../../redis/types.ts'
 import type { Opening, Vault } from '../../redis/vault.ts'
 import type { PortSpecs, WorkerDefinition } from '../engine.ts'
 import { type Announced, createAnnouncer, type SetCron } from './announcement.ts'
-import { announcedDefinition } from './checks.ts'
+import { announcedDefinition, schemaOfClass } from './checks.ts'
 
 export type KeyedLimit = {
   key: (args: unknown) => string | number | undefined
@@ -35,6 +35,8 @@ export type Registered = {
   calls?: true
   /** Maximum length of one run of an internal class. */
   longest?: (lent: ClaimedJob) => number
+  /** Earlier definitions of a registered class with other schemas, newest first. */
+  former?: readonly Encoded[]
 }
 
 export type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
@@ -70,7 +72,9 @@ const FRESH = 5_000
 const MISSING = 1_000
 /** Reading this many queues with a change costs less than a second read for the right one. */
 const MAX_NEAR = 20
-const closedDefinition = closedIn(definitionSchema)
+const closedDefinition = closedIn(keptWorker)
+/** Maximum number of former schemas of a class, and of their characters. */
+const FORMER = { schemas: 4, size: 65_536 }
 
 const specsOf = (ports: Ports = {}): PortSpecs =>
   mapValues(ports, ({ default: value, channels }) => ({
@@ -126,8 +130,43 @@ const withSealed = (push: NonNullable<WorkerDefinition['push']>, vault: Vault) =
   return { ...push, url: sealed(push.url), ...(push.secret === undefined ? {} : { secret: sealed(push.secret) }) }
 }
 
+const withoutDefaults = (ports: WorkerDefinition['in'] = {}) =>
+  mapValues(ports, ({ schema }) => (schema === undefined ? {} : { schema: raw(schema) }))
+
+const schemasText = ({ args, result, in: inputs, out }: WorkerDefinition): Encoded =>
+  parseJson(
+    writeJson({
+      ...(args === undefined ? {} : { args: raw(args) }),
+      ...(result === undefined ? {} : { result: raw(result) }),
+      in: withoutDefaults(inputs),
+      out: withoutDefaults(out),
+    }),
+    CLOSED,
+  ) as Encoded
+
+const definedBy = (former: Encoded): Registered => {
+  const definition = parseJson(former, closedDefinition) as WorkerDefinition
+  return { in: {}, out: {}, definition }
+}
+
+/** The current or a former definition of a class with this schema. */
+export const withSchema = (found: Registered, hash: string): Registered | undefined =>
+  [found, ...(found.former ?? []).map(definedBy)].find((one) => schemaOfClass(one) === hash)
+
+/** The former schemas of a class after its definition was replaced. */
+function formerOf(before: { definition: WorkerDefinition; former: readonly Encoded[] }, definition: WorkerDefinition) {
+  const current = schemaOfClass(definedBy(schemasText(definition)))
+  const all = [schemasText(before.definition), ...before.former].filter((text) => {
+    const hash = schemaOfClass(definedBy(text))
+    return hash !== undefined && hash !== current
+  })
+  const kept = all.filter((text, i) => all.indexOf(text) === i).slice(0, FORMER.schemas)
+  while (kept.join('').length > FORMER.size) kept.pop()
+  return kept
+}
+
 /** `local` marks classes of a deployment. */
-const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault): string =>
+const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault, former: readonly Encoded[] = []): string =>
   writeJson({
     ...definition,
     ...(definition.push ? { push: withSealed(definition.push, vault) } : {}),
@@ -136,6 +175,7 @@ const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault): str
     in: withRawPorts(definition.in, vault),
     out: withRawPorts(definition.out, vault),
     ...(local ? { local: true } : {}),
+    ...(former.length > 0 ? { former: former.map(raw) } : {}),
   })
 
 const openedPorts = (ports: WorkerDefinition['in'] = {}, { definition }: Opening): PortSpecs =>
@@ -150,10 +190,17 @@ const openedPush = (push: NonNullable<WorkerDefinition['push']>, opening: Openin
   ...(push.secret === undefined ? {} : { secret: openedText(push.secret, opening) }),
 })
 
+type Stored = { definition: WorkerDefinition; isFunction: boolean; former: readonly Encoded[] }
+
 /** Opens only the members that `textOf` seals, because users write the rest. */
-function parseDefinition(text: string, { show }: Vault): { definition: WorkerDefinition; isFunction: boolean } {
-  const { local, ...definition } = parseJson(text, closedDefinition) as WorkerDefinition & { local?: boolean }
+function parseDefinition(text: string, { show }: Vault): Stored {
+  const {
+    local,
+    former = [],
+    ...definition
+  } = parseJson(text, closedDefinition) as WorkerDefinition & { local?: boolean; former?: Encoded[] }
   return {
+    former,
     definition: {
       ...definition,
       ...(definition.push ? { push: openedPush(definition.push, show) } : {}),
@@ -209,9 +256,10 @@ export function createRegistry(
     const before = changes.get(queue)
     const classes = new Map<string, Registered>()
     for (const [name, text] of Object.entries(await store.definitions(queue))) {
-      const definition = readable(() => parseDefinition(text, store.vault).definition)
-      if (!definition) continue
-      classes.set(name, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition })
+      const stored = readable(() => parseDefinition(text, store.vault))
+      if (!stored) continue
+      const { definition, former } = stored
+      classes.set(name, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition, former })
     }
     if (changes.get(queue) === before) fetched.set(queue, { at: now(), classes })
     return classes
@@ -289,7 +337,10 @@ export function createRegistry(
     async put(queue: string, name: string, definition: WorkerDefinition, replaces = '*') {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition
-      const text = textOf(definition, false, store.vault)
+      const before = await store.definition(queue, name)
+      const stored = before === null ? undefined : readable(() => parseDefinition(before, store.vault))
+      const former = stored ? formerOf(stored, definition) : []
+      const text = textOf(definition, false, store.vault, former)
       const { rings, overtaken } = await change(queue, [{ name, definition: text, serves, concurrency, replaces }])
       return {
         rings,

@@ -2,12 +2,14 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
+import { faultText } from '../../core/issues.ts'
 import type { Changes } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { outcomeSent, type RunOutcome, type SentOutcome } from '../../redis/changes.ts'
 import { says, type Words } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
+import { faultInArgs, schemaOfClass, skewOf } from '../jobs/checks.ts'
 import { LAST, outcomeOf, skipped } from '../jobs/outcome.ts'
 import { callsOthers, longestRun, performedBy, type Registered, type Registry, timeoutOf } from '../jobs/registry.ts'
 import { createCircuitBreakers, PUSHED } from '../remote/circuit-breaker.ts'
@@ -247,7 +249,11 @@ export function createExecutor({
     const host = endpointOf(address.url)
     const permit = await breakers.pass(host, hasFailed(lent))
     if (permit.state === 'open') return spare(lent, host, permit.until!)
-    const { changes, ...outcome } = await push(address, snapshotOf(lent, timeoutOf(found)), pushing)
+    const { changes, ...outcome } = await push(
+      address,
+      snapshotOf(lent, timeoutOf(found), schemaOfClass(found)),
+      pushing,
+    )
     // The answer counts even if other isolates cannot learn of it.
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
     // Only the failure of a trial call counts for its job, so a job that always fails comes to an end.
@@ -259,13 +265,34 @@ export function createExecutor({
     return undefined
   }
 
-  function performFound(
+  /**
+   * Returns undefined if the job fits the schema of its class. If only newer code has a schema that it fits, that code
+   * has to run it.
+   */
+  async function misfit(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
+    const { queue, class: name, schema: built } = lent.document
+    const skew = skewOf(found, name, built)
+    const fault = skew && faultInArgs(found, lent.document)
+    if (!fault) return undefined
+    const newest = (await registry.list(queue)).get(name)
+    const isOlder = newest !== undefined && schemaOfClass(newest) !== skew.current
+    const hashes = `Class ${name} has schema ${skew.current}, and job ${lent.id} was created for ${skew.built}`
+    if (isOlder && !faultInArgs(newest, lent.document))
+      return returned(lent, RELEASE_FOR, `${hashes}: newer code has to run it`)
+    const remedy = `change its args with PATCH /v1/jobs/${lent.id}, then retry it`
+    const message = `SCHEMA_CHANGED: ${faultText(fault)}. ${hashes}: ${remedy}`
+    return outcomeOf(lent.document.token!, { end: 'failed', n: LAST, error: { message, retry: false } }, deciding(lent))
+  }
+
+  async function performFound(
     lent: ClaimedJob,
     found: Registered,
     alone: boolean,
     usage: Usage,
   ): Promise<RunOutcome | undefined> {
     if (found.inner) return found.inner(lent)
+    const unfit = lent.document.schema === undefined ? undefined : await misfit(lent, found)
+    if (unfit) return unfit
     if (!found.local) return performRemote(lent, found)
     if (!found.local.isolate || !isolate || alone) return performLocal(lent, found, usage)
     return performIsolated(lent, usage)
@@ -365,6 +392,7 @@ export function createExecutor({
     run,
     tellRefused,
     sound,
+    misfit,
     page: reader.page,
     usedUp: ({ isolated, handsOn }: Usage) => handsOn || isolated >= MAX_ISOLATED,
   }

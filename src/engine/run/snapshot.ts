@@ -112,8 +112,8 @@ function slotOf({ repeats, nextSlot, ranAt, scheduledFor, terminating }: JobReco
   return { scheduledFor: slotOfRun(JSON.parse(repeats) as Repeat, nextSlot, ranAt) }
 }
 
-/** The job's own timeout replaces the timeout of the class. */
-export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
+/** The job's own timeout replaces the timeout of the class. `schema`: the hash of its schemas, for other programs. */
+export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): Snapshot {
   const { document: doc } = lent
   const children = childrenOf(lent.children)
   const missing = lent.childCount - Object.keys(children).length
@@ -128,6 +128,7 @@ export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
       startedAt: doc.ranAt!,
       leaseUntil: doc.leaseUntil!,
       ...slotOf(doc),
+      ...(schema === undefined ? {} : { schema }),
     },
     job: {
       id: lent.id,

@@ -39,13 +39,15 @@ export type WorkerDefinition = {
 
 export type Preview = { preview?: boolean }
 export type { WorkerUnfit } from '../../core/schemas/workers.ts'
-export type StoredWorker = WorkerDefinition & { unfit?: WorkerUnfit }
+/** `schema`: hash of its schemas. */
+export type StoredWorker = WorkerDefinition & { schema?: string; unfit?: WorkerUnfit }
 
 /**
  * A registered class. `seen`: the last claim of a named process from its queue, null if there was none or the class
  * is not pulled. `servedBy`: deployments that have its function, and when their classes changed last.
  */
 export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
+    schema?: string
     seen: number | null
     servedBy: { id: string; at: number; version: string | null }[]
   }

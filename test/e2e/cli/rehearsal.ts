@@ -142,6 +142,7 @@ export async function startRehearsal(jobs: number) {
     project,
     digest,
     run: (...words: string[]) => command([CLI, 'rehearse', project.dir, ...words], environment),
+    schemas: () => command([CLI, 'schemas', project.dir], environment),
     record: (...words: string[]) => command([CLI, 'record', ...words], environment),
     async close() {
       await new Promise((done) => server.close(done))

@@ -46,6 +46,12 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     return folder
   }
 
+  test('sidejob schemas prints the hash of each class of the folder that has schemas', async () => {
+    const { exit, printed, noted } = await stage.schemas()
+    expect({ exit, noted }).toEqual({ exit: 0, noted: '' })
+    expect(JSON.parse(printed)).toEqual({ 'default/adder': expect.stringMatching(/^[0-9a-f]{16}$/) })
+  })
+
   test('reports what the next version would do, changes nothing, and exits with 1', async () => {
     const before = await stage.digest()
     const { exit, printed, noted } = await stage.run()

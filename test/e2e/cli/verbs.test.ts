@@ -430,6 +430,7 @@ test('--json makes every command print JSON only', async () => {
     'dev',
     'rehearse',
     'record',
+    'schemas',
     'deploy',
     'destroy',
     'open',

@@ -1,0 +1,14 @@
+// sidejob schemas: the hashes of the schemas of this folder's classes.
+
+import { schemasOf } from '../../core/schema-hash.ts'
+import type { Command } from '../command.ts'
+
+export const schemas: Command = {
+  does: 'Print the hash of the schemas of each class of this folder as JSON, for createClient({ schemas })',
+  takes: ['[folder]'],
+  flags: ['help'],
+  async run(_, __, io, [folder = '.']) {
+    const { definitionsOf } = await import('../../dev/definitions.ts')
+    io.print(JSON.stringify(schemasOf((await definitionsOf(folder)).workers), null, 2))
+  },
+}

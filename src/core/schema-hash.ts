@@ -1,0 +1,79 @@
+// Hash of the schemas of a class: callers that were built against another schema have another hash.
+
+import { decodeValue, type Encoded } from './codec/value.ts'
+import { canonical } from './json-schema/index.ts'
+import { jsonSchemaOf } from './json-schema/zod.ts'
+import { mapValues } from './map-values.ts'
+import { type Worker, workerDefaults } from './worker.ts'
+
+type Ports = Record<string, { schema?: Encoded }>
+export type Schemas = { args?: Encoded; result?: Encoded; in?: Ports; out?: Ports }
+
+const plainOf = (schema: Encoded | undefined): unknown => (schema === undefined ? undefined : decodeValue(schema))
+
+const ofPorts = (ports: Ports = {}) => mapValues(ports, ({ schema }) => plainOf(schema))
+
+const hasSchema = ({ args, result, in: inputs = {}, out = {} }: Schemas): boolean =>
+  args !== undefined ||
+  result !== undefined ||
+  [...Object.values(inputs), ...Object.values(out)].some(({ schema }) => schema !== undefined)
+
+/** Two FNV-1a hashes of 32 bits, because one of 64 bits needs slow integers. */
+function digits(text: string): string {
+  let [a, b] = [0x811c9dc5, 0x01000193]
+  for (let i = 0; i < text.length; i++) {
+    a = Math.imul(a ^ text.charCodeAt(i), 0x01000193)
+    b = Math.imul(b ^ text.charCodeAt(i), 0x5bd1e995) ^ (b >>> 13)
+  }
+  return [a, b].map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('')
+}
+
+/**
+ * Undefined if the class has no schema. The order of members does not count.
+ *
+ * @example schemaHash({ args: '{"type":"number"}' }) // 16 hexadecimal digits
+ */
+export const schemaHash = (schemas: Schemas): string | undefined =>
+  hasSchema(schemas)
+    ? digits(
+        canonical({
+          args: plainOf(schemas.args),
+          result: plainOf(schemas.result),
+          in: ofPorts(schemas.in),
+          out: ofPorts(schemas.out),
+        }),
+      )
+    : undefined
+
+const described = (ports: Worker['in'] = {}): Ports =>
+  mapValues(ports, ({ schema }) => {
+    const text = jsonSchemaOf(schema)
+    return text === undefined ? {} : { schema: text }
+  })
+
+/** The schemas of a function as other programs see them. */
+function schemasOfFunction(worker: Worker): Schemas {
+  if (worker.checked === 'run') return {}
+  const [args, result] = [jsonSchemaOf(worker.args), jsonSchemaOf(worker.result)]
+  return {
+    ...(args === undefined ? {} : { args }),
+    ...(result === undefined ? {} : { result }),
+    in: described(worker.in),
+    out: described(worker.out),
+  }
+}
+
+export const hashOfFunction = (worker: Worker): string | undefined => schemaHash(schemasOfFunction(worker))
+
+/**
+ * Returns the hash of the schemas of each class, by queue and class, for `createClient({ schemas })`.
+ *
+ * @example schemasOf(functions) // { 'default/double': '5f0c2f1f0a8c61d7' }
+ */
+export const schemasOf = (functions: readonly Worker[]): Record<string, string> =>
+  Object.fromEntries(
+    functions.flatMap((worker) => {
+      const hash = hashOfFunction(worker)
+      return hash === undefined ? [] : [[`${worker.queue ?? workerDefaults.queue}/${worker.class}`, hash]]
+    }),
+  )
