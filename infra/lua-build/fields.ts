@@ -6,7 +6,7 @@
 import { replies, rows } from '../../src/redis/answers.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
 import { scratch } from '../../src/redis/lua/build.ts'
-import { marks } from '../../src/redis/marks.ts'
+import { AT_REST, marks } from '../../src/redis/marks.ts'
 import { calls, type Kind, sayings, verbs } from '../../src/redis/ops.ts'
 import { type Edit, type Identifier, type Node, refuse, type Source, snake, walk } from './syntax.ts'
 
@@ -29,10 +29,15 @@ const records: Record<string, Names> = {
 
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
-/** The table `number_fields`: job fields that hold numbers. */
-const numberFields = `{${Object.values<readonly [string, string, string?]>(jobFields)
-  .filter(([, , kind]) => kind === 'number')
-  .map(([name]) => `${name}=1`)}}`
+const ofKind = (kind: string): string[] =>
+  Object.values(jobFields).flatMap(([name, , is]: readonly string[]) => (is === kind ? [`${name}=1`] : []))
+
+/** Tables of TypeScript that a module of Lua assigns to a local: of job fields by kind, and of statuses. */
+export const shared: Record<string, string> = {
+  number_fields: `{${ofKind('number')}}`,
+  text_fields: `{${ofKind('text')}}`,
+  AT_REST: `{${Object.entries(AT_REST).map(([place, status]) => `${place}='${status}'`)}}`,
+}
 
 const short = new Map(Object.values(records).flatMap((names) => [...names]))
 
@@ -94,7 +99,7 @@ export function fieldEdits({ body, places, text }: Source, { file, declared, mod
       if (found) for (const field of (node as never as Call).arguments.fields) answers.add(field)
       return found ?? []
     }
-    if (node.type === 'Identifier' && node.name === 'number_fields') return [whole(node as Node, numberFields)]
+    if (node.type === 'Identifier' && shared[node.name]) return [whole(node as Node, shared[node.name]!)]
     if (node.type === 'TableKeyString')
       return answers.has(node) ? [] : [whole(node.key as Node, nameOf(node.key as Identifier))]
     if (node.type === 'TableKey' && marks[(node.key as unknown as Member).base?.name ?? '']) {

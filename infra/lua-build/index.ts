@@ -1,6 +1,6 @@
 // Builds src/redis/lua into src/redis/scripts.generated.ts.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
@@ -48,9 +48,7 @@ function moduleText(scripts: readonly Built[], stamp: string): string {
 function main(): void {
   // The largest script comes first: the smaller ones consist of its parts.
   const scripts = [...buildScripts().scripts.values()].sort((a, b) => b.text.length - a.text.length)
-  const stamp = createHash('sha1')
-    .update(JSON.stringify(scripts.map(({ units: _, ...one }) => one)))
-    .digest('hex')
+  const stamp = hash('sha1', JSON.stringify(scripts.map(({ units: _, ...one }) => one)))
   if (existsSync(target) && readFileSync(target, 'utf8').split('\n', 1)[0]!.endsWith(stamp)) return
   const output = moduleText(scripts, stamp)
   writeFileSync(target, output)

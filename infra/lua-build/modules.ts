@@ -3,7 +3,7 @@
 // file knows the modules of `lib/runtime` without a `require`.
 
 import { marks } from '../../src/redis/marks.ts'
-import { declaredIn, fieldEdits } from './fields.ts'
+import { declaredIn, fieldEdits, shared } from './fields.ts'
 import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source } from './syntax.ts'
 
 /** A name that a module declares for itself or exports as a member, or a name of Lua (module ''). */
@@ -44,8 +44,8 @@ export const handy: ReadonlyMap<string, Given> = new Map(
 const globals = new Set(
   'redis cjson string math table tonumber tostring ipairs pairs next pcall error unpack select type setmetatable rawget KEYS ARGV ns clock seed at'
     .split(' ')
-    .concat(Object.keys(marks))
-    .concat('reply row_of number_fields fields queue_fields limit_fields lane_fields day_fields'.split(' ')),
+    .concat(Object.keys(marks), Object.keys(shared))
+    .concat('reply row_of fields queue_fields limit_fields lane_fields day_fields'.split(' ')),
 )
 
 type Local = { range: [number, number]; variables: (Node & { name: string })[]; init: (Node & { raw?: string })[] }

@@ -1,7 +1,7 @@
 // A script has only the statements of its modules that it reaches. Functions are created on first use: `F` is a table of
 // functions and values by number, and a loader creates a missing member together with its group.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print } from './syntax.ts'
@@ -236,7 +236,7 @@ export function build(script: File, header: Header, library: Library): Built {
     made('end)()\n'),
   ]
   const text = parts.map((part) => part.text).join('')
-  const sha = createHash('sha1').update(text).digest('hex')
+  const sha = hash('sha1', text)
   const { name, args: params, note, access } = header
   return { name, params, note, access, file: script.file, text, lines: linesOf(parts), sha, units: [...live] }
 }

@@ -3,6 +3,7 @@
 import { SidejobError } from '../core/errors.ts'
 import { readable } from '../core/readable.ts'
 import type { Row } from './answers.ts'
+import { PIECE } from './packed-jobs.ts'
 import { decodeRecord, type JobRecord, openedRecord, ownInputsOf } from './record.ts'
 import type { ClaimedJob, EndedChild } from './types.ts'
 import { isSealed, type Vault } from './vault.ts'
@@ -62,7 +63,7 @@ function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const jobs: ClaimedJob[] = []
   for (let place = 0; place < mask.length; place++) {
     if (mask[place] !== '1') continue
-    const id = Number(piece) * 100 + place
+    const id = Number(piece) * PIECE + place
     const own = texts[place]!
     const document: JobRecord = { ...record, sequence: sequenceOf(place), token: id + token }
     if (own) document.args = own

@@ -13,6 +13,14 @@ export const PLACE = {
   terminated: 'T',
 } as const
 
+/** The status of a job at rest, by its place. Also a table in Lua. */
+export const AT_REST = {
+  [PLACE.suspended]: 'suspended',
+  [PLACE.completed]: 'completed',
+  [PLACE.failed]: 'failed',
+  [PLACE.terminated]: 'terminated',
+} as const
+
 export const TERMINATING = { asked: '1', shutdown: '2' } as const
 
 /** Absent means until the job ends. */

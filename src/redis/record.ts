@@ -7,7 +7,7 @@ import { readList } from '../core/readable.ts'
 import type { PastRun, RunDeeds } from '../core/run.ts'
 import { shownItem } from './item.ts'
 import { dayFields, jobFields, limitFields, queueFields } from './keys.ts'
-import { PLACE } from './marks.ts'
+import { AT_REST, PLACE } from './marks.ts'
 import { isSealed, type Opening, stateField } from './vault.ts'
 
 type Fields = typeof jobFields
@@ -122,12 +122,7 @@ const nameDay = naming(dayFields)
 export const decodeDay = (text: string): Record<string, DayRecord> =>
   mapValues(JSON.parse(text) as Record<string, Stored>, (day) => renamed(nameDay, day) as DayRecord)
 
-const resting: Record<string, Status> = {
-  [PLACE.suspended]: 'suspended',
-  [PLACE.completed]: 'completed',
-  [PLACE.failed]: 'failed',
-  [PLACE.terminated]: 'terminated',
-}
+const resting: Record<string, Status> = AT_REST
 
 /** See lib/job/states.lua. */
 export const statusOf = (record: JobRecord): Status =>

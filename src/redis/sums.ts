@@ -2,7 +2,7 @@
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'
-import { isBig } from './packed-jobs.ts'
+import { isBig, PIECE } from './packed-jobs.ts'
 
 type Reading = { words: readonly string[]; at: number; sum: Sum }
 
@@ -82,8 +82,6 @@ function newJob(reading: Reading): { ports: number; packed?: number } {
   }
   return { ports, packed }
 }
-
-const PIECE = 100
 
 export function sumOfJobs(words: readonly string[], sum: Sum = new Map()): Sum {
   const reading = { words, at: 0, sum }

@@ -711,20 +711,16 @@ const time: Mutation[] = [
       'a timer whose bell was lost is forgotten',
     ],
   ),
-  ...of(
-    19,
-    'lib/queue/due.lua',
-    [
-      'math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key))',
-      '(tonumber(next_one[2]) or numbers.never)',
-      'a timer of this very commit is forgotten',
-    ],
-    [
-      'and math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key)) or time.now',
-      'and math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key)) or numbers.never',
-      'timers after the first thousand are forgotten',
-    ],
-  ),
+  ...of(19, 'lib/runtime/cache.lua', [
+    'for _, score in pairs(cache.writes.zsets[key] or {}) do moment',
+    'for _, score in pairs({}) do moment',
+    'a timer of this very commit is forgotten',
+  ]),
+  ...of(19, 'lib/queue/due.lua', [
+    'and cache.next_moment(key, time.now) or time.now',
+    'and cache.next_moment(key, time.now) or numbers.never',
+    'timers after the first thousand are forgotten',
+  ]),
   ...of(
     20,
     'lib/job/places.lua',
@@ -758,9 +754,9 @@ const time: Mutation[] = [
       'the index keeps the first moment, not the earliest',
     ],
   ),
-  ...of(20, 'lib/queue/due.lua', [
-    'math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key))',
-    '(tonumber(next_one[2]) or numbers.never)',
+  ...of(20, 'lib/runtime/cache.lua', [
+    'for _, score in pairs(cache.writes.zsets[key] or {}) do moment',
+    'for _, score in pairs({}) do moment',
     'a timer that another queue’s end set is forgotten',
   ]),
   ...of(
@@ -847,8 +843,8 @@ const time: Mutation[] = [
     22,
     'lib/run/retry.lua',
     [
-      '    cache.change(id, doc, fields.failures, nil)\n    cache.change(id, doc, fields.deliveries, nil)\n',
-      '    cache.change(id, doc, fields.deliveries, nil)\n',
+      '    cache.clear(id, doc, { fields.failures, fields.deliveries })\n    slots',
+      '    cache.clear(id, doc, { fields.deliveries })\n    slots',
       'the attempts of one slot count for the next',
     ],
     ['    ending.clear_steps(id, doc)\n', '', 'the steps of one slot are taken for the next'],
@@ -1185,12 +1181,12 @@ const limited: Mutation[] = [
       'a job that waited comes back after later ones',
     ],
     ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'a returning job has no reserved slot'],
-    [
-      'a[2] < b[2] or (a[2] == b[2] and a[1] < b[1])',
-      'a[2] > b[2] or (a[2] == b[2] and a[1] > b[1])',
-      'the last comes first',
-    ],
   ),
+  ...of(27, 'lib/runtime/tables.lua', [
+    'a[2] < b[2] or (a[2] == b[2] and a[1] < b[1])',
+    'a[2] > b[2] or (a[2] == b[2] and a[1] > b[1])',
+    'the last comes first',
+  ]),
   ...of(
     27,
     'lib/limit/limits.lua',
@@ -2862,7 +2858,13 @@ const marks: Mutation[] = [
       'held_limits',
       'reserved_limit',
       'waiting_limit',
-    ].map((name): Change => [` ${name} = 1`, ` ${name} = false`, `${name} that is the mark is taken for it`]),
+    ].map(
+      (name): Change => [
+        " == '^' and not chosen[field] end",
+        ` == '^' and (not chosen[field] or field == fields.${name}) end`,
+        `${name} that is the mark is taken for it`,
+      ],
+    ),
   ),
   ...of(132, 'lib/doctor/expected.lua', [
     'cache.is_beside(field, value) and',
@@ -3203,12 +3205,12 @@ const keptInputs: Mutation[] = [
     ["and from.dir == 'i' then me.keep(", 'then me.keep(', 'values of outputs are kept as inputs'],
     ['if me.keep and count > 0 and', 'if me.keep and', 'ports of which nothing was taken are kept'],
   ),
-  ...of(
-    118,
-    'lib/family/erase.lua',
-    ["inputs_kept = 'inputs', ", '', 'inputs outlast their job'],
-    ['      journal.put(cache.writes.strings, key, nil)\n', '', 'inputs of the last run outlast a job removed at once'],
-  ),
+  ...of(118, 'lib/family/erase.lua', ["inputs_kept = 'inputs', ", '', 'inputs outlast their job']),
+  ...of(118, 'lib/runtime/cache.lua', [
+    "{ 'strings', 'hashes', 'sets', 'lists' }",
+    "{ 'hashes', 'sets', 'lists' }",
+    'inputs of the last run outlast a job removed at once',
+  ]),
 ]
 
 const definitions: Mutation[] = of(

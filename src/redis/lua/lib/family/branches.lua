@@ -37,8 +37,7 @@ end
 local function begin(id, doc)
   local top_doc = cache.find(doc.family_top)
   cache.count(id, doc, fields.family_round)
-  cache.change(id, doc, fields.family_before, nil)
-  cache.change(id, doc, fields.family_cursor, nil)
+  cache.clear(id, doc, { fields.family_before, fields.family_cursor })
   if top_doc then stand(id, doc, doc.family_top, top_doc) end
 end
 
@@ -86,8 +85,7 @@ end
 
 local function strip(id, doc, here, here_doc)
   cache.change(here, here_doc, fields.has_children, nil)
-  journal.put(cache.writes.hashes, kin.children_key(here), nil)
-  cache.del(kin.children_key(here))
+  cache.drop(kin.children_key(here))
   local before = here_doc.family_before:match(',(%d*)$')
   cache.change(id, doc, fields.family_before, before ~= '' and before or nil)
 end

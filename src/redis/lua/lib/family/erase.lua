@@ -40,9 +40,7 @@ local function forget_attached(id, doc)
         audience.member_change(c, id .. ':' .. port, false)
       end
     elseif doc[field] == '^' then
-      local side = redis_keys.side_key(id, 'f:' .. field)
-      journal.put(cache.writes.strings, side, nil)
-      cache.del(side)
+      cache.drop(redis_keys.side_key(id, 'f:' .. field))
     end
   end
 end
@@ -69,14 +67,7 @@ function erase.job(id, doc, status)
   end
   forget_attached(id, doc)
   for flag, name in pairs(sides_of) do
-    if doc[flag] then
-      local key = redis_keys.side_key(id, name)
-      journal.put(cache.writes.hashes, key, nil)
-      journal.put(cache.writes.strings, key, nil)
-      journal.put(cache.writes.sets, key, nil)
-      journal.put(cache.writes.lists, key, nil)
-      cache.del(key)
-    end
+    if doc[flag] then cache.drop(redis_keys.side_key(id, name)) end
   end
   journal.put(doc, 'gone', status or 'deleted')
   journal.put(cache.docs, id, false)

@@ -63,8 +63,7 @@ function kin.unlink(id, doc)
   kin.memo.roots = nil
   if doc.followed_as then places.count_child(id, doc, parent, nil) end
   cache.hset(kin.children_key(parent), doc.child_name, false)
-  cache.change(id, doc, fields.parent, nil)
-  cache.change(id, doc, fields.child_name, nil)
+  cache.clear(id, doc, { fields.parent, fields.child_name })
   local parent_doc = cache.find(parent)
   if parent_doc and parent_doc.waits_for then journal.push(journal.within(queueing.settled, parent), id) end
 end

@@ -52,8 +52,7 @@ function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
   if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end
   if not doc.has_steps then return end
-  journal.put(cache.writes.hashes, redis_keys.side_key(id, 'steps'), nil)
-  cache.del(redis_keys.side_key(id, 'steps'))
+  cache.drop(redis_keys.side_key(id, 'steps'))
   values.lose(id, doc)
   cache.change(id, doc, fields.has_steps, nil)
 end
@@ -233,8 +232,7 @@ function ending.forget(id, doc)
   end
   if left > 0 or not doc.has_children then return end
   cache.change(id, doc, fields.has_children, nil)
-  journal.put(cache.writes.hashes, kin.children_key(id), nil)
-  cache.del(kin.children_key(id))
+  cache.drop(kin.children_key(id))
 end
 
 function ending.delete_marked(id, doc)

@@ -41,10 +41,8 @@ end
 function queueing.stop_waiting(id, doc)
   if not doc.waits_for then return end
   cache.change(id, doc, fields.wait_over, '1')
-  cache.change(id, doc, fields.waits_for, nil)
-  cache.change(id, doc, fields.waits_for_count, nil)
-  journal.put(cache.writes.sets, redis_keys.side_key(id, 'waiting'), nil)
-  cache.del(redis_keys.side_key(id, 'waiting'))
+  cache.clear(id, doc, { fields.waits_for, fields.waits_for_count })
+  cache.drop(redis_keys.side_key(id, 'waiting'))
 end
 
 -- 'own' is input or a request; 'child' is news from a child, which neither a job that waits for the end of its

@@ -119,8 +119,7 @@ function retention.sweep(q)
       more = true
       places.soonest(q, queue_fields.next_removal, time.now)
     else
-      local later = redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '(+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-      local moment = math.min(tonumber(later[2]) or numbers.never, cache.pending_moment(key))
+      local moment = cache.next_moment(key, time.now)
       if moment < numbers.never then places.soonest(q, queue_fields.next_removal, moment) end
     end
   end

@@ -2,12 +2,7 @@
 
 local states = {}
 
-states.resting = {
-  [PLACE.suspended] = 'suspended',
-  [PLACE.completed] = 'completed',
-  [PLACE.failed] = 'failed',
-  [PLACE.terminated] = 'terminated',
-}
+states.resting = AT_REST
 states.indexes = {
   [PLACE.pull] = 'ready:pull',
   [PLACE.timers] = 'timers',

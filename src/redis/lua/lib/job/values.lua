@@ -56,8 +56,7 @@ function values.set_value(id, doc, field, value)
   if is_beside then
     local side = redis_keys.side_key(id, 'f:' .. field)
     forget_value(id, doc, side)
-    cache.set_text(side, nil)
-    cache.del(side)
+    cache.drop(side)
   end
   if value then values.note(id, #value) end
   cache.change(id, doc, field, value)

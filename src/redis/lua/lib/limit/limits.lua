@@ -187,10 +187,7 @@ function limits.next_room(key)
   if (settings.shut or 0) > time.now then return settings.shut end
   local moment = numbers.never
   local function first(part, from, plus)
-    local row = redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, part), '(' .. numbers.int(from), '+inf', 'LIMIT',
-      0, 1, 'WITHSCORES')
-    moment = math.min(moment, (tonumber(row[2]) or numbers.never) + plus,
-      cache.pending_moment(redis_keys.limit_key(key, part)) + plus)
+    moment = math.min(moment, cache.next_moment(redis_keys.limit_key(key, part), from) + plus)
   end
   if settings.concurrency then first('held', time.now, 0) end
   if settings.rate then first('window', time.now - settings.period, settings.period) end

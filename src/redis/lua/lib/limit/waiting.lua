@@ -24,7 +24,7 @@ local function first_waiting(key, n)
   for member, score in pairs(pending) do
     if score then rows[#rows + 1] = { member, score } end
   end
-  table.sort(rows, function(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end)
+  tables.sort_by_score(rows)
   return rows
 end
 

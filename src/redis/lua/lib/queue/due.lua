@@ -14,10 +14,7 @@ local function members_due(q, index, field)
   if not moment or moment > time.now then return {}, nil end
   local key = redis_keys.queue_key(q, index)
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', numbers.int(time.now), 'LIMIT', 0, due.SLICE)
-  local next_one = #ids < due.SLICE
-    and redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-  local next_moment = next_one and math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key))
-    or time.now
+  local next_moment = #ids < due.SLICE and cache.next_moment(key, time.now) or time.now
   for id, till in pairs(index == 'leases' and cache.queue(q).leased or {}) do
     if till <= time.now then ids[#ids + 1] = id else next_moment = math.min(next_moment, till) end
   end

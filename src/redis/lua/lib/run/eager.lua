@@ -12,14 +12,13 @@ local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
 
 local function key_of_lane(lane) return ns .. 'lane:' .. lane end
-local function in_order(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end
 
 local function written_to(index)
   local rows, members = {}, {}
   for member, score in pairs(cache.writes.zsets[index] or {}) do
     rows[#rows + 1] = score and { member, score } or nil
   end
-  table.sort(rows, in_order)
+  tables.sort_by_score(rows)
   for i, row in ipairs(rows) do members[i] = row[1] end
   return members
 end

@@ -171,8 +171,7 @@ function cache.find(id)
 end
 
 -- Texts of users are always in the document, and may equal the mark `^`.
-local chosen = { queue = 1, class = 1, created_by = 1, tag = 1, child_name = 1, group = 1, limits = 1, held_limits = 1,
-  reserved_limit = 1, waiting_limit = 1 }
+local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
@@ -319,14 +318,24 @@ end
 
 function cache.del(key) journal.put(cache.writes.dels, key, true) end
 
+-- Deletes a key with all pending changes.
+function cache.drop(key)
+  for _, kind in ipairs({ 'strings', 'hashes', 'sets', 'lists' }) do
+    if cache.writes[kind][key] ~= nil then journal.put(cache.writes[kind], key, nil) end
+  end
+  cache.del(key)
+end
+
 function cache.replace_text(key, text)
   cache.set_text(key, text or nil)
   journal.put(cache.writes.dels, key, not text or nil)
   if not text then journal.put(cache.raw, key, false) end
 end
 
-function cache.pending_moment(key)
-  local moment = numbers.never
+-- The first moment after another one, in an index and its pending changes.
+function cache.next_moment(key, after)
+  local row = redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(after), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
+  local moment = tonumber(row[2] or '') or numbers.never
   for _, score in pairs(cache.writes.zsets[key] or {}) do moment = math.min(moment, score or numbers.never) end
   return moment
 end

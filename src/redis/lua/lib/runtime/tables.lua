@@ -23,6 +23,10 @@ function tables.slice(list, from, to)
   return piece
 end
 
+-- Sorts rows of a member and its score as Redis does.
+local function is_before(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end
+function tables.sort_by_score(rows) table.sort(rows, is_before) end
+
 function tables.lines(text)
   local lines = {}
   for line in (text or ''):gmatch('[^\n]+') do lines[#lines + 1] = line end

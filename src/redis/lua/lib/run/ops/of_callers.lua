@@ -45,10 +45,8 @@ function verbs.resend(me, id, doc)
   if callback_doc.place == PLACE.leased then
     journal.refuse('BUSY', 'the callback of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent')
   end
-  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at,
-    fields.terminating, fields.not_before }) do
-    cache.change(told, callback_doc, field, nil)
-  end
+  cache.clear(told, callback_doc, { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at,
+    fields.terminating, fields.not_before })
   cache.change(told, callback_doc, fields.resent_at, numbers.int(time.now))
   local told_doc = cache.find(callback_doc.callback_of)
   if told_doc and told_doc.callback_job == told then
@@ -118,8 +116,7 @@ end
 
 function verbs.unlock(me, token)
   local doc = need_lock(me, token)
-  cache.change(me.id, doc, fields.lock_until, nil)
-  cache.change(me.id, doc, fields.lock_token, nil)
+  cache.clear(me.id, doc, { fields.lock_until, fields.lock_token })
   if doc.place == PLACE.timers then queueing.enqueue(me.id, doc) end
 end
 
