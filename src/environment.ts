@@ -35,6 +35,7 @@ export type Deployment = {
     | 'prices'
     | 'version'
     | 'grace'
+    | 'traces'
   >
   publicUrl: string
   signingKeys: { current: string; next: string }
@@ -111,6 +112,30 @@ const laneOf = (env: Environment) => ({
   ...(env.SIDEJOB_LANE_LEASE ? { lease: durationOf('SIDEJOB_LANE_LEASE', env.SIDEJOB_LANE_LEASE) } : {}),
   ...(env.SIDEJOB_LANE_REQUESTS ? { requests: wholeNumber('SIDEJOB_LANE_REQUESTS', env.SIDEJOB_LANE_REQUESTS) } : {}),
 })
+
+/** `key=value` pairs separated by commas, percent-encoded as in the specification of OpenTelemetry. */
+function headersOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    listOf(text).map((pair) => {
+      const [name = '', value] = pair.split(/=(.*)/s).map((part) => decodeURIComponent(part.trim()))
+      if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || value === undefined)
+        throw new SidejobError('MISCONFIGURED', `OTEL_EXPORTER_OTLP_HEADERS: expected name=value, got ${pair}`)
+      return [name, value]
+    }),
+  )
+}
+
+function tracesOf(env: Environment): Pick<EngineOptions, 'traces'> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: share, OTEL_SERVICE_NAME: service } = env
+  if (!endpoint) return {}
+  if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
+    throw new SidejobError('MISCONFIGURED', `OTEL_EXPORTER_OTLP_ENDPOINT: expected an address, got ${endpoint}`)
+  const sample = Number(share || 1)
+  if (!(sample >= 0 && sample <= 1))
+    throw new SidejobError('MISCONFIGURED', `OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1, got ${share}`)
+  const headers = headersOf(env.OTEL_EXPORTER_OTLP_HEADERS ?? '')
+  return { traces: { endpoint, headers, sample, ...(service && { service }) } }
+}
 
 /** Characters of Cloudflare's id of a version, which is unique for one Worker. */
 const SHORT_ID = 8
@@ -189,6 +214,7 @@ export function deploymentOf(env: Environment): Deployment {
       ...(env.SIDEJOB_PRICES ? { prices: readPrices(env.SIDEJOB_PRICES) } : {}),
       ...(env.SIDEJOB_HISTORY ? { history: wholeNumber('SIDEJOB_HISTORY', env.SIDEJOB_HISTORY, MOST_HISTORY) } : {}),
       version: versionOf(env),
+      ...tracesOf(env),
       // A local stack replaces its only process at once.
       ...(isLocal(publicUrl) ? { grace: 0 } : {}),
       ...(env.SIDEJOB_MAX_LOST ? { maxLost: wholeNumber('SIDEJOB_MAX_LOST', env.SIDEJOB_MAX_LOST) } : {}),

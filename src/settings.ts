@@ -115,6 +115,23 @@ export const settings = {
     means: 'Runs that write a line of JSON to the log of the Worker: `failed`, `all` or `none`.',
     without: '`failed`',
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    about: 'Logging',
+    means:
+      'Base address of an OpenTelemetry receiver over HTTP, to which traces of jobs are sent ([traces.md](traces.md)).',
+    without: 'no traces',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    about: 'Logging',
+    means: 'Headers of these requests, such as `x-honeycomb-team=<key>`, separated by commas.',
+    without: 'none',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    about: 'Logging',
+    means: 'Share of traces that are sent, from 0 to 1. A `traceparent` of the caller decides for its jobs.',
+    without: '`1`',
+  },
+  OTEL_SERVICE_NAME: { about: 'Logging', means: 'Name of the service in traces.', without: '`sidejob`' },
   SIDEJOB_TEST_CLOCK: {
     about: 'Logging',
     means: '`1`: `POST /v1/test/clock` moves every clock of a local stack. `sidejob deploy` refuses it.',

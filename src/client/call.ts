@@ -7,6 +7,8 @@ import { inQuery } from './table.generated.ts'
 export type CallOptions = {
   signal?: AbortSignal
   idempotencyKey?: string
+  /** Header of W3C Trace Context: the jobs that the call creates belong to this trace. */
+  traceparent?: string
   /** The hash of the graph that a change was made from: with another one in force it is refused with 412. */
   ifMatch?: string
   /** The query of a call whose input is its body: `{ preview: true }`. */
@@ -17,6 +19,8 @@ export type ClientOptions = {
   url: string
   key: string
   fetch?: (request: Request) => Promise<Response>
+  /** Called for each request. Returns the current `traceparent`, if there is one. */
+  traceparent?: () => string | undefined
   /** Maximum number of attempts after a network failure or a 503. */
   attempts?: number
   /**
@@ -63,6 +67,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => encoded(name, String(rest.shift())))
   const [input, options = {}] = rest as [object?, CallOptions?]
   const isQuery = inQuery.has(address)
+  const traceparent = options.traceparent ?? client.traceparent?.()
   const request = (): Request =>
     new Request(`${client.url}${path}${queryOf({ ...(isQuery ? input : {}), ...options.query })}`, {
       method,
@@ -70,6 +75,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
         ...headers,
         authorization: `Bearer ${client.key}`,
         'idempotency-key': key,
+        ...(traceparent === undefined ? {} : { traceparent }),
         ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),
       },
       body: isQuery ? undefined : JSON.stringify(input ?? {}),

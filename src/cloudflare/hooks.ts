@@ -1,6 +1,6 @@
 // Webhooks of other services: checks the signature, then turns the event into a job or a value at a port.
 
-import type { Client, JobInput } from '../client/index.ts'
+import type { CallOptions, Client, JobInput } from '../client/index.ts'
 import { readUpTo } from '../core/bytes.ts'
 import { type Code, codes, errorBody, SidejobError } from '../core/errors.ts'
 import { checkSignature, type Dialect } from '../core/hook-signature.ts'
@@ -61,11 +61,11 @@ function secretsOf(name: string, { secret }: Hook, env: object): string[] {
 
 const isWrite = (wanted: object): wanted is HookWrite => 'port' in wanted && 'value' in wanted
 
-async function done(client: Client, wanted: JobInput | HookWrite | undefined, idempotencyKey: string): Promise<object> {
+async function done(client: Client, wanted: JobInput | HookWrite | undefined, options: CallOptions): Promise<object> {
   if (wanted === undefined) return { ignored: true }
-  if (!isWrite(wanted)) return client.jobs.enqueue(wanted, { idempotencyKey })
+  if (!isWrite(wanted)) return client.jobs.enqueue(wanted, options)
   const { job, port, value } = wanted
-  const { size } = await client.ports.write(job, 'in', port, { value }, { idempotencyKey })
+  const { size } = await client.ports.write(job, 'in', port, { value }, options)
   return { job, port, size }
 }
 
@@ -83,7 +83,8 @@ async function received<E>(request: Request, { name, hook, client, env, now }: S
   if (id === '') throw new SidejobError('BAD_REQUEST', 'the event has no id, so a repeated delivery would run again')
   const type = headers.get('x-github-event') ?? (typeof body?.type === 'string' ? body.type : undefined)
   const wanted = await hook.to({ id, type, body, headers }, env)
-  return Response.json(await done(client, wanted, `${HOOK}${name}:${id}`))
+  const options = { idempotencyKey: `${HOOK}${name}:${id}`, traceparent: headers.get('traceparent') ?? undefined }
+  return Response.json(await done(client, wanted, options))
 }
 
 const refused = (code: string, message: string, status: number): Response =>

@@ -33,8 +33,18 @@ export function markConsole(): void {
     console[level] = (...values: unknown[]) => {
       const run = running.getStore()
       if (!run) return print(...values)
-      const { job, class: name } = run
-      print(JSON.stringify({ sidejob: 'console', job, class: name, level, text: values.map(textOf).join(' ') }))
+      const { job, class: name, trace, span } = run
+      print(
+        JSON.stringify({
+          sidejob: 'console',
+          job,
+          class: name,
+          trace,
+          span,
+          level,
+          text: values.map(textOf).join(' '),
+        }),
+      )
     }
   }
 }

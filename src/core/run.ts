@@ -77,6 +77,7 @@ export const snapshot = z.object({
     scheduledFor: ms.optional(),
     /** Hash of the schema of the class. */
     schema: z.string().optional(),
+    traceparent: z.string().optional().meta({ description: 'for pull workers: the trace of the job' }),
   }),
   job: z.object({
     id: jobId,

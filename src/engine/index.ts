@@ -64,8 +64,20 @@ import { createExecutor } from './run/executor.ts'
 import { factsOf, spentOf } from './run/job-facts.ts'
 import type { RunHook } from './run/report.ts'
 import { shownJob } from './run/shown.ts'
+import { createExporter } from './trace/exporter.ts'
+import { createTracer, type Tracer } from './trace/tracer.ts'
 
 export const VERSION = '0.1.0'
+
+export type TraceOptions = {
+  /** Base address of OTLP over HTTP, such as `https://api.honeycomb.io`. */
+  endpoint: string
+  headers?: Readonly<Record<string, string>>
+  /** Share of traces that are sent, 0 to 1; default 1. */
+  sample?: number
+  /** `service.name` of all spans; default `sidejob`. */
+  service?: string
+}
 
 export type EngineOptions = {
   redis: RedisOptions | Client
@@ -105,8 +117,10 @@ export type EngineOptions = {
   retry?: Retry
   /** `job.env` of functions. */
   env?: unknown
-  /** Wraps every run, for logs and traces. */
+  /** Wraps every run, for logs. */
   hook?: RunHook
+  /** Sends traces to an OpenTelemetry receiver. */
+  traces?: TraceOptions
   /** Maps places of the bundle in a stack to places in the project. */
   locate?: (stack: string) => Promise<string>
   /** Version of the deployed code, such as a commit. Each run records it. */
@@ -128,6 +142,16 @@ const withDefaults =
     ...(history === undefined ? {} : { history }),
     ...worker,
   })
+
+function createTracerOf(
+  { namespace = '', qstash, version, defer }: EngineOptions,
+  { endpoint, headers, sample = 1, service = 'sidejob' }: TraceOptions,
+  { fetch, now }: { fetch: typeof globalThis.fetch; now: () => number },
+): Tracer {
+  const resource = { 'service.name': service, 'service.version': version }
+  const exporter = createExporter({ endpoint, headers, resource, fetch, defer, now })
+  return createTracer({ seed: `${qstash.publicUrl} ${namespace}`, share: sample, exporter, now })
+}
 
 function assemble(options: EngineOptions) {
   const { clock = () => 0, random = Math.random, defer } = options
@@ -161,6 +185,7 @@ function assemble(options: EngineOptions) {
   registry.serve(BULK, { inner: createBulk(store), longest: slice })
   registry.serve(FAMILY, { inner: goThroughFamily, longest: slice })
   const { lease, budget, requests } = { ...laneDefaults, ...options.lane }
+  const tracer = options.traces && createTracerOf(options, options.traces, outgoing)
   const executor = createExecutor({
     store,
     registry,
@@ -172,6 +197,7 @@ function assemble(options: EngineOptions) {
     isolate: options.isolate,
     env: options.env,
     hook: options.hook,
+    tracer,
     locate: options.locate,
     version: options.version,
   })

@@ -5,6 +5,7 @@ import { SidejobError } from '../core/errors.ts'
 import { HOOK, HOOK_FOR, RETRY, RETRY_FOR } from '../core/idempotency.ts'
 import { quotas } from '../core/limits.ts'
 import { splitPath, tenantOfKey } from '../core/tenant.ts'
+import { readTraceparent } from '../core/trace.ts'
 import type { Call, KnownKey, Scope } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
 import { utf8 } from './format.ts'
@@ -145,7 +146,11 @@ const unsigned = (signature: string | undefined): SidejobError => {
  * its id, a part of its hash, so that it is not readable in Redis.
  */
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
-  const by = caller?.id === undefined ? {} : { by: `key:${caller.id}`, ...quotaOf(caller), ...rootOf(caller) }
+  const traceparent = request.headers.get('traceparent') ?? undefined
+  const by = {
+    ...(caller?.id === undefined ? {} : { by: `key:${caller.id}`, ...quotaOf(caller), ...rootOf(caller) }),
+    ...(readTraceparent(traceparent) && { traceparent }),
+  }
   const given = request.headers.get('idempotency-key')
   if (given === null) return by
   if (!/^[\x20-\x7e]{1,255}$/.test(given)) {

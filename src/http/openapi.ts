@@ -107,9 +107,10 @@ const inQuery = ({ query }: Route, schemaOf: Describe): Operation['parameters'] 
   }))
 }
 
-const inHeader = ({ method, scope, matches }: Route): Operation['parameters'] =>
+const inHeader = ({ method, path, scope, matches }: Route): Operation['parameters'] =>
   [
     ...(method === 'POST' && scope !== 'signed' ? [{ name: 'Idempotency-Key', maxLength: 255 }] : []),
+    ...(method === 'POST' && path === '/v1/jobs' ? [{ name: 'traceparent', maxLength: 255 }] : []),
     ...(matches ? [{ name: 'If-Match', maxLength: 100 }] : []),
   ].map(({ name, maxLength }) => ({ name, in: 'header', required: false, schema: { type: 'string', maxLength } }))
 

@@ -106,6 +106,7 @@ export const jobFields = {
   quotaBytes: ['kl', 'bytes outside its record that count towards the quota of its API key', 'number'],
   createdBy: ['b', 'createdBy', 'text'],
   labels: ['lb', 'labels, as JSON of at most 512 bytes'],
+  traceparent: ['tp', 'the header traceparent of the call that created it'],
   apiKey: ['by', 'the API key that created it, as key:<id>'],
   place: [
     'z',
@@ -214,6 +215,7 @@ export const jobFields = {
   callbackStatus: ['cs', 'result of that: DELIVERED or FAILED'],
   callbackHost: ['cd', 'host of the callback and the API key: host/key'],
   endWasTold: ['et', 'it had ended before it had to terminate, and that end was reported'],
+  callbackRoot: ['cr', 'callback: root job of the family of that job'],
   callbackOf: ['of', 'callback: the job whose end it reports'],
   callbackEnd: ['oe', 'callback: number of that end', 'number'],
   callbackResult: ['ct', 'callback: result or error of that end'],

@@ -67,6 +67,7 @@ export type NewJob = {
   createdBy?: string
   labels?: string
   by?: string
+  traceparent?: string
   quota?: Quota
   scheduledFor?: number
   /** `host`: shares a breaker and slots with calls to this host. */
@@ -129,6 +130,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
   ['createdBy', (job) => job.createdBy, 'plain'],
   ['labels', (job) => job.labels, 'plain'],
   ['apiKey', (job) => job.by, 'plain'],
+  ['traceparent', (job) => job.traceparent, 'plain'],
   ['quotaBytes', (job) => (job.quota ? '0' : undefined), 'plain'],
   ['retry', (job) => job.retry, 'plain'],
   ['callback', (job, { seal }) => job.callback && seal(job.callback.spec, 'callback')],

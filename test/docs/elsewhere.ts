@@ -55,6 +55,19 @@ export const elsewhere: Elsewhere[] = [
     by: 'test/engine/lane-state.test.ts',
     why: 'a picture of the states of a lane, compared with its transitions',
   },
+  {
+    page: 'docs/traces.md',
+    starts: 'npx wrangler secret put OTEL_EXPORTER_OTLP_ENDPOINT',
+    group: 'listed',
+    why: 'it needs an account of Cloudflare',
+  },
+  {
+    page: 'docs/traces.md',
+    starts: 'queue order',
+    group: 'drawing',
+    by: 'test/engine/traces.test.ts',
+    why: 'a tree such as the test builds',
+  },
   ...drawing(
     'docs/concepts.md',
     ' worker (job class)',
@@ -141,12 +154,7 @@ export const elsewhere: Elsewhere[] = [
     by: 'test/e2e/examples/pull-workers.test.ts',
     why: 'the file of the example, run as a process',
   },
-  ...[
-    '// src/index.ts, with alerts to Slack',
-    '// src/index.ts, with mails',
-    '// src/sentry.ts',
-    '// src/traces.ts',
-  ].map(
+  ...['// src/index.ts, with alerts to Slack', '// src/index.ts, with mails', '// src/sentry.ts'].map(
     (starts): Elsewhere => ({
       page: 'docs/alerts.md',
       starts,

@@ -109,24 +109,6 @@ test('alerts.md: Sentry receives an envelope with the error', async () => {
   expect(event).toMatchObject({ exception: { values: [{ type: 'broken', value: 'no paper' }] }, extra: { job: 7 } })
 })
 
-test('alerts.md: a collector receives a span for a run, and runs of a job share a trace', async () => {
-  const collector = await startService()
-  const { toCollector } = (await load(blockAt(ALERTS, '// src/traces.ts'))) as Loaded
-  const send = toCollector!
-  await send(collector.url, report)
-  await send(collector.url, { ...report, attempt: 2 })
-  const spans = collector.received.map(({ path, body }) => {
-    expect(path).toBe('/v1/traces')
-    return JSON.parse(body).resourceSpans[0].scopeSpans[0].spans[0]
-  })
-  expect(spans[0]).toMatchObject({ name: 'broken', status: { code: 2, message: 'no paper' } })
-  expect(spans[0].traceId).toMatch(/^[0-9a-f]{32}$/)
-  expect(spans[0].spanId).toMatch(/^[0-9a-f]{16}$/)
-  expect(BigInt(spans[0].endTimeUnixNano) - BigInt(spans[0].startTimeUnixNano)).toBe(12_000_000n)
-  expect(spans[1].traceId).toBe(spans[0].traceId)
-  expect(spans[1].spanId).not.toBe(spans[0].spanId)
-})
-
 test('payloads.md: the function reads its file from the bucket and writes a report', async () => {
   const [countLines] = await defined('docs/payloads.md', 'import { defineWorker, Terminal }')
   const files = new Map([['a.txt', 'one\ntwo']])

@@ -58,7 +58,7 @@ export const questions: [question: string, page: string, heading: string, answer
   ['How do I test functions that sleep?', 'testing', 'A function that waits', /sandbox.*advance/s],
   ['A webhook signature does not verify', 'callbacks', 'Is it from us?', /bytes of the body as they arrived/],
   ['How do failures reach Slack and Sentry?', 'alerts', 'Slack', /onFailed/],
-  ['Does it support OpenTelemetry?', 'alerts', 'Traces', /does not create OpenTelemetry spans.*onRun/s],
+  ['Does it support OpenTelemetry?', 'traces', 'Traces', /sends OpenTelemetry traces over OTLP.*One setting/s],
   ['How do I show progress in a React page?', 'web-apps', 'React', /new EventSource/],
   ['How do I spend less, and cap the spend?', 'cost', 'Spend less', /Fixed plan.*bound the spend/s],
 ]

@@ -121,6 +121,17 @@ describe('an event becomes a job', () => {
     expect(Number(left.slice(1))).toBeGreaterThan(6.9 * 86_400)
   })
 
+  test('in the trace of the sender', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    const body = event('evt_traced', 5)
+    const [t, v1] = [seconds(), hex('whsec_stripe', `${seconds()}.${body}`)]
+    const { answer } = await send('stripe', { 'stripe-signature': `t=${t},v1=${v1}`, traceparent }, body)
+    expect((await kit.store.inspect(String(answer.id))).document).toMatchObject({ traceparent })
+    const client = jobs.client(env)
+    const { id } = await client.jobs.enqueue({ class: 'paid', args: { amount: 1 } }, { traceparent: 'malformed' })
+    expect((await kit.store.inspect(String(id))).document).not.toHaveProperty('traceparent')
+  })
+
   test('or none, if its code returns none', async () => {
     expect((await stripe(event('evt_3', 5, 'created'))).answer).toEqual({ ignored: true })
   })

@@ -120,9 +120,19 @@ export function createRuns({
       lent.map(async (one) => {
         classes.note(one.id, { queue, class: one.document.class })
         const found = await registry.find(queue, one.document.class)
-        return snapshotOf(one, timeoutOf(found), schemaOfClass(found))
+        const snapshot = snapshotOf(one, timeoutOf(found), schemaOfClass(found))
+        const traceparent = traceparentFor(one)
+        return traceparent ? { ...snapshot, run: { ...snapshot.run, traceparent } } : snapshot
       }),
     )
+
+  /** A pull worker sends the span of its run itself, below the span of the job. */
+  function traceparentFor(lent: ClaimedJob): string | undefined {
+    const trace = executor.tracer?.begin(lent)
+    if (!trace) return lent.document.traceparent
+    executor.tracer?.send(trace.queued())
+    return trace.ofJob
+  }
 
   async function jobOf(token: string): Promise<number> {
     checkToken(token)

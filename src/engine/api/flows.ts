@@ -94,7 +94,7 @@ export function createFlows({
     Promise.all(
       list.map(async (op) =>
         op.op === 'spawn'
-          ? spawnWords(op.name, await spawnedJob(registry, op, id), store.vault)
+          ? spawnWords(op.name, await spawnedJob(registry, op, { by: id }), store.vault)
           : opWords(op, store.vault, encodeValue({ job: id }) as Encoded),
       ),
     )

@@ -189,6 +189,7 @@ function newJob(
     limits: limitsOf(found, input),
     callback: keptCallback(input.callback, allowHosts, call?.by),
     by: call?.by,
+    traceparent: call?.traceparent,
     ...quotaOf(call),
   }
 }
@@ -230,7 +231,12 @@ export function newJobs(
   })
 }
 
-export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): Promise<NewJob> {
+/** `by`: the parent. `traceparent`: absent if the child derives its trace from its root. */
+export async function spawnedJob(
+  registry: Registry,
+  spawn: Spawn,
+  { by, traceparent }: { by: number; traceparent?: string },
+): Promise<NewJob> {
   const queue = spawn.queue ?? 'default'
   const found = registry.local(queue, spawn.class) ?? (await registry.find(queue, spawn.class))
   checkOutside(found, { queue, class: spawn.class })
@@ -254,5 +260,6 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
     limits: limitsOf(found, { queue, class: spawn.class, args, group }),
     labels: mergedLabels(found?.definition.labels, labels),
     createdBy: `job:${by}`,
+    traceparent,
   }
 }

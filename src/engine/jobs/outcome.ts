@@ -37,6 +37,8 @@ type Deciding = {
   found?: Registered
   /** Its own tree, or all. */
   reach?: Reach
+  /** For children that cannot derive the trace from their root. */
+  traceparent?: string
 }
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
@@ -132,16 +134,17 @@ const countWords = ({ counts = {} }: Changes): Words =>
 const expectWords = ({ ops = [] }: Changes, { vault }: Deciding): Words =>
   ops.flatMap((op) => (op.op === 'expect' ? opWords(op, vault) : []))
 
-async function opsWords({ ops = [] }: Changes, { document, registry, vault }: Deciding): Promise<Words> {
+async function opsWords({ ops = [] }: Changes, { document, registry, vault, ...deciding }: Deciding): Promise<Words> {
   if (ops.length === 0) return []
   const id = Number(document.token!.split('.', 1)[0])
   const context = encodeValue({ job: id }) as Encoded
+  const { traceparent = document.traceparent } = deciding
   const words: Words = []
   for (const op of ops)
     if (op.op !== 'expect')
       words.push(
         ...(op.op === 'spawn'
-          ? spawnWords(op.name, await spawnedJob(registry, op, id), vault)
+          ? spawnWords(op.name, await spawnedJob(registry, op, { by: id, traceparent }), vault)
           : opWords(op, vault, context)),
       )
   return words

@@ -14,6 +14,7 @@ import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Opening, Vault } from '../../redis/vault.ts'
 import type { PortSpecs, WorkerDefinition } from '../engine.ts'
+import type { RunTrace } from '../trace/tracer.ts'
 import { type Announced, createAnnouncer, type SetCron } from './announcement.ts'
 import { announcedDefinition, schemaOfClass } from './checks.ts'
 
@@ -30,7 +31,7 @@ export type Registered = {
   definition: WorkerDefinition
   local?: Worker
   keyed?: KeyedLimit[]
-  inner?: (lent: ClaimedJob) => Promise<RunOutcome>
+  inner?: (lent: ClaimedJob, trace?: RunTrace) => Promise<RunOutcome>
   /** The internal class calls other hosts. */
   calls?: true
   /** Maximum length of one run of an internal class. */

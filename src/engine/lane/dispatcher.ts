@@ -75,7 +75,8 @@ export function createDispatcher(parts: DispatcherOptions) {
       version: executor.version,
     })
     called.told(heard.length)
-    await executor.tellRefused(done, answer.answers)
+    await executor.tellCommitted(done, answer.answers)
+    lane.noteTraces(done)
     if (answer.rings.length) usage.sent.requests++
     // A guest that has used up its time starts no lanes in its invocation.
     await ring(

@@ -2,6 +2,8 @@
 
 import type { Store } from '../../redis/store.ts'
 import { type Executor, newUsage, type Usage } from '../run/executor.ts'
+import type { ToldOutcome } from '../run/report.ts'
+import type { RunTrace } from '../trace/tracer.ts'
 import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
 import { createInFlight } from './in-flight.ts'
 import type { LaneOptions } from './lane-options.ts'
@@ -14,6 +16,9 @@ import type { Guest } from './ringer.ts'
 const MAX_WARM = 5
 /** A warm lane whose time is over waits this many milliseconds longer for a commit, because leaving with a commit costs nothing. */
 const LEAVING_MS = 1_000
+
+/** Links of the span of a lane. */
+const MAX_LINKS = 100
 
 export type Lane = {
   queue: string
@@ -28,6 +33,8 @@ export type Lane = {
   warmth: Warmth
   seq: number
   askedBefore: number
+  /** The span of the lane links to its first runs. */
+  noteTraces: (runs: readonly ToldOutcome[]) => void
   close: () => void
 }
 
@@ -65,6 +72,8 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
       seq = 1,
     }: Pick<Lane, 'queue' | 'id' | 'guest'> & { bell?: string; seq?: number }): Lane {
       const usage = newUsage(guest)
+      const traces: RunTrace[] = []
+      const began = store.now()
       const flight = createInFlight(concurrency, (one, when) => executor.run(one, { usage, asked: when }))
       const renewals = createRenewals(lease, () => void renew(queue, id, { usage, flight }).catch(() => undefined))
       const time = createLaneTime({ budget, until: guest?.until, elapsed })
@@ -91,7 +100,11 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
         warmth,
         seq,
         askedBefore: Number.NEGATIVE_INFINITY,
+        noteTraces(runs) {
+          for (const { trace } of runs) if (trace && traces.length < MAX_LINKS) traces.push(trace)
+        },
         close() {
+          executor.tracer?.lane({ id, queue, began, runs: traces })
           renewals.end()
           warmth.end()
         },

@@ -27,6 +27,7 @@ import type { Callback, CallbackProgress, CallbackState, CallbackView } from '..
 import { addressOf } from '../jobs/callback-spec.ts'
 import { outcomeOf } from '../jobs/outcome.ts'
 import type { Registry } from '../jobs/registry.ts'
+import type { RunTrace } from '../trace/tracer.ts'
 import { createCircuitBreakers, type HostReport } from './circuit-breaker.ts'
 import { type Signer, webhookHeaders } from './sign.ts'
 
@@ -82,7 +83,7 @@ export async function bodyOf({ payload, kafka }: Callback, ended: Ended, payload
   return kafka ? kafkaBody(body) : body
 }
 
-type Message = { spec: Callback; ended: Ended; body: string }
+type Message = { spec: Callback; ended: Ended; body: string; traceparent?: string }
 
 type Sent = { ok: true } | { ok: false; message: string; final?: boolean; outcome: HostReport }
 
@@ -139,7 +140,7 @@ export function createCallbacks(options: CallbackOptions) {
     }
   }
 
-  async function send(url: URL, { spec, ended, body: text }: Message): Promise<Sent> {
+  async function send(url: URL, { spec, ended, body: text, traceparent }: Message): Promise<Sent> {
     const body = new TextEncoder().encode(text)
     const secrets = await signer.secretsFor(url.href, spec.secret)
     const signed = await webhookHeaders(webhookId(ended), body, secrets, now())
@@ -148,7 +149,11 @@ export function createCallbacks(options: CallbackOptions) {
         method: 'POST',
         redirect: 'manual',
         body,
-        headers: headersOf(spec.headers, { ...signed, 'content-type': typeOf(spec) }),
+        headers: headersOf(spec.headers, {
+          ...signed,
+          'content-type': typeOf(spec),
+          ...(traceparent && { traceparent }),
+        }),
         signal: AbortSignal.timeout(spec.timeout ?? TIMEOUT),
       })
       return await answerOf(response, spec)
@@ -201,24 +206,25 @@ export function createCallbacks(options: CallbackOptions) {
 
   const longest = (lent: ClaimedJob): number => specOf(lent).timeout ?? TIMEOUT
 
-  async function perform(lent: ClaimedJob): Promise<RunOutcome> {
+  async function perform(lent: ClaimedJob, trace?: RunTrace): Promise<RunOutcome> {
     const spec = specOf(lent)
     try {
-      return await attempt(lent, spec)
+      return await attempt(lent, spec, trace)
     } catch (error) {
       if (isOutage(error)) throw error
       return commit(lent, spec, { end: 'failed', error: { message: (error as Error).message } })
     }
   }
 
-  async function attempt(lent: ClaimedJob, spec: Callback): Promise<RunOutcome> {
+  async function attempt(lent: ClaimedJob, spec: Callback, trace: RunTrace | undefined): Promise<RunOutcome> {
     const ended = endedOf(lent.document)
     const url = callable(addressOf(spec), allowHosts, 'callbacks')
     const body = await bodyOf(spec, ended, payloads)
     const destination = lent.document.group?.slice(CALLBACK_GROUP.length) ?? url.host
     const permit = await breakers.enter(destination)
     if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
-    const sent = await send(url, { spec, ended, body })
+    const call = (traceparent = lent.document.traceparent) => send(url, { spec, ended, body, traceparent })
+    const sent = await (trace ? trace.span(`POST ${url.host}`, call, 'client') : call())
     // The attempt counts even if other isolates cannot learn of it.
     await breakers.leave(destination, permit, sent.ok ? { down: false } : sent.outcome).catch(() => undefined)
     if (sent.ok) return commit(lent, spec, delivered(spec, ended))

@@ -22,6 +22,8 @@ export type PushOptions = {
   signer: Signer
   allowHosts: readonly string[]
   now: () => number
+  /** The header of the call, if the run has a trace. */
+  traceparent?: string
 }
 
 const snapshotPlaces = places(snapshotSchema)
@@ -205,9 +207,16 @@ export async function push(
     .catch(uncalled)
   if ('changes' in call) return call
   try {
-    const { target, ...sent } = call
+    const { target, body, headers } = call
+    const { traceparent } = options
     const signal = AbortSignal.timeout(Math.min(snapshot.run.timeout, LONGEST))
-    const response = await options.fetch(target, { method: 'POST', redirect: 'manual', signal, ...sent })
+    const response = await options.fetch(target, {
+      method: 'POST',
+      redirect: 'manual',
+      signal,
+      body,
+      headers: { ...headers, ...(traceparent && { traceparent }) },
+    })
     const bytes = await readUpTo(response.body, MAX_ANSWER)
     if (response.status === 202) return { changes: 'later', down: false }
     if (!response.ok) return refusal(response, bytes, dialect, options.now())

@@ -46,7 +46,7 @@ export function accessOf(job: Of, run: Run): RunAccess {
     unasked: () => parts.steps.unasked(),
     patched: (scope, id) => parts.steps.patched(scope, id),
     forget: (prefix) => parts.steps.forget(prefix),
-    once: (scope, key, action) => parts.guarded(parts.steps.once(scope, key, action)),
+    once: (scope, key, action) => parts.guarded(parts.steps.once(scope, key, parts.traced(`step ${key}`, action))),
     beforeNew: (...asked) => parts.steps.beforeNew(...asked),
     abandon: (prefix) => parts.steps.abandon(prefix),
     report: (change) => parts.steps.report(change),

@@ -14,12 +14,13 @@ import { LAST, outcomeOf, skipped } from '../jobs/outcome.ts'
 import { callsOthers, longestRun, performedBy, type Registered, type Registry, timeoutOf } from '../jobs/registry.ts'
 import { createCircuitBreakers, PUSHED } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
+import type { RunTrace, Tracer } from '../trace/tracer.ts'
 import { OlderCode } from './code-change.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, runError, runFunction } from './function.ts'
 import { createReader } from './reader.ts'
 import { keepsValues, Recording } from './recording.ts'
-import { type RunHook, refusedReport, reportOf, startOf, type ToldOutcome } from './report.ts'
+import { type RunHook, type RunReport, refusedReport, reportOf, startOf, type ToldOutcome } from './report.ts'
 import { createRunTimes } from './run-time.ts'
 import { adoptable, snapshotOf } from './snapshot.ts'
 import { Stops } from './stops.ts'
@@ -40,6 +41,7 @@ export type ExecutorOptions = {
   lease: number
   env?: unknown
   hook?: RunHook
+  tracer?: Tracer
   locate?: (stack: string) => Promise<string>
   version?: string
 }
@@ -85,7 +87,12 @@ export type Usage = {
   handsOn: boolean
 }
 
-export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number }
+export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number; trace?: RunTrace }
+
+type Means = { usage: Usage; trace: RunTrace | undefined }
+
+/** A run whose tools are in use. */
+type Running = { lent: ClaimedJob; found: Registered; stops: Stops; trace: RunTrace | undefined }
 
 export const newUsage = ({
   calls = createSlots(),
@@ -117,6 +124,7 @@ export function createExecutor({
   lease,
   env,
   hook,
+  tracer,
   locate,
   version,
 }: ExecutorOptions) {
@@ -124,7 +132,7 @@ export function createExecutor({
   const pace = createRunTimes()
   const reader = createReader(store)
 
-  const deciding = (lent: ClaimedJob, found?: Registered) => ({
+  const deciding = (lent: ClaimedJob, found?: Registered, trace?: RunTrace) => ({
     document: lent.document,
     vault: store.vault,
     retry: found?.definition.retry,
@@ -134,10 +142,11 @@ export function createExecutor({
     registry,
     random,
     now: store.now(),
+    traceparent: trace?.forChildren,
   })
 
-  async function checkpoint(lent: ClaimedJob, changes: Changes, found: Registered, stops: Stops) {
-    const settled = await outcomeOf(lent.document.token!, changes, deciding(lent, found))
+  async function checkpoint(changes: Changes, { lent, found, stops, trace }: Running) {
+    const settled = await outcomeOf(lent.document.token!, changes, deciding(lent, found, trace))
     const { answers, lent: fresh, rings } = await store.commit({ queue: '', runs: [settled] })
     await ring(rings)
     if (answers[0] !== 'running') {
@@ -150,13 +159,14 @@ export function createExecutor({
 
   /** Methods that one run may call. A class, because closures per run would cost more than a short run. */
   class Tools implements JobTools {
+    readonly #running: Running
     readonly #lent: ClaimedJob
-    readonly #found: Registered
-    readonly #stops: Stops
-    constructor(lent: ClaimedJob, found: Registered, stops: Stops) {
-      this.#lent = lent
-      this.#found = found
-      this.#stops = stops
+    constructor(running: Running) {
+      this.#running = running
+      this.#lent = running.lent
+    }
+    get trace() {
+      return this.#running.trace
     }
     get env() {
       return env
@@ -165,7 +175,7 @@ export function createExecutor({
       return store.namespace
     }
     checkpoint(changes: Changes) {
-      return checkpoint(this.#lent, changes, this.#found, this.#stops)
+      return checkpoint(changes, this.#running)
     }
     page(port: string, after: number) {
       return reader.page(this.#lent.id, port, after)
@@ -211,10 +221,10 @@ export function createExecutor({
   async function performLocal(
     lent: ClaimedJob,
     found: Registered,
-    { deadlines, stops }: Usage,
+    { usage: { deadlines, stops }, trace }: Means,
   ): Promise<RunOutcome | undefined> {
     const snapshot = snapshotOf(lent, timeoutOf(found))
-    const tools = new Tools(lent, found, stops)
+    const tools = new Tools({ lent, found, stops, trace })
     const recording = keepsValues(found.local!) ? new Recording(snapshot) : undefined
     let changes: Changes
     try {
@@ -224,7 +234,7 @@ export function createExecutor({
       if (error instanceof OlderCode) return returned(lent, error.after, error.message)
       throw error
     }
-    const settled = await outcomeOf(lent.document.token!, await withPlaces(changes), deciding(lent, found))
+    const settled = await outcomeOf(lent.document.token!, await withPlaces(changes), deciding(lent, found, trace))
     if (!recording) return settled
     const recorded = store.vault.seal(recording.text(changes), 'run')
     return { ...settled, words: [...settled.words, ...says.values({ recorded })] }
@@ -243,23 +253,28 @@ export function createExecutor({
     return returned(lent, wait, message)
   }
 
-  async function performRemote(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
+  async function performRemote(
+    lent: ClaimedJob,
+    found: Registered,
+    trace: RunTrace | undefined,
+  ): Promise<RunOutcome | undefined> {
     const { push: address } = found.definition
     if (!address) return release(lent, says.wait({ ms: found.definition.pull ? BRIEFLY : RELEASE_FOR }))
     const host = endpointOf(address.url)
     const permit = await breakers.pass(host, hasFailed(lent))
     if (permit.state === 'open') return spare(lent, host, permit.until!)
-    const { changes, ...outcome } = await push(
-      address,
-      snapshotOf(lent, timeoutOf(found), schemaOfClass(found)),
-      pushing,
-    )
+    const snapshot = snapshotOf(lent, timeoutOf(found), schemaOfClass(found))
+    const call = (traceparent = lent.document.traceparent) => push(address, snapshot, { ...pushing, traceparent })
+    const { changes, ...outcome } = await (trace
+      ? trace.span(`POST ${new URL(address.url).host}`, call, 'client')
+      : call())
     // The answer counts even if other isolates cannot learn of it.
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
     // Only the failure of a trial call counts for its job, so a job that always fails comes to an end.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
     const { unreached } = outcome
-    if (changes !== 'later') return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found), unreached })
+    if (changes !== 'later')
+      return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found, trace), unreached })
     const { queue, token, redeliverAfterMs } = lent.document
     await store.extend(queue, [token!], redeliverAfterMs ?? LATER_LEASE, { own: redeliverAfterMs !== undefined })
     return undefined
@@ -287,15 +302,14 @@ export function createExecutor({
   async function performFound(
     lent: ClaimedJob,
     found: Registered,
-    alone: boolean,
-    usage: Usage,
+    means: Means & { alone: boolean },
   ): Promise<RunOutcome | undefined> {
-    if (found.inner) return found.inner(lent)
+    if (found.inner) return found.inner(lent, means.trace)
     const unfit = lent.document.schema === undefined ? undefined : await misfit(lent, found)
     if (unfit) return unfit
-    if (!found.local) return performRemote(lent, found)
-    if (!found.local.isolate || !isolate || alone) return performLocal(lent, found, usage)
-    return performIsolated(lent, usage)
+    if (!found.local) return performRemote(lent, found, means.trace)
+    if (!found.local.isolate || !isolate || means.alone) return performLocal(lent, found, means)
+    return performIsolated(lent, means.usage)
   }
 
   async function performIsolated(lent: ClaimedJob, usage: Usage): Promise<RunOutcome | undefined> {
@@ -315,7 +329,7 @@ export function createExecutor({
    * Returns what to commit for one run, or undefined if another worker will do it. `asked` is the time of the claim
    * request, because a rate counts from the start of the run.
    */
-  async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
+  async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked, trace }: RunOptions = {}) {
     const { queue, class: name } = lent.document
     const passed = lent.document.slotMissed && skipped(lent.document, store.now())
     if (passed) return passed
@@ -334,7 +348,7 @@ export function createExecutor({
         return release(lent)
       }
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
-      const settled = await performFound(lent, found, alone, usage)
+      const settled = await performFound(lent, found, { alone, usage, trace })
       if (!settled || asked === undefined) return settled
       settled.late = late
       if (!lent.document.heldLimits) return settled
@@ -351,28 +365,31 @@ export function createExecutor({
   }
 
   async function run(lent: ClaimedJob, options: RunOptions = {}): Promise<ToldOutcome | undefined> {
-    if (!hook) return runUnseen(lent, options)
+    const trace = tracer?.begin(lent)
+    if (!hook && !trace) return runUnseen(lent, options)
     let settled: ToldOutcome | undefined
-    const start = startOf(lent, version)
-    await hook(
-      start,
-      async () => {
-        const began = elapsed()
-        settled = await runUnseen(lent, options)
-        // The lane that asked for an isolated run reports it.
-        if (!settled || options.alone) return undefined
-        settled.report = reportOf(start, settled, elapsed() - began, store.vault)
-        return settled.report
-      },
-      lent.document.token,
-    )
+    const start = startOf(lent, version, trace)
+    const perform = async (): Promise<RunReport | undefined> => {
+      const began = elapsed()
+      settled = await runUnseen(lent, { ...options, trace })
+      // The lane that asked for an isolated run reports it.
+      if (options.alone && trace) tracer!.send(trace.spans)
+      if (!settled || options.alone) return undefined
+      settled.report = reportOf(start, settled, elapsed() - began, store.vault)
+      settled.trace = trace
+      return settled.report
+    }
+    await (hook ? hook(start, perform, lent.document.token) : perform())
     return settled
   }
 
-  async function tellRefused(runs: readonly ToldOutcome[], answers: readonly string[]): Promise<void> {
+  async function tellCommitted(runs: readonly ToldOutcome[], answers: readonly string[]): Promise<void> {
     for (const [i, answer] of answers.entries()) {
-      const refused = answer.startsWith('refused:') && runs[i]!.report
-      if (refused) await hook?.(refused, async () => refusedReport(refused, runs[i]!, answer))
+      const { report, trace } = runs[i]!
+      if (!report) continue
+      const refused = answer.startsWith('refused:') ? refusedReport(report, runs[i]!, answer) : undefined
+      if (refused) await hook?.(report, async () => refused)
+      if (trace && answer !== 'lost' && answer !== 'conflict') tracer?.send(trace.ended(refused ?? report))
     }
   }
 
@@ -382,7 +399,8 @@ export function createExecutor({
     if (faulty.length === 0) return lent
     const runs = await Promise.all(faulty.map((one) => run(one)))
     const done = runs.filter((settled) => settled !== undefined)
-    const { rings } = await store.commit({ queue: '', runs: done, version })
+    const { answers, rings } = await store.commit({ queue: '', runs: done, version })
+    await tellCommitted(done, answers)
     await ring(rings)
     return lent.filter(({ fault }) => !fault)
   }
@@ -390,7 +408,8 @@ export function createExecutor({
   return {
     version,
     run,
-    tellRefused,
+    tracer,
+    tellCommitted,
     sound,
     misfit,
     page: reader.page,

@@ -197,6 +197,20 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#buffer.unset(names)
   }
 
+  /**
+   * Performs `action` and notes its span in the trace of the job, if it has one.
+   *
+   * @example const page = await job.span('render', () => render(order))
+   */
+  async span<T>(name: string, action: () => T | Promise<T>): Promise<T> {
+    return this.#parts.traced(name, action)()
+  }
+
+  /** The header `traceparent` for requests of this run, if the job has a trace. */
+  get traceparent(): string | undefined {
+    return this.#tools.trace?.traceparent
+  }
+
   /** Creates a child, by its worker or by queue and class. */
   spawn<W extends AnyDefined>(
     name: string,

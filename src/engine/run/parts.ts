@@ -110,6 +110,12 @@ export class RunParts {
     return observed
   }
 
+  /** Notes the span of an action, if the run has a trace. */
+  traced<T>(name: string, action: () => T | Promise<T>): () => T | Promise<T> {
+    const { trace } = this.#tools
+    return trace ? () => trace.span(name, action) : action
+  }
+
   /** A helper that is not awaited may outlast the run, and its error would reach no caller. */
   guarded<T>(work: Promise<T>): Observed<T> {
     const isEarly = !this.#buffer.isClosed

@@ -4,9 +4,19 @@ import type { RunError } from '../../core/run.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
+import type { RunTrace } from '../trace/tracer.ts'
 
 /** `version`: of the deployed code, such as a commit; absent if unknown. */
-export type RunStart = { job: number; queue: string; class: string; attempt: number; version?: string }
+export type RunStart = {
+  job: number
+  queue: string
+  class: string
+  attempt: number
+  version?: string
+  /** Ids of its span, if its trace is sampled. */
+  trace?: string
+  span?: string
+}
 
 /**
  * The end of a run. `retry`: it failed and will run again; `failed`: it failed for good; `released`: given back
@@ -21,14 +31,15 @@ export type RunReport = RunStart & {
   error?: Pick<RunError, 'message' | 'reason' | 'stack'>
 }
 
-export type ToldOutcome = RunOutcome & { report?: RunReport }
+export type ToldOutcome = RunOutcome & { report?: RunReport; trace?: RunTrace }
 
-export const startOf = ({ id, document }: ClaimedJob, version?: string): RunStart => ({
+export const startOf = ({ id, document }: ClaimedJob, version?: string, trace?: RunTrace): RunStart => ({
   job: id,
   queue: document.queue,
   class: document.class,
   attempt: (document.failures ?? 0) + 1,
   ...(version && { version }),
+  ...(trace && { trace: trace.traceId, span: trace.runSpan }),
 })
 
 /** @example const report = reportOf(startOf(lent), settled, 12, store.vault) */

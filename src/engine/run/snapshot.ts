@@ -4,7 +4,6 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { readLabels } from '../../core/labels.ts'
 import type { Adoptable } from '../../core/plan.ts'
-import { type Repeat, slotOfRun } from '../../core/repeat.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
 import type { Row } from '../../redis/answers.ts'
 import { shownItem } from '../../redis/item.ts'
@@ -26,6 +25,7 @@ import {
 import type { Store } from '../../redis/store.ts'
 import type { CallbackJob, ClaimedJob, EndedChild } from '../../redis/types.ts'
 import type { JobBase, PortView } from '../engine.ts'
+import { slotOf } from '../jobs/slot.ts'
 import { progressOf } from '../remote/callbacks.ts'
 
 function inputsOf({ document, inputs }: ClaimedJob): Record<string, SnapshotIn> {
@@ -104,13 +104,6 @@ export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Row<'wi
       ? 'call'
       : [...wires.matchAll(ends)].map(([, id, to, name]) => ({ job: Number(id), dir: dirOf(to!), port: name! })),
 })
-
-function slotOf({ repeats, nextSlot, ranAt, scheduledFor, terminating }: JobRecord): { scheduledFor?: number } {
-  if (scheduledFor !== undefined) return { scheduledFor }
-  if (terminating === TERMINATING.shutdown) return {}
-  if (repeats === undefined || nextSlot === undefined || ranAt === undefined || nextSlot > ranAt) return {}
-  return { scheduledFor: slotOfRun(JSON.parse(repeats) as Repeat, nextSlot, ranAt) }
-}
 
 /** The job's own timeout replaces the timeout of the class. `schema`: the hash of its schemas, for other programs. */
 export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): Snapshot {

@@ -38,4 +38,6 @@ export type JobTools = {
   /** Variables, secrets and bindings of the deployment. */
   env?: unknown
   rehearsal?: Rehearsal
+  /** Absent if the trace of the job is not sampled. */
+  trace?: { traceparent: string; span: <T>(name: string, action: () => T | Promise<T>) => Promise<T> }
 }

@@ -40,5 +40,6 @@ export type Call = {
   /** The caller lacks the scope admin, so its ports may not listen to `/`. */
   rootless?: true
   signal?: AbortSignal
+  traceparent?: string
   keep?: number
 }

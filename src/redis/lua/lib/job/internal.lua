@@ -36,7 +36,8 @@ function internal.call_back(id, doc, place, value)
     .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. numbers.int(time.now)
     .. '}'
   local new = { queue = 'sidejob', class = 'callback', place = PLACE.new, created_at = numbers.int(time.now),
-    sequence = time.sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n }
+    sequence = time.sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n,
+    callback_root = doc.root_and_level and doc.root_and_level:match('^%d+'), traceparent = doc.traceparent }
   journal.put(cache.docs, told, new)
   journal.put(cache.dirty, told, true)
   values.set_value(told, new, fields.args, args)

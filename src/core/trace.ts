@@ -1,0 +1,105 @@
+// Traces: ids that derive from jobs, the header `traceparent`, and spans as OTLP sends them.
+
+export type TraceContext = { traceId: string; spanId: string; isSampled: boolean }
+
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
+
+/**
+ * Returns undefined if the header of W3C Trace Context is malformed.
+ *
+ * @example readTraceparent('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01')?.isSampled // true
+ */
+export function readTraceparent(text: string | null | undefined): TraceContext | undefined {
+  const [, traceId, spanId, flags = '0'] = TRACEPARENT.exec(text ?? '') ?? []
+  return traceId && spanId ? { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 } : undefined
+}
+
+export const traceparentOf = ({ traceId, spanId, isSampled }: TraceContext): string =>
+  `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
+
+/** FNV-1a with the final mix of MurmurHash3, because similar texts must differ in all bits. */
+function hash32(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+const hexOf = (text: string, words: number): string =>
+  Array.from({ length: words }, (_, i) => hash32(`${i} ${text} ${i}`).toString(16).padStart(8, '0')).join('')
+
+/** The same for the same text, and never all zeros. */
+export const traceIdOf = (text: string): string => hexOf(text, 4).replace(/^0{32}$/, '1'.padStart(32, '0'))
+export const spanIdOf = (text: string): string => hexOf(text, 2).replace(/^0{16}$/, '1'.padStart(16, '0'))
+
+/** The same answer for all spans of a trace. `share`: 0 to 1. */
+export const isSampled = (traceId: string, share: number): boolean =>
+  Number.parseInt(traceId.slice(0, 8), 16) / 2 ** 32 < share
+
+/** Numbers of the OpenTelemetry protocol. */
+const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
+
+export type Attributes = Record<string, string | number | boolean | undefined>
+
+/** Times are milliseconds since 1970. `error` marks the span as failed. */
+export type Span = {
+  traceId: string
+  spanId: string
+  parent?: string
+  name: string
+  kind: keyof typeof kinds
+  start: number
+  end: number
+  attributes: Attributes
+  links?: { traceId: string; spanId: string }[]
+  error?: { message: string; stack?: string }
+}
+
+const anyValueOf = (value: string | number | boolean) => {
+  if (typeof value === 'string') return { stringValue: value }
+  if (typeof value === 'boolean') return { boolValue: value }
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+}
+
+const attributesOf = (attributes: Attributes) =>
+  Object.entries(attributes).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: anyValueOf(value) }]))
+
+/** Nanoseconds of a time in milliseconds, exact to a microsecond. */
+const nano = (ms: number): string => `${Math.round(ms * 1_000)}000`
+
+const STATUS_ERROR = 2
+
+function spanJson({ traceId, spanId, parent, name, kind, start, end, attributes, links, error }: Span) {
+  const exception = error && {
+    timeUnixNano: nano(end),
+    name: 'exception',
+    attributes: attributesOf({ 'exception.message': error.message, 'exception.stacktrace': error.stack }),
+  }
+  return {
+    traceId,
+    spanId,
+    ...(parent ? { parentSpanId: parent } : {}),
+    name,
+    kind: kinds[kind],
+    startTimeUnixNano: nano(start),
+    endTimeUnixNano: nano(Math.max(start, end)),
+    attributes: attributesOf(attributes),
+    ...(links?.length ? { links } : {}),
+    ...(error ? { status: { code: STATUS_ERROR, message: error.message }, events: [exception] } : {}),
+  }
+}
+
+/**
+ * The body of `POST /v1/traces` as JSON (OTLP 1.0).
+ *
+ * @example JSON.stringify(otlpOf([span], { 'service.name': 'shop' }))
+ */
+export const otlpOf = (spans: readonly Span[], resource: Attributes) => ({
+  resourceSpans: [
+    {
+      resource: { attributes: attributesOf(resource) },
+      scopeSpans: [{ scope: { name: 'sidejob' }, spans: spans.map(spanJson) }],
+    },
+  ],
+})

@@ -1,0 +1,77 @@
+// Sends spans to an OTLP/HTTP receiver, after the commit and outside of the answer.
+
+import { type Attributes, otlpOf, type Span } from '../../core/trace.ts'
+
+export type ExporterOptions = {
+  /** Base address, to which `/v1/traces` is added unless it ends so. */
+  endpoint: string
+  headers?: Readonly<Record<string, string>>
+  resource: Attributes
+  fetch: typeof fetch
+  /** Keeps the invocation alive for work after its answer. */
+  defer?: (work: Promise<unknown>) => unknown
+  now: () => number
+}
+
+/** Spans that wait for the receiver. Later ones are dropped, because memory of an invocation is limited. */
+const MAX_WAITING = 2_048
+const MAX_REQUEST = 512
+const TIMEOUT_MS = 10_000
+/** After a failure, nothing is sent for this long. */
+const PAUSE_MS = 60_000
+
+export function createExporter({ endpoint, headers, resource, fetch, defer, now }: ExporterOptions) {
+  const url = endpoint.replace(/(\/v1\/traces)?\/*$/, '/v1/traces')
+  let waiting: Span[] = []
+  let sending: Promise<void> | undefined
+  let pausedUntil = 0
+  let dropped = 0
+
+  function drop(spans: number, why?: string): void {
+    dropped += spans
+    if (why === undefined) return
+    pausedUntil = now() + PAUSE_MS
+    console.error(`traces: ${why}. ${dropped} spans were dropped; the next are sent after ${PAUSE_MS / 1_000} s`)
+    dropped = 0
+  }
+
+  async function post(spans: Span[]): Promise<void> {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(otlpOf(spans, resource)),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      })
+      await response.body?.cancel()
+      if (!response.ok) drop(spans.length, `${url} answered ${response.status}`)
+    } catch (error) {
+      drop(spans.length, `${url} cannot be reached: ${(error as Error).message}`)
+    }
+  }
+
+  async function sendAll(): Promise<void> {
+    // Spans of the same commit go into one request.
+    await Promise.resolve()
+    while (waiting.length > 0) {
+      const spans = waiting.slice(0, MAX_REQUEST)
+      waiting = waiting.slice(MAX_REQUEST)
+      if (now() < pausedUntil) drop(spans.length)
+      else await post(spans)
+    }
+    sending = undefined
+  }
+
+  return {
+    add(spans: readonly Span[]): void {
+      const room = MAX_WAITING - waiting.length
+      waiting.push(...spans.slice(0, room))
+      if (spans.length > room) drop(spans.length - Math.max(0, room))
+      if (sending || waiting.length === 0) return
+      sending = sendAll()
+      defer?.(sending)
+    },
+  }
+}
+
+export type Exporter = ReturnType<typeof createExporter>

@@ -1,0 +1,173 @@
+// Spans of jobs and runs. Their ids derive from the root job, so a trace needs no data in Redis. Only the caller's
+// `traceparent` is stored.
+
+import { isSampled, readTraceparent, type Span, spanIdOf, traceIdOf, traceparentOf } from '../../core/trace.ts'
+import { createdAtOf, type JobRecord, parentOf } from '../../redis/record.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
+import { slotOf } from '../jobs/slot.ts'
+import type { Exporter } from './exporter.ts'
+
+export type TracerOptions = {
+  /** Distinguishes deployments that send to the same receiver. */
+  seed: string
+  /** Share of traces that are sent, 0 to 1. A caller with a `traceparent` has decided already. */
+  share: number
+  exporter: Exporter
+  now: () => number
+}
+
+const rootOf = (id: number, { callbackRoot, callbackOf, rootAndLevel }: JobRecord): string =>
+  callbackRoot ?? callbackOf ?? rootAndLevel?.split(',')[0] ?? String(id)
+
+/** Earlier runs of the job, or of the slot, were lost or released, so that no span of them was sent. */
+const isFirst = ({ lastRun = '', startedUp, failures, repeats }: JobRecord): boolean =>
+  !failures && (repeats !== undefined || (!startedUp && (lastRun === '' || /,(lost|released),/.test(lastRun))))
+
+type Ended = {
+  attempt: number
+  version?: string
+  outcome: string
+  /** Milliseconds. */
+  ms: number
+  error?: { message: string; stack?: string }
+}
+
+/** The spans of one run, which are sent when its commit is accepted. */
+export class RunTrace {
+  readonly traceId: string
+  /** Span from the creation of the job to its first run. */
+  readonly jobSpan: string
+  readonly runSpan: string
+  readonly parent: string | undefined
+  readonly spans: Span[] = []
+  readonly #lent: ClaimedJob
+  readonly #derives: boolean
+  readonly #now: () => number
+  readonly #began: number
+
+  constructor(lent: ClaimedJob, seed: string, now: () => number) {
+    const { id, document } = lent
+    const spanOf = (job: string | number) => spanIdOf(`${seed} job ${job}`)
+    const given = readTraceparent(document.traceparent)
+    // Each slot of a schedule has its own trace, because one of months would be too long to look at.
+    const { scheduledFor = document.token } = slotOf(document)
+    const slot = document.repeats === undefined ? '' : ` at ${scheduledFor}`
+    const above = document.callbackOf ?? parentOf(document)?.id
+    this.traceId = given?.traceId ?? traceIdOf(`${seed} root ${rootOf(id, document)}${slot}`)
+    this.jobSpan = spanOf(`${id}${slot}`)
+    this.runSpan = spanIdOf(`${seed} run ${document.token}`)
+    this.parent = document.callbackOf
+      ? spanOf(above!)
+      : (given?.spanId ?? (above === undefined ? undefined : spanOf(above)))
+    this.#lent = lent
+    this.#derives = !given && slot === ''
+    this.#now = now
+    this.#began = now()
+  }
+
+  /** For requests of this run. */
+  get traceparent(): string {
+    return traceparentOf({ traceId: this.traceId, spanId: this.runSpan, isSampled: true })
+  }
+
+  /** For a worker that sends the span of the run itself. */
+  get ofJob(): string {
+    return traceparentOf({ traceId: this.traceId, spanId: this.jobSpan, isSampled: true })
+  }
+
+  /** For children, if they cannot derive the trace from their root. */
+  get forChildren(): string | undefined {
+    return this.#derives ? undefined : this.ofJob
+  }
+
+  /** Performs a part of the run and notes its span. */
+  async span<T>(name: string, action: (traceparent: string) => T | Promise<T>, kind: Span['kind'] = 'internal') {
+    const start = this.#now()
+    const spanId = spanIdOf(`${this.runSpan} ${this.spans.length} ${name}`)
+    const span: Span = { ...this.#base(spanId, this.runSpan), name, kind, start, end: start, attributes: {} }
+    this.spans.push(span)
+    try {
+      return await action(traceparentOf({ traceId: this.traceId, spanId, isSampled: true }))
+    } catch (error) {
+      const { message = String(error), stack } = (error ?? {}) as Partial<Error>
+      span.error = { message, ...(stack ? { stack } : {}) }
+      throw error
+    } finally {
+      span.end = this.#now()
+    }
+  }
+
+  #base(spanId: string, parent: string | undefined): Pick<Span, 'traceId' | 'spanId' | 'parent'> {
+    return { traceId: this.traceId, spanId, ...(parent ? { parent } : {}) }
+  }
+
+  get #attributes() {
+    const { id, document } = this.#lent
+    return { 'sidejob.job': id, 'sidejob.queue': document.queue, 'sidejob.class': document.class }
+  }
+
+  /** The span of the wait for the first run, which contains bell and lane. */
+  queued(): Span[] {
+    const { document } = this.#lent
+    if (!isFirst(document)) return []
+    const start = Number.parseInt(document.sequence, 16) / 1_000
+    const attributes = {
+      ...this.#attributes,
+      'sidejob.created': new Date(createdAtOf(document)).toISOString(),
+    }
+    const base = this.#base(this.jobSpan, this.parent)
+    return [{ ...base, name: `queue ${document.class}`, kind: 'producer', start, end: this.#began, attributes }]
+  }
+
+  ended({ attempt, version, outcome, ms, error }: Ended): Span[] {
+    const attributes = {
+      ...this.#attributes,
+      'sidejob.attempt': attempt,
+      'sidejob.version': version,
+      'sidejob.outcome': outcome,
+    }
+    const run: Span = {
+      ...this.#base(this.runSpan, this.jobSpan),
+      name: `run ${this.#lent.document.class}`,
+      kind: 'consumer',
+      start: this.#began,
+      end: this.#began + ms,
+      attributes,
+      ...(error ? { error } : {}),
+    }
+    return [...this.queued(), run, ...this.spans]
+  }
+}
+
+export function createTracer({ seed, share, exporter, now }: TracerOptions) {
+  /** Undefined if the trace is not sampled. */
+  function begin(lent: ClaimedJob): RunTrace | undefined {
+    const trace = new RunTrace(lent, seed, now)
+    const given = readTraceparent(lent.document.traceparent)
+    return (given ? given.isSampled : isSampled(trace.traceId, share)) ? trace : undefined
+  }
+
+  return {
+    begin,
+    send: exporter.add,
+    /** One lane of a queue, with links to the runs that it performed. */
+    lane({ id, queue, began, runs }: { id: string; queue: string; began: number; runs: readonly RunTrace[] }): void {
+      if (runs.length === 0) return
+      const links = runs.map(({ traceId, runSpan }) => ({ traceId, spanId: runSpan }))
+      exporter.add([
+        {
+          traceId: traceIdOf(`${seed} lane ${id}`),
+          spanId: spanIdOf(`${seed} lane ${id} ${began}`),
+          name: `lane ${queue}`,
+          kind: 'server',
+          start: began,
+          end: now(),
+          attributes: { 'sidejob.queue': queue, 'sidejob.lane': id },
+          links,
+        },
+      ])
+    },
+  }
+}
+
+export type Tracer = ReturnType<typeof createTracer>
