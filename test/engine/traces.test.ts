@@ -56,13 +56,19 @@ const hourly = defineWorker({
   class: 'hourly',
   perform: (job) => void job.spawn(`pack ${job.scheduledFor!.getTime()}`, packed),
 })
+const tells = defineWorker({ class: 'tells', perform: (job) => job.publish('/news', 'paper') })
+const hears = defineWorker({
+  class: 'hears',
+  in: { news: { channels: ['/news'] } },
+  perform: async (job) => ((await job.read('news')) === undefined ? job.suspend() : undefined),
+})
 const forwards = defineWorker({ class: 'forwards', perform: (job) => ({ sent: job.traceparent }) })
 
 beforeAll(async () => {
   collector = await startReceiver((_, response) => response.end('{}'))
   world = await startReceiver((_, response) => response.end())
   kit = await startKit({
-    workers: [packed, order, fails, sleeps, hourly, forwards],
+    workers: [packed, order, fails, sleeps, hourly, tells, hears, forwards],
     traces: { endpoint: collector.url, headers: { 'x-key': 'secret' }, service: 'shop' },
   })
   await kit.engine.workers.register('default', 'ship', { push: { url: `${world.url}/ship` } })
@@ -198,6 +204,16 @@ test('a lane links to its runs', async () => {
   const run = spans().find(({ name }) => name === 'run pack')!
   const links = spans().flatMap(({ name, links = [] }) => (name === 'lane default' ? links : []))
   expect(links).toContainEqual({ traceId: run.traceId, spanId: run.spanId })
+})
+
+test('a run links to the runs that wrote the values it read, over wires and channels', async () => {
+  const [tells, hears] = [await kit.make('hears'), await kit.make('tells')].reverse()
+  await kit.rest(tells!, 'completed')
+  await kit.rest(hears!, 'completed')
+  await kit.until(() => spans().some(({ name, links = [] }) => name === 'run hears' && links.length > 0))
+  const writer = spans().find(({ name }) => name === 'run tells')!
+  const reader = spans().findLast(({ name }) => name === 'run hears')!
+  expect(reader.links).toEqual([{ traceId: writer.traceId, spanId: writer.spanId }])
 })
 
 test('a function can forward its trace; a trace that the caller does not sample is forwarded and not sent', async () => {

@@ -39,6 +39,8 @@ type Deciding = {
   reach?: Reach
   /** For children that cannot derive the trace from their root. */
   traceparent?: string
+  /** For values and messages of the run, whose readers link to it. */
+  writer?: string
 }
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
@@ -137,8 +139,8 @@ const expectWords = ({ ops = [] }: Changes, { vault }: Deciding): Words =>
 async function opsWords({ ops = [] }: Changes, { document, registry, vault, ...deciding }: Deciding): Promise<Words> {
   if (ops.length === 0) return []
   const id = Number(document.token!.split('.', 1)[0])
-  const context = encodeValue({ job: id }) as Encoded
-  const { traceparent = document.traceparent } = deciding
+  const { traceparent = document.traceparent, writer } = deciding
+  const context = encodeValue({ job: id, ...(writer && { traceparent: writer }) }) as Encoded
   const words: Words = []
   for (const op of ops)
     if (op.op !== 'expect')

@@ -143,6 +143,7 @@ export function createExecutor({
     random,
     now: store.now(),
     traceparent: trace?.forChildren,
+    writer: trace?.traceparent,
   })
 
   async function checkpoint(changes: Changes, { lent, found, stops, trace }: Running) {

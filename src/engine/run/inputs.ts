@@ -19,13 +19,13 @@ type During = <T>(work: () => Promise<T>) => Promise<T>
 
 export class Inputs {
   readonly #buffer: RunBuffer
-  readonly #tools: Pick<JobTools, 'page'>
+  readonly #tools: Pick<JobTools, 'page' | 'trace'>
   readonly #during: During
   #queues = new Map<string, Queue>()
   #defaultsOnly = false
   #isPartial = false
 
-  constructor(buffer: RunBuffer, tools: Pick<JobTools, 'page'>, during: During) {
+  constructor(buffer: RunBuffer, tools: Pick<JobTools, 'page' | 'trace'>, during: During) {
     this.#buffer = buffer
     this.#tools = tools
     this.#during = during
@@ -71,7 +71,9 @@ export class Inputs {
     if (queue.next === queue.values.length && queue.more > 0) await this.#during(() => this.#fetchPage(port, queue))
     if (queue.next === queue.values.length) return undefined
     this.#buffer.log.read(port)
-    return queue.values[queue.next++]
+    const item = queue.values[queue.next++]!
+    if (item.context) this.#tools.trace?.link(item.context)
+    return item
   }
 
   async *tuples<T>(ports: string[], tuple: () => Promise<T>): AsyncGenerator<T> {

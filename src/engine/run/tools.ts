@@ -39,5 +39,10 @@ export type JobTools = {
   env?: unknown
   rehearsal?: Rehearsal
   /** Absent if the trace of the job is not sampled. */
-  trace?: { traceparent: string; span: <T>(name: string, action: () => T | Promise<T>) => Promise<T> }
+  trace?: {
+    traceparent: string
+    span: <T>(name: string, action: () => T | Promise<T>) => Promise<T>
+    /** Links to the run that wrote a value. */
+    link: (context: Encoded) => void
+  }
 }

@@ -1,7 +1,16 @@
 // Spans of jobs and runs. Their ids derive from the root job, so a trace needs no data in Redis. Only the caller's
 // `traceparent` is stored.
 
-import { isSampled, readTraceparent, type Span, spanIdOf, traceIdOf, traceparentOf } from '../../core/trace.ts'
+import { decodeValue, type Encoded } from '../../core/codec/value.ts'
+import {
+  isSampled,
+  readTraceparent,
+  type Span,
+  spanIdOf,
+  type TraceContext,
+  traceIdOf,
+  traceparentOf,
+} from '../../core/trace.ts'
 import { createdAtOf, type JobRecord, parentOf } from '../../redis/record.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { slotOf } from '../jobs/slot.ts'
@@ -32,6 +41,8 @@ type Ended = {
   error?: { message: string; stack?: string }
 }
 
+const MAX_LINKS = 100
+
 /** The spans of one run, which are sent when its commit is accepted. */
 export class RunTrace {
   readonly traceId: string
@@ -40,6 +51,8 @@ export class RunTrace {
   readonly runSpan: string
   readonly parent: string | undefined
   readonly spans: Span[] = []
+  /** Runs that wrote the values that this run has read, by span. */
+  readonly #links = new Map<string, TraceContext>()
   readonly #lent: ClaimedJob
   readonly #derives: boolean
   readonly #now: () => number
@@ -97,6 +110,12 @@ export class RunTrace {
     }
   }
 
+  link(context: Encoded): void {
+    const { traceparent } = (decodeValue(context) ?? {}) as { traceparent?: string }
+    const writer = readTraceparent(traceparent)
+    if (writer && this.#links.size < MAX_LINKS) this.#links.set(writer.spanId, writer)
+  }
+
   #base(spanId: string, parent: string | undefined): Pick<Span, 'traceId' | 'spanId' | 'parent'> {
     return { traceId: this.traceId, spanId, ...(parent ? { parent } : {}) }
   }
@@ -133,6 +152,7 @@ export class RunTrace {
       start: this.#began,
       end: this.#began + ms,
       attributes,
+      links: [...this.#links.values()].map(({ traceId, spanId }) => ({ traceId, spanId })),
       ...(error ? { error } : {}),
     }
     return [...this.queued(), run, ...this.spans]
