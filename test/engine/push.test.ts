@@ -666,6 +666,43 @@ describe('202: the worker commits later', () => {
   })
 })
 
+describe('a worker that keeps a patch as a step, as the manual shows', () => {
+  type Waiting = Sent & { steps?: Record<string, unknown> }
+  const PATCH = 'patched:check'
+  const ended = { end: 'completed', result: 'shipped' }
+
+  /** Both versions reserve, wait for an hour, and ship. The new one checks at its beginning. */
+  const before: Handler = ({ snapshot, answer }) => {
+    const { steps = {} } = snapshot as Waiting
+    const ops = [{ op: 'step', name: 'reserve', value: 1 }]
+    if (steps.reserve) return json(answer, ended)
+    return json(answer, { end: 'suspended', ops, pause: { until: kit.now() + 3_600_000 } })
+  }
+  const after: Handler = ({ snapshot, answer }) => {
+    const { steps = {} } = snapshot as Waiting
+    const isPatched = (steps[PATCH] ?? Object.keys(steps).length === 0) as boolean
+    const checked = isPatched && !steps.check ? [{ op: 'step', name: 'check', value: 1 }] : []
+    const ops = [...checked, { op: 'step', name: PATCH, value: isPatched }, { op: 'step', name: 'reserve', value: 1 }]
+    if (steps.reserve) return json(answer, { ...ended, result: steps.check ? 'checked' : 'shipped' })
+    return json(answer, { end: 'suspended', ops, pause: { until: kit.now() + 3_600_000 } })
+  }
+
+  test('a job that was past the line keeps its path, and a new job takes the new one', async () => {
+    const name = await serve(before)
+    const make = () => kit.make(name, { keepResult: true })
+    const old = await make()
+    await kit.until(async () => (await kit.engine.jobs.steps(String(old))).steps.length === 1)
+    handlers.set(`/${name}`, after)
+    const fresh = await make()
+    await kit.until(async () => (await kit.engine.jobs.steps(String(fresh))).steps.length === 3)
+    await kit.advance(3_700_000)
+    await kit.engine.tick()
+    await Promise.all([old, fresh].map((id) => kit.rest(id, 'completed')))
+    const results = await Promise.all([old, fresh].map(resultOf))
+    expect(results).toMatchObject([{ result: '"shipped"' }, { result: '"checked"' }])
+  })
+})
+
 test.each([
   ['http://10.1.2.3/', '10.1.2.3'],
   ['http://localhost:9/', 'localhost'],

@@ -29,12 +29,19 @@ const failing = defineWorker({
   },
 })
 
+const recorded = defineWorker({
+  class: 'recorded',
+  history: { values: true },
+  retain: 'forever',
+  perform: (job: Job) => job.set({ text: 'x' }),
+})
+
 const plain = defineWorker({ class: 'plain', retain: 60_000, perform: () => undefined })
 const echo = defineWorker({ class: 'echo', perform: (job: Job) => job.args })
 
 let doors: Doors
 beforeAll(async () => {
-  doors = await startDoors({ workers: [quick, sleeper, failing, echo, plain] })
+  doors = await startDoors({ workers: [quick, sleeper, failing, echo, plain, recorded] })
 })
 afterAll(() => doors.close())
 afterEach(async () => {
@@ -150,6 +157,19 @@ test('kept data of ended jobs count until deletion', async () => {
   expect(full.text).toContain('expected at most 100000 bytes of jobs and stored graphs; delete some of them, got ')
   expect(await doors.ask('DELETE', `/v1/jobs/${made[0]}?force=true`)).toMatchObject({ status: 200 })
   await key.make(kept)
+})
+
+test('recorded values of a run count for its key until the job is deleted', async () => {
+  const key = await keyed({ jobs: 10, bytes: 100_000 })
+  const id = await key.make({ class: 'recorded', args: 'x'.repeat(20_000) })
+  await drain(doors.engine)
+  const { kept } = await sum(key.id)
+  // The args, and the record of the run with the same args.
+  expect(kept).toBeGreaterThan(40_000)
+  expect(kept).toBeLessThan(50_000)
+  await doors.engine.jobs.terminate(String(id), {})
+  await doors.engine.jobs.remove(String(id), {})
+  expect(await sum(key.id)).toEqual({ kept: 0, expiring: 0 })
 })
 
 test('a suspended job, and values that are written to it, count', async () => {

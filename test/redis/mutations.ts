@@ -3188,6 +3188,14 @@ const pastRuns: Mutation[] = [
   ...of(117, 'lib/run/ops/on_families.lua', ['if me.note then', 'if false then', 'new jobs of a run are unknown']),
 ]
 
+const recordedValues: Mutation[] = [
+  ...of(131, 'lib/run/ops/sayings.lua', [
+    '  values.set_value(run.id, cache.need(run.id), fields.last_values, recorded)\n',
+    '',
+    'the values of a run are not recorded',
+  ]),
+]
+
 const keptInputs: Mutation[] = [
   ...of(
     118,
@@ -3227,6 +3235,7 @@ const definitions: Mutation[] = of(
 export const mutations: Mutation[] = [
   ...definitions,
   ...keptInputs,
+  ...recordedValues,
   ...pastRuns,
   ...packed,
   ...marks,

@@ -1,10 +1,12 @@
-// Rules 117 and 118: recorded effects of the runs of a job with a history, and its kept inputs.
+// Rules 117, 118 and 131: recorded effects of the runs of a job with a history, its kept inputs, and recorded values.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
 import type { RunOutcome } from '../../../src/redis/changes.ts'
+import { says } from '../../../src/redis/ops.ts'
 import { childrenOf, deedsOf, pastRunOf } from '../../../src/redis/record.ts'
+import type { Sealed } from '../../../src/redis/vault.ts'
 import type { Facts, World } from '../direct.ts'
 
 const runsOf = async (world: World, id: number) => (await world.store.runs(id)).map(pastRunOf)
@@ -205,4 +207,43 @@ const rule118: Facts = {
   },
 }
 
-export const pastRuns: Record<number, Facts> = { 117: rule117, 118: rule118 }
+/** Ends a run whose class records its values. */
+async function record(world: World, run: Awaited<ReturnType<World['claimOne']>>, recorded: string, end = {}) {
+  const settled = await run.settled({ end: 'suspended', ...end })
+  const runs = [{ ...settled, words: [...settled.words, ...says.values({ recorded: recorded as Sealed })] }]
+  return (await world.store.commit({ queue: '', runs })).answers[0]
+}
+
+const rule131: Facts = {
+  async 'a job keeps the recorded values of its last run, and their bytes count for its size'(world) {
+    const id = await world.make()
+    expect(await record(world, await world.claimOne(), '{"small":1}')).toBe('suspended')
+    const small = await world.document(id)
+    expect(small.lastValues).toBe('{"small":1}')
+    for (const size of [40_000, 20_000]) {
+      await again(world, id)
+      await record(world, await world.claimOne(), JSON.stringify('x'.repeat(size - 2)))
+      const { lastValues, size: bytes } = (await world.store.inspect(String(id))).document
+      expect(lastValues).toHaveLength(size)
+      expect(Number.parseInt(bytes!, 10)).toBeGreaterThanOrEqual(size)
+      expect(Number.parseInt(bytes!, 10)).toBeLessThan(size + 40_000 + 1_000)
+    }
+  },
+  async 'a run that was refused or lost records nothing, and a deleted job leaves nothing'(world) {
+    const id = await world.make()
+    const run = await world.claimOne({ lease: 5_000 })
+    world.advance(6_000)
+    await world.tick()
+    expect(await record(world, run, '{"late":1}')).toBe('lost')
+    world.advance(60_000)
+    await world.tick()
+    expect((await world.document(id)).lastValues).toBeUndefined()
+    await record(world, await world.claimOne(), JSON.stringify('x'.repeat(2_000)), { end: 'completed' })
+    expect((await world.document(id)).lastValues).toHaveLength(2_002)
+    await world.change(id, 'terminate', '', '')
+    await world.change(id, 'delete', '')
+    expect(await world.client.ask((redis) => redis.keys(`${world.store.keys.job(id)}*`))).toEqual([])
+  },
+}
+
+export const pastRuns: Record<number, Facts> = { 117: rule117, 118: rule118, 131: rule131 }
