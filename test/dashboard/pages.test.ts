@@ -258,6 +258,9 @@ test('the page of deploys compares the time before and after one, and lists new 
     expect(first).toContain('a known kind of error')
     expect(await visitor.html('/ui/deploys?at=5')).not.toContain('is shown')
     expect(await visitor.html('/ui')).toContain('deploy of 88f62d2b')
+    const since = await visitor.html('/ui/jobs?status=failed&since=deploy')
+    expect(since).toContain('Since the deploy of 88f62d2b')
+    expect(since).toContain('1 failed job')
   } finally {
     await site.close()
   }

@@ -9,6 +9,7 @@ import { LinkButton } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { searchOn } from '../../search-on.ts'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
+import type { DeployMark } from '../../words/deploy.ts'
 import { isSorted, stretchIn, tokensOf, typed } from '../../words/filter.ts'
 import { count, many } from '../../words/number.ts'
 import { cut, title } from '../../words/text.ts'
@@ -17,7 +18,7 @@ import { Bulk, BulkProgress } from './bulk.tsx'
 import { ByClass, type ByClassData, byClass, dayIn, Switch } from './by-class.tsx'
 import { Counts } from './counts.tsx'
 import { Filter, filterFor } from './filter.tsx'
-import { Kinds, type KindsData, kindsOf, retryKind } from './kinds.tsx'
+import { Kinds, type KindsData, kindsOf, knownDeploy, retryKind } from './kinds.tsx'
 import { muteActs } from './mutes.tsx'
 import { Rows } from './rows.tsx'
 import { type View as ListView, Views, viewActs, wayToView } from './views.tsx'
@@ -39,6 +40,7 @@ export type JobsData = {
   views: ListView[]
   classes?: ByClassData
   bulk?: JobView
+  deploy?: DeployMark
 }
 
 const viewsOf = ({ engine, cache }: Asked) => cache.get('views', SHARED, () => engine.views.list())
@@ -119,6 +121,7 @@ async function load(asked: Asked): Promise<JobsData> {
     kinds,
     classes,
     bulk: doing,
+    deploy: await knownDeploy(asked),
     paused: new Set(queues.filter(({ paused }) => paused).map(({ name }) => name)),
   }
 }
@@ -158,7 +161,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
           New job
         </LinkButton>
       </Head>
-      <Views counts={data.counts} query={query} shared={data.views} />
+      <Views counts={data.counts} query={query} shared={data.views} deploy={data.deploy} />
       <Filter tokens={tokens} sorted={isSorted(query)} />
       <Counts counts={data.counts} query={query} />
       {data.bulk && <BulkProgress job={data.bulk} />}

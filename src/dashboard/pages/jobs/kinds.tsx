@@ -43,6 +43,10 @@ export const lastDeploy = (deployments: Deployments): DeployMark | undefined => 
 export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
   cache.get('deployments', FRESH, async () => (await engine.deployments.list()).deployments)
 
+/** The newest deploy as far as another look has read it. */
+export const knownDeploy = async ({ cache }: Asked): Promise<DeployMark | undefined> =>
+  lastDeploy((await cache.last<Deployments>('deployments')) ?? [])
+
 type Of = { queue?: string; class?: string }
 
 /** `asLast`: uses the last known kinds without asking. */

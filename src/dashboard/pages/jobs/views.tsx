@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
 import type { Counted } from '../../words/counts.ts'
+import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { given } from '../../words/form.ts'
 import { count } from '../../words/number.ts'
 
@@ -104,7 +105,9 @@ function wayOf(query: string, own: string): string {
   return `/jobs${search && `?${search}`}`
 }
 
-export function Views({ counts, query, shared }: { counts: Counted; query: URLSearchParams; shared: readonly View[] }) {
+type ViewsProps = { counts: Counted; query: URLSearchParams; shared: readonly View[]; deploy?: DeployMark }
+
+export function Views({ counts, query, shared, deploy }: ViewsProps) {
   const own = viewOf(query)
   const isShared = shared.find((view) => view.query === own)
   const isKnown = isShared || shipped.some((view) => view.query === own)
@@ -112,7 +115,8 @@ export function Views({ counts, query, shared }: { counts: Counted; query: URLSe
     <nav class="views" aria-label="Views">
       {shipped.map(({ name, query, counts: status }) => (
         <To to={wayOf(query, own)} current={own === query}>
-          {name} {status && <span class="n">{count(counts[status] ?? 0)}</span>}
+          {query === SINCE && deploy ? `Since the ${deployName(deploy)}` : name}{' '}
+          {status && <span class="n">{count(counts[status] ?? 0)}</span>}
         </To>
       ))}
       {shared.map(({ name, query }) => (
