@@ -2,6 +2,7 @@
 
 import { answerOf } from '../answers.ts'
 import { type Parts, ringsOf } from '../parts.ts'
+import { repairs } from '../repairs.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { BreakerSettings, BreakerState, Fault, Ring } from '../types.ts'
 
@@ -15,7 +16,8 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
   async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
     const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
     const { faults, phase, from, seen } = answerOf(await evaluate(scripts.verify, [], args, []), 'verified')
-    return { faults: faults as Fault[], next: phase === undefined ? null : from * PHASES + Number(phase), seen }
+    const named = faults.map((fault) => ({ ...fault, remedy: repairs[fault.remedy]! }) as Fault)
+    return { faults: named, next: phase === undefined ? null : from * PHASES + Number(phase), seen }
   }
 
   /** Repairs faults; `erase` deletes an unreadable job. */

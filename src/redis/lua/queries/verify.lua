@@ -29,38 +29,15 @@ local sides = require 'queue/sides'
 local leases = require 'run/leases'
 
 local faults, seen, kind = {}, 0, 'job'
-local remedies = {
-  ['place'] = 'it is put into the place of its document, and removed from other places',
-  lease = 'its run ends without effect, and it is queued again',
-  look = 'the queue gets the time of its next check',
-  count = 'it is counted again',
-  listen = 'it is written into the channel',
-  tie = 'the records of its family are written again',
-  circle = 'it is detached from its parent',
-  ['gone'] = 'the entry is removed',
-  lost = 'nothing brings the value back: the field is removed, and a job that has lost its args fails',
-  name = 'a free alias is assigned to it; the alias of another job is removed from it',
-  result = 'it expires at its stored time, or now if that has passed',
-  unkept = 'it cannot be restored: its readers get none',
-  slot = 'the slots are assigned again from current runs',
-  record = 'it is completed from other records if possible; otherwise delete it with force',
-  piece = 'each of its jobs gets a record of its own; jobs without readable args fail',
-  field = 'the field is removed',
-  settings = 'nothing brings the former settings back: set them again; the note is removed',
-  ['class'] = 'the definition is removed; the class is registered again when its deployment or worker announces it',
-  ids = 'the counter continues behind the highest id',
-  hints = 'its numbers are computed again',
-  constraints = 'they are removed: set them again',
-  orphan = 'the key is deleted',
-}
 
 local function as_text(value) return type(value) == 'number' and numbers.int(value) or tostring(value) end
 
+-- `remedy` is a name of src/redis/repairs.ts.
 local function fault(who, remedy, what, ...)
   local values, n = { ... }, select('#', ...)
   for i = 1, n do values[i] = as_text(values[i]) end
-  faults[#faults + 1] = row_of.found { kind = kind, who = who, what = what:format(unpack(values, 1, n)),
-    remedy = remedies[remedy] }
+  what = what:format(unpack(values, 1, n))
+  faults[#faults + 1] = row_of.found { kind = kind, who = who, what = what, remedy = remedy }
 end
 
 local function fault_of(kind_of_fault, ...)

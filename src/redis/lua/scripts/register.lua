@@ -87,7 +87,7 @@ if changed and hints.hears('/sidejob/workers/' .. queue_name) then
   for class, definition in pairs(cache.hash(key)) do
     classes[#classes + 1] = cjson.encode(class) .. ':' .. definition
   end
-  journal.push(hints.told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })
+  hints.tell('/sidejob/workers/' .. queue_name, '{' .. table.concat(classes, ',') .. '}')
 end
 if moved then
   cache.change_queue(queue_name, queue_fields.pulled_classes, next(pull) and pull or nil)

@@ -322,14 +322,14 @@ mend_data['jobs:last_id'] = function()
   cache.set_text(ns .. 'jobs:highest', numbers.int(last))
 end
 
-mend_data.hints = function()
+function mend_data.hints()
   local _, till, version = hints.known()
   hints.set(expected.system_listeners(), till, hints.stored_version() or version)
   salvage.forget('hints')
 end
 
 -- Keeps readable constraints. The new version makes claims tag all waiting jobs again.
-mend_data.constraints = function()
+function mend_data.constraints()
   local kept, stored = expected.constraints()
   local system, till, known = hints.known()
   local version = numbers.int((stored or tonumber(known) or 0) + 1)

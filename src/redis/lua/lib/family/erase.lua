@@ -72,9 +72,7 @@ function erase.job(id, doc, status)
   journal.put(doc, 'gone', status or 'deleted')
   journal.put(cache.docs, id, false)
   journal.put(cache.dirty, id, true)
-  if hints.hears('/sidejob/job/' .. id) then
-    journal.push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"deleted":true}' })
-  end
+  if hints.hears('/sidejob/job/' .. id) then hints.tell('/sidejob/job/' .. id, '{"deleted":true}') end
 end
 
 -- Children come after their parents.

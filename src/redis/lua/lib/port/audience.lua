@@ -5,8 +5,6 @@ local audience = {}
 local values = require 'job/values'
 local hints = require 'port/hints'
 
-function audience.levels(channel) return hints.levels(channel) end
-
 local MAX_LISTENERS = 100000
 
 function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
@@ -52,7 +50,7 @@ function audience.set_relay(channel, relay)
 end
 
 function audience.foresee(channel, asked)
-  for _, level in ipairs(audience.levels(channel)) do asked[#asked + 1] = audience_key(level) end
+  for _, level in ipairs(hints.levels(channel)) do asked[#asked + 1] = audience_key(level) end
 end
 
 function audience.member_change(channel, member, present)

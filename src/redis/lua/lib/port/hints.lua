@@ -121,16 +121,18 @@ end
 
 hints.told = {} -- messages of our own: { channel, item }
 
+-- No log entry notes such a message.
+function hints.tell(channel, json) journal.push(hints.told, { channel, '@\n\nl\n' .. json }) end
+
 function hints.tell_status(id, doc, status)
   if doc.quiet then return end
   if hints.hears('/sidejob/job/' .. id) then
-    journal.push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' })
+    hints.tell('/sidejob/job/' .. id, '{"status":"' .. status .. '"}')
   end
   local family = doc.parent and '/sidejob/children/' .. doc.parent
   if family and hints.hears(family) then
-    journal.push(hints.told,
-      { family, '@\n\nl\n{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status
-      .. '"}' })
+    hints.tell(family,
+      '{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status .. '"}')
   end
 end
 

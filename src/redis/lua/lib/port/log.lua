@@ -157,7 +157,7 @@ function log.end_entry(id, context, reads, defaults)
     local around = members_of(context or (not id and unsaid.context))
     local all = inert(common_members(id, around) .. around .. members_of(channel)) .. members_of(own)
       .. members_of(more)
-    journal.push(hints.told, { '/sidejob/log', '@\n\nl\n{' .. all:sub(2) .. '}' })
+    hints.tell('/sidejob/log', '{' .. all:sub(2) .. '}')
   end
   log.begin()
   unsaid.read, unsaid.bytes = later, #later
@@ -182,7 +182,7 @@ function log.line(job, level, entry, fault_doc)
     entry = '{"message":"an entry of ' .. #entry .. ' bytes: its size is kept","$size":' .. #entry .. '}'
   end
   log.keep(job, level, entry, fault_doc or (job and cache.find(job)) or {})
-  if hints.hears('/sidejob/log') then journal.push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
+  if hints.hears('/sidejob/log') then hints.tell('/sidejob/log', text(job, entry)) end
 end
 
 return log

@@ -44,7 +44,7 @@ end
 function write.charge(channels, n)
   charge_one('messages', MAX_PUBLISHED, 'messages, values times channels,', #channels * n)
   for _, channel in ipairs(channels) do
-    charge_one('names', MAX_NAMES, 'names in the channels that are published to', #audience.levels(channel))
+    charge_one('names', MAX_NAMES, 'names in the channels that are published to', #hints.levels(channel))
   end
 end
 
@@ -234,7 +234,7 @@ end
 
 -- A subscriber that cannot take a message misses it and never harms the publisher.
 function write.publish(channel, items)
-  local all, reached, marked = audience.levels(channel), 0, nil
+  local all, reached, marked = hints.levels(channel), 0, nil
   local asked = {}
   audience.foresee(channel, asked)
   cache.fetch(asked)

@@ -88,27 +88,19 @@ local function grow_indexes(leaving)
   if cache.writes.zsets[wake_key] then grow_index(wake_key, cache.writes.zsets[wake_key], leaving) end
 end
 
-local function grow_sets(leaving)
-  for key, members in pairs(cache.writes.sets) do
+local function grow_members(kind, add, remove, leaving)
+  for key, members in pairs(cache.writes[kind]) do
     local gone, kept = {}, {}
-    for member, present in pairs(members) do
-      if present then kept[#kept + 1] = member else gone[#gone + 1] = member end
-    end
-    call_in_pieces('SADD', key, kept)
-    if #gone > 0 then leaving[#leaving + 1] = { 'SREM', key, gone } end
-  end
-  for key, fields in pairs(cache.writes.hashes) do
-    local gone, kept = {}, {}
-    for field, value in pairs(fields) do
+    for member, value in pairs(members) do
       if value then
-        kept[#kept + 1] = field
-        kept[#kept + 1] = value
+        kept[#kept + 1] = member
+        if kind == 'hashes' then kept[#kept + 1] = value end
       else
-        gone[#gone + 1] = field
+        gone[#gone + 1] = member
       end
     end
-    call_in_pieces('HSET', key, kept)
-    if #gone > 0 then leaving[#leaving + 1] = { 'HDEL', key, gone } end
+    call_in_pieces(add, key, kept)
+    if gone[1] then leaving[#leaving + 1] = { remove, key, gone } end
   end
 end
 
@@ -251,7 +243,8 @@ function store.write(more_to_come)
   local leaving, dels = {}, keys_to_delete()
   if cache.makes_room then dels = erase_documents(dels) end
   grow_indexes(leaving)
-  grow_sets(leaving)
+  grow_members('sets', 'SADD', 'SREM', leaving)
+  grow_members('hashes', 'HSET', 'HDEL', leaving)
   grow_lists()
   write_texts(more_to_come, dels)
   shrink(more_to_come, leaving, dels)

@@ -1,0 +1,26 @@
+// Effects of repairs, by the names that lua/queries/verify.lua uses.
+
+export const repairs: Record<string, string> = {
+  place: 'it is put into the place that its document names, and removed from other places',
+  lease: 'its run ends without effect, and it is queued again',
+  look: 'the queue gets the time of its next check',
+  count: 'it is counted again',
+  listen: 'it is written into the channel',
+  tie: 'the records of its family are written again',
+  circle: 'it is detached from its parent',
+  gone: 'the entry is removed',
+  lost: 'the value cannot be restored: the field is removed, and a job that has lost its args fails',
+  name: 'a free alias is assigned to it; the alias of another job is removed from it',
+  result: 'it expires at its stored time, or now if that has passed',
+  unkept: 'it cannot be restored: its readers get none',
+  slot: 'the slots are assigned again from current runs',
+  record: 'it is completed from other records if possible; otherwise delete it with force',
+  piece: 'each of its jobs gets a record of its own; jobs without readable args fail',
+  field: 'the field is removed',
+  settings: 'the former settings cannot be restored: set them again; the note is removed',
+  class: 'the definition is removed; the class is registered again when its deployment or worker announces it',
+  ids: 'the counter continues behind the highest id',
+  hints: 'its numbers are computed again',
+  constraints: 'they are removed: set them again',
+  orphan: 'the key is deleted',
+}
