@@ -124,6 +124,9 @@ function addUnit(module: Module, node: Node): void {
 const localsOf = (node: Node): Target[] =>
   node.type === 'LocalStatement' || (node.type === 'FunctionDeclaration' && node.isLocal) ? targetsOf(node) : []
 
+const undeclared = (file: string, line: number, name: string): never =>
+  refuse(file, line, `expected a name that is declared, got ${name}`)
+
 type Meaning = [symbol: Given, end: number] | undefined
 
 function meaningOf(place: Place, file: File, names: ReadonlyMap<string, Given>, modules: Modules): Meaning {
@@ -138,9 +141,7 @@ function meaningOf(place: Place, file: File, names: ReadonlyMap<string, Given>, 
   if (own) return [own, end]
   const ofLua = handy.get(field ? `${name}.${field.name}` : name)
   if (ofLua) return [ofLua, field?.end ?? end]
-  if (!place.binding && file.own && !globals.has(name))
-    refuse(file.file, line, `expected a name that is declared, got ${name}`)
-  return undefined
+  return !place.binding && file.own && !globals.has(name) ? undeclared(file.file, line, name) : undefined
 }
 
 /** The meanings of names in some statements, without locals of the code itself. */
@@ -216,9 +217,11 @@ export function nameEdits(
   const used = new Set(uses.map(({ start }) => start))
   // Locals of the file itself have other names: the letters begin inside of the code.
   const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
-  const locals = source.places.filter(isIn).flatMap(({ start, end, name, binding }): Edit[] => {
+  const locals = source.places.filter(isIn).flatMap(({ start, end, line, name, binding }): Edit[] => {
     const text = binding ? nameOfLocal(binding.depth - before) : args.get(name)
-    return text === undefined || used.has(start) ? [] : [{ start, end, text }]
+    if (used.has(start)) return []
+    if (text === undefined && !globals.has(name)) return undeclared(file.file, line, name)
+    return text === undefined ? [] : [{ start, end, text }]
   })
   const named = uses.map(({ symbol, start, end }) => ({ start, end, text: symbol.constant ?? nameOf(symbol) }))
   return [...named, ...locals, ...edits.filter(isIn)]

@@ -398,6 +398,14 @@ describe('the names of fields', () => {
   })
 })
 
+test('an undeclared name in a script fails the build with its line', () => {
+  const text = readLua('scripts/commit.lua')
+  const line = text.slice(0, text.indexOf('cache.fetch(KEYS)')).split('\n').length
+  expect(() => buildScripts(edited('scripts/commit.lua', 'cache.fetch(KEYS)', 'cahce.fetch(KEYS)'))).toThrow(
+    `scripts/commit.lua:${line}: expected a name that is declared, got cahce`,
+  )
+})
+
 // runtime/readable decodes the records of Redis, so that a damaged record stops only its own job. Arguments of a call need no guard.
 test('no script decodes a record of Redis without a guard', () => {
   const own = ['runtime/readable', 'runtime/pieces', 'runtime/cache', 'doctor/salvage', 'doctor/shape']
