@@ -1,6 +1,7 @@
 // A list in the order in which jobs have ended: of any queues, statuses and retention, in pieces or not, page by page.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { FOREVER } from '../../src/core/schemas.ts'
 import type { JobFilter } from '../../src/engine/engine.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, kind, startKit } from '../kit/index.ts'
@@ -56,7 +57,7 @@ beforeAll(async () => {
     await make({}),
     await make({ queue: 'q', retain: 60_000_000 }),
   ]
-  const kept = await make({ priority: 5, retain: 'forever' })
+  const kept = await make({ priority: 5, retain: FOREVER })
   const waiting = await make({ priority: 10 })
   await end(young, 'failed')
   await end(other, 'completed', 'q')
