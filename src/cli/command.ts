@@ -83,6 +83,9 @@ async function allOf(lines: AsyncIterable<string>): Promise<string> {
 
 export const JSON_HELP = 'JSON, @file or - for the input'
 
+/** For commands that change something. */
+export const reason = { reason: { type: 'string', does: 'reason for the audit log' } } as const
+
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])))
 

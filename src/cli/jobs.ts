@@ -2,7 +2,7 @@
 
 import { ApiError, type Client } from '../client/index.ts'
 import { reasons } from '../core/reasons.ts'
-import { type Command, chosen, count, type Given, type Io, JSON_HELP, jsonFrom, UsageError } from './command.ts'
+import { type Command, chosen, count, type Given, type Io, JSON_HELP, jsonFrom, reason, UsageError } from './command.ts'
 import { jobPage } from './pages.ts'
 import { targetOf } from './target.ts'
 
@@ -180,7 +180,7 @@ const each = (
 ): Command => ({
   does,
   takes: ['jobs…'],
-  options,
+  options: { ...options, ...reason },
   async run(client, given, { show }, jobs) {
     for (const job of jobs) show(await act(client, job, given))
   },

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { createClient } from '../client/index.ts'
 import { backup } from './backup.ts'
 import { callbacksResend } from './callbacks-resend.ts'
-import { type Command, type CommonFlag, type Given, type Io, type Option, UsageError } from './command.ts'
+import { type Command, type CommonFlag, chosen, type Given, type Io, type Option, UsageError } from './command.ts'
 import { completion } from './completion.ts'
 import { deployCommands } from './deploys.ts'
 import { doctor } from './doctor.ts'
@@ -178,7 +178,14 @@ export async function main(words: string[], io: (json: boolean) => Io = createIo
     }
     const isLocal = command.flags && !command.flags.includes('url')
     if (!isLocal) target = targetOf(values)
-    return (await command.run(createClient(target ?? NO_TARGET), values, plain, words)) ?? 0
+    return (
+      (await command.run(
+        createClient({ ...(target ?? NO_TARGET), ...chosen(values, 'reason') }),
+        values,
+        plain,
+        words,
+      )) ?? 0
+    )
   } catch (error) {
     plain.note(`sidejob ${name}: ${await messageOf(error, target)}`)
     return error instanceof UsageError ? 2 : 1

@@ -3,7 +3,17 @@
 import type { Client } from '../client/index.ts'
 import { missedWays } from '../core/repeat.ts'
 import { bulkCommands } from './bulk.ts'
-import { type Command, chosen, everyPage, type Given, type Io, JSON_HELP, jsonFrom, UsageError } from './command.ts'
+import {
+  type Command,
+  chosen,
+  everyPage,
+  type Given,
+  type Io,
+  JSON_HELP,
+  jsonFrom,
+  reason,
+  UsageError,
+} from './command.ts'
 
 type MissedWay = (typeof missedWays)[number]
 
@@ -19,13 +29,17 @@ type ClassCount = Awaited<ReturnType<Client['stats']['classes']>>['classes'][num
 
 type Act = (client: Client, name: string, given: Given) => Promise<unknown>
 
-const act = (does: string, takes: string, perform: Act, options: Command['options'] = {}): Command => ({
+const look = (does: string, takes: string, perform: Act): Command => ({
   does,
   takes: [takes],
-  options,
   async run(client, given, { show }, [name]) {
     show(await perform(client, name!, given))
   },
+})
+
+const act = (does: string, takes: string, perform: Act, options: Command['options'] = {}): Command => ({
+  ...look(does, takes, perform),
+  options: { ...options, ...reason },
 })
 
 const queueOptions = {
@@ -68,7 +82,7 @@ function repeatOf({ cron, tz, missed }: Given) {
   }
 }
 
-const graph: Command = act('Show the graph of a flow', 'job', (client, job) => client.flows.graph(job))
+const graph: Command = look('Show the graph of a flow', 'job', (client, job) => client.flows.graph(job))
 
 async function processesOf(client: Client) {
   const { processes, ...rest } = await client.processes.list()
@@ -178,7 +192,7 @@ export const resources: Record<string, Command> = {
     'repeat',
     'next',
   ]),
-  'schedules show': act('Show a schedule', 'job', (client, job) => client.schedules.get(job)),
+  'schedules show': look('Show a schedule', 'job', (client, job) => client.schedules.get(job)),
   'schedules add': {
     does: 'Create a job that repeats',
     takes: ['class'],
@@ -220,6 +234,7 @@ export const resources: Record<string, Command> = {
   'workers change': {
     does: 'Apply a JSON merge patch to the definition of a registered class',
     takes: ['queue', 'class', 'patch'],
+    options: reason,
     async run(client, _, io, [queue, name, patch]) {
       io.show(await client.workers.patch(queue!, name!, (await jsonFrom(patch!, '<patch>', io)) as object))
     },
@@ -277,6 +292,14 @@ export const resources: Record<string, Command> = {
     'lastError',
   ]),
   'files ls': list('List the stored files', (client) => client.files.list(), 'files', ['id', 'size', 'storedAt']),
+  'audit ls': {
+    does: 'List the newest changes, with the key that made each',
+    options: { limit: { type: 'string', default: '50', does: 'maximum number of entries' } },
+    async run(client, { limit }, { show, json }) {
+      const page = await client.audit.read({ limit: String(limit) })
+      show(json ? page : page.entries, ['at', 'name', 'verb', 'path', 'reason'])
+    },
+  },
   'keys ls': list('List the API keys', (client) => client.keys.list(), 'keys', ['id', 'name', 'scopes']),
   'keys add': act(
     'Create an API key and show it once',

@@ -7,6 +7,8 @@ import { inQuery } from './table.generated.ts'
 export type CallOptions = {
   signal?: AbortSignal
   idempotencyKey?: string
+  /** The audit log keeps it with a change. */
+  reason?: string
   /** Header of W3C Trace Context: the jobs that the call creates belong to this trace. */
   traceparent?: string
   /** The hash of the graph that a change was made from: with another one in force it is refused with 412. */
@@ -21,6 +23,8 @@ export type ClientOptions = {
   fetch?: (request: Request) => Promise<Response>
   /** Called for each request. Returns the current `traceparent`, if there is one. */
   traceparent?: () => string | undefined
+  /** The audit log keeps it with each change. */
+  reason?: string
   /** Maximum number of attempts after a network failure or a 503. */
   attempts?: number
   /**
@@ -68,6 +72,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
   const [input, options = {}] = rest as [object?, CallOptions?]
   const isQuery = inQuery.has(address)
   const traceparent = options.traceparent ?? client.traceparent?.()
+  const reason = options.reason ?? client.reason
   const request = (): Request =>
     new Request(`${client.url}${path}${queryOf({ ...(isQuery ? input : {}), ...options.query })}`, {
       method,
@@ -76,6 +81,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
         authorization: `Bearer ${client.key}`,
         'idempotency-key': key,
         ...(traceparent === undefined ? {} : { traceparent }),
+        ...(reason === undefined ? {} : { 'sidejob-reason': encodeURIComponent(reason) }),
         ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),
       },
       body: isQuery ? undefined : JSON.stringify(input ?? {}),

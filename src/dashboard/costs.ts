@@ -32,7 +32,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/files': [1, 4, 8],
   '/log': [1, 2, 6],
   '/deploys': [2, 16, 21],
-  '/settings/keys': [1, 2, 6],
+  '/settings/keys': [1, 3, 7],
   '/doctor': [1, 4, 8],
   '/find': [1, 4, 8],
   '/more': [1, 1, 5],

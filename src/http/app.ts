@@ -10,11 +10,11 @@ import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
 import { splitPath } from '../core/tenant.ts'
 import type { AuditEntry } from '../engine/engine.ts'
-import { audited } from './audited.ts'
+import { audited, changeIn, isAudited, reasonIn } from './audited.ts'
 import { sharedWith } from './cors.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Deps } from './deps.ts'
-import { type Admit, admitSigned, callOf, createDoor, expectSignature, isForced } from './door.ts'
+import { type Admit, admitSigned, callOf, createDoor, expectSignature } from './door.ts'
 import type { Facade } from './facade.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
 import { createGate, type Gate } from './gate.ts'
@@ -105,7 +105,8 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
     if (scope === 'signed') expectSignature(request)
     const bytes = await bytesOf(request, most)
     if (scope === 'signed') await admitSigned(request, bytes, deps)
-    if (caller && isAudited(route, request)) await audited(place, entryOf(route, request, caller), deps)
+    if (caller && isAudited(route, request))
+      await audited(place, { ...entryOf(route, request, caller), ...changeIn(route, bytes) }, deps)
     const asked: Asked<string, undefined, undefined> = {
       engine: place.engine,
       deps: here,
@@ -155,13 +156,17 @@ const insideOf = (deps: Deps, { engine, publicUrl, downloads }: Place): Deps => 
   tenants: undefined,
 })
 
-/** Changes that need the scope admin are recorded before they happen. */
-const isAudited = (route: Route, request: Request): boolean =>
-  (route.scope === 'admin' && route.method !== 'GET') || isForced(route, request)
-
-const entryOf = ({ resource, verb, method }: Listed, { url }: Request, { id, name }: Caller): AuditEntry => {
+const entryOf = ({ resource, verb, method }: Listed, { url, headers }: Request, { id, name }: Caller): AuditEntry => {
   const { pathname, search } = new URL(url)
-  return { by: `key:${id}`, name, verb: `${resource}.${verb}`, method, path: `${pathname}${search}`.slice(0, 1_000) }
+  const reason = reasonIn(headers)
+  return {
+    by: `key:${id}`,
+    name,
+    verb: `${resource}.${verb}`,
+    method,
+    path: `${pathname}${search}`.slice(0, 1_000),
+    ...(reason && { reason }),
+  }
 }
 
 async function guarded(c: Context, next: () => Promise<void>): Promise<void> {

@@ -1,8 +1,50 @@
-// Records audited requests before they are carried out: in Redis and in the platform's log.
+// Records changes before they are carried out: in Redis and in the platform's log.
 
+import { SidejobError } from '../core/errors.ts'
 import type { AuditEntry } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
+import { isForced } from './door.ts'
+import type { Listed } from './openapi.ts'
 import type { Place } from './places.ts'
+
+/** Programs create jobs and move data all the time. To record it would cost a command for each job. */
+const dataPath = new Set([
+  ...['jobs.enqueue', 'jobs.copy', 'jobs.takeResult', 'jobs.addAlias', 'jobs.removeAlias'],
+  ...['jobs.lock', 'jobs.refresh', 'jobs.unlock'],
+  ...['ports.write', 'ports.read', 'ports.setDefault', 'ports.clearDefault', 'ports.setChannels', 'ports.connect'],
+  ...['channels.publish', 'links.make', 'links.answer', 'log.write'],
+])
+
+export const isAudited = (route: Listed, request: Request): boolean => {
+  if (isForced(route, request)) return true
+  if (route.facade || route.method === 'GET') return false
+  return route.scope === 'admin' || (route.scope === 'write' && !dataPath.has(`${route.resource}.${route.verb}`))
+}
+
+/** Their bodies are settings, without data of users. */
+const settings = new Set(['queues', 'limits', 'groups', 'constraints', 'breakers', 'processes'])
+const MAX_CHANGE = 300
+
+/** The settings that a request changes. */
+export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: string } {
+  if (bytes.length === 0 || !settings.has(resource)) return {}
+  return { change: new TextDecoder().decode(bytes.subarray(0, MAX_CHANGE)) }
+}
+
+const MAX_REASON = 200
+
+/** The percent-encoded header `Sidejob-Reason`. */
+export function reasonIn(headers: Headers): string | undefined {
+  const given = headers.get('sidejob-reason')
+  if (!given) return undefined
+  try {
+    const reason = decodeURIComponent(given)
+    if (reason.length <= MAX_REASON) return reason
+  } catch {}
+  throw new SidejobError('BAD_REQUEST', `Sidejob-Reason: expected up to ${MAX_REASON} characters, percent-encoded`, {
+    path: ['Sidejob-Reason'],
+  })
+}
 
 export async function audited(
   { engine, publicUrl }: Place,

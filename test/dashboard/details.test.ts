@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
+import { createClient } from '../../src/client/index.ts'
 import { defineWorker } from '../../src/index.ts'
 import { KEY, ORIGIN, startPages, type Visitor } from './kit.ts'
 import { waits } from './seed-jobs.ts'
@@ -33,6 +34,22 @@ test('a failed job opens at its error, with its args below it; another job at it
   expect(html).toMatch(/<b>card declined<\/b>.*<h3>Args<\/h3>.*ORD-7/s)
   expect(opened(await reader.html(`/ui/jobs/${failed}?tab=log`))).toBe('Log')
   expect(opened(await reader.html(`/ui/jobs/${waiting}`))).toBe('Log')
+})
+
+test('the page of a paused queue names the key that paused it, with the reason', async () => {
+  const { name, key } = { name: 'ana', ...(await pages.engine.keys.add({ name: 'ana', scopes: ['admin'] })) }
+  const client = createClient({
+    url: ORIGIN,
+    key,
+    reason: 'DHL is down',
+    fetch: async (request) => pages.app.fetch(request),
+  })
+  await client.queues.patch('parcels', { paused: true })
+  const html = await reader.html('/ui/queues/parcels')
+  expect(html).toMatch(new RegExp(`Paused by ${name} <time.*DHL is down`, 's'))
+  expect(await reader.html('/ui/settings/keys')).toMatch(/queues\.patch.*v1\/queues\/parcels.*DHL is down.*ana/s)
+  await client.queues.patch('parcels', { paused: false })
+  expect(await reader.html('/ui/queues/parcels')).not.toContain('Paused by')
 })
 
 test('a group has one colour in the slots of a limit and in the list below them', async () => {

@@ -194,8 +194,31 @@ describe('who', () => {
     expect(written).toEqual([
       { by: 'key:k1', name: 'ci', verb: 'keys.add', method: 'POST', path: '/v1/keys' },
       { by: 'key:k1', name: 'ci', verb: 'jobs.remove', method: 'DELETE', path: '/v1/jobs/7?force=true' },
+      { by: 'key:k1', name: 'ci', verb: 'jobs.remove', method: 'DELETE', path: '/v1/jobs/7' },
     ])
     expect(calls.map(({ verb }) => verb)).toEqual(['keys.add', 'jobs.remove', 'jobs.remove', 'audit.read'])
+  })
+
+  test('a change is recorded with its settings and its reason; jobs and values are not changes', async () => {
+    const written: AuditEntry[] = []
+    const { ask, calls } = keyed({}, { audit: { write: async (entry) => void written.push(entry) } })
+    const json = { 'content-type': 'application/json' }
+    const headers = { ...json, 'sidejob-reason': encodeURIComponent('DHL is down – ask Zoë') }
+    await ask({ ...post('/v1/queues/mail', '{"paused":true}'), method: 'PATCH', headers })
+    await ask(post('/v1/jobs/7/retry', '{}'))
+    await ask(post('/v1/jobs', '{"class":"zip"}'))
+    await ask(post('/v1/jobs/7/in/in', '{"value":1}'))
+    expect(written).toMatchObject([
+      { verb: 'queues.patch', path: '/v1/queues/mail', change: '{"paused":true}', reason: 'DHL is down – ask Zoë' },
+      { verb: 'jobs.retry', path: '/v1/jobs/7/retry' },
+    ])
+    expect(written[1]).not.toHaveProperty('change')
+    expect(calls).toHaveLength(4)
+    for (const given of ['%E0%A4%A', 'x'.repeat(201)]) {
+      const refused = await ask({ ...post('/v1/jobs/7/retry', '{}'), headers: { ...json, 'sidejob-reason': given } })
+      expect([refused.status, (await refused.json()).error.path]).toEqual([400, ['Sidejob-Reason']])
+    }
+    expect(calls).toHaveLength(4)
   })
 
   test('an action that cannot be recorded does not happen', async () => {

@@ -108,6 +108,8 @@ export const auditPage = z.object({
       verb: z.string(),
       method: z.string(),
       path: z.string(),
+      change: z.string().optional().meta({ description: 'the body of a change of settings' }),
+      reason: z.string().optional().meta({ description: 'from the header Sidejob-Reason' }),
     }),
   ),
   cursor: z.string().nullable(),

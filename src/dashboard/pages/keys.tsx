@@ -2,6 +2,8 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import type { ApiKey, Scope } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
+import { may } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
@@ -56,6 +58,18 @@ const columns: readonly Column<ApiKey>[] = [
   },
 ]
 
+type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
+
+const changes: readonly Column<AuditEntry>[] = [
+  { head: 'Change', kind: 'mono', cell: ({ verb }) => verb },
+  { head: 'Where', kind: 'fill', cell: ({ path }) => <Name of={path} most={60} /> },
+  { head: 'To', kind: 'dim', cell: ({ change, reason }) => <Name of={[change, reason].filter(Boolean).join(' · ')} /> },
+  { head: 'By', cell: ({ name }) => <Name of={name} most={30} /> },
+  { head: '#When', cell: ({ at }) => <Ago at={at} /> },
+]
+
+const SHOWN = 50
+
 function MakeForm() {
   return (
     <Card title="New key">
@@ -82,13 +96,19 @@ function MakeForm() {
   )
 }
 
-export const keys = page<{ keys: ApiKey[] }>({
+export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[] }>({
   path: '/settings/keys',
   nav: 'keys',
   every: 0,
-  load: ({ engine }) => engine.keys.list(),
+  async load({ engine, look }) {
+    const [{ keys }, audit] = await Promise.all([
+      engine.keys.list(),
+      may(look, 'admin') ? engine.audit.read({ limit: SHOWN }) : undefined,
+    ])
+    return { keys, entries: audit?.entries }
+  },
   title: () => 'Keys',
-  View: ({ data: { keys } }) => (
+  View: ({ data: { keys, entries } }) => (
     <>
       <Head title="Keys" note={many(keys.length, 'API key')} />
       <div class="cols c21">
@@ -104,6 +124,11 @@ export const keys = page<{ keys: ApiKey[] }>({
         </Card>
         <MakeForm />
       </div>
+      {entries && (
+        <Card title="Changes" right={`the newest ${SHOWN}, with the key that made each`}>
+          <DataTable caption="Audit log" empty="Nothing has been changed yet." rows={entries} columns={changes} />
+        </Card>
+      )}
     </>
   ),
   acts: {

@@ -29,7 +29,15 @@ export type KnownKey = {
 
 export type Tenant = { name: string; createdAt: number; limits?: KeyLimits }
 
-export type AuditEntry = { by: string; name: string; verb: string; method: string; path: string }
+export type AuditEntry = {
+  by: string
+  name: string
+  verb: string
+  method: string
+  path: string
+  reason?: string
+  change?: string
+}
 
 export type DeliveredJob = JobBase & {
   /** Time since which, or from which, it is due. */

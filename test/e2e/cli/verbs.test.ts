@@ -406,6 +406,7 @@ test('--json makes every command print JSON only', async () => {
     'callbacks resend': ['--yes'],
     'files ls': [],
     'files purge': ['--older-than', '1d', '--yes'],
+    'audit ls': [],
     'keys ls': [],
     'keys add': ['more', '--scope', 'read'],
     'keys rm': [key],

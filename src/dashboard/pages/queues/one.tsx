@@ -2,8 +2,11 @@
 
 import type { Point } from '../../../core/series.ts'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
-import { page } from '../../page.ts'
+import type { Engine } from '../../../engine/index.ts'
+import { may } from '../../look.ts'
+import { type Asked, page } from '../../page.ts'
 import { Card, Head, To } from '../../parts/layout.tsx'
+import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { type DeployMark, deploysOf } from '../../words/deploy.ts'
@@ -19,6 +22,19 @@ import { PauseButton } from './index.tsx'
 import { ItsClasses, Next, Serves, UnderWay } from './near.tsx'
 import { Settings } from './settings.tsx'
 
+const LATER = 10_000
+const NEXT = 20
+
+type Change = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
+
+/** The entry of the audit log that paused the queue. */
+async function pausedBy({ engine, look, cache }: Asked, { name, paused }: QueueDetail): Promise<Change | undefined> {
+  if (!paused || !may(look, 'admin')) return undefined
+  const { entries } = await cache.get('audit', LATER, () => engine.audit.read({ limit: 200 }))
+  const path = `/v1/queues/${encodeURIComponent(name)}`
+  return entries.find((entry) => entry.path.split('?')[0] === path && entry.change?.includes('"paused":true'))
+}
+
 type QueueData = {
   queue: QueueDetail
   range: Range
@@ -26,10 +42,8 @@ type QueueData = {
   deploys: DeployMark[]
   processes: ProcessView[]
   classes: ClassRow[]
+  change?: Change
 }
-
-const LATER = 10_000
-const NEXT = 20
 
 export const queue = page<QueueData>({
   path: '/queues/:queue',
@@ -47,11 +61,12 @@ export const queue = page<QueueData>({
       byClass(asked, { queue: name }, LATER),
     ])
     const deploys = deploysIn(deploysOf(deployments), range, look.now)
-    return { queue, range, points: columnsOf(points, range, look.now), deploys, processes, classes }
+    const change = await pausedBy(asked, queue)
+    return { queue, range, points: columnsOf(points, range, look.now), deploys, processes, classes, change }
   },
   title: ({ queue }) => `Queue ${queue.name}`,
   crumbs: ({ queue }) => [{ name: queue.name }],
-  View: ({ data: { queue, range, points, deploys, processes, classes } }) => (
+  View: ({ data: { queue, range, points, deploys, processes, classes, change } }) => (
     <>
       <Head
         title={<Name of={queue.name} most={60} />}
@@ -63,6 +78,16 @@ export const queue = page<QueueData>({
         </To>
         <PauseButton queue={queue} at={queuePath(queue.name)} />
       </Head>
+      {change && (
+        <p class="note">
+          Paused by <Name of={change.name} most={40} /> <Ago at={change.at} />
+          {change.reason && (
+            <>
+              : <Name of={change.reason} />
+            </>
+          )}
+        </p>
+      )}
       <Card>
         <QueueTable queues={[queue]} />
       </Card>
