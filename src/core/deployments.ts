@@ -48,5 +48,5 @@ export const comparison = z.object({
     )
     .meta({ description: 'by queue and name; null for a period without events' }),
   errors: z.array(errorKindView).meta({ description: 'kinds of errors whose first failed job came after the deploy' }),
-  more: z.boolean().meta({ description: 'older failed jobs than the newest 1,000 were not checked' }),
+  more: z.boolean().meta({ description: 'some failed jobs are not counted yet: repeat the call' }),
 })

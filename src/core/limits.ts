@@ -185,6 +185,12 @@ export const limits = {
     of: 'jobs listed in one bulk action',
     above: '400 BAD_REQUEST; nothing is changed',
   },
+  kinds: {
+    most: 100,
+    unit: 'kinds',
+    of: 'kinds of errors whose times a queue remembers',
+    above: 'the kind that failed longest ago is forgotten; its jobs stay in every list',
+  },
   mutes: {
     most: 200,
     unit: 'kinds',

@@ -130,6 +130,23 @@ export const rows = {
   next: { job: 'number', class: 'text', priority: 'number', since: 'number', group: 'some', pull: 'flag' },
   counted: { queue: 'text', latest: 'text', before: 'texts' },
   classed: { queue: 'text', texts: 'texts', marks: 'texts', hasHours: 'flag' },
+  /** `error` and `redacts` are of the newest job. `minutes`: minute:count minute:count … */
+  kind: {
+    kind: 'text',
+    class: 'text',
+    first: 'number',
+    last: 'number',
+    minutes: 'text',
+    count: 'number',
+    jobs: 'texts',
+    error: 'some',
+    redacts: 'some',
+  },
+  /**
+   * `unsorted`: number of failed jobs without a known kind. `below`: jobs below this id that failed in an earlier version
+   * are not in the index (0: none is).
+   */
+  failing: { queue: 'text', failed: 'number', unsorted: 'number', kinds: 'kind[]', below: 'some' },
   found: { kind: 'text', who: 'text', what: 'text', remedy: 'text' },
 } as const satisfies Record<string, Record<string, string>>
 
@@ -223,6 +240,7 @@ export const replies = {
     now: 'number',
   },
   classes: { queues: 'classed[]', more: 'flag', now: 'number' },
+  errors: { queues: 'failing[]' },
   verified: { faults: 'found[]', phase: 'some', from: 'number', seen: 'number' },
 } as const satisfies Record<string, Record<string, string>>
 

@@ -19,6 +19,8 @@ export type RunOutcome = {
   slot?: number
   /** JSON, also in `words`. */
   error?: string
+  /** The queue of a job that fails for good with a known kind of error. */
+  failsIn?: string
   /** The retry, for a run that cannot be committed. */
   again?: () => Words
   logs?: () => Words[]

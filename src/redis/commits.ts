@@ -8,7 +8,7 @@ import { SidejobError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import type { RunOutcome } from './changes.ts'
 import { reasonOf } from './faults.ts'
-import { ops, type Words } from './ops.ts'
+import { ops, says, type Words } from './ops.ts'
 import { sumOfOps } from './sums.ts'
 import type { CommitAnswer, CommitRequest, Once, Ring } from './types.ts'
 import { type Sealed, sizeBefore } from './vault.ts'
@@ -52,8 +52,7 @@ const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: st
   n,
   end: 'failed',
   words: [
-    'error',
-    JSON.stringify({ message, reason: 'other', code }),
+    ...says.error({ error: JSON.stringify({ message, reason: 'other', code }) }),
     ...(isFinal(code) ? [] : (again?.() ?? [])),
     ...(logs?.().flat() ?? []),
   ],

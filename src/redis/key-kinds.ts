@@ -45,6 +45,10 @@ export const kinds = {
   '~queue:<q>:timers': ['zset', 'the moment that decides → id'],
   '~queue:<q>:leases': ['zset', 'lease end → id, but for those in the record of the queue'],
   '~queue:<q>:suspended, :completed, :failed, :terminated': ['zset', 'when it may be removed → id'],
+  '~queue:<q>:errors': [
+    'zset',
+    'failed jobs by kind of error, all with the score 0 → kind:id, the id with 16 digits; the kind is empty until it is known',
+  ],
   '~queue:<q>:waiters': ['zset', 'claims that wait: until when → who, for which classes'],
   '~counts:<q>:m<n>, :h<n>': [
     'string',
@@ -57,6 +61,10 @@ export const kinds = {
   '~counts:<q>:k<n>': [
     'string',
     'counts by class of a day, as of the first count of an hour (of the last 24): that hour, and the text in the lines after it',
+  ],
+  '~counts:<q>:e': [
+    'string',
+    'the hundred kinds of errors that failed last: a line each with the kind, the class, the first and the last failure, and the number of jobs by minute, older ones by quarter of an hour',
   ],
   '~days': ['hash', 'day → queue → counts of the day and waiting times of runs, as JSON; for five years'],
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],

@@ -73,7 +73,7 @@ type Table = Record<string, Record<string, Kind>>
 
 export const sayings = {
   retry: { after: 'text' },
-  error: { error: 'text' },
+  error: { error: 'text', kind: 'some' },
   at: { moment: 'number' },
   wait: { ms: 'number' },
   slot: { moment: 'text', from: 'some' },
@@ -132,6 +132,7 @@ export const verbs = {
 export const calls = {
   cancel: { of: 'target' },
   retry: { of: 'target' },
+  sort: { queue_name: 'text', below: 'some', jobs: 'list' },
   resend: { of: 'target' },
   requeue: { of: 'target', forgiven: 'flag' },
   requeue_all: { queue_name: 'text', forgiven: 'flag', jobs: 'list' },

@@ -258,7 +258,7 @@ export const parentOf = (record: JobRecord): { id: number; name: string } | null
 
 export const aliasesOf = (record: JobRecord): string[] => readList(record.aliases)
 
-export const redactedPathsOf = (record: JobRecord): string[] => readList(record.redacts)
+export const redactedPathsOf = (record: Pick<JobRecord, 'redacts'>): string[] => readList(record.redacts)
 
 export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] | null =>
   record.held

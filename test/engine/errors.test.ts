@@ -153,7 +153,7 @@ describe('errors', () => {
     const { error } = (await kit.engine.errors.list({})).errors[1]!
     expect(await kit.engine.bulk.preview({ filter: { error }, action: 'retry' })).toEqual({
       fits: 1,
-      looked: 4,
+      looked: 1,
       more: false,
       ids: [made.timeout],
       cursor: null,
@@ -182,7 +182,9 @@ test('asked for details, a kind tells in which minutes its jobs failed', async (
   const { count, firstAt, lastAt } = kind!
   const minutes = kind!.minutes!
   expect(minutes.reduce((sum, minute) => sum + minute.count, 0)).toBe(count)
-  expect([minutes[0]!.at, minutes.at(-1)!.at]).toEqual([firstAt, lastAt].map((at) => at - (at % 60_000)))
+  // The first failure is remembered after its job was retried.
+  expect(minutes[0]!.at).toBeGreaterThanOrEqual(firstAt - (firstAt % 60_000))
+  expect(minutes.at(-1)!.at).toBe(lastAt - (lastAt % 60_000))
   expect(minutes.map(({ at }) => at)).toEqual([...new Set(minutes.map(({ at }) => at))].sort((a, b) => a - b))
   expect((await kit.engine.errors.list({})).errors[0]).not.toHaveProperty('minutes')
 })

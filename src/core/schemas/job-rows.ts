@@ -194,22 +194,27 @@ export const errorKindView = z.object({
   message: z.string().meta({ description: 'message without numbers, ids, quoted texts, times, paths and addresses' }),
   example: z.string(),
   frame: z.string().nullable().meta({ description: 'innermost function of the stack that belongs to no library' }),
-  count: z.int(),
-  firstAt: moment,
+  count: z.int().meta({ description: 'number of jobs that are failed now' }),
+  firstAt: moment.meta({ description: 'first failure of this kind, also of a job that was retried or deleted' }),
   lastAt: moment,
   jobs: z.array(jobId).meta({ description: 'ids of the newest three' }),
   minutes: z
     .array(z.object({ at: moment, count: z.int() }))
     .optional()
-    .meta({ description: 'with details=true: failures per minute, oldest first' }),
+    .meta({
+      description:
+        'with details=true: when the jobs failed in the last six hours, by minute, before the last half hour by quarter, oldest first',
+    }),
   muted: errorMute.optional().meta({ description: 'with muted=true: the mute, if there is one' }),
 })
 export type ErrorKind = z.output<typeof errorKindView>
 
 export const errorPage = z.object({
   errors: z.array(errorKindView).meta({ description: 'kinds of errors, the most frequent first' }),
-  looked: z.int().meta({ description: 'number of failed jobs that were checked: at most 1,000' }),
-  cursor: z.string().nullable(),
+  looked: z.int().meta({ description: 'number of failed jobs that match, or with since: that were checked' }),
+  cursor: z.string().nullable().meta({
+    description: 'null if the counts are complete; otherwise the next call, with this cursor, counts more jobs',
+  }),
   muted: z
     .array(errorMute.extend({ error: z.string(), class: z.string().nullable() }))
     .meta({ description: 'all muted kinds, with or without failed jobs, newest first' }),

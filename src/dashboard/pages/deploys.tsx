@@ -116,7 +116,7 @@ function NewErrors({ of: { errors, more } }: { of: Comparison }) {
         rows={errors}
         columns={newKinds}
       />
-      {more && <p class="note foot">Only the newest 1,000 failed jobs were checked.</p>}
+      {more && <p class="note foot">Some failed jobs are not counted yet.</p>}
     </Card>
   )
 }

@@ -22,7 +22,7 @@ export type FailingClass = {
 
 type Known = {
   now: number
-  /** Kinds of errors of the newest failed jobs that are not muted, with the minutes of each. */
+  /** Kinds of errors that are not muted, with the minutes of each. */
   kinds: readonly ErrorKind[]
   classes?: readonly ClassRow[]
   points: Readonly<Record<string, readonly Point[]>>

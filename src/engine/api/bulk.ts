@@ -11,7 +11,7 @@ import type { ClaimedJob } from '../../redis/types.ts'
 import { stateField } from '../../redis/vault.ts'
 import { type Context, onceOf } from '../context.ts'
 import type { BulkInput, BulkPreview, Call, Enqueued } from '../engine.ts'
-import { kindOfJob } from './errors.ts'
+import { kindNameOf } from '../jobs/kind.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
 /** Continues with a family that is too large for one script. Its runs work in Redis alone: lib/family/branches.lua. */
@@ -37,10 +37,10 @@ async function pageOf(store: Store, filter: Filter, before: string | undefined, 
   const { parent, queue, error, ...wanted } = filter
   const mode = parent === undefined ? ({ mode: 'all' } as const) : ({ mode: 'children', name: parent } as const)
   const status = error === undefined ? [wanted.status ?? []].flat().join(',') : 'failed'
-  const { jobs, cursor, newest } = await store.list({ ...wanted, ...mode, status, queue, before, limit })
+  const { jobs, cursor, newest } = await store.list({ ...wanted, ...mode, status, queue, kind: error, before, limit })
   const matches = jobs
     .filter(({ document: { queue: q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))
-    .filter(({ document }) => error === undefined || kindOfJob(document).fingerprint === error)
+    .filter(({ document }) => error === undefined || kindNameOf(document) === error)
   return { jobs: matches, looked: jobs.length, cursor, newest }
 }
 

@@ -1,56 +1,62 @@
-// Groups of failed jobs by kind of error. The kind is computed on read, so failing costs nothing. Muted kinds are left
-// out.
+// Failed jobs by kind of error, from the index that failing commits write (lib/queue/kinds.lua). Jobs that have no kind
+// yet get one when kinds are asked for. Muted kinds are left out.
 
-import { decodeValue } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
-import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'
+import { isFull, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { readObject } from '../../core/readable.ts'
-import type { JobRecord } from '../../redis/record.ts'
+import { ops } from '../../redis/ops.ts'
+import type { Store } from '../../redis/store.ts'
 import type { Context } from '../context.ts'
 import type { ErrorFilter, ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../engine.ts'
-import { shownError } from '../run/shown.ts'
+import { failureOf, kindNameOf, kindOfFailed } from '../jobs/kind.ts'
 
-const LOOKED_AT = 1_000
 const NAMED = 3
 const MESSAGE = 500
 const MINUTE = 60_000
 
-const failureOf = (record: JobRecord): Failure => {
-  const shown = shownError(record)
-  const error = shown === null ? null : decodeValue(shown)
-  return typeof error === 'object' && error !== null ? (error as Failure) : {}
-}
+/** Jobs that get a kind in one step, and milliseconds for which one request continues. */
+const SORTED = 500
+const SORTS_FOR = 3_000
+const STEPS = 20
+/** `kindsBelow` in lib/queue/kinds.lua: an index without gaps; a filter for jobs without a kind. */
+const WHOLE = '-'
+const NO_KIND = '-'
+/** Cursor of an answer that does not count all failed jobs yet. */
+const MORE = '1'
+const SCANNED = 1_000
 
-export const kindOfJob = (document: JobRecord): Kind => kindOf(document.class, failureOf(document))
+type Queue = Awaited<ReturnType<Context['store']['errors']>>[number]
+type Row = Queue['kinds'][number] & { queue: string }
 
-function minutesOf(moments: readonly number[]): { at: number; count: number }[] {
+const minutesOf = (rows: readonly Row[]): { at: number; count: number }[] => {
   const counts = new Map<number, number>()
-  for (const at of moments.toSorted((a, b) => a - b)) {
-    const minute = at - (at % MINUTE)
-    counts.set(minute, (counts.get(minute) ?? 0) + 1)
-  }
-  return [...counts].map(([at, count]) => ({ at, count }))
+  for (const { minutes } of rows)
+    for (const word of minutes.split(' ').filter(Boolean)) {
+      const [minute, n] = word.split(':').map(Number) as [number, number]
+      counts.set(minute * MINUTE, (counts.get(minute * MINUTE) ?? 0) + n)
+    }
+  return [...counts].map(([at, count]) => ({ at, count })).sort((a, b) => a.at - b.at)
 }
 
-type Failed = { id: number; document: JobRecord; kind: Kind }
-
-function rowOf(all: [Failed, ...Failed[]], details: boolean): ErrorKind {
-  const [{ document, kind }] = all
-  const moments = all.map((one) => one.document.endedAt ?? 0)
-  const said = failureOf(document).message
+/** `rows`: jobs of one kind, together or one by one. */
+function kindOfRows(rows: readonly Row[], details: boolean): ErrorKind {
+  const jobs = rows.flatMap((row) => row.jobs.map(Number)).sort((a, b) => b - a)
+  const { kind: error, class: name, ...newest } = rows.find((row) => Number(row.jobs[0]) === jobs[0])!
+  const record = { class: name, lastError: newest.error, redacts: newest.redacts }
+  const { message: said } = failureOf(record)
+  const { message, frame } = kindOfFailed(record)
   return {
-    error: kind.fingerprint,
-    class: document.class,
-    queues: [...new Set(all.map((one) => one.document.queue))],
-    message: kind.message,
+    error,
+    class: name,
+    queues: [...new Set(rows.map(({ queue }) => queue))],
+    message,
     example: typeof said === 'string' ? said.slice(0, MESSAGE) : '',
-    frame: kind.frame,
-    count: all.length,
-    firstAt: Math.min(...moments),
-    lastAt: Math.max(...moments),
-    jobs: all.slice(0, NAMED).map(({ id }) => id),
-    ...(details ? { minutes: minutesOf(moments) } : {}),
+    frame,
+    count: rows.reduce((sum, { count }) => sum + count, 0),
+    firstAt: Math.min(...rows.map(({ first }) => first)),
+    lastAt: Math.max(...rows.map(({ last }) => last)),
+    jobs: jobs.slice(0, NAMED),
+    ...(details ? { minutes: minutesOf(rows) } : {}),
   }
 }
 
@@ -76,21 +82,73 @@ export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
   }
 }
 
+type Counted = { rows: Row[]; looked: number; cursor: string | null }
+
+const isUnsorted = ({ unsorted, below }: Queue): boolean => unsorted > 0 || below !== undefined
+
+/** Gives a kind to some of the jobs of a queue that have none. */
+async function sortSome(store: Store, { queue, below }: Queue): Promise<void> {
+  const before = below === undefined || below === '0' ? undefined : below
+  const page = { mode: 'all', status: 'failed', kind: NO_KIND, queue, before, limit: SORTED } as const
+  const { jobs, cursor } = await store.list(page)
+  const words = jobs.flatMap(({ id, document }) => [String(id), kindOfFailed(document).fingerprint])
+  const next = below === undefined ? undefined : (cursor ?? WHOLE)
+  await store.change('', [ops.sort({ queue_name: queue, below: next, jobs: words })])
+}
+
 export function createErrors({ store, now }: Context) {
-  async function failedJobs(of: Omit<ErrorFilter, 'details' | 'muted'>) {
-    const { queue, class: name, since, cursor: before } = of
-    const filter = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: LOOKED_AT } as const
-    const { jobs, cursor } = await store.list(filter)
-    return { failed: jobs.map(({ id, document }) => ({ id, document, kind: kindOfJob(document) })), cursor }
+  const ask = ({ queue, class: name }: Omit<ErrorFilter, 'details' | 'muted'>) =>
+    store.errors({ queue, class: name, newest: NAMED })
+
+  /** The cursor is null unless jobs without a kind are left. */
+  async function indexed(of: ErrorFilter): Promise<Counted> {
+    const until = Date.now() + SORTS_FOR
+    let queues = await ask(of)
+    for (let step = 0; step < STEPS && queues.some(isUnsorted) && Date.now() < until; step++) {
+      try {
+        await sortSome(store, queues.find(isUnsorted)!)
+      } catch (error) {
+        if (!isFull(error)) throw error
+        break
+      }
+      queues = await ask(of)
+    }
+    const rows = queues.flatMap(({ queue, kinds }) => kinds.map((kind) => ({ ...kind, queue })))
+    const looked = (
+      of.class === undefined ? queues.map(({ failed }) => failed) : rows.map(({ count }) => count)
+    ).reduce((sum, n) => sum + n, 0)
+    return { rows, looked, cursor: queues.some(isUnsorted) ? MORE : null }
+  }
+
+  /** Reads 1,000 failed jobs that were created since a time. */
+  async function scanned({ queue, class: name, since, cursor: before }: ErrorFilter): Promise<Counted> {
+    const page = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: SCANNED } as const
+    const { jobs, cursor } = await store.list(page)
+    const rows = jobs.map(({ id, document }): Row => {
+      const { queue, class: name, endedAt = 0, lastError, redacts } = document
+      return {
+        queue,
+        kind: kindNameOf(document),
+        class: name,
+        first: endedAt,
+        last: endedAt,
+        minutes: `${Math.floor(endedAt / MINUTE)}:1`,
+        count: 1,
+        jobs: [String(id)],
+        error: lastError,
+        redacts,
+      }
+    })
+    return { rows, looked: jobs.length, cursor }
   }
 
   return {
-    /** Groups failed jobs by kind of error, most frequent first, among 1,000 jobs before `cursor`. */
+    /** Groups failed jobs by kind of error, most frequent first. */
     async list({ details = false, muted: isWhole = false, ...of }: ErrorFilter): Promise<ErrorPage> {
-      const [{ failed, cursor }, { muted }] = await Promise.all([failedJobs(of), mutesOf({ store, now })])
-      const kinds = Map.groupBy(failed, ({ kind }) => kind.fingerprint)
-      const errors = [...kinds.values()]
-        .map((own) => rowOf(own as [Failed, ...Failed[]], details))
+      const counting = of.since === undefined ? indexed(of) : scanned(of)
+      const [{ rows, looked, cursor }, { muted }] = await Promise.all([counting, mutesOf({ store, now })])
+      const errors = [...Map.groupBy(rows, ({ kind }) => kind).values()]
+        .map((own) => kindOfRows(own, details))
         .flatMap((row) => {
           const mute = told(muted.get(row.error))
           if (!mute) return [row]
@@ -98,7 +156,7 @@ export function createErrors({ store, now }: Context) {
         })
         .sort((a, b) => b.count - a.count || b.lastAt - a.lastAt)
       const mine = [...muted].map(([error, mute]) => ({ error, ...mute })).sort((a, b) => b.at - a.at)
-      return { errors, looked: failed.length, cursor, muted: mine }
+      return { errors, looked, cursor, muted: mine }
     },
 
     /** Mutes a kind of error, for good or until a time, or unmutes it. */
@@ -116,8 +174,8 @@ export function createErrors({ store, now }: Context) {
       const { most } = limits.mutes
       if (!was && muted.size >= most)
         throw new SidejobError('LIMITED', `expected at most ${most} kinds of errors that are muted, got one more`)
-      const { failed } = await failedJobs({})
-      const name = failed.find((one) => one.kind.fingerprint === kind)?.document.class ?? null
+      const { rows } = await indexed({})
+      const name = rows.find((row) => row.kind === kind)?.class ?? null
       await store.setMute(kind, JSON.stringify({ class: name, by, at, until } satisfies Mute))
       return { kind, muted: { by, at, until }, was }
     },

@@ -27,6 +27,7 @@ import type {
 } from '../engine.ts'
 import { announcedDefinition, checkArgs, schemaOfClass } from '../jobs/checks.ts'
 import { checkFlows } from '../jobs/graph-check.ts'
+import { kindNameOf } from '../jobs/kind.ts'
 import { newJobs } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { repeatFields, repeatWords } from '../jobs/repeat-fields.ts'
@@ -35,7 +36,6 @@ import { type Patch, patchText } from '../run/code-change.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { shownJob, shownState } from '../run/shown.ts'
 import { OURS } from '../run/steps.ts'
-import { kindOfJob } from './errors.ts'
 import { rowOf } from './rows.ts'
 import { LOOKED_AT, searched } from './search.ts'
 import { followed } from './why-chain.ts'
@@ -86,21 +86,15 @@ export function createJobs({
 
   async function page({ cursor: before, limit = 50, ...filter }: JobFilter): Promise<Listed> {
     const { status, error, text, args, labels, sort: _, ...wanted } = filter
-    const statuses = status === undefined ? undefined : [status].flat().join(',')
-    const ask = { ...wanted, ...listModes(filter), before, limit }
-    if (text !== undefined || args !== undefined || labels !== undefined) {
-      const look = (from?: string) => store.list({ ...ask, status: statuses, before: from, limit: LOOKED_AT })
-      return searched(look, { text, args, labels, limit, before })
+    const statuses = error !== undefined ? 'failed' : status && [status].flat().join(',')
+    const ask = { ...wanted, ...listModes(filter), status: statuses, kind: error, limit }
+    const look = async (from?: string, most = limit): Promise<Listed> => {
+      const found = await store.list({ ...ask, before: from, limit: most })
+      if (error === undefined) return found
+      return { ...found, jobs: found.jobs.filter(({ document }) => kindNameOf(document) === error) }
     }
-    if (error === undefined) return store.list({ ...ask, status: statuses })
-    const { jobs, cursor, newest } = await store.list({ ...ask, status: 'failed', limit: LOOKED_AT })
-    const fits = jobs.filter(({ document }) => kindOfJob(document).fingerprint === error)
-    const left = fits.slice(limit)
-    return {
-      jobs: fits.slice(0, limit),
-      cursor: left.length > 0 ? String(left[0]!.id + 1) : cursor,
-      newest,
-    }
+    if (text === undefined && args === undefined && labels === undefined) return look(before)
+    return searched((from) => look(from, LOOKED_AT), { text, args, labels, limit, before })
   }
 
   /** The limits of the job change too. */

@@ -9,9 +9,10 @@ import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, JobInput, JobPatch, Ref, ScheduleRow, ScheduleView } from '../engine.ts'
+import { kindNameOf } from '../jobs/kind.ts'
 import { NEVER, repeatFields, repeatWords } from '../jobs/repeat-fields.ts'
 import { shownError } from '../run/shown.ts'
-import { kindOfJob, mutesOf } from './errors.ts'
+import { mutesOf } from './errors.ts'
 import type { Jobs } from './jobs.ts'
 import { keptRunsOf, pastRunsOf } from './past-runs.ts'
 
@@ -165,7 +166,7 @@ export function createSchedules(
         const filter = { mode: 'repeats', before: from, limit: limit - schedules.length } as const
         const [{ jobs, cursor: after }, mutes] = await Promise.all([store.list(filter), silent])
         const isTold = (document: JobRecord) =>
-          failedTimes(document) >= inARow && !mutes?.muted.has(kindOfJob(document).fingerprint)
+          failedTimes(document) >= inARow && !mutes?.muted.has(kindNameOf(document))
         const stretch = { until, most: MOST_LISTED }
         const shown = jobs
           .map(({ id, document }) => ({ document, view: rowOf(id, document, stretch, inARow > 0) }))

@@ -15,8 +15,9 @@ import { logWords, opWords, type RunOutcome, readWords, spawnWords, stateWords }
 import { largestPart } from '../../redis/largest.ts'
 import { says, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
-import type { Vault } from '../../redis/vault.ts'
+import { createVault, type Vault } from '../../redis/vault.ts'
 import { checkRootOfRun, faultOfRun, skewed, skewOf } from './checks.ts'
+import { kindOfFailed } from './kind.ts'
 import { spawnedJob } from './new-job.ts'
 import type { Registered, Registry } from './registry.ts'
 
@@ -42,6 +43,9 @@ type Deciding = {
   /** For values and messages of the run, whose readers link to it. */
   writer?: string
 }
+
+/** Seals nothing. */
+const plain = createVault()
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
 
@@ -112,12 +116,18 @@ function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
   return [...dropped, ...entries.slice(from)].map((entry) => logWords(entry, vault))
 }
 
-function failed(changes: Changes, deciding: Deciding, slot: Words): { error: string; words: Words } {
+/** Without the detail, which no kind depends on. */
+const kindOfError = ({ message, stack }: RunError, document: JobRecord): string =>
+  kindOfFailed({ ...document, lastError: errorText({ message, stack }, plain) }).fingerprint
+
+function failed(changes: Changes, deciding: Deciding, slot: Words): Pick<RunOutcome, 'error' | 'words' | 'failsIn'> {
   const said = changes.error ?? { message: 'failed without a message' }
   const again = said.retry === false ? [] : delayWords(deciding, said.after)
   const error = errorText(said, deciding.vault)
+  const { document } = deciding
+  const kind = again.length > 0 ? undefined : kindOfError(said, document)
   const words = [
-    ...says.error({ error }),
+    ...says.error({ error, kind }),
     ...again,
     ...countWords(changes),
     ...slot,
@@ -126,7 +136,7 @@ function failed(changes: Changes, deciding: Deciding, slot: Words): { error: str
     ...saidWords(changes),
     ...logsOf(changes, deciding).flat(),
   ]
-  return { error, words }
+  return { error, words, ...(kind === undefined ? {} : { failsIn: document.queue }) }
 }
 
 const countWords = ({ counts = {} }: Changes): Words =>

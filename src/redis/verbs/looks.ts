@@ -25,6 +25,8 @@ type ListFilter = {
   until?: number
   longer?: number
   waits?: 'limit' | 'retry' | 'function'
+  /** Failed jobs of this kind, and those without a known kind; `-`: only those. */
+  kind?: string
   before?: string
   limit: number
 }
@@ -142,6 +144,7 @@ export function createLooks(parts: Parts) {
         till: filter.until ?? 0,
         longer: filter.longer ?? -1,
         awaits: filter.waits ?? '',
+        kind: filter.kind ?? '',
         before: filter.before ?? '',
         most: filter.limit,
         scan: 1000,
@@ -240,6 +243,16 @@ export function createLooks(parts: Parts) {
     return answerOf(await evaluate(scripts.classes, [], args, []), 'classes')
   }
 
+  /** Failed jobs by kind of error, of each queue that has any. `newest`: number of newest ids of each kind. */
+  async function errors({ queue = '', class: name = '', newest }: { queue?: string; class?: string; newest: number }) {
+    const args = { ...base(), queue_name: queue, class: name, most: newest }
+    const { queues } = answerOf(await evaluate(scripts.errors, [], args, []), 'errors')
+    return queues.map(({ kinds, ...row }) => ({
+      ...row,
+      kinds: kinds.map(({ error, ...kind }) => ({ ...kind, ...(error && { error: vault.show.error(error) }) })),
+    }))
+  }
+
   /** Returns false for an unknown name. */
   async function signal(name: string, word: Signal | null): Promise<boolean> {
     const raw = await evaluate(scripts.signal, [], { ...base(), name, signal: word ?? '' }, [])
@@ -251,6 +264,7 @@ export function createLooks(parts: Parts) {
     atWork,
     series,
     classes,
+    errors,
     signal,
     list,
     snapshots,

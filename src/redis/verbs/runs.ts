@@ -80,6 +80,9 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   const quotasOf = (runs: readonly RunOutcome[]): Set<string> =>
     new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(token.split('.', 1)[0]!) ?? []) : [])
 
+  const kindsOf = (runs: readonly RunOutcome[]): Set<string> =>
+    new Set(runs.flatMap(({ failsIn }) => (failsIn === undefined ? [] : keys.kinds(failsIn))))
+
   async function asked(known: string[], args: CommitArgs, words: string[]) {
     const reply = answerOf(await evaluate(scripts.commit, known, args, words), 'committed')
     for (const { job, what } of faultsOf(reply.faults, scripts.commit))
@@ -111,6 +114,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
       ...owners.map(keys.job),
       ...sent.pieces.map(({ piece }) => keys.piece(piece)),
       ...quotasOf(runs),
+      ...kindsOf(runs),
     ]
     const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}

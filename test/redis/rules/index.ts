@@ -14,6 +14,7 @@ import { families } from './family.ts'
 import { flows } from './flows.ts'
 import { handed } from './handed.ts'
 import { lastMessages } from './kept.ts'
+import { kinds } from './kinds.ts'
 import { lanes } from './lanes.ts'
 import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
@@ -69,6 +70,7 @@ const files: Record<number, Facts>[] = [
   logged,
   pastRuns,
   shelves,
+  kinds,
 ]
 
 /** A number of two files would take the facts of one away. */

@@ -422,7 +422,7 @@ const rule33: Facts = {
     await next()
     world.advance(6_000)
     await world.tick()
-    await (await next()).release('wait', '1', 'error', '{"message":"unknown"}')
+    await (await next()).release('wait', '1', 'error', '{"message":"unknown"}', '')
     expect((await world.document(id)).historyKept).toBe(4)
     await (await next()).fail({ max: 1 }, 'x'.repeat(9_000))
     expect((await world.document(id)).historyKept).toBe(4)

@@ -22,7 +22,7 @@ import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
 import { type Errors, kindsName } from './seen-kinds.ts'
 
-/** Kinds that are shown. They are shared for a minute, because each look reads the newest failed jobs. */
+/** Kinds that are shown. They are shared for a minute, because each kind costs a look one or two commands. */
 const SHOWN = 6
 const FRESH = 60_000
 
@@ -107,7 +107,7 @@ function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
 
 type RowProps = { kind: ErrorKind; deploy?: DeployMark; isLeast: boolean }
 
-/** `isLeast`: older failed jobs were not looked at. */
+/** `isLeast`: some failed jobs are not counted yet. */
 function Row({ kind, deploy, isLeast }: RowProps) {
   const { error, class: name, count: n, firstAt, lastAt, example, message, muted } = kind
   const text = message.length > 0 && message.length <= 140 ? message : cut(message || example || 'no message', 140)
@@ -131,7 +131,7 @@ function Row({ kind, deploy, isLeast }: RowProps) {
         <Name of={name} most={24} />
       </td>
       <td class="num" data-head="Jobs">
-        <b title={isLeast ? 'in the newest 1,000 failed jobs' : undefined}>
+        <b title={isLeast ? 'some failed jobs are not counted yet' : undefined}>
           {count(n)}
           {isLeast && '+'}
         </b>
@@ -194,7 +194,7 @@ export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted
     >
       {shown.length === 0 && !isWhole && <Empty>All failed jobs are of muted kinds.</Empty>}
       {(shown.length > 0 || isWhole) && (
-        <Table caption="Failed jobs by kinds of errors, of the newest 1,000" heads={heads} kind="lined">
+        <Table caption="Failed jobs by kinds of errors" heads={heads} kind="lined">
           {[...shown, ...(isWhole ? muted : [])].map((kind) => (
             <Row kind={kind} deploy={deploy} isLeast={more} />
           ))}

@@ -2,13 +2,14 @@
 --
 -- keys: none
 -- by: API, dashboard
--- reads: job, jobs, limit, queue, queues, repeats
+-- reads: counts, job, jobs, limit, queue, queues, repeats
 -- writes: none
 -- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int,
---   longer:int, awaits, before, most:int, scan:int
+--   longer:int, awaits, kind, before, most:int, scan:int
 -- returns: jobs | refused
 -- status: one, or several with commas; since, till: bounds of the creation time (0: none); longer: minimum run time
 -- awaits: '' | 'limit' (a slot of a limit) | 'retry' | 'function' (inside its function, with kept steps)
+-- kind: '' | a kind of errors: failed jobs of it, and those without a known kind | '-': only those without one
 -- mode: 'all' (by id) | 'ended' (by end; the cursor is moment.id.window) | 'children' (of the job name; a page may be
 --   short or empty before the last one) | 'alias' | 'ids' (name has ids with commas, the largest first) |
 --   'repeats' (by next slot)
@@ -18,6 +19,7 @@ local aliases = require 'job/aliases'
 local states = require 'job/states'
 local values = require 'job/values'
 local queues = require 'look/queues'
+local kinds = require 'queue/kinds'
 local snapshot = require 'run/snapshot'
 
 local jobs, cursor = {}, ''
@@ -45,6 +47,11 @@ local waiting_for = {
   ['function'] = function(doc) return doc.has_steps and doc.place ~= PLACE.leased end,
 }
 
+local function is_of_kind(doc)
+  local own = kinds.of(doc)
+  return own == '' or own == kind
+end
+
 local parent -- set if its children are searched among all jobs
 local function fits(doc)
   return (not parent or doc.parent == parent)
@@ -58,6 +65,7 @@ local function fits(doc)
     and (since == 0 or made_at(doc) >= since)
     and (longer < 0 or run_time(doc) > longer)
     and (awaits == '' or waiting_for[awaits](doc))
+    and (kind == '' or is_of_kind(doc))
 end
 
 -- A page ends early with large jobs, but holds at least one.
@@ -158,9 +166,12 @@ end
 
 -- Known only if an index holds exactly the requested jobs.
 local total = ''
+local function has_no_more_conditions()
+  return group == '' and tag == '' and callback == '' and since == 0 and till == 0 and longer < 0 and awaits == ''
+end
+
 local function tell_total(n)
-  local is_exact = class == '' and group == '' and tag == '' and callback == '' and since == 0 and till == 0
-    and longer < 0 and awaits == ''
+  local is_exact = class == '' and kind == '' and has_no_more_conditions()
   for one in pairs(wanted) do is_exact = is_exact and #places[one] == 1 and one ~= 'running' end
   if is_exact then total = numbers.int(n) end
 end
@@ -205,11 +216,60 @@ local function indexed()
   return ids
 end
 
+-- Queues and kinds whose failed jobs the filter may name; nil if the index does not have all of them.
+local function wanted_kinds()
+  if status ~= 'failed' or (kind == '' and class == '') then return nil end
+  local wanted_of, texts, names = {}, {}, {}
+  for _, name in ipairs(asked_queues()) do
+    if not kinds.is_whole(name) then return nil end
+    if not tally.is_empty(name, 'failed') then
+      names[#names + 1] = name
+      texts[#names] = kinds.text_key(name)
+    end
+  end
+  if kind == '' then cache.fetch(texts) end
+  for _, name in ipairs(names) do
+    local list, has_dropped = {}, false
+    if kind == '' then list, has_dropped = kinds.listed(name) end
+    if has_dropped then return nil end
+    wanted_of[#wanted_of + 1] = { name, '' }
+    if kind ~= '' and kind ~= '-' then wanted_of[#wanted_of + 1] = { name, kind } end
+    for _, one in ipairs(list) do
+      if one.class == class then wanted_of[#wanted_of + 1] = { name, one.kind } end
+    end
+  end
+  return #wanted_of <= MOST_INDEXES and wanted_of
+end
+
+-- Returns ids, and the id down to which they are complete. The total is known if the kind of every job is known.
+local function of_kinds()
+  local list, ids, down_to, n = wanted_kinds(), {}, 0, 0
+  if not list then return nil, 0 end
+  local is_counted = before == '' and has_no_more_conditions() and (kind == '' or class == '')
+  local most_of_each = math.max(most + 1, math.min(scan, math.floor(SORTED / math.max(1, #list))))
+  for _, one in ipairs(list) do
+    local members = kinds.newest(one[1], one[2], before, most_of_each)
+    for _, member in ipairs(members) do ids[#ids + 1] = kinds.id_in(member) end
+    if members[1] and one[2] == '' then is_counted = false end
+    if #members == most_of_each then
+      down_to = math.max(down_to, tonumber(ids[#ids]))
+      n = n + (is_counted and kinds.count(one[1], one[2]) or 0)
+    else
+      n = n + #members
+    end
+  end
+  if is_counted then total = numbers.int(n) end
+  table.sort(ids, is_newer)
+  while ids[1] and tonumber(ids[#ids]) < down_to do ids[#ids] = nil end
+  return ids, down_to
+end
+
 local function all()
-  local ids = indexed()
+  local ids, down_to = of_kinds()
+  if not ids then ids = indexed() end
   if not ids then return by_id() end
   local page = tables.slice(ids, 1, scan)
-  if show_all(page) and #ids > #page then cursor = numbers.int(tonumber(page[#page])) end
+  if show_all(page) and (#ids > #page or down_to > 0) then cursor = numbers.int(tonumber(page[#page])) end
 end
 
 -- Indexes of ended jobs are in the order of removal, which is the order of ends if all jobs are kept equally long. So

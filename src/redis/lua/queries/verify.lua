@@ -23,6 +23,7 @@ local audience = require 'port/audience'
 local hints = require 'port/hints'
 local ports = require 'port/ports'
 local wires = require 'port/wires'
+local kinds = require 'queue/kinds'
 local lanes = require 'queue/lanes'
 local order = require 'queue/order'
 local sides = require 'queue/sides'
@@ -170,6 +171,9 @@ local function check_place(id, doc)
     end
   end
   if n ~= 1 then fault(id, 'place', 'is in %s places (%s)', n, states.of(doc)) end
+  if doc.place == PLACE.failed and cache.queue(doc.queue).kinds_below == kinds.WHOLE and not kinds.has(id, doc) then
+    fault(id, 'place', 'has failed, and is missing from the index of errors')
+  end
 end
 
 local function check_lease(id, doc)
@@ -411,6 +415,10 @@ local function check_queue(q)
   end
   check_moments(q, queue_record, wake)
   check_counts(q, queue_record)
+  local failed, indexed = tally.count(q, 'failed'), kinds.size(q)
+  if indexed > failed then
+    fault(q, 'errors', 'has %s failed jobs, and %s entries in the index of errors', failed, indexed)
+  end
   for _, place in ipairs(expected.places) do check_entries(q, states.index(place)) end
 end
 

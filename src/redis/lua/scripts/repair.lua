@@ -29,6 +29,7 @@ local ports = require 'port/ports'
 local wires = require 'port/wires'
 local write = require 'port/write'
 local bells = require 'queue/bells'
+local kinds = require 'queue/kinds'
 local lanes = require 'queue/lanes'
 local order = require 'queue/order'
 local leases = require 'run/leases'
@@ -196,6 +197,8 @@ function mend.place(id, doc)
       cache.zset(key, doc.sequence .. ':' .. id, false)
     end
   end
+  kinds.drop(q, id, (kinds.of(doc)))
+  if doc.place == PLACE.failed then kinds.put_back(id, doc) end
   if doc.place == PLACE.timers or (doc.place == PLACE.limited and not doc.waiting_limit) then
     return queueing.enqueue(id, doc, doc.wanted_early)
   end
@@ -251,6 +254,7 @@ function mend.queue(q)
     if moment < numbers.never then places.soonest(q, field, moment) end
   end
   for _, till in pairs(cache.queue(q).leased or {}) do places.soonest(q, queue_fields.next_lease, till) end
+  kinds.mend(q, 1000)
   tally.look_at_all(q, cache.queue(q))
   cache.change_queue(q, queue_fields.wake_at, nil)
   cache.sset(ns .. 'queues', q, true)

@@ -3,6 +3,7 @@
 local salvage = {}
 
 local erase = require 'family/erase'
+local kinds = require 'queue/kinds'
 
 local function as_text(value)
   if type(value) == 'number' then return value % 1 == 0 and numbers.int(value) or tostring(value) end
@@ -59,6 +60,7 @@ function salvage.leave_indexes(id, doc)
       end
     end
     if (cache.queue(q).leased or {})[id] then cache.zset(redis_keys.queue_key(q, 'leases'), id, false) end
+    kinds.drop(q, id, (kinds.of(doc)))
   end
 end
 

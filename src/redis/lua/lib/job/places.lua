@@ -7,6 +7,7 @@ local limits = require 'limit/limits'
 local quota = require 'limit/quota'
 local turns = require 'limit/turns'
 local hints = require 'port/hints'
+local kinds = require 'queue/kinds'
 local order = require 'queue/order'
 
 function places.index_of(doc)
@@ -89,6 +90,7 @@ function places.leave(id, doc, is_let_through)
     turns.leave(doc, is_let_through)
   end
   if doc.reserved_limit and (not doc.place or doc.place == PLACE.pull) then limits.drop_baton(id, doc) end
+  if doc.place == PLACE.failed then kinds.leave(id, doc) end
 end
 
 -- `moment` orders time indexes; `key` is the limit that the job waits at; `keeps` keeps its sequence; `since` is when
@@ -115,6 +117,7 @@ function places.move(id, doc, place, moment, key, keeps, since)
   cache.zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
   if not place then journal.put(places.to_ring, doc.queue, (places.to_ring[doc.queue] or 0) + 1) end
   if place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
+  if place == PLACE.failed then kinds.enter(id, doc) end
   if place == PLACE.timers then places.soonest(doc.queue, queue_fields.next_timer, moment) end
   if place == PLACE.leased then places.soonest(doc.queue, queue_fields.next_lease, moment) end
   if rests and moment ~= numbers.never then places.soonest(doc.queue, queue_fields.next_removal, moment) end

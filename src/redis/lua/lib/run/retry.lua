@@ -26,6 +26,7 @@ local states = require 'job/states'
 local values = require 'job/values'
 local log = require 'port/log'
 local counts = require 'queue/counts'
+local kinds = require 'queue/kinds'
 local sides = require 'queue/sides'
 local backoff = require 'run/backoff'
 local leases = require 'run/leases'
@@ -87,6 +88,7 @@ local function fail_for_good(id, doc, run, error)
     queueing.enqueue(id, doc)
     queueing.wake_parent(id, doc, true)
   else
+    kinds.set(id, doc, run.kind or '', time.now)
     ending.finish(id, doc, 'f', error)
   end
 end
@@ -157,6 +159,7 @@ local retryable = { TAKEN = true, NOT_FOUND = true, INTERNAL = true }
 
 function retry.refused(run, refusal)
   local error = '{"message":' .. cjson.encode(refusal.message) .. ',"reason":"other","code":"' .. refusal.code .. '"}'
+  run.kind = nil
   retry.fail(run, error, retryable[refusal.code] and run.retry or '')
   return 'refused:' .. refusal.code .. ' ' .. refusal.message
 end

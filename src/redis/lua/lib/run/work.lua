@@ -6,6 +6,7 @@ local class_counts = require 'queue/class_counts'
 local ending = require 'job/ending'
 local follow = require 'family/follow'
 local hints = require 'port/hints'
+local kinds = require 'queue/kinds'
 local lanes = require 'queue/lanes'
 local limits = require 'limit/limits'
 local places = require 'job/places'
@@ -51,6 +52,7 @@ function work.flush(more_to_come)
   if not more_to_come then
     if next(cache.queue_dirty) then lanes.note_moments() end
     if next(class_counts.noted) then class_counts.settle() end
+    if next(kinds.noted) then kinds.settle() end
     written = journal.puts
   end
   store.write(more_to_come)

@@ -15,6 +15,7 @@ local hints = require 'port/hints'
 local kept = require 'port/kept'
 local ports = require 'port/ports'
 local write = require 'port/write'
+local kinds = require 'queue/kinds'
 local lanes = require 'queue/lanes'
 local leases = require 'run/leases'
 local verbs = {}
@@ -35,6 +36,20 @@ function verbs.retry(me, id, doc)
   end
   rerun.retry(id, doc)
   me.answer = { id, states.of(doc) }
+end
+
+-- `jobs`: ids, each followed by the kind of its error. `below`: '' unless the index was not whole.
+function verbs.sort(me, queue_name, below, jobs)
+  for i = 1, #jobs, 2 do
+    local id = jobs[i]
+    local doc = cache.find(id)
+    if doc and doc.place == PLACE.failed and doc.queue == queue_name then
+      kinds.leave(id, doc)
+      kinds.set(id, doc, jobs[i + 1], tonumber(doc.ended_at) or time.now)
+      kinds.enter(id, doc)
+    end
+  end
+  if below ~= '' then cache.change_queue(queue_name, queue_fields.kinds_below, below) end
 end
 
 -- The same body and id, new attempts.

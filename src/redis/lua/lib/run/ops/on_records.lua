@@ -12,6 +12,7 @@ local rerun = require 'job/rerun'
 local states = require 'job/states'
 local unique = require 'job/unique'
 local values = require 'job/values'
+local kinds = require 'queue/kinds'
 local order = require 'queue/order'
 local verbs = {}
 
@@ -37,7 +38,10 @@ function verbs.rename(me, class)
   local id, doc = me.id, cache.need(me.id)
   local key = doc.unique_scope and doc.unique_scope:match('\n([^\n]*)$')
   unique.let_go(id, doc)
+  -- The kind of an error depends on the class.
+  if doc.place == PLACE.failed then kinds.leave(id, doc) end
   cache.change(id, doc, fields.class, class)
+  if doc.place == PLACE.failed then kinds.enter(id, doc) end
   cache.change(id, doc, fields.constraints_version, OUTDATED .. time.sequence())
   local scope = key and unique.scope(doc.queue, class, key)
   if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end

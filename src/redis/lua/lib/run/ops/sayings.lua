@@ -7,7 +7,10 @@ local says = {}
 
 function says.retry(run, after) run.retry = after end
 
-function says.error(run, error) run.error = error end
+-- The kind is '' unless the run fails for good.
+function says.error(run, error, kind)
+  run.error, run.kind = error, kind
+end
 
 function says.at(run, moment) run.at = moment end
 

@@ -1,0 +1,195 @@
+-- Failed jobs by kind of error, in each queue: an index of their ids, and a text with the times of each kind.
+--
+-- A kind is a hash that TypeScript computes for the commit with which a job fails. A job that fails without such a
+-- commit has none until the engine computes it (engine/api/errors.ts), and so has one that failed in a version without
+-- this index. A queue is whole when all of its failed jobs are in the index.
+
+local kinds = {}
+
+-- Value of `kinds_below` in the record of a queue that is whole.
+kinds.WHOLE = '-'
+
+-- The text begins with a line break, or with `+` after a kind was dropped. Its lines have the kind, the class, the
+-- times of the first and the last failure, and the number of failed jobs by minute. Then a text stays below 100 KB.
+local MOST = 100
+-- Minutes of the last half hour are kept; before that quarters, for six hours.
+local RECENT, QUARTER, PAST = 30, 15, 360
+
+kinds.noted = {} -- queue → kind → what has changed since the last flush
+
+function kinds.text_key(q) return ns .. 'counts:' .. q .. ':e' end
+
+local function index_of(q) return redis_keys.queue_key(q, 'errors') end
+
+function kinds.of(doc)
+  local kind, minute = (doc.error_kind or ''):match('^(%x+),(%d+)$')
+  return kind or '', tonumber(minute)
+end
+
+-- Texts of 16 digits are in the order of their ids.
+function kinds.member(kind, id) return kind .. ':' .. ('0'):rep(16 - #id) .. id end
+
+function kinds.id_in(member) return numbers.int(tonumber((member:match('%d+$')))) end
+
+local function note(doc, n)
+  local kind, minute = kinds.of(doc)
+  if kind == '' then return end
+  local noted = journal.within(journal.within(kinds.noted, doc.queue), kind)
+  local minutes, word = journal.within(noted, 'minutes'), numbers.int(minute)
+  journal.put(minutes, word, (minutes[word] or 0) + n)
+  if n < 0 then return end
+  local at = tonumber(doc.ended_at) or minute * 60000
+  journal.put(noted, fields.class, doc.class)
+  journal.put(noted, 'first', math.min(noted.first or at, at))
+  journal.put(noted, 'last', math.max(noted.last or at, at))
+end
+
+local function has_failed_jobs(queue_record)
+  return not queue_record.jobs_at or (queue_record.jobs_at[redis_keys.letters.failed] or 0) > 0
+end
+
+function kinds.enter(id, doc)
+  local queue_record = cache.queue(doc.queue)
+  if queue_record.kinds_below ~= kinds.WHOLE and not has_failed_jobs(queue_record) then
+    cache.change_queue(doc.queue, queue_fields.kinds_below, kinds.WHOLE)
+  end
+  cache.zset(index_of(doc.queue), kinds.member(kinds.of(doc), id), 0)
+  note(doc, 1)
+end
+
+function kinds.leave(id, doc)
+  cache.zset(index_of(doc.queue), kinds.member(kinds.of(doc), id), false)
+  note(doc, -1)
+  cache.change(id, doc, fields.error_kind, nil)
+end
+
+function kinds.set(id, doc, kind, moment)
+  cache.change(id, doc, fields.error_kind, kind ~= '' and kind .. ',' .. numbers.int(math.floor(moment / 60000)) or nil)
+end
+
+-- Returns the members of a kind, newest first. `before`: an id, or ''.
+function kinds.newest(q, kind, before, most)
+  return redis.call('ZREVRANGEBYLEX', index_of(q),
+    before ~= '' and '(' .. kinds.member(kind, before) or '(' .. kind .. ';', '(' .. kind .. ':', 'LIMIT', 0, most)
+end
+
+function kinds.count(q, kind) return redis.call('ZLEXCOUNT', index_of(q), '(' .. kind .. ':', '(' .. kind .. ';') end
+
+function kinds.size(q) return redis.call('ZCARD', index_of(q)) end
+
+local function is_listed(q, kind)
+  local text = cache.text_at(kinds.text_key(q)) or ''
+  return kind == '' or text:sub(1, 1) == '+' or text:find('\n' .. kind .. '\t', 1, true) ~= nil
+end
+
+function kinds.has(id, doc)
+  local kind = kinds.of(doc)
+  return redis.call('ZSCORE', index_of(doc.queue), kinds.member(kind, id)) and is_listed(doc.queue, kind)
+end
+
+-- For repairs.
+function kinds.put_back(id, doc)
+  local kind = kinds.of(doc)
+  cache.zset(index_of(doc.queue), kinds.member(kind, id), 0)
+  if not is_listed(doc.queue, kind) then note(doc, 1) end
+end
+
+-- For a document that is damaged.
+function kinds.drop(q, id, kind)
+  if #id > 16 then return end
+  for _, one in ipairs({ kind, '' }) do cache.zset(index_of(q), kinds.member(one, id), false) end
+end
+
+-- Removes members without a failed job, among the first of them.
+function kinds.mend(q, most)
+  local members, ids = redis.call('ZRANGE', index_of(q), 0, most - 1), {}
+  for i, member in ipairs(members) do ids[i] = kinds.id_in(member) end
+  cache.fetch_jobs(ids)
+  for i, member in ipairs(members) do
+    local doc = cache.find(ids[i])
+    if not doc or doc.place ~= PLACE.failed or doc.queue ~= q or kinds.member(kinds.of(doc), ids[i]) ~= member then
+      cache.zset(index_of(q), member, false)
+    end
+  end
+end
+
+local function bucket_of(minute, newest) return newest - minute < RECENT and minute or minute - minute % QUARTER end
+
+local function add_minutes(text, more)
+  local found, counts, newest = {}, {}, 0
+  for minute, n in text:gmatch('(%d+):(%d+)') do found[#found + 1] = { tonumber(minute), tonumber(n) } end
+  for minute, n in pairs(more) do found[#found + 1] = { tonumber(minute), n } end
+  for _, one in ipairs(found) do
+    if one[2] > 0 then newest = math.max(newest, one[1]) end
+  end
+  -- Jobs that leave come last, and may have failed in a minute that is now a part of a quarter.
+  table.sort(found, function(a, b) return a[2] > b[2] end)
+  for _, one in ipairs(found) do
+    local word = numbers.int(bucket_of(one[1], newest))
+    if one[2] < 0 and not counts[word] then word = numbers.int(one[1] - one[1] % QUARTER) end
+    if one[2] > 0 or counts[word] then counts[word] = (counts[word] or 0) + one[2] end
+  end
+  local kept, words = {}, {}
+  for word, n in pairs(counts) do
+    if n > 0 and newest - tonumber(word) < PAST then kept[#kept + 1] = tonumber(word) end
+  end
+  table.sort(kept)
+  for i, minute in ipairs(kept) do words[i] = numbers.int(minute) .. ':' .. numbers.int(counts[numbers.int(minute)]) end
+  return table.concat(words, ' ')
+end
+
+local LINE = '([^\t\n]*)\t(%d+)\t(%d+)\t([^\n]*)'
+
+local function changed_line(line, more)
+  local class, first, last, minutes = line:match('^' .. LINE .. '$')
+  first = math.min(tonumber(first) or numbers.never, more.first or numbers.never)
+  last = math.max(tonumber(last) or 0, more.last or 0)
+  return (more.class or class) .. '\t' .. numbers.int(first) .. '\t' .. numbers.int(last) .. '\t'
+    .. add_minutes(minutes or '', more.minutes)
+end
+
+-- Drops the kinds whose last failure is longest ago.
+local function bounded(text)
+  local lines = {}
+  for line, last in text:gmatch('(%x+\t[^\t\n]*\t%d+\t(%d+)\t[^\n]*)\n') do
+    lines[#lines + 1] = { line = line, last = tonumber(last) }
+  end
+  if #lines <= MOST then return text end
+  table.sort(lines, function(a, b) return a.last > b.last end)
+  local kept = {}
+  for i = 1, MOST do kept[i] = lines[i].line .. '\n' end
+  return '+\n' .. table.concat(kept)
+end
+
+function kinds.settle()
+  for q, noted in pairs(kinds.noted) do
+    local text, is_new = cache.text_at(kinds.text_key(q)) or '\n', false
+    for kind, more in pairs(noted) do
+      local _, to = text:find('\n' .. kind .. '\t', 1, true)
+      local stop = to and text:find('\n', to, true)
+      if stop then
+        text = text:sub(1, to) .. changed_line(text:sub(to + 1, stop - 1), more) .. text:sub(stop)
+      elseif more.class then
+        text = text .. kind .. '\t' .. changed_line('', more) .. '\n'
+        is_new = true
+      end
+    end
+    if text ~= '\n' then cache.set_text(kinds.text_key(q), is_new and bounded(text) or text) end
+    kinds.noted[q] = nil
+  end
+end
+
+-- Returns the known kinds, and whether some were dropped.
+function kinds.listed(q)
+  local text, list = cache.text_at(kinds.text_key(q)) or '', {}
+  for kind, class, first, last, minutes in text:gmatch('(%x+)\t' .. LINE .. '\n') do
+    list[#list + 1] = { kind = kind, class = class, first = first, last = last, minutes = minutes }
+  end
+  return list, text:sub(1, 1) == '+'
+end
+
+function kinds.is_whole(q)
+  return cache.queue(q).kinds_below == kinds.WHOLE or not has_failed_jobs(cache.queue(q))
+end
+
+return kinds

@@ -1,0 +1,79 @@
+-- errors: Returns the failed jobs of each queue by kind of error. Read only.
+--
+-- keys: none
+-- by: API, dashboard
+-- reads: counts, job, jobs, queue, queues
+-- writes: none
+-- args: ns, clock, seed, queue_name, class, most:int
+-- returns: errors
+-- class: '' for all; most: number of newest ids of each kind
+
+local queues = require 'look/queues'
+local kinds = require 'queue/kinds'
+local values = require 'job/values'
+
+local names = queues.asked(queue_name)
+queues.fetch(names)
+local failing, texts = {}, {}
+for _, name in ipairs(names) do
+  if not tally.is_empty(name, 'failed') then
+    failing[#failing + 1] = name
+    texts[#failing] = kinds.text_key(name)
+  end
+end
+cache.fetch(texts)
+
+-- The kinds of a queue that have failed jobs now. Their newest jobs tell the message.
+local newest = {}
+local function kinds_of(name)
+  local found, counted = {}, 0
+  for _, one in ipairs((kinds.listed(name))) do
+    local members = (class == '' or one.class == class) and kinds.newest(name, one.kind, '', most) or {}
+    if members[1] then
+      one.ids = {}
+      for i, member in ipairs(members) do one.ids[i] = kinds.id_in(member) end
+      one.count = #members < most and #members or kinds.count(name, one.kind)
+      counted = counted + one.count
+      newest[#newest + 1] = one.ids[1]
+      found[#found + 1] = one
+    end
+  end
+  return found, counted
+end
+
+local rows, lists = {}, {}
+for i, name in ipairs(failing) do
+  local found, counted = kinds_of(name)
+  local failed = (cache.queue(name).jobs_at or {})[redis_keys.letters.failed] or tally.count(name, 'failed')
+  lists[i] = { found = found, failed = failed, unsorted = failed > counted and kinds.count(name, '') or 0 }
+end
+
+-- Beyond 4 MiB of documents, kinds have no message.
+local MAX_READ, CHUNK, read_bytes = 4194304, 64, 0
+local errors = {}
+for from = 1, #newest, CHUNK do
+  local some, beside = read_bytes < MAX_READ and tables.slice(newest, from, from + CHUNK - 1) or {}, {}
+  cache.fetch_jobs(some)
+  for _, id in ipairs(some) do
+    local doc = cache.find(id)
+    read_bytes = read_bytes + #(cache.text_at(redis_keys.key_of(id)) or '')
+    if doc then errors[id] = doc end
+    if doc and doc.last_error == '^' then beside[#beside + 1] = redis_keys.side_key(id, 'f:' .. fields.last_error) end
+  end
+  cache.fetch(beside)
+end
+
+for i, name in ipairs(failing) do
+  local shown = {}
+  for _, one in ipairs(lists[i].found) do
+    local doc = errors[one.ids[1]]
+    shown[#shown + 1] = row_of.kind { kind = one.kind, class = one.class, first = one.first, last = one.last,
+      minutes = one.minutes, count = numbers.int(one.count), jobs = one.ids,
+      error = doc and values.get_value(one.ids[1], doc, fields.last_error) or '',
+      redacts = doc and doc.redacts or '' }
+  end
+  rows[i] = row_of.failing { queue = name, failed = numbers.int(lists[i].failed),
+    unsorted = numbers.int(lists[i].unsorted), kinds = shown,
+    below = kinds.is_whole(name) and '' or cache.queue(name).kinds_below or '0' }
+end
+return reply.errors { queues = rows }
