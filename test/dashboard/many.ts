@@ -12,6 +12,15 @@ const charge = defineWorker({
     if ((job.args as { fails: boolean }).fails) throw Object.assign(new Error('card declined'), { stack: '' })
   },
 })
+const causes = ['no stock', 'bad address', 'timeout']
+const broken = defineWorker({
+  class: 'broken',
+  queue: 'broken',
+  retry: { max: 0 },
+  perform(job) {
+    throw Object.assign(new Error(job.args as string), { stack: '' })
+  },
+})
 const AT_ONCE = 1_000
 
 type Listed = { ids: number[]; pages: number; progress: string[]; note: string }
@@ -24,7 +33,7 @@ export function suite(size: number): void {
   const made: number[] = []
 
   beforeAll(async () => {
-    pages = await startPages({ workers: [charge] })
+    pages = await startPages({ workers: [charge, broken] })
     await pages.engine.workers.register('many', 'waits', { pull: true })
     await pages.engine.workers.register('few', 'waits', { pull: true })
     receiver = await startReceiver((_, response) => response.writeHead(410).end())
@@ -144,4 +153,36 @@ export function suite(size: number): void {
     }
     throw new Error('the count did not end')
   })
+
+  test('a kind of errors has the same number in the list of kinds, in its list of jobs and in its bulk action', async () => {
+    const n = size / 20
+    const jobs = Array.from({ length: n }, (_, i) => ({
+      queue: 'broken',
+      class: 'broken',
+      args: JSON.stringify(causes[i % 3]),
+    }))
+    for (let i = 0; i < n; i += AT_ONCE) await pages.engine.jobs.enqueue(jobs.slice(i, i + AT_ONCE))
+    const count = async () => (await pages.engine.errors.list({ class: 'broken' })).looked
+    await pages.until(async () => (await count()) === n, 300_000)
+    const { errors, cursor } = await pages.engine.errors.list({ class: 'broken', details: true })
+    expect([errors.length, cursor]).toEqual([3, null])
+    const number = (one: number) => one.toLocaleString('en-US')
+    for (const { error, count, message, minutes } of errors) {
+      const expected = jobs.filter(({ args }) => JSON.parse(args) === message).length
+      expect([count, minutes!.reduce((sum, one) => sum + one.count, 0)]).toEqual([expected, expected])
+      const first = await pages.engine.jobs.list({ error, limit: 50 })
+      expect([first.jobs.length, first.total]).toEqual([Math.min(50, expected), expected])
+      const { note } = await listed(`/jobs?status=failed&error=${error}`, 1)
+      expect(note).toBe(`${number(expected)} failed jobs`)
+      const ids: number[] = []
+      for (let cursor: string | undefined | null; cursor !== null; ) {
+        const page = await pages.engine.bulk.preview({ filter: { error }, action: 'retry' }, { cursor, pages: 1 })
+        ids.push(...page.ids)
+        cursor = page.cursor
+      }
+      expect(new Set(ids).size).toBe(expected)
+    }
+    const { jobs: ofClass, total } = await pages.engine.jobs.list({ status: 'failed', class: 'broken', limit: 50 })
+    expect([ofClass.length, total]).toEqual([50, n])
+  }, 600_000)
 }

@@ -25,6 +25,14 @@ const listener = defineWorker({
   perform: (job: Job) => job.suspend(),
 })
 
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform(job: Job) {
+    throw Object.assign(new Error('abc'[(job.args as { cause: number }).cause]), { stack: '' })
+  },
+})
+
 const busy = defineWorker({
   class: 'busy',
   in: { left: {} },
@@ -55,8 +63,11 @@ const tested = [
   'three',
   'bulk',
   'shown',
+  'failing',
 ]
-const workers = [...held, ...tested].flatMap((queue) => [noop, pass, listener, busy].map((one) => ({ ...one, queue })))
+const workers = [...held, ...tested].flatMap((queue) =>
+  [noop, pass, listener, busy, fails].map((one) => ({ ...one, queue })),
+)
 
 const BATCH = 100
 
@@ -284,6 +295,28 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
     // Every second tick is recorded.
     expect(sum).toBe(9)
+  })
+
+  // ZADD of the index of errors, one for all. Each failure also costs an entry of the log and one of its runs.
+  test('100 runs that fail for good: 1 command for the index of their errors', async () => {
+    const queue = await use('failing')
+    await pause(queue)
+    const failing = Array.from({ length: BATCH }, (_, i) => jobs(1, queue, 'fails', { args: `{"cause":${i % 3}}` })[0]!)
+    const { commands } = await cost(async () => {
+      await make(failing)
+      await pause(queue, false)
+    })
+    const { errors, looked } = await kit.engine.errors.list({ queue })
+    expect([errors.map(({ count }) => count), looked]).toEqual([[34, 33, 33], 100])
+    expect(commands).toMatchObject({})
+  })
+
+  // EVALSHA, TIME, SMEMBERS, MGET of queues, of texts, of documents and of errors; a range and a count for each kind.
+  test('kinds of errors of all queues (measured 7, and 2 for each kind)', async () => {
+    await cost(() => kit.engine.errors.list({}))
+    const { calls, billed, commands } = await cost(() => kit.engine.errors.list({}))
+    expect(calls).toBe(2)
+    expect(billed, JSON.stringify(commands)).toBe(14)
   })
 
   test('the data of a page about jobs (budget 2 calls and 20 billed, measured 1 and 6)', async () => {

@@ -1,5 +1,5 @@
-// Failed jobs by kind of error, from the index that failing commits write (lib/queue/kinds.lua). Jobs that have no kind
-// yet get one when kinds are asked for. Muted kinds are left out.
+// Failed jobs by kind of error, from the index that failing commits write (lib/queue/kinds.lua). A list of kinds first
+// computes the kinds of jobs that have none. Muted kinds are left out.
 
 import { isFull, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'

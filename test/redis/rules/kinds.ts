@@ -66,7 +66,7 @@ const rule131: Facts = {
     await sameAsScan(world)
     expect(Object.values(await textOf(world)).map((line) => line.class)).toEqual(['plain', 'plain', 'child'])
   },
-  async 'a job that will be retried is not in it, nor one that is deleted as it fails'(world) {
+  async 'neither a job that will be retried nor a job that is deleted when it fails is in it'(world) {
     const id = await world.make()
     await (await world.claimOne()).fail({ max: 2 })
     expect(await world.status(id)).toBe('queued')
@@ -129,7 +129,7 @@ const rule131: Facts = {
     expect(await minutes()).toEqual(['1'])
     expect((await errorsOf(world).list({})).errors).toMatchObject([{ count: 5 }])
   },
-  async 'a job that fails without a commit has no kind until kinds are asked for'(world) {
+  async 'a job that fails without a commit has no kind until kinds are listed'(world) {
     const id = await world.make({ maxLost: 1 })
     await world.claimOne({ lease: 5_000 })
     world.advance(6_000)
@@ -176,7 +176,7 @@ const rule131: Facts = {
     const found = await world.store.list({ mode: 'all', status: 'failed', class: 'child', limit: 9 })
     expect([found.jobs.map(({ id }) => id), found.total, found.cursor]).toEqual([ids, 3, null])
   },
-  async 'jobs that failed in an earlier version are put into it when kinds are asked for'(world) {
+  async 'a list of kinds puts jobs that failed in an earlier version into it'(world) {
     const ids = [await fail(world, 'card 1 declined'), await fail(world, 'timeout')]
     const key = world.store.keys.queue('q')
     await world.client.ask((redis) => redis.del(`${key}:errors`, world.store.keys.kinds('q')))
@@ -195,7 +195,7 @@ const rule131: Facts = {
     await sameAsScan(world)
     expect((await world.queueDocument()).kb).toBe('-')
   },
-  async 'the hundred kinds that failed last are kept, and lists without the others are complete'(world) {
+  async 'the hundred kinds that failed last are kept, and lists include jobs of older kinds'(world) {
     const name = (n: number) => `${String.fromCharCode(97 + Math.floor(n / 26))}${String.fromCharCode(97 + (n % 26))}`
     for (let i = 0; i < 101; i++) {
       await fail(world, `${name(i)} is broken`)

@@ -165,7 +165,9 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
       <Filter tokens={tokens} sorted={isSorted(query)} />
       <Counts counts={data.counts} query={query} />
       {data.bulk && <BulkProgress job={data.bulk} />}
-      {data.kinds && <Kinds data={data.kinds} muted={query.get('muted') === 'true'} />}
+      {data.kinds && (
+        <Kinds data={data.kinds} muted={query.get('muted') === 'true'} all={query.get('kinds') === 'all'} />
+      )}
       {data.classes ? (
         <ByClass data={data.classes} query={query} />
       ) : (

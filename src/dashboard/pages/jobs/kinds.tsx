@@ -180,17 +180,29 @@ function Switch({ n, on }: { n: number; on: boolean }) {
   )
 }
 
-export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted?: boolean }) {
+type KindsProps = { data: KindsData; muted?: boolean; all?: boolean }
+
+function More({ n }: { n: number }) {
+  if (n <= SHOWN) return null
+  return <Link to="/jobs?status=failed&kinds=all">{`All ${count(n)} kinds`}</Link>
+}
+
+/** `all`: every kind instead of the six most frequent. */
+export function Kinds({ data, muted: isWhole = false, all = false }: KindsProps) {
   const { kinds, muted, quiet, more, deploy } = data
   const n = muted.length + quiet.length
   if (kinds.length + muted.length === 0 && !(isWhole && n > 0)) return null
-  const shown = kinds.slice(0, SHOWN)
+  const shown = all ? kinds : kinds.slice(0, SHOWN)
   return (
     <Card
       title="Kinds of errors"
-      tag={`${count(shown.length)}${more || kinds.length > SHOWN ? ' and more' : ''}`}
+      tag={`${count(kinds.length)}${more ? ' and more' : ''}`}
       kind="kinds"
-      right={<Switch n={n} on={isWhole} />}
+      right={
+        <>
+          <Switch n={n} on={isWhole} /> {!all && <More n={kinds.length} />}
+        </>
+      }
     >
       {shown.length === 0 && !isWhole && <Empty>All failed jobs are of muted kinds.</Empty>}
       {(shown.length > 0 || isWhole) && (

@@ -52,15 +52,15 @@ end
 local MAX_READ, CHUNK, read_bytes = 4194304, 64, 0
 local errors = {}
 for from = 1, #newest, CHUNK do
-  local some, beside = read_bytes < MAX_READ and tables.slice(newest, from, from + CHUNK - 1) or {}, {}
+  local some, side_keys = read_bytes < MAX_READ and tables.slice(newest, from, from + CHUNK - 1) or {}, {}
   cache.fetch_jobs(some)
   for _, id in ipairs(some) do
     local doc = cache.find(id)
     read_bytes = read_bytes + #(cache.text_at(redis_keys.key_of(id)) or '')
     if doc then errors[id] = doc end
-    if doc and doc.last_error == '^' then beside[#beside + 1] = redis_keys.side_key(id, 'f:' .. fields.last_error) end
+    if doc and doc.last_error == '^' then side_keys[#side_keys + 1] = redis_keys.side_key(id, 'f:' .. fields.last_error) end
   end
-  cache.fetch(beside)
+  cache.fetch(side_keys)
 end
 
 for i, name in ipairs(failing) do

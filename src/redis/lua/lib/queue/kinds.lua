@@ -1,8 +1,8 @@
 -- Failed jobs by kind of error, in each queue: an index of their ids, and a text with the times of each kind.
 --
 -- A kind is a hash that TypeScript computes for the commit with which a job fails. A job that fails without such a
--- commit has none until the engine computes it (engine/api/errors.ts), and so has one that failed in a version without
--- this index. A queue is whole when all of its failed jobs are in the index.
+-- commit, or that failed in a version without this index, has an empty kind until engine/api/errors.ts computes it. A
+-- queue is whole if all of its failed jobs are in the index.
 
 local kinds = {}
 
@@ -15,7 +15,7 @@ local MOST = 100
 -- Minutes of the last half hour are kept; before that quarters, for six hours.
 local RECENT, QUARTER, PAST = 30, 15, 360
 
-kinds.noted = {} -- queue → kind → what has changed since the last flush
+kinds.noted = {} -- queue → kind → changes since the last flush
 
 function kinds.text_key(q) return ns .. 'counts:' .. q .. ':e' end
 
