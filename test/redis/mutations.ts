@@ -3234,7 +3234,7 @@ const definitions: Mutation[] = of(
 
 const failedByKind: Mutation[] = [
   ...of(
-    131,
+    133,
     'lib/queue/kinds.lua',
     ['  note(doc, -1)\n', '', 'jobs that leave stay counted in their minute'],
     ['  note(doc, 1)\nend', 'end', 'kinds are not listed'],
@@ -3267,24 +3267,24 @@ const failedByKind: Mutation[] = [
     ],
     ['  if not is_listed(doc.queue, kind) then note(doc, 1) end\n', '', 'a repair lists no kinds'],
   ),
-  ...of(131, 'lib/run/retry.lua', [
+  ...of(133, 'lib/run/retry.lua', [
     '  run.kind = nil\n',
     '',
     'a refused run has the kind of the error that its function reported',
   ]),
   ...of(
-    131,
+    133,
     'lib/job/places.lua',
     ['  if doc.place == PLACE.failed then kinds.leave(id, doc) end\n', '', 'nothing leaves the index'],
     ['  if place == PLACE.failed then kinds.enter(id, doc) end\n', '', 'nothing enters the index'],
   ),
-  ...of(131, 'lib/run/ops/on_records.lua', [
+  ...of(133, 'lib/run/ops/on_records.lua', [
     '  if doc.place == PLACE.failed then kinds.leave(id, doc) end\n',
     '',
     'a renamed job stays at its old kind',
   ]),
   ...of(
-    131,
+    133,
     'queries/list.lua',
     ['    if has_dropped then return nil end\n', '', 'lists leave out jobs of dropped kinds'],
     ['    if not kinds.is_whole(name) then return nil end\n', '', 'lists leave out jobs of earlier versions'],

@@ -1,4 +1,4 @@
-// Rule 131: the index of failed jobs by kind of error equals the failed jobs, and lists read it.
+// Rule 133: the index of failed jobs by kind of error equals the failed jobs, and lists read it.
 
 import { expect } from 'vitest'
 import { createErrors } from '../../../src/engine/api/errors.ts'
@@ -55,7 +55,7 @@ async function sameAsScan(world: World, queue = 'q'): Promise<void> {
   expect(Object.fromEntries(known)).toEqual(counts)
 }
 
-const rule131: Facts = {
+const rule133: Facts = {
   async 'jobs that fail for good are in it by kind, class and minute'(world) {
     await fail(world, 'card 1 declined')
     await fail(world, 'card 2 declined')
@@ -226,4 +226,4 @@ const rule131: Facts = {
   },
 }
 
-export const kinds: Record<number, Facts> = { 131: rule131 }
+export const kinds: Record<number, Facts> = { 133: rule133 }
