@@ -225,7 +225,7 @@ export const jobFields = {
   scheduledFor: ['sf', 'the slot of a schedule that it was created for', 'number'],
   relayChannel: ['rl', 'relay: its channel'],
   relayCursor: ['ru', 'relay: the last port that received its oldest message'],
-  saidEndedAt: ['sa', 'end of the last run, as its worker reported it', 'number'],
+  saidEndedAt: ['sa', 'end of the last run, as its worker reported it'],
   branchwiseAfter: [
     'bb',
     'the end after which its branches end one by one, because the family is too large for one script',
