@@ -1,6 +1,7 @@
 // Times of jobs from end to end, and the precision of delays: with an API key. The jobs are deleted afterwards.
 
 import { createClient } from '../../src/client/index.ts'
+import { sleep } from '../../src/core/sleep.ts'
 import type { Where } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
@@ -42,7 +43,7 @@ export function questionsOfJobs(place: JobsPlace) {
   }
 
   async function ended(id: number, ms: number): Promise<number> {
-    for (const end = Date.now() + ms; ; await new Promise((resolve) => setTimeout(resolve, pause))) {
+    for (const end = Date.now() + ms; ; await sleep(pause)) {
       const { status, ranAt } = await client.jobs.get(id)
       if (['completed', 'suspended', 'failed', 'terminated'].includes(status)) return Date.parse(ranAt!)
       if (Date.now() > end) throw new Error(`job ${id} is ${status} after ${ms / 1_000} s`)

@@ -1,6 +1,7 @@
 // Assumptions about the vendor's Redis, tested in a namespace that is deleted afterwards.
 
 import { Redis } from '@upstash/redis'
+import { sleep } from '../../src/core/sleep.ts'
 import { createClient } from '../../src/redis/client.ts'
 import type { Script } from '../../src/redis/script.ts'
 import * as generated from '../../src/redis/scripts.generated.ts'
@@ -220,7 +221,7 @@ async function heard({ client, key }: Asked, publish: () => Promise<unknown>, af
   const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(1)} s`
   for await (const message of client.listen(key('channel'), AbortSignal.timeout(after + 10_000))) {
     if (message !== '') return `received "${message}" after ${seconds()}`
-    await new Promise((resolve) => setTimeout(resolve, after))
+    await sleep(after)
     await publish()
   }
   throw new Error(`the subscription ended after ${seconds()} without a message`)

@@ -1,3 +1,4 @@
+import { sleep } from '../../src/core/sleep.ts'
 import { checkHealth, checkSignature, checkTick } from '../../src/deploy/checks.ts'
 import { clientFor, type Where } from '../../src/deploy/tick.ts'
 import { bellUrl } from '../../src/engine/lane/bells.ts'
@@ -26,7 +27,7 @@ async function cronArrives(url: string, patience: number, pause: number): Promis
   const asked = Date.now()
   const look = async () => (await (await fetch(`${url}/health?details=true`)).json()) as Ticked
   const first = await look()
-  for (const end = asked + patience; ; await new Promise((resolve) => setTimeout(resolve, pause))) {
+  for (const end = asked + patience; ; await sleep(pause)) {
     const { tickAt, tickBy } = await look()
     const isNew = tickAt && tickAt !== first.tickAt
     if (isNew && tickBy === 'cron')
@@ -50,7 +51,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
       },
     ])
     const { messageId } = sent as { messageId: string }
-    for (const end = Date.now() + patience; ; await new Promise((resolve) => setTimeout(resolve, pause))) {
+    for (const end = Date.now() + patience; ; await sleep(pause)) {
       const { logs } = await client.logs({ filter: { messageId } })
       const state = logs.map((log) => log.state as string).find((one) => ENDED.has(one))
       if (state || Date.now() > end) return state ?? 'not delivered yet'

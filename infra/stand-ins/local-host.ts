@@ -1,12 +1,7 @@
-// Protects against DNS rebinding: a page in a browser can point its own name to 127.0.0.1, but its requests name
-// another host.
-
 import type { IncomingMessage } from 'node:http'
-
-const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
+import { isLocal } from '../../src/dev/invocation/local-host.ts'
 
 export function refusedHost({ headers: { host = '' } }: IncomingMessage): string | undefined {
   const name = host.replace(/:\d+$/, '').toLowerCase()
-  if (LOCAL.has(name) || name.endsWith('.localhost')) return undefined
-  return `expected a request to localhost, got ${name.slice(0, 100)}`
+  return isLocal(name) ? undefined : `expected a request to localhost, got ${name.slice(0, 100)}`
 }

@@ -2,6 +2,7 @@
 
 import { ApiError, type Client } from '../client/index.ts'
 import { reasons } from '../core/reasons.ts'
+import { sleep } from '../core/sleep.ts'
 import { type Command, chosen, count, type Given, type Io, JSON_HELP, jsonFrom, reason, UsageError } from './command.ts'
 import { jobPage } from './pages.ts'
 import { targetOf } from './target.ts'
@@ -231,7 +232,7 @@ const log: Command = {
         else print(logLine(entry))
       }
       if (!follow || ended.includes(status)) return
-      await new Promise((resolve) => setTimeout(resolve, FOLLOW))
+      await sleep(FOLLOW)
     }
   },
 }

@@ -1,6 +1,7 @@
 // Parses lists of objects that differ in few members: values that an earlier object had are not checked again.
 
 import type * as z from 'zod'
+import { isObject } from './is-object.ts'
 
 /** @example isAlikeBut(['args'], { class: 'zip', args: '1' }, { class: 'zip', args: '2' }) // true */
 export function isAlikeBut<T extends object>(members: readonly (keyof T & string)[], one: T, other: T): boolean {
@@ -19,8 +20,6 @@ export function isAlikeBut<T extends object>(members: readonly (keyof T & string
 }
 
 type Row = Record<string, unknown>
-
-const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export type QuickParse = (value: unknown) => unknown
 
@@ -70,7 +69,7 @@ export function alike(item: z.ZodObject, { by, members, most }: Likeness): Quick
     const examples = new Map<unknown, Example>()
     const all: Row[] = []
     for (const row of rows) {
-      if (!isRow(row)) return undefined
+      if (!isObject(row)) return undefined
       let example = examples.get(row[by])
       const isLike = example !== undefined && isAlikeBut(members, row, example.row)
       if (!isLike) example = exampleOf(row)

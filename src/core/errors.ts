@@ -29,14 +29,15 @@ export type Code = keyof typeof codes
 /** They never fail a run. */
 const outages: ReadonlySet<Code> = new Set<Code>(['MISCONFIGURED', 'UNAVAILABLE', 'FULL'])
 
-export const isFull = (error: unknown): boolean => error instanceof SidejobError && error.code === 'FULL'
-
-export const isInternal = (error: unknown): error is SidejobError =>
-  error instanceof SidejobError && error.code === 'INTERNAL'
-
-export const isUnreadable = (error: unknown): boolean => error instanceof SidejobError && error.code === 'UNREADABLE'
+export const hasCode = (error: unknown, code: Code): error is SidejobError =>
+  error instanceof SidejobError && error.code === code
 
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
+
+/** @example const view = await engine.jobs.get('7').catch(missing) // undefined if job 7 does not exist */
+export const missing = (error: unknown): undefined => {
+  if (!hasCode(error, 'NOT_FOUND')) throw error
+}
 
 export type ErrorDetail = {
   path?: (string | number)[]

@@ -51,6 +51,9 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
 export const ended: ReadonlySet<Status> = new Set(['completed', 'failed', 'terminated'])
 
 /** An id is an integer from 1, written without a sign or leading zeros: "1abc" and "01" are none. */
+/** The id of the job of a run. */
+export const idIn = (token: string): string => token.split('.', 1)[0]!
+
 export const isId = (text: string): boolean => /^[1-9][0-9]{0,15}$/.test(text)
 
 export const isAlias = (text: string): boolean => /^\p{L}[^\p{Cc}]{0,254}$/u.test(text)

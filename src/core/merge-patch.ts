@@ -1,8 +1,8 @@
 // Merge patches (RFC 7396).
 
-type Tree = { [member: string]: unknown }
+import { isObject } from './is-object.ts'
 
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
+type Tree = { [member: string]: unknown }
 
 /** @example patched({ retry: { max: 3 }, timeout: 5 }, { retry: { max: 9 }, timeout: null }) // { retry: { max: 9 } } */
 export function patched(of: Tree, patch: Tree): Tree {
@@ -13,7 +13,7 @@ export function patched(of: Tree, patch: Tree): Tree {
     if (value === null) all.delete(name)
     else {
       const was = all.get(name)
-      all.set(name, isTree(value) ? patched(isTree(was) ? was : {}, value) : value)
+      all.set(name, isObject(value) ? patched(isObject(was) ? was : {}, value) : value)
     }
   }
   return Object.fromEntries(all)
@@ -24,7 +24,7 @@ export function differing(one: Tree, other: Tree, above = ''): string[] {
   const names = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...names].flatMap((name) => {
     const [a, b] = [one, other].map((of) => (Object.hasOwn(of, name) ? of[name] : undefined))
-    if (isTree(a) && isTree(b)) return differing(a, b, `${above}${name}.`)
+    if (isObject(a) && isObject(b)) return differing(a, b, `${above}${name}.`)
     return JSON.stringify(a) === JSON.stringify(b) ? [] : [`${above}${name}`]
   })
 }

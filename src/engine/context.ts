@@ -5,6 +5,7 @@ import { SidejobError } from '../core/errors.ts'
 import { RETRY_FOR } from '../core/idempotency.ts'
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
+import { refusalIn } from '../redis/answers.ts'
 import type { Client } from '../redis/client.ts'
 import type { Words } from '../redis/ops.ts'
 import type { Store } from '../redis/store.ts'
@@ -62,6 +63,11 @@ export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq:
 
 export function checkClaim({ word }: { word: string }): void {
   if (word === 'stale') throw new SidejobError('TAKEN', 'this Idempotency-Key was used for another claim')
+}
+
+export function checkRefusal(answer: string): void {
+  const refusal = refusalIn(answer)
+  if (refusal) throw new SidejobError('REFUSED', `${refusal.code}: ${refusal.message}; the run has failed`)
 }
 
 /** Uses the caller's key for a day, or else a random key that makes our own retries safe. */

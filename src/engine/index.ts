@@ -2,7 +2,7 @@
 
 import { CALLBACKS } from '../core/callback.ts'
 import { type Prices, priceOf } from '../core/cost.ts'
-import { isFull, SidejobError } from '../core/errors.ts'
+import { hasCode, SidejobError } from '../core/errors.ts'
 import type { Retry } from '../core/retry.ts'
 import type { Worker } from '../core/worker.ts'
 import { outcomeToSend, type SentOutcome } from '../redis/changes.ts'
@@ -225,7 +225,7 @@ function assemble(options: EngineOptions) {
       await registry.announce(known)
     } catch (error) {
       // An isolate that is not registered yet must be able to empty a full Redis.
-      if (isFull(error)) return
+      if (hasCode(error, 'FULL')) return
       throw error
     }
     announced = true

@@ -1,7 +1,7 @@
 // The place of a request: the deployment or a tenant. A tenant has its own engine with its own namespace in Redis, so
 // a request can name nothing of another tenant.
 
-import { SidejobError } from '../core/errors.ts'
+import { missing, SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
 import { Lru } from '../core/lru.ts'
 import type { KeyLimits, KnownKey } from '../engine/engine.ts'
@@ -59,11 +59,7 @@ export function createPlaces<E extends Engine>(
 
   /** Does nothing if the tenant is suspended. */
   async function suspend(name: string): Promise<void> {
-    try {
-      await engine.tenants.remove(name)
-    } catch (error) {
-      if (!(error instanceof SidejobError && error.code === 'NOT_FOUND')) throw error
-    }
+    await engine.tenants.remove(name).catch(missing)
   }
 
   async function eraseFiles(name: string, cursor: string, preview = false) {

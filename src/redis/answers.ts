@@ -1,6 +1,12 @@
 // Answers of scripts. Lua writes `return reply.made { jobs = …, rings = … }` and `row_of.ring { queue = …, bell = …
 // }`, and the build turns these into lists in the order of these tables; `answerOf` restores the names.
 
+/** The answer to a run whose changes were refused is `refused:CODE why`. */
+export function refusalIn(answer: string): { code: string; message: string } | undefined {
+  const [, code, message] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
+  return code === undefined ? undefined : { code, message: message! }
+}
+
 export const rows = {
   /** `at` is absent if the caller must ring now. */
   ring: { queue: 'text', bell: 'text', at: 'moment' },

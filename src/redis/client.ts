@@ -3,6 +3,7 @@
 import { Redis } from '@upstash/redis'
 import { isOutage, SidejobError } from '../core/errors.ts'
 import { requestDelay } from '../core/retry.ts'
+import { sleep } from '../core/sleep.ts'
 import { faultOf, isAnswer, isNoScript, isTimeout } from './faults.ts'
 import { argumentsOf, type Evaluate, inSources, type Script } from './script.ts'
 
@@ -29,8 +30,6 @@ type Sending = {
   /** Maps lines of a script to places in the sources. */
   placed?: (text: string) => string
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 // These arguments identify a call, and Redis answers a repeat with the first answer.
 const named = ['once', 'lane'] as const
@@ -68,7 +67,7 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
           if (isOutage(found)) fault = found
           throw found
         }
-        await pause(requestDelay(attempt))
+        await sleep(requestDelay(attempt))
       }
     }
   }

@@ -4,7 +4,8 @@
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
 import { type Encoded, wireSize } from '../core/codec/value.ts'
-import { SidejobError } from '../core/errors.ts'
+import { hasCode, SidejobError } from '../core/errors.ts'
+import { idIn } from '../core/job.ts'
 import { limits } from '../core/limits.ts'
 import type { RunOutcome } from './changes.ts'
 import { reasonOf } from './faults.ts'
@@ -107,13 +108,12 @@ const errorLog = (entry: string): Words => ops.log({ level: 'error', entry: entr
 const onceFor = ({ token, n }: RunOutcome): Once => ({ key: `log ${token} ${n}`, period: 60_000, fingerprint: '' })
 
 const report = (error: unknown): void => {
-  if (error instanceof SidejobError && error.code === 'NOT_FOUND') return
-  console.error('sidejob: a log entry could not be kept:', error)
+  if (!hasCode(error, 'NOT_FOUND')) console.error('sidejob: a log entry could not be kept:', error)
 }
 
 /** `keep` writes log entries of refused runs, and why a run could not be committed. */
 export function isolating(commit: Commit, keep: Keep): Commit {
-  const idOf = ({ token }: RunOutcome): string => token.split('.', 1)[0]!
+  const idOf = ({ token }: RunOutcome): string => idIn(token)
 
   async function keepLogs(runs: readonly RunOutcome[], { answers }: CommitAnswer): Promise<void> {
     for (const [i, answer] of answers.entries()) {
@@ -168,7 +168,7 @@ export function isolating(commit: Commit, keep: Keep): Commit {
     try {
       return await finished(runs, await commit({ ...request, runs }))
     } catch (error) {
-      if (!(error instanceof SidejobError) || !blamed.has(error.code) || runs.length === 0) throw error
+      if (!isBlamed(error) || runs.length === 0) throw error
       const done = await finished(runs, await alone(runs))
       if (!request.lane && !request.claim) return done
       return behind(done, await commit({ ...request, runs: [] }))

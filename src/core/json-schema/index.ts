@@ -1,6 +1,7 @@
 // Checks values against foreign JSON Schemas: errors have the usual form, and neither a schema nor a value can make the
 // check slow.
 
+import { isObject } from '../is-object.ts'
 import { type Pattern, patternOf, type Spend } from './pattern.ts'
 
 export type Path = (string | number)[]
@@ -57,8 +58,7 @@ class SchemaFault extends Error {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+const isMap = (value: unknown): value is Record<string, unknown> => isObject(value) && !(value instanceof Uint8Array)
 
 const textsOf = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string')
@@ -73,7 +73,7 @@ const written: Record<string, [(value: unknown) => boolean, string]> = {
   enum: [Array.isArray, 'a list of values'],
   required: [textsOf, 'a list of names'],
   uniqueItems: [(is) => typeof is === 'boolean', 'true or false'],
-  dependentRequired: [(is) => isObject(is) && Object.values(is).every(textsOf), 'lists of names'],
+  dependentRequired: [(is) => isMap(is) && Object.values(is).every(textsOf), 'lists of names'],
   $ref: [(to) => typeof to === 'string' && /^#(\/|$)/.test(to), 'a place in this schema, like "#/$defs/item"'],
 }
 
@@ -82,9 +82,8 @@ const step = (text: string): string => decodeURIComponent(text).replaceAll('~1',
 function found(root: unknown, ref: string): Schema | undefined {
   let at: unknown = root
   for (const name of ref.split('/').slice(1).map(step))
-    at =
-      (isObject(at) || Array.isArray(at)) && Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined
-  return isObject(at) || typeof at === 'boolean' ? (at as Schema) : undefined
+    at = (isMap(at) || Array.isArray(at)) && Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined
+  return isMap(at) || typeof at === 'boolean' ? (at as Schema) : undefined
 }
 
 class Checked {
@@ -101,7 +100,7 @@ class Checked {
 
   #read(schema: unknown, path: Path): void {
     if (typeof schema === 'boolean') return
-    if (!isObject(schema)) throw new SchemaFault(path, 'expected a schema: an object, true or false')
+    if (!isMap(schema)) throw new SchemaFault(path, 'expected a schema: an object, true or false')
     if (path.length > 2 * most.depth)
       throw new SchemaFault(path, `expected at most ${most.depth} schemas in each other`)
     if (++this.#schemas > most.schemas) throw new SchemaFault(path, `expected at most ${most.schemas} schemas in one`)
@@ -118,7 +117,7 @@ class Checked {
     if (one.includes(word)) this.#read(value, path)
     if (list.includes(word)) this.#each(Array.isArray(value) ? value : undefined, path, 'a list of schemas')
     if (!named.includes(word)) return
-    this.#each(isObject(value) ? value : undefined, path, 'schemas by their names')
+    this.#each(isMap(value) ? value : undefined, path, 'schemas by their names')
     if (word === 'patternProperties')
       for (const name of Object.keys(value as object)) this.#pattern(name, [...path, name])
   }
@@ -149,7 +148,7 @@ const isType = (value: unknown, type: string): boolean => {
   if (type === 'number') return typeof value === 'number' || typeof value === 'bigint'
   if (type === 'null') return value === null
   if (type === 'array') return Array.isArray(value)
-  return type === 'object' ? isObject(value) : typeof value === type
+  return type === 'object' ? isMap(value) : typeof value === type
 }
 
 /** Equal values have equal text, whatever the order of members. */
@@ -157,7 +156,7 @@ export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'bigint'
       ? Number(inner)
-      : isObject(inner)
+      : isMap(inner)
         ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
         : inner,
   )
@@ -243,7 +242,7 @@ class Look {
 
   #parts(schema: Record<string, unknown>, value: unknown, path: Path): Fault | undefined {
     if (Array.isArray(value)) return this.#items(schema, value, path)
-    return isObject(value) ? this.#members(schema, value, path) : undefined
+    return isMap(value) ? this.#members(schema, value, path) : undefined
   }
 
   #items(schema: Record<string, unknown>, items: unknown[], path: Path): Fault | undefined {

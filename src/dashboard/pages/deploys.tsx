@@ -1,8 +1,8 @@
 // Deploys: which version came when, and counts, errors and durations before and after one.
 
+import { missing } from '../../core/errors.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
-import { missing } from '../missing.ts'
 import { type Asked, page } from '../page.ts'
 import { Card, Head, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'

@@ -4,6 +4,7 @@ import { CLOSED, each, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { isObject } from '../../core/is-object.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { FOREVER } from '../../core/schemas.ts'
 import type { WorkerDefinition, WorkerUnfit } from '../../engine/engine.ts'
@@ -78,12 +79,10 @@ export function workerTexts(worker: WorkerDefinition): WorkerTexts {
 type Tree = Record<string, unknown>
 type Members = Record<string, string | undefined>
 
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function portsIn(text: string, name: WorkerField): Tree {
   if (text === '') return {}
   const tree = parseJson(jsonText(text, name), each({ default: CLOSED, schema: CLOSED }))
-  if (isTree(tree)) return tree
+  if (isObject(tree)) return tree
   throw new SidejobError('BAD_REQUEST', `${name}: expected an object, got ${text.slice(0, 60)}`, { path: [name] })
 }
 
@@ -101,7 +100,7 @@ function portsPatch(name: 'in' | 'out', is: WorkerTexts, was: WorkerTexts): stri
   const [before, after] = [portsIn(was[name], name), portsIn(is[name], name)]
   const gone = Object.keys(before).filter((port) => !Object.hasOwn(after, port))
   const changed = Object.entries(after).flatMap(([port, said]): [string, string][] => {
-    if (!isTree(said)) return [[port, writeJson(said)]]
+    if (!isObject(said)) return [[port, writeJson(said)]]
     if (!Object.hasOwn(before, port)) return [[port, objectOf(membersOf(said))]]
     const members = differing(membersOf(said), membersOf(before[port] as Tree))
     return Object.keys(members).length === 0 ? [] : [[port, objectOf(members)]]

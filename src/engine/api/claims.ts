@@ -1,15 +1,15 @@
 // Run protocol for pull workers: claim, commit, heartbeat.
 
 import type { Encoded } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { missing, SidejobError } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
-import type { Status } from '../../core/job.ts'
+import { idIn, type Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, ClaimRequest, Signal } from '../../redis/types.ts'
-import { type Context, checkClaim, laneOf } from '../context.ts'
+import { type Context, checkClaim, checkRefusal, laneOf } from '../context.ts'
 import type { Call, Item } from '../engine.ts'
 import { faultInArgs, schemaOfClass, skewed, skewOf } from '../jobs/checks.ts'
 import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
@@ -55,23 +55,16 @@ export function createRuns({
   async function recordOf(token: string, changes: Changes): Promise<JobRecord> {
     const known: JobRecord = { queue: '', class: '', sequence: '', token, keepResult: 1 }
     if (!needsDocument(token, changes)) return known
-    const found = await store.inspect(token.split('.', 1)[0]!).catch((error) => {
-      if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
-      throw error
-    })
+    const found = await store.inspect(idIn(token)).catch(missing)
     return { ...(found?.document ?? known), token }
   }
 
   /** A missing class is not checked here: the commit reports it. */
-  const classOf = (token: string) =>
-    classes.of(token.split('.', 1)[0]!).catch((error) => {
-      if (error instanceof SidejobError && error.code === 'NOT_FOUND') return { found: undefined, name: '' }
-      throw error
-    })
+  const classOf = (token: string) => classes.of(idIn(token)).catch(missing)
 
   async function settleRemote(token: string, said: Changes, asked?: Reach) {
     const tells = said.result !== undefined || (said.ops?.length ?? 0) > 0
-    const { found: told, name = '' } = tells ? await classOf(token) : { found: undefined }
+    const { found: told, name = '' } = (tells ? await classOf(token) : undefined) ?? {}
     const { changes, fault } = soundChanges(said, name, told)
     const document = await recordOf(token, changes)
     const found = told ?? (document.queue ? await registry.find(document.queue, document.class) : undefined)
@@ -89,7 +82,7 @@ export function createRuns({
     new SidejobError('LOST', 'the lease of this run has ended, or its token is unknown: its changes were not applied')
 
   async function endedOf(token: string): Promise<SidejobError> {
-    const { id, document } = await store.inspect(token.split('.', 1)[0]!).catch(() => ({ id: 0, document: undefined }))
+    const { id, document } = await store.inspect(idIn(token)).catch(() => ({ id: 0, document: undefined }))
     if (!document || !['terminating', 'terminated'].includes(statusOf(document))) return lost()
     const then =
       document.token === token ? 'end the run; its changes are kept' : 'the changes of this commit were not applied'
@@ -100,8 +93,7 @@ export function createRuns({
     if (answer === 'lost') throw lost()
     if (answer === 'conflict')
       throw new SidejobError('CONFLICT', 'another caller read from a port that this run read; the job is queued again')
-    const refused = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer)
-    if (refused) throw new SidejobError('REFUSED', `${refused[1]}: ${refused[2]}; the run has failed`)
+    checkRefusal(answer)
   }
 
   async function commitToken(settled: RunOutcome): Promise<{ answer: string; lent: ClaimedJob[] }> {
@@ -136,7 +128,7 @@ export function createRuns({
 
   async function jobOf(token: string): Promise<number> {
     checkToken(token)
-    const { id, document } = await store.inspect(token.split('.', 1)[0]!)
+    const { id, document } = await store.inspect(idIn(token))
     if (document.token !== token) throw lost()
     return id
   }

@@ -9,7 +9,7 @@ import { type Fields, ops, says, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
-import { type Context, checkClaim, laneOf, onceOf } from '../context.ts'
+import { type Context, checkClaim, checkRefusal, laneOf, onceOf } from '../context.ts'
 import type {
   Call,
   DeliveredFilter,
@@ -56,11 +56,6 @@ function before({ id, document, children }: ClaimedJob): DeliveredJob {
     ranAt: previousRanAt,
   }
   return deliveredJobOf(id, past, children)
-}
-
-const refused = (answer: string): SidejobError | undefined => {
-  const found = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer)
-  return found ? new SidejobError('REFUSED', `${found[1]}: ${found[2]}; the run has failed`) : undefined
 }
 
 function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sealSame }: Vault): Words {
@@ -225,8 +220,7 @@ export function createDeliveries(parts: Context) {
         words.push(...slotWords(deliveryEnd, document, outcome.slot, store.now()))
         const { answers, rings } = await store.commit({ queue: '', runs: [{ ...outcome, words }] })
         await ring(rings)
-        const refusal = refused(answers[0]!)
-        if (refusal) throw refusal
+        checkRefusal(answers[0]!)
         if (answers[0] !== 'lost') return { status: answers[0] as Status }
       }
       if (tries === MOST_TRIES) throw lost(id)

@@ -1,7 +1,7 @@
 // Doctor: finds damage and repairs it.
 
 import { encodeValue } from '../../core/codec/value.ts'
-import { isFull, SidejobError } from '../../core/errors.ts'
+import { hasCode, SidejobError } from '../../core/errors.ts'
 import { afterLook } from '../../core/examined.ts'
 import { linkOf } from '../../core/faults.ts'
 import { readGraph } from '../../core/graph.ts'
@@ -83,7 +83,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
     const known = afterLook(await store.examined(), look, now())
     if (!known) return
     await store.setExamined(known).catch((error: unknown) => {
-      if (!isFull(error)) throw error
+      if (!hasCode(error, 'FULL')) throw error
     })
   }
 

@@ -1,7 +1,7 @@
 // Flows: their graphs, wires and stored graphs.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
-import { type Code, SidejobError } from '../../core/errors.ts'
+import { type Code, hasCode, SidejobError } from '../../core/errors.ts'
 import { type Graph, graphText, readGraph } from '../../core/graph.ts'
 import { type Graphs, type Version, withGraph, withoutLast } from '../../core/graph-history.ts'
 import type { Status } from '../../core/job.ts'
@@ -116,7 +116,7 @@ export function createFlows({
       try {
         return await step(await store.flow(job))
       } catch (error) {
-        if (!(error instanceof SidejobError && error.code === 'CONFLICT') || tries === TRIES) throw error
+        if (!hasCode(error, 'CONFLICT') || tries === TRIES) throw error
       }
     }
   }

@@ -3,7 +3,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { decodeValue, encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
-import { isUnreadable, SidejobError } from '../../core/errors.ts'
+import { hasCode, SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { isId } from '../../core/job.ts'
 import type { KeptPatch, KeptStep } from '../../core/schemas.ts'
@@ -192,7 +192,7 @@ export function createJobs({
         const [word] = await change(job, [ops.delete({ force })], call)
         return word as 'gone' | 'ending'
       } catch (error) {
-        if (!force || !isUnreadable(error)) throw error
+        if (!force || !hasCode(error, 'UNREADABLE')) throw error
         await ring(await store.repair([{ kind: 'erase', who: job }]))
         return 'gone'
       }

@@ -25,17 +25,20 @@ const STARTS = 100
 
 const still = (moment: number | null, now: number): number | null => (moment !== null && moment > now ? moment : null)
 
-const limitView = (
-  { key, concurrency, rate, paused, shutUntil, running, waiting }: LimitView,
-  now: number,
-): LimitView => ({
-  key,
+type Bounds = Pick<LimitView, 'concurrency' | 'rate' | 'paused' | 'shutUntil'>
+
+const boundsOf = ({ concurrency, rate, paused, shutUntil }: Bounds, now: number) => ({
   concurrency,
   rate,
   paused,
   shutUntil: still(shutUntil, now),
-  running,
-  waiting,
+})
+
+const limitView = (row: LimitView, now: number): LimitView => ({
+  key: row.key,
+  ...boundsOf(row, now),
+  running: row.running,
+  waiting: row.waiting,
 })
 
 export const waitedView = (row: Row, now: number): WaitedLimit => ({
@@ -53,13 +56,9 @@ const detailedView = (row: Row, now: number): LimitRow => ({
 
 export function roomOf(key: string, room: Room): RoomView {
   const { settings, running, waiting, started, nextRoom, line, now } = room
-  const { concurrency, rate, paused, shutUntil } = settings
   return {
     key,
-    concurrency,
-    rate,
-    paused,
-    shutUntil: still(shutUntil, now),
+    ...boundsOf(settings, now),
     running,
     waiting,
     started,

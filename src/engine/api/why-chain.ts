@@ -1,7 +1,7 @@
 // Follows why a job does not run to its cause: the job it waits for, the limit of that job, and the holders of its
 // slots.
 
-import { isUnreadable, SidejobError } from '../../core/errors.ts'
+import { hasCode, type SidejobError } from '../../core/errors.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { statusOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
@@ -65,8 +65,8 @@ async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
   try {
     return [await linkOf(store, await store.inspect(String(id)))]
   } catch (error) {
-    if (isUnreadable(error)) return [damaged(id, error as SidejobError)]
-    if (error instanceof SidejobError && error.code === 'NOT_FOUND') return []
+    if (hasCode(error, 'UNREADABLE')) return [damaged(id, error)]
+    if (hasCode(error, 'NOT_FOUND')) return []
     throw error
   }
 }
@@ -79,7 +79,7 @@ async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
  */
 export async function followed(store: Ask, job: string, deep: number): Promise<Why> {
   const found = await store.inspect(job).catch((error: SidejobError) => {
-    if (!isUnreadable(error)) throw error
+    if (!hasCode(error, 'UNREADABLE')) throw error
     return damaged(Number(/job (\d+)/.exec(error.message)?.[1]), error)
   })
   if ('reasons' in found) return found

@@ -1,6 +1,6 @@
 // Schedules of functions: `cron` in their definition.
 
-import { SidejobError } from '../../core/errors.ts'
+import { hasCode } from '../../core/errors.ts'
 import type { JobInput } from '../engine.ts'
 import type { SetCron } from './announcement.ts'
 
@@ -12,8 +12,6 @@ type Verbs = {
     end: (alias: string) => Promise<void>
   }
 }
-
-const is = (error: unknown, code: string): boolean => error instanceof SidejobError && error.code === code
 
 export const cronSetter =
   (verbs: () => Verbs): SetCron =>
@@ -27,7 +25,7 @@ export const cronSetter =
         await engine.jobs.remove(String(job), { force: true })
       } catch (error) {
         // Another isolate has already removed it.
-        if (!is(error, 'NOT_FOUND')) throw error
+        if (!hasCode(error, 'NOT_FOUND')) throw error
       }
       return
     }
@@ -35,7 +33,7 @@ export const cronSetter =
     const input = { queue, class: name, repeat: { cron: expression, ...rest }, args }
     const set = () => engine.schedules.set(alias, input)
     await set().catch((error) => {
-      if (!is(error, 'TAKEN')) throw error
+      if (!hasCode(error, 'TAKEN')) throw error
       return set()
     })
   }

@@ -125,32 +125,6 @@ function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
 
 const argsOf = ({ args }: JobInput): Encoded | undefined => (args === 'null' ? undefined : args)
 
-const saidBy = ({
-  queue,
-  class: of,
-  at,
-  priority,
-  parent,
-  name,
-  timeout,
-  joins,
-  tag,
-  createdBy,
-  scheduledFor,
-}: JobInput) => ({
-  queue,
-  class: of,
-  at,
-  priority,
-  parent,
-  name,
-  timeout,
-  joins,
-  tag,
-  createdBy,
-  scheduledFor,
-})
-
 const overridesOf = ({ retain, history, redeliver }: JobInput): Partial<NewJob> => ({
   ...(retain === undefined ? {} : { retain }),
   ...(history === undefined ? {} : { history }),
@@ -172,7 +146,17 @@ function newJob(
   if (found) checkInputs(found, input, ports)
   return {
     ...common(found),
-    ...saidBy(input),
+    queue: input.queue,
+    class: input.class,
+    at: input.at,
+    priority: input.priority,
+    parent: input.parent,
+    name: input.name,
+    timeout: input.timeout,
+    joins: input.joins,
+    tag: input.tag,
+    createdBy: input.createdBy,
+    scheduledFor: input.scheduledFor,
     labels: mergedLabels(found?.definition.labels, input.labels),
     args: argsOf(input),
     wait: debounceOf(input)?.wait ?? input.wait,

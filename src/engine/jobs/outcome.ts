@@ -5,6 +5,7 @@ import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { dotted } from '../../core/issues.ts'
+import { idIn } from '../../core/job.ts'
 import { limits } from '../../core/limits.ts'
 import { passedBy, passedOf, passedText } from '../../core/repeat/passed.ts'
 import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.ts'
@@ -148,7 +149,7 @@ const expectWords = ({ ops = [] }: Changes, { vault }: Deciding): Words =>
 
 async function opsWords({ ops = [] }: Changes, { document, registry, vault, ...deciding }: Deciding): Promise<Words> {
   if (ops.length === 0) return []
-  const id = Number(document.token!.split('.', 1)[0])
+  const id = Number(idIn(document.token!))
   const { traceparent = document.traceparent, writer } = deciding
   const context = encodeValue({ job: id, ...(writer && { traceparent: writer }) }) as Encoded
   const words: Words = []

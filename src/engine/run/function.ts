@@ -1,7 +1,7 @@
 // Runs a function with a snapshot: startup, perform or shutdown, within its timeout.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { hasCode } from '../../core/errors.ts'
 import type { Changes, RunError, Snapshot } from '../../core/run.ts'
 import { Later, Terminal, type Worker } from '../../core/worker.ts'
 import { LAST } from '../jobs/outcome.ts'
@@ -40,9 +40,6 @@ function messageOf(thrown: unknown): string {
   }
 }
 
-/** A retry would be as large. */
-const isTooLarge = (error: unknown): boolean => error instanceof SidejobError && error.code === 'TOO_LARGE'
-
 export function runError(error: unknown): RunError {
   const { message, stack, code }: Error & { code?: string } =
     error instanceof Error ? error : { name: 'Error', message: messageOf(error), stack: undefined }
@@ -50,7 +47,8 @@ export function runError(error: unknown): RunError {
   return {
     message,
     reason: error instanceof Timeout ? 'timeout' : 'other',
-    ...(error instanceof Terminal || code === 'REFUSED' || isTooLarge(error) ? { retry: false } : {}),
+    // A retry of a run that is too large would be as large.
+    ...(error instanceof Terminal || code === 'REFUSED' || hasCode(error, 'TOO_LARGE') ? { retry: false } : {}),
     ...(error instanceof Later && error.after > 0 ? { after: error.after } : {}),
     detail,
     ...(stack ? { stack } : {}),

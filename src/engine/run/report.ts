@@ -1,6 +1,7 @@
 // Reports of runs for hooks, logs and the terminal of `sidejob dev`.
 
 import type { RunError } from '../../core/run.ts'
+import { refusalIn } from '../../redis/answers.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
@@ -57,9 +58,8 @@ export function reportOf(start: RunStart, { end, words }: RunOutcome, ms: number
 /** Temporary refusals: a name is taken, or a target is gone. */
 const passing = new Set(['TAKEN', 'NOT_FOUND', 'INTERNAL'])
 
-/** Reports a run whose changes Redis refused, as `refused:CODE why`. */
 export function refusedReport(report: RunReport, { again }: RunOutcome, answer: string): RunReport {
-  const [, code = '', message = answer] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
+  const { code, message } = refusalIn(answer) ?? { code: '', message: answer }
   const error = { message, reason: 'other' as const }
   const delay = passing.has(code) ? again?.()[1] : undefined
   return { ...report, error, ...(delay ? { outcome: 'retry', retryIn: Number(delay) } : { outcome: 'failed' }) }

@@ -1,7 +1,7 @@
 // Snapshots of claimed jobs for runs, and views for people.
 
 import type { Encoded } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { missing } from '../../core/errors.ts'
 import { readLabels } from '../../core/labels.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
@@ -75,10 +75,7 @@ function familyOf({ family }: ClaimedJob): NonNullable<Snapshot['family']> {
 }
 
 export async function adoptable(store: Store, id: number): Promise<Adoptable | null> {
-  const found = await store.inspect(String(id)).catch((error) => {
-    if (error instanceof SidejobError && error.code === 'NOT_FOUND') return null
-    throw error
-  })
+  const found = await store.inspect(String(id)).catch(missing)
   if (!found) return null
   const { queue, class: name, args } = found.document
   return {

@@ -1,6 +1,6 @@
 // UpdateJob, CancelJob, DeleteJob, RequeueJobs, and crashing names: changes of jobs by callers other than their worker.
 
-import { SidejobError } from '../../core/errors.ts'
+import { hasCode } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Call, DeliveryUpdate } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
@@ -31,7 +31,7 @@ export async function updateJob(engine: Engine, from: Given, call: Call): Promis
   if (isTaken(job) && job.repeat === null && !amendment.repeat) delete amendment.dueAt
   await engine.deliveries.update(id, amendment, call).catch((error) => {
     // Counted from a start that never was, or beyond the year 9999.
-    if (repeat && error instanceof SidejobError && error.code === 'BAD_REQUEST') throw refusals.malformed('repeat')
+    if (repeat && hasCode(error, 'BAD_REQUEST')) throw refusals.malformed('repeat')
     throw error
   })
 }
@@ -83,8 +83,7 @@ export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
 
 // Ids that lead nowhere are passed over.
 const unknown = (error: unknown): undefined => {
-  if (error instanceof Refusal || (error instanceof SidejobError && error.code === 'NOT_FOUND')) return undefined
-  throw error
+  if (!(error instanceof Refusal || hasCode(error, 'NOT_FOUND'))) throw error
 }
 
 export const crash = (engine: Engine, from: Given): Promise<void> =>

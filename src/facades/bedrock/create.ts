@@ -1,7 +1,7 @@
 // CreateJob and CreateJobs: one way for both, since many are made or none.
 
 import type { Encoded } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { hasCode, SidejobError } from '../../core/errors.ts'
 import { parseRepeat, shiftLength } from '../../core/repeat.ts'
 import type { Call, DeliveredJob, JobInput } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
@@ -129,8 +129,7 @@ async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }:
     try {
       return await engine.deliveries.update(String(id), amendment)
     } catch (error) {
-      const changed = error instanceof SidejobError && error.code === 'CONFLICT'
-      if (!changed || tries === 5) throw error
+      if (!hasCode(error, 'CONFLICT') || tries === 5) throw error
     }
   }
 }

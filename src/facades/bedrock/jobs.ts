@@ -1,6 +1,6 @@
 // The jobs of the facade: one queue, whose workers take jobs by name.
 
-import { SidejobError } from '../../core/errors.ts'
+import { hasCode, missing } from '../../core/errors.ts'
 import type { DeliveredJob } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { refusals } from './refusal.ts'
@@ -18,11 +18,8 @@ export async function openQueue(engine: Engine): Promise<void> {
 }
 
 export async function wardOf(engine: Engine, id: string, otherwise = refusals.noJob()): Promise<DeliveredJob> {
-  const found = await engine.deliveries.get(id).catch((error) => {
-    if (error instanceof SidejobError && error.code === 'NOT_FOUND') throw otherwise
-    throw error
-  })
-  if (found.queue !== QUEUE) throw otherwise
+  const found = await engine.deliveries.get(id).catch(missing)
+  if (found?.queue !== QUEUE) throw otherwise
   return found
 }
 
@@ -34,8 +31,7 @@ export async function withJob(engine: Engine, id: string, act: (job: DeliveredJo
     try {
       return await act(await wardOf(engine, id))
     } catch (error) {
-      const changed = error instanceof SidejobError && error.code === 'WRONG_STATUS'
-      if (!changed || tries === MOST_TRIES) throw error
+      if (!hasCode(error, 'WRONG_STATUS') || tries === MOST_TRIES) throw error
     }
   }
 }

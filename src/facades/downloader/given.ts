@@ -5,6 +5,7 @@ import { isCallbackGroup } from '../../core/callback.ts'
 import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Downloads } from '../../core/files.ts'
+import { isObject } from '../../core/is-object.ts'
 import { mimePatterns } from '../../core/mime.ts'
 import { topic } from '../../core/schemas.ts'
 import { callable, type Use } from '../../core/url.ts'
@@ -26,8 +27,7 @@ const attempted = (what: (given: string) => unknown) => (given: string, ctx: z.R
 
 const isObjectText = (given: string): boolean => {
   try {
-    const value: unknown = JSON.parse(given)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject(JSON.parse(given))
   } catch {
     return false
   }

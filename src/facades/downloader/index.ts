@@ -2,7 +2,7 @@
 
 import type { Context } from 'hono'
 import * as z from 'zod'
-import { SidejobError } from '../../core/errors.ts'
+import { missing, SidejobError } from '../../core/errors.ts'
 import { askedAtOf, type Downloads } from '../../core/files.ts'
 import type { JobView } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
@@ -34,13 +34,10 @@ const facade = { facade: { failure, fail, json: true }, only: 'downloads' } as c
 const open = { 'access-control-allow-origin': '*' }
 
 async function find(engine: Engine, { files }: Downloads, id: string): Promise<JobView> {
-  const missing = () => new SidejobError('NOT_FOUND', 'there is no such job')
   const job = await files.jobOf(id)
-  if (job === undefined) throw missing()
-  const view = await engine.jobs.get(String(job)).catch((error) => {
-    throw error instanceof SidejobError && error.code === 'NOT_FOUND' ? missing() : error
-  })
-  if (view.queue !== QUEUE || (await files.idOf(job, askedAtOf(view, argsOf(view)))) !== id) throw missing()
+  const view = job && (await engine.jobs.get(String(job)).catch(missing))
+  if (!view || view.queue !== QUEUE || (await files.idOf(job, askedAtOf(view, argsOf(view)))) !== id)
+    throw new SidejobError('NOT_FOUND', 'there is no such job')
   return view
 }
 

@@ -3,7 +3,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { raw } from '../../core/codec/value.ts'
-import { codes, SidejobError } from '../../core/errors.ts'
+import { codes, missing, SidejobError } from '../../core/errors.ts'
 import { check } from '../../core/issues.ts'
 import { isId } from '../../core/job.ts'
 import { readResultMap, resultMap } from '../../core/jq.ts'
@@ -48,10 +48,7 @@ const unknownJob = (id: string) => new SidejobError('NOT_FOUND', `no job has the
 /** A job of this queue; undefined when it was here and is gone. */
 async function jobOf(engine: Engine, id: string): Promise<JobView | undefined> {
   if (!isId(id)) throw unknownJob(id)
-  const found = await engine.jobs.get(id).catch((error) => {
-    if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
-    throw error
-  })
+  const found = await engine.jobs.get(id).catch(missing)
   if (found ? found.queue !== QUEUE : !(await engine.jobs.existed(id))) throw unknownJob(id)
   return found
 }

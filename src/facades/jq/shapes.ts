@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { fromBase64 } from '../../core/codec/base64.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
-import { className, closed } from '../../core/schemas.ts'
+import { className, closed, httpUrl } from '../../core/schemas.ts'
 
 const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
 
@@ -40,10 +40,8 @@ export const pushed = z.object({
 
 export const timeoutOf = (seconds: number = DEFAULT_TIMEOUT): number => Math.round(seconds * 1000)
 
-const isHttp = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
-
 export const worker = z.object({
-  url: z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://'),
+  url: httpUrl,
   secret: z.string().min(1).max(255).optional(),
 })
 

@@ -1,7 +1,7 @@
 // Verbs that are one plain command.
 
 import type { Encoded } from '../../core/codec/value.ts'
-import { isFull } from '../../core/errors.ts'
+import { hasCode } from '../../core/errors.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { readable, readObject } from '../../core/readable.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
@@ -154,7 +154,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       ask<unknown>((redis) =>
         redis.xadd(keys.audit, '*', { e: entry }, { trim: { type: 'MAXLEN', comparison: '~', threshold: AUDITED } }),
       ).catch((error: unknown) => {
-        if (!isFull(error)) throw error
+        if (!hasCode(error, 'FULL')) throw error
         return ask<unknown>((redis) => redis.eval(ADD_ALTHOUGH_FULL, [keys.audit, keys.room], [String(AUDITED), entry]))
       }),
     readAudit: (before: string, count: number) =>

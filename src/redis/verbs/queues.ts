@@ -1,6 +1,6 @@
 // Queues: settings, classes, details, and the sweep of all.
 
-import { isInternal } from '../../core/errors.ts'
+import { hasCode } from '../../core/errors.ts'
 import { answerOf, type Row } from '../answers.ts'
 import { faultsOf, listWords, type Parts, ringsOf, type ScriptFault } from '../parts.ts'
 import { decodeQueue } from '../record.ts'
@@ -53,7 +53,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
         all.faults.push(...faults)
         if (!more) return all
       } catch (error) {
-        if (!isInternal(error)) throw error
+        if (!hasCode(error, 'INTERNAL')) throw error
         const due = await ask((redis) => redis.zrange<string[]>(keys.wake, 0, MAX_DEPLOYMENTS + skip))
         const job = due.filter((member) => !member.startsWith('d:'))[skip] ?? ''
         all.faults.push({ job, what: String(error.cause ?? error) })
@@ -65,7 +65,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
 
   const tick = (limit = 100): Promise<Ticked> =>
     sweep(limit, 0).catch((error: unknown) => {
-      if (!isInternal(error)) throw error
+      if (!hasCode(error, 'INTERNAL')) throw error
       return sweepEach(limit)
     })
 

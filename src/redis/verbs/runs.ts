@@ -1,6 +1,7 @@
 // Runs: claims, commits and leases.
 
-import { isInternal } from '../../core/errors.ts'
+import { hasCode } from '../../core/errors.ts'
+import { idIn } from '../../core/job.ts'
 import { Lru } from '../../core/lru.ts'
 import { readable } from '../../core/readable.ts'
 import { answerOf, type Reply } from '../answers.ts'
@@ -78,7 +79,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
 
   /** Most deployments have no such quotas. */
   const quotasOf = (runs: readonly RunOutcome[]): Set<string> =>
-    new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(token.split('.', 1)[0]!) ?? []) : [])
+    new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(idIn(token)) ?? []) : [])
 
   const kindsOf = (runs: readonly RunOutcome[]): Set<string> =>
     new Set(runs.flatMap(({ failsIn }) => (failsIn === undefined ? [] : keys.kinds(failsIn))))
@@ -95,7 +96,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     try {
       return await asked(known, args, words)
     } catch (error) {
-      if (!isClaim || !isInternal(error)) throw error
+      if (!isClaim || !hasCode(error, 'INTERNAL')) throw error
       return asked(known, { ...args, careful: '1' }, words)
     }
   }
@@ -103,7 +104,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   /** See lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim, version = '' }: CommitRequest): Promise<CommitAnswer> {
     const sent = packedRuns(runs, lane !== undefined)
-    const owners = sent.alone.map((run) => run.token.split('.', 1)[0]!)
+    const owners = sent.alone.map(({ token }) => idIn(token))
     const known = [
       ...(queue ? [keys.queue(queue)] : []),
       ...(queue && runs.length > 0 ? [keys.classCounts(queue)] : []),
@@ -140,13 +141,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   ): Promise<{ ends: (number | null)[]; ending: string[]; signal?: Signal }> {
     const raw = await evaluate(
       scripts.extend,
-      [
-        keys.queue(queue),
-        keys.hints,
-        keys.listened,
-        keys.schema,
-        ...tokens.map((token) => keys.job(token.split('.', 1)[0]!)),
-      ],
+      [keys.queue(queue), keys.hints, keys.listened, keys.schema, ...tokens.map((token) => keys.job(idIn(token)))],
       {
         ...base(),
         queue_name: queue,

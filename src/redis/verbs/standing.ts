@@ -1,6 +1,6 @@
 // State of Redis, QStash, ticks, deployments and the doctor.
 
-import { isFull } from '../../core/errors.ts'
+import { hasCode } from '../../core/errors.ts'
 import type { Examined } from '../../core/examined.ts'
 import { readObject } from '../../core/readable.ts'
 import { fieldsOf } from '../flat.ts'
@@ -105,7 +105,7 @@ export function createStanding({ client: { ask }, keys }: Parts) {
       return both
         .then(([members]) => standingIn(members))
         .catch((error: unknown) => {
-          if (!isFull(error)) throw error
+          if (!hasCode(error, 'FULL')) throw error
           return read()
         })
     },

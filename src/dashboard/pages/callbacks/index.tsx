@@ -1,10 +1,10 @@
 // Callbacks: state, tries, and sending again.
 
+import { missing } from '../../../core/errors.ts'
 import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { queryWith, useLook } from '../../look.ts'
-import { missing } from '../../missing.ts'
 import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'

@@ -1,9 +1,8 @@
 // A job: why it does not run, its runs, and acts.
 
-import { SidejobError } from '../../../core/errors.ts'
+import { hasCode, missing, SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
-import type { PastRunView } from '../../../core/schemas.ts'
 import type { Item, JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { type Asked, page } from '../../page.ts'
@@ -86,14 +85,6 @@ function momentIn(query: URLSearchParams): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** A run that is not kept any more is none. */
-async function runOf(engine: Engine, job: string, n: number): Promise<PastRunView | null> {
-  return engine.jobs.pastRun(job, n).catch((error) => {
-    if (error instanceof SidejobError && error.code === 'NOT_FOUND') return null
-    throw error
-  })
-}
-
 /** State and result cost commands, so only their tabs load them. */
 async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
   const job = params.job!
@@ -102,7 +93,8 @@ async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabDa
   const log = engine.log.read({ job, limit: 50, until })
   if (name === 'state') return { name, state: await engine.jobs.state(job), log: (await log).entries }
   if (name === 'result') return { name, result: await engine.jobs.result(job, {}), log: (await log).entries }
-  if (run !== null) return { name, run: await runOf(engine, job, Number(run)), log: (await log).entries }
+  if (run !== null)
+    return { name, run: (await engine.jobs.pastRun(job, Number(run)).catch(missing)) ?? null, log: (await log).entries }
   return { name, log: (await log).entries }
 }
 
@@ -123,7 +115,7 @@ async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
 
 async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
   const id = params.job!
-  if (error instanceof SidejobError && error.code === 'NOT_FOUND' && isId(id) && (await engine.jobs.existed(id)))
+  if (hasCode(error, 'NOT_FOUND') && isId(id) && (await engine.jobs.existed(id)))
     throw new SidejobError('NOT_FOUND', `Job ${id} was removed some time after it ended`)
   throw error
 }

@@ -35,6 +35,7 @@ export type TabData = {
   log: LogEntry[]
   state?: Record<string, Encoded>
   result?: Awaited<ReturnType<Engine['jobs']['result']>>
+  /** Null if it is not kept. */
   run?: PastRunView | null
 }
 

@@ -1,9 +1,9 @@
 // One group: its limit, holders, waiting jobs and newest jobs.
 
 import { groupKey } from '../../../core/constraint.ts'
+import { missing } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
-import { missing } from '../../missing.ts'
 import { page } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'

@@ -1,9 +1,9 @@
 // Limits, groups and constraints.
 
+import { missing } from '../../../core/errors.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { ConstraintView, GroupView, LimitRow, OpenBreaker } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
-import { missing } from '../../missing.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'

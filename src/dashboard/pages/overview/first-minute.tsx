@@ -1,10 +1,10 @@
 // The page of a new deployment: commands to copy, and the first job.
 
 import type { Child } from 'hono/jsx'
+import { missing } from '../../../core/errors.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { Health, JobView, QueueView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { missing } from '../../missing.ts'
 import type { Asked } from '../../page.ts'
 import { Act, CopyButton, LinkButton } from '../../parts/act.tsx'
 import { Icon, Shape, StatusPill } from '../../parts/icon.tsx'
