@@ -11,7 +11,7 @@ export type Version = { at: number; by: string | null; back?: true }
 export type Graphs = { graph?: Encoded; history?: Encoded; versions?: Encoded }
 
 const historyOf = (before: readonly Encoded[]): Pick<Graphs, 'history'> =>
-  before.length > 0 ? { history: `[${before.join(',')}]` as Encoded } : {}
+  before.length > 0 ? { history: `[${before.join(',')}]` } : {}
 
 /** Oldest first. */
 export const earlier = ({ history }: Pick<Graphs, 'history'>): Encoded[] =>

@@ -65,7 +65,7 @@ export const writeWords = (to: PortRef, { values, context, notify, log, setDefau
 const sealedSpecs = (specs: PortOptions, { seal }: Vault): PortOptions =>
   mapValues(specs, (spec) => ({
     ...spec,
-    ...(spec.default === undefined ? {} : { default: seal(spec.default, 'value') as string as Encoded }),
+    ...(spec.default === undefined ? {} : { default: seal(spec.default, 'value') as string }),
   }))
 
 const amendWords = (

@@ -3,7 +3,7 @@
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
-import { type Encoded, wireSize } from '../core/codec/value.ts'
+import { wireSize } from '../core/codec/value.ts'
 import { hasCode, SidejobError } from '../core/errors.ts'
 import { idIn } from '../core/job.ts'
 import { limits } from '../core/limits.ts'
@@ -18,7 +18,7 @@ type Commit = (request: CommitRequest) => Promise<CommitAnswer>
 type Keep = (job: string, words: Words[], once: Once) => Promise<unknown>
 
 // Short words, which are the most, are counted by characters instead of bytes.
-const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wireSize(word as Encoded))
+const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wireSize(word))
 
 const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + sizeOf(word), 0)
 

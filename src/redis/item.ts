@@ -18,11 +18,11 @@ const arrivalOf = (flags = ''): { at?: number } => {
 }
 
 export function itemOf(text: string): PortItem {
-  if (text.startsWith('=')) return { data: text.slice(1) as Encoded }
+  if (text.startsWith('=')) return { data: text.slice(1) }
   const [context, channel, flags, ...data] = text.slice(1).split('\n')
   return {
-    data: data.join('\n') as Encoded,
-    ...(context ? { context: context as Encoded } : {}),
+    data: data.join('\n'),
+    ...(context ? { context } : {}),
     ...(channel ? { channel } : {}),
     ...(flags?.includes('l') ? { log: false as const } : {}),
     ...arrivalOf(flags),
@@ -53,5 +53,5 @@ export function shownItem(text: string): { data: Encoded; context?: Encoded } {
   const { data, context, channel } = itemOf(text)
   if (!channel) return context === undefined ? { data } : { data, context }
   const base = context && !context.startsWith('~') ? (JSON.parse(context) as object) : {}
-  return { data, context: JSON.stringify({ ...base, channel }) as Encoded }
+  return { data, context: JSON.stringify({ ...base, channel }) }
 }

@@ -1,6 +1,5 @@
 // Parts that all verbs of the store share: connection, keys, common arguments.
 
-import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
 import { readable } from '../core/readable.ts'
 import type { Reply, Row } from './answers.ts'
@@ -63,7 +62,7 @@ export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?
     ? (readable(() => ({
         callback: {
           document: decodeRecord(told.document, [], vault.show),
-          ...(told.error ? { error: vault.show.error(told.error) as Encoded } : {}),
+          ...(told.error ? { error: vault.show.error(told.error) } : {}),
         },
       })) ?? {})
     : {}

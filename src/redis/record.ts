@@ -209,7 +209,7 @@ export function pastRunOf(text: string): PastRun {
     token,
     retried: retried === '1',
     ...(by.join(',') && { by: by.join(',') }),
-    ...(error && { error: error as Encoded }),
+    ...(error && { error: error }),
     ...(told && toldOf(told, run)),
   }
 }

@@ -21,14 +21,14 @@ const cutAt = (text: string): string => plain(text.length > MOST ? `${text.slice
 
 /** The message of an entry, and its other members as text. Secrets are hidden. */
 export function linesOf(entry: Encoded): { text: string; rest: string } {
-  const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text as Encoded) })
+  const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text) })
   if (!(opened instanceof Map)) return { text: cutAt(said(entry, MOST)), rest: '' }
   const rest = new Map(opened)
   rest.delete('level')
   const name = typeof rest.get('message') === 'string' ? 'message' : 'error'
   const message: unknown = rest.get(name)
   rest.delete(name)
-  const { text, isCut } = textOf(writeJson(rest) as Encoded, MOST)
+  const { text, isCut } = textOf(writeJson(rest), MOST)
   return {
     text: cutAt(typeof message === 'string' ? message : ''),
     rest: rest.size === 0 ? '' : `${text}${isCut ? '…' : ''}`,

@@ -21,7 +21,7 @@ function inputLike(document: JobRecord, now: number): JobInput {
   return given({
     queue: document.queue,
     class: document.class,
-    args: document.args as Encoded | undefined,
+    args: document.args,
     priority: document.priority,
     labels: document.labels as LabelsText | undefined,
     group: group === undefined ? undefined : { id: group, concurrency },
@@ -55,7 +55,7 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
      */
     async copy(job: Ref, { args, inputs }: CopyChanges, call?: Call): Promise<Enqueued> {
       const { id, document } = await store.inspect(job)
-      if (args === undefined && isSealed(document.args as Encoded | undefined)) throw needsKey(job, 'args')
+      if (args === undefined && isSealed(document.args)) throw needsKey(job, 'args')
       const first = typeof inputs === 'object' ? inputs : await lastInputs(id, document, inputs === 'last')
       const { jobs } = await enqueue([{ ...inputLike(document, now()), ...given({ args, inputs: first }) }], call)
       return jobs[0]!

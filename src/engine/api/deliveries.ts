@@ -1,6 +1,6 @@
 // Deliveries: runs for callers that know jobs by id and hold no tokens.
 
-import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
@@ -60,7 +60,7 @@ function before({ id, document, children }: ClaimedJob): DeliveredJob {
 
 function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sealSame }: Vault): Words {
   const fields: Fields = {}
-  if (args !== undefined) fields.args = sealSame(args as Encoded, 'args')
+  if (args !== undefined) fields.args = sealSame(args, 'args')
   if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
   return [
     ...(Object.keys(fields).length ? ops.patch({ fields }) : []),
@@ -203,8 +203,8 @@ export function createDeliveries(parts: Context) {
     if (args === undefined && name === document.class) return
     const found = await registry.find(document.queue, name)
     const isLast = end === 'completed' && (slot === 'none' || !document.repeats)
-    if (isLast && args !== undefined) return checkResult(found, name, args as Encoded)
-    checkArgs(found, name, (args ?? document.args) as Encoded | undefined)
+    if (isLast && args !== undefined) return checkResult(found, name, args)
+    checkArgs(found, name, args ?? document.args)
   }
 
   async function finishDelivery(job: string, deliveryEnd: DeliveryEnd): Promise<{ status: Status }> {

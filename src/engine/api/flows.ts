@@ -95,7 +95,7 @@ export function createFlows({
       list.map(async (op) =>
         op.op === 'spawn'
           ? spawnWords(op.name, await spawnedJob(registry, op, { by: id }), store.vault)
-          : opWords(op, store.vault, encodeValue({ job: id }) as Encoded),
+          : opWords(op, store.vault, encodeValue({ job: id })),
       ),
     )
 

@@ -21,7 +21,7 @@ const [FIRST_LOOK, LAST_LOOK] = [50, 2_000]
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
 /** Values from outside have an empty context. */
-const withContext = (item: string) => ({ context: '{}' as Encoded, ...shownItem(item) })
+const withContext = (item: string) => ({ context: '{}', ...shownItem(item) })
 
 export function createPorts({ store, registry, classes, change, view, now }: Context) {
   const portOf = (dir: Dir, port: string): Target => (dir === 'in' ? { in: port } : { out: port })

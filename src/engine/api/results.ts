@@ -1,6 +1,6 @@
 // Results: wait for them, read or take them.
 
-import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { encodeValue } from '../../core/codec/value.ts'
 import { ended, type Status } from '../../core/job.ts'
 import { redacted } from '../../core/redact.ts'
 import { ops } from '../../redis/ops.ts'
@@ -19,13 +19,13 @@ function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   const kept = rest.join('\n')
   const value = type === 'success' ? show.value(kept, 'result') : show.error(kept)
   if (type === 'success')
-    return { type, finishedAt: Number(finishedAt), ...said, result: redacted(value as Encoded, paths, 'result') }
+    return { type, finishedAt: Number(finishedAt), ...said, result: redacted(value, paths, 'result') }
   const {
     message = '',
     reason = 'other',
     detail = null,
     retry,
-  } = JSON.parse(redacted(value as Encoded, paths, 'error')) as {
+  } = JSON.parse(redacted(value, paths, 'error')) as {
     message?: string
     reason?: 'other' | 'timeout'
     detail?: unknown

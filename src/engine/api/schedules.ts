@@ -246,7 +246,7 @@ export function createSchedules(
       const template: JobInput = {
         queue: queue!,
         class: name!,
-        args: args as Encoded,
+        args: args,
         ...(priority === undefined ? {} : { priority: Number(priority) }),
         ...(timeout === undefined ? {} : { timeout: Number(timeout) }),
         ...(retry === undefined ? {} : { retry: JSON.parse(retry) }),

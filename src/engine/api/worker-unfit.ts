@@ -45,7 +45,7 @@ export async function workerUnfitOf(
   const asked = looked.map(({ id, port }) => ({ id, dir: 'i' as const, port }))
   const peeked = asked.length === 0 ? [] : await store.peek(asked, VALUES)
   const ofArgs = jobs.flatMap(({ id, document }): Row[] => {
-    const why = whyNot(found, document, 'args', (document.args ?? 'null') as Encoded)
+    const why = whyNot(found, document, 'args', document.args ?? 'null')
     return why === undefined ? [] : [{ job: id, port: null, why }]
   })
   const ofPorts = looked.flatMap(({ id, document, port }, i): Row[] =>

@@ -61,7 +61,7 @@ export function faultIn(found: Described | undefined, part: Part, value: Encoded
 
 /** The fault of the args of a job that was created for another schema. */
 export function faultInArgs(found: Described, { args = 'null' }: { args?: string }): Fault | undefined {
-  const fault = faultIn(found, 'args', args as Encoded, true)
+  const fault = faultIn(found, 'args', args, true)
   return fault && { ...fault, path: ['args', ...fault.path] }
 }
 
@@ -125,7 +125,7 @@ export const checkDefault = (found: Described | undefined, name: string, part: P
   checkOne(found, name, part, value, ['value'])
 
 /** @throws REFUSED or SCHEMA_CHANGED if the class does not accept the args. Missing args are null. */
-export const checkArgs = (found: Described | undefined, name: string, args = 'null' as Encoded, built?: string): void =>
+export const checkArgs = (found: Described | undefined, name: string, args = 'null', built?: string): void =>
   checkOne(found, name, 'args', args, ['args'], built)
 
 export const checkResult = (found: Described | undefined, name: string, result: Encoded): void =>

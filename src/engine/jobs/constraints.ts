@@ -55,7 +55,7 @@ export function createConstraints(store: Store, registry: Registry) {
   }
 
   async function tagWords(id: number, doc: JobRecord, { group = groupOf(doc), seen }: Tagging = {}): Promise<Words> {
-    const job = { queue: doc.queue, class: doc.class, args: doc.args as Encoded | undefined }
+    const job = { queue: doc.queue, class: doc.class, args: doc.args }
     const found = await registry.find(job.queue, job.class)
     const limits = [...limitsOf(found, { ...job, group }), ...limitsFor(job)]
     return ops.tag({ of: id, version: known.version, limits, group: group?.id, seen })

@@ -68,7 +68,7 @@ const refusedKey = (name: string, why: string) =>
   new SidejobError('REFUSED', `args: the key function of a limit of class ${name} failed: ${why}`, { path: ['args'] })
 
 /** Computes limits from args, as the functions of the class see them. */
-function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' as Encoded }: Counted): LimitKey[] {
+function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' }: Counted): LimitKey[] {
   if (!keyed) return none
   const given = decodeValue(args)
   const parsed = local?.args?.safeParse(given)

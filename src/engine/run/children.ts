@@ -47,9 +47,9 @@ export class Children {
     const { family, children, moreChildren } = this.#buffer.snapshot
     const { finished = [], failed = [], cancelled = [] } = family ?? {}
     const ended = finished.find(({ name }) => name === child)
-    if (ended) return { result: ended.result ?? (encodeValue(null) as Encoded) }
+    if (ended) return { result: ended.result ?? encodeValue(null) }
     const broken = [...failed, ...cancelled].find(({ name }) => name === child)
-    if (broken) return { error: broken.error ?? (encodeValue({}) as Encoded) }
+    if (broken) return { error: broken.error ?? encodeValue({}) }
     return ownOf(children, child) || moreChildren ? 'open' : undefined
   }
 

@@ -26,7 +26,7 @@ export function shownValues(record: JobRecord, dir: 'i' | 'o', port: string, ite
 }
 
 export const shownError = (record: JobRecord): Encoded | null =>
-  redacted((record.lastError as Encoded | undefined) ?? null, redactedPathsOf(record), 'error')
+  redacted(record.lastError ?? null, redactedPathsOf(record), 'error')
 
 export function shownState(record: JobRecord, state: Record<string, Encoded>): Record<string, Encoded> {
   const paths = redactedPathsOf(record)

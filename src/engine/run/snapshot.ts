@@ -81,9 +81,9 @@ export async function adoptable(store: Store, id: number): Promise<Adoptable | n
   return {
     queue: queue!,
     class: name!,
-    args: (args as Encoded | undefined) ?? null,
+    args: args ?? null,
     parent: parentOf(found.document)?.id ?? null,
-    error: (found.document.lastError as Encoded | undefined) ?? null,
+    error: found.document.lastError ?? null,
   }
 }
 
@@ -124,7 +124,7 @@ export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): 
       id: lent.id,
       queue: doc.queue,
       class: doc.class,
-      args: (doc.args as Encoded | undefined) ?? null,
+      args: doc.args ?? null,
       name: doc.childName ?? null,
       createdAt: createdAtOf(doc),
       createdBy: doc.createdBy ?? '',
@@ -189,7 +189,7 @@ export function viewOf(
     queue: doc.queue,
     class: doc.class,
     status: statusOf(doc),
-    args: (doc.args as Encoded | undefined) ?? null,
+    args: doc.args ?? null,
     name: doc.childName ?? null,
     parent: parentOf(doc),
     aliases: aliasesOf(doc),
@@ -205,9 +205,9 @@ export function viewOf(
     endedAt: doc.endedAt ?? null,
     runAt: runAtOf(doc),
     waitingFor: waitingOf(doc),
-    error: (doc.lastError as Encoded | undefined) ?? null,
-    progress: (doc.progress as Encoded | undefined) ?? null,
-    repeat: (doc.repeats as Encoded | undefined) ?? null,
+    error: doc.lastError ?? null,
+    progress: doc.progress ?? null,
+    repeat: doc.repeats ?? null,
     callback: progressOf(doc, callback),
     in: portViews(doc, 'i'),
     out: portViews(doc, 'o'),

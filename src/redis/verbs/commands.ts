@@ -229,9 +229,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       const [next, flat] = await page(keys.steps(id), cursor, { count: STEPS })
       const texts = pairsOf(flat)
       return {
-        steps: Object.fromEntries(
-          texts.map(([name, text]) => [name, open.value(text.replace(STEP, ''), 'step') as Encoded]),
-        ),
+        steps: Object.fromEntries(texts.map(([name, text]) => [name, open.value(text.replace(STEP, ''), 'step')])),
         kept: Object.fromEntries(texts.map(([name, text]) => [name, keptOf(text)])),
         cursor: next,
       }

@@ -1,6 +1,6 @@
 // One callback: target, next try, circuit breaker, request and answers.
 
-import { type Encoded, encodeValue } from '../../../core/codec/value.ts'
+import { encodeValue } from '../../../core/codec/value.ts'
 import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useLook } from '../../look.ts'
@@ -83,7 +83,7 @@ function Sent({ sent }: { sent: Near['sent'] }) {
       </div>
       <div>
         <h3>Body</h3>
-        {isJson(sent.body) ? <Json value={sent.body as Encoded} /> : <pre tabindex={0}>{plain(sent.body)}</pre>}
+        {isJson(sent.body) ? <Json value={sent.body} /> : <pre tabindex={0}>{plain(sent.body)}</pre>}
       </div>
     </div>
   )
