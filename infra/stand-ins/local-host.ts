@@ -1,7 +1,12 @@
+// Protects against DNS rebinding: a page in a browser can point its own name to 127.0.0.1, but its requests name
+// another host.
+
 import type { IncomingMessage } from 'node:http'
-import { isLocal } from '../../src/dev/invocation/local-host.ts'
+
+const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 
 export function refusedHost({ headers: { host = '' } }: IncomingMessage): string | undefined {
   const name = host.replace(/:\d+$/, '').toLowerCase()
-  return isLocal(name) ? undefined : `expected a request to localhost, got ${name.slice(0, 100)}`
+  if (LOCAL.has(name) || name.endsWith('.localhost')) return undefined
+  return `expected a request to localhost, got ${name.slice(0, 100)}`
 }

@@ -1,11 +1,11 @@
 // Limits callers before Redis is asked about them: unknown callers by address, known callers by API key. Counted per
 // isolate.
 
-import { buckets, type Pace } from '../core/bucket.ts'
 import { SidejobError } from '../core/errors.ts'
 import { doors } from '../core/limits.ts'
 import { Lru } from '../core/lru.ts'
-import { networkOf } from '../core/network.ts'
+import { buckets, type Pace } from './bucket.ts'
+import { networkOf } from './network.ts'
 import type { Caller } from './places.ts'
 
 export type Gate = {

@@ -1,7 +1,7 @@
 // The network of an address, by which callers that are not known are counted.
 
 import { expect, test } from 'vitest'
-import { networkOf } from '../../src/core/network.ts'
+import { networkOf } from '../../src/http/network.ts'
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -3,8 +3,6 @@
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 
-export const isLocal = (host: string): boolean => LOCAL.has(host) || host.endsWith('.localhost')
-
 /**
  * Returns the refusal of a request whose host is neither this machine nor the host of `PUBLIC_URL`, or undefined.
  *
@@ -13,7 +11,7 @@ export const isLocal = (host: string): boolean => LOCAL.has(host) || host.endsWi
 export function refusedHost({ url }: Request, env: { PUBLIC_URL?: string }): Response | undefined {
   const { hostname } = new URL(url)
   const own = env.PUBLIC_URL && new URL(env.PUBLIC_URL).hostname
-  if (isLocal(hostname) || hostname === own) return undefined
+  if (LOCAL.has(hostname) || hostname.endsWith('.localhost') || hostname === own) return undefined
   const message = `expected a request to localhost, or to the host of PUBLIC_URL, got ${hostname}`
   return Response.json({ error: { code: 'FORBIDDEN', message } }, { status: 403 })
 }

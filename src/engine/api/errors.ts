@@ -1,7 +1,7 @@
 // Failed jobs by kind of error, from the index that failing commits write (lib/queue/kinds.lua). A list of kinds first
 // computes the kinds of jobs that have none. Muted kinds are left out.
 
-import { isFull, SidejobError } from '../../core/errors.ts'
+import { hasCode, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { readObject } from '../../core/readable.ts'
 import { ops } from '../../redis/ops.ts'
@@ -108,7 +108,7 @@ export function createErrors({ store, now }: Context) {
       try {
         await sortSome(store, queues.find(isUnsorted)!)
       } catch (error) {
-        if (!isFull(error)) throw error
+        if (!hasCode(error, 'FULL')) throw error
         break
       }
       queues = await ask(of)

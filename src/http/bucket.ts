@@ -1,6 +1,6 @@
 // Token buckets: an average rate and a burst for each name, counted in this isolate only.
 
-import { Lru } from './lru.ts'
+import { Lru } from '../core/lru.ts'
 
 /** Per second. */
 export type Pace = { rate: number; burst: number }
