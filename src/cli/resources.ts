@@ -292,6 +292,24 @@ export const resources: Record<string, Command> = {
     'lastError',
   ]),
   'files ls': list('List the stored files', (client) => client.files.list(), 'files', ['id', 'size', 'storedAt']),
+  'alerts ls': list('List open alerts and mutes', (client) => client.alerts.list(), 'alerts', [
+    'alert',
+    'isOpen',
+    'since',
+    'text',
+    'acknowledged',
+    'muted',
+  ]),
+  'alerts ack': act('Acknowledge an open alert, so that it is not sent again', 'alert', (client, alert, given) =>
+    client.alerts.acknowledge({ alert, ...chosen(given, 'reason') }),
+  ),
+  'alerts mute': act(
+    'Send nothing about an alert',
+    'alert',
+    (client, alert, given) => client.alerts.mute({ alert, ...chosen(given, 'until', 'reason') }),
+    { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; by default until you unmute it" } },
+  ),
+  'alerts unmute': act('Unmute an alert', 'alert', (client, alert) => client.alerts.unmute({ alert })),
   'audit ls': {
     does: 'List the newest changes, with the key that made each',
     options: { limit: { type: 'string', default: '50', does: 'maximum number of entries' } },

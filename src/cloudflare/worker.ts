@@ -13,6 +13,7 @@ import { createEngine } from '../engine/index.ts'
 import type { Payload } from '../engine/remote/callbacks.ts'
 import { type Deployment, deploymentOf, type Environment } from '../environment.ts'
 import { createFiles, type R2, r2Bucket } from '../files.ts'
+import type { Alerting } from '../http/alerting.ts'
 import { createApp } from '../http/app.ts'
 import type { Dashboard } from '../http/dashboard.ts'
 import type { Facade } from '../http/facade.ts'
@@ -61,6 +62,8 @@ export type WorkerSettings<E = unknown> = Hooks & {
   facades?: readonly Facade[]
   /** The dashboard below `/ui`: `dashboard()` of `sidejob/dashboard`. */
   dashboard?: Dashboard
+  /** Sends problems to people: `alerts()` of `sidejob/alerts`. */
+  alerts?: Alerting
   /** Custom bodies of callbacks, if files are stored. */
   payloads?: (downloads: Downloads) => Record<string, Payload>
 }
@@ -146,7 +149,8 @@ function failed(error: unknown): Response {
  * export default jobs.with(app)
  */
 export function createWorker<E extends object = Cloudflare.Env>(settings: WorkerSettings<E>) {
-  const { functions, storing, cron = TICK } = settings
+  const { storing, alerts, cron = TICK } = settings
+  const functions = alerts ? [...settings.functions, alerts.worker] : settings.functions
   checkWorkers(functions)
   tellLoaded(() => [...functions, ...(storing?.(NO_RESOURCES) ?? [])])
   const retry = settings.retry && readRetry(settings.retry)
@@ -197,7 +201,14 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     printRejections()
     const own = placeOf(env, deployment)
     const { engine } = own
-    const tenants = createPlaces(engine, (name) => placeOf(env, deploymentFor(deployment, name), name))
+    const places = createPlaces(engine, (name) => placeOf(env, deploymentFor(deployment, name), name))
+    const tick: typeof places.tick = async (by) => {
+      const ticked = await places.tick(by)
+      // A fault of an alert must not look like a fault of the tick.
+      await alerts?.check({ engine, publicUrl: own.publicUrl, now: clock.now() }).catch((error) => console.error(error))
+      return ticked
+    }
+    const tenants = { ...places, tick }
     const app = createApp({
       ...own,
       verify: verifier({ ...signingKeys, now: clock.now }),

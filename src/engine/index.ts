@@ -11,6 +11,7 @@ import type { Words } from '../redis/ops.ts'
 import { createStore } from '../redis/store.ts'
 import type { ClaimedJob, Inspection, Ring } from '../redis/types.ts'
 import { createVault } from '../redis/vault.ts'
+import { createAlerts } from './api/alerts.ts'
 import { createAudit } from './api/audit.ts'
 import { createBreakers } from './api/breakers.ts'
 import { BULK, createBulk, createBulkVerbs, FAMILY, goThroughFamily } from './api/bulk.ts'
@@ -339,6 +340,7 @@ function assemble(options: EngineOptions) {
     audit: createAudit(parts),
     tenants: createTenants(parts),
     views: createViews(parts),
+    alerts: createAlerts(parts),
 
     stats: { ...createStats(parts), ...createGlance(parts, health) },
     ...createFind(parts),

@@ -1,5 +1,6 @@
 // The table of routes, which checks, scopes, OpenAPI, docs and the typed client use.
 
+import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
 import { breakers } from './breakers.ts'
 import { bulk } from './bulk.ts'
@@ -60,6 +61,7 @@ export const routes = {
   audit,
   tenants,
   views,
+  alerts,
   deployments,
   files,
   system,

@@ -135,6 +135,7 @@ export const kinds = {
     'hash',
     'name of a shared view of the list of jobs → its query, whose it is and when it was shared, as JSON',
   ],
+  '~alerts': ['hash', 'alert → when it was found and told, who acknowledged or muted it, as JSON'],
   '~sources': [
     'hash',
     'build → places of its own files in the bundle and their lines, as JSON, for stacks of errors; the newest five builds',

@@ -26,6 +26,7 @@ export const keysOf = (ns: string) => ({
   tenants: `${ns}tenants`,
   ofTenant: (name: string) => namespaceOf(ns, name),
   views: `${ns}views`,
+  alerts: `${ns}alerts`,
   muted: `${ns}muted`,
   sources: `${ns}sources`,
   breakers: `${ns}breakers`,

@@ -501,7 +501,7 @@ const flows: Part = async ({ show, call }) => {
   await show('graphs.remove', { name: 'catalog' })
 }
 
-const operating: Part = async ({ show }) => {
+const operating: Part = async ({ show }, { kit }) => {
   await show('jobs.takeResult', { job: 1, body: {} })
   await show('stats.series', { queue: 'images', step: 'hour', from: NOW - HOUR, to: NOW + HOUR })
   await show('stats.classes', { queue: 'images' })
@@ -514,6 +514,15 @@ const operating: Part = async ({ show }) => {
   await show('keys.rotate', { key: id, body: { overlap: '2h' } })
   await show('keys.remove', { key: id })
   await show('audit.read', { limit: 1 })
+  const text = 'A job in queue mail has been ready for 3 min. Lanes are free; 12 jobs wait'
+  const link = `${PUBLIC_URL}/ui/queues/mail`
+  await kit.engine.alerts.open('slow mail', {
+    alert: { rule: 'slow', text, since: NOW, link, isSevere: false, at: NOW, toldAt: NOW },
+  })
+  await show('alerts.acknowledge', { body: { alert: 'slow mail', reason: 'the mail service is down' } })
+  await show('alerts.mute', { body: { alert: 'slow mail', reason: 'the printer is off' } })
+  await show('alerts.list', {})
+  await show('alerts.unmute', { body: { alert: 'slow mail' } })
   await show('views.set', { name: 'failed mail', body: { query: 'queue=mail&status=failed' } })
   await show('views.list', {})
   await show('views.remove', { name: 'failed mail' })

@@ -16,6 +16,7 @@ const sources: Record<string, string> = {
   'sidejob/testing': 'src/testing/index.ts',
   'sidejob/dashboard': 'src/dashboard/index.ts',
   'sidejob/dev': 'src/dev/index.ts',
+  'sidejob/alerts': 'src/alerts/index.ts',
   'sidejob/facades': 'src/facades/index.ts',
   'sidejob/functions': 'functions/core.ts',
   'sidejob/functions/download': 'functions/download.ts',

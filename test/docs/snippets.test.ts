@@ -20,6 +20,7 @@ const tsconfig = {
       'sidejob/client': ['../../src/client/index.ts'],
       'sidejob/testing': ['../../src/testing/index.ts'],
       'sidejob/dashboard': ['../../src/dashboard/index.ts'],
+      'sidejob/alerts': ['../../src/alerts/index.ts'],
       'sidejob/facades': ['../../src/facades/index.ts'],
       'sidejob/dev': ['../../src/dev/index.ts'],
       'sidejob/functions': ['../../functions/core.ts'],

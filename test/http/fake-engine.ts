@@ -649,6 +649,17 @@ const answers: Unperformed = {
     get: async (name) => ({ name, createdAt: 0 }),
     erase: async () => ({ keys: 0, cursor: null }),
   },
+  alerts: {
+    states: async () => new Map(),
+    open: async (_: string, state: object) => state,
+    save: async () => {},
+    list: async () => ({
+      alerts: [{ alert: 'slow mail', isOpen: true, rule: 'slow', text: 'slow', since: T, link: 'https://a', told: T }],
+    }),
+    acknowledge: async () => {},
+    mute: async () => {},
+    unmute: async () => {},
+  },
   views: {
     list: async () => ({ views: [{ name: 'Night', query: 'status=failed', by: 'ann', at: T }] }),
     set: async () => {},

@@ -18,6 +18,11 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
     types: ['src/engine'],
     packages: ['hono', 'cronstrue', 'idiomorph', '@dagrejs/dagre'],
   },
+  'src/alerts': {
+    ours: ['src/core', 'src/http', 'src/dashboard/words', 'src/engine/remote/sign.ts', 'src/index.ts'],
+    types: ['src/engine'],
+    packages: ['zod'],
+  },
   'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
   'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'src/facades', 'zod'], packages: [] },
   'src/cloudflare': {

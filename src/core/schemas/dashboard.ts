@@ -1,7 +1,7 @@
-// Data of the dashboard besides jobs: shared views of the list of jobs, and breakers of hosts.
+// Data of the dashboard besides jobs: shared views of the list of jobs, breakers of hosts, and alerts.
 
 import * as z from 'zod'
-import { moment } from './values.ts'
+import { moment, time } from './values.ts'
 
 const VIEW_QUERY = 2_000
 
@@ -32,4 +32,33 @@ export const breakerList = z.object({
       until: moment,
     }),
   ),
+})
+
+const noted = z.object({ by: z.string(), at: moment, reason: z.string().optional() })
+
+export const alertList = z.object({
+  alerts: z.array(
+    z.object({
+      alert: z.string(),
+      isOpen: z.boolean(),
+      rule: z.string().optional(),
+      text: z.string().optional(),
+      since: moment.optional(),
+      link: z.string().optional(),
+      told: moment.nullable().optional().meta({ description: 'when the last message was sent' }),
+      acknowledged: noted.optional(),
+      muted: noted.extend({ until: moment.optional() }).optional(),
+    }),
+  ),
+})
+
+const REASON = 200
+
+export const alertInput = z.strictObject({
+  alert: z.string().min(1).max(300).meta({ description: 'its name in the list, such as slow mail' }),
+  reason: z.string().max(REASON).optional(),
+})
+
+export const muteInput = alertInput.extend({
+  until: time.optional().meta({ description: 'end of the mute; by default until you unmute it' }),
 })

@@ -51,6 +51,8 @@ export type Need = {
   kind: 'failed' | 'suspended'
   icon: string
   name: string
+  /** Identifies the problem for as long as it lasts, if its name has changing numbers. */
+  subject?: string
   /** The sentence around the name: `{}` is where it goes. */
   text: string
   more?: string
@@ -78,8 +80,10 @@ const looks = {
   paused: [40, 'suspended', 'pause'],
 } as const satisfies Record<string, readonly [weight: number, kind: Need['kind'], icon: string]>
 
+export type RuleName = keyof typeof looks
+
 /** `jobs`: the number of affected jobs orders the needs of one rule. */
-function need(rule: keyof typeof looks, said: Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'>, jobs = 0): Need {
+function need(rule: RuleName, said: Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'>, jobs = 0): Need {
   const [weight, kind, icon] = looks[rule]
   return { rule, weight: weight + Math.min(9, jobs / 1_000), kind, icon, ...said }
 }
@@ -153,6 +157,7 @@ export const failing: Rule = (known) => {
   return [
     need('failing', {
       name: `${count(failed)} of ${count(all)} jobs`,
+      subject: 'jobs',
       text: '{} failed in the last 15 minutes.',
       more: `${percent(failed / all)} of the jobs that ended`,
       since: first?.at,
@@ -177,6 +182,7 @@ export const lostRuns: Rule = (known) => {
   return [
     need('lost', {
       name: many(lost, 'run'),
+      subject: 'runs',
       text: '{} lost in the last hour.',
       more: `${lostByClass(known)}No commit arrived before their leases ended: a lane or worker stopped, or could not commit. They are retried`,
       since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
@@ -400,6 +406,7 @@ export const faultsFound: Rule = ({ examined }) => {
   return [
     need('doctor', {
       name: many(found, 'fault'),
+      subject: 'faults',
       text: 'The doctor found {}.',
       more: `At ${foundWords(examined.faults)}`,
       since: examined.since ?? undefined,

@@ -186,6 +186,11 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     views: () => hashOf(keys.views),
     setView: (name: string, text: string) => ask((redis) => redis.hset(keys.views, { [name]: text })),
     removeView: (name: string) => ask<number>((redis) => redis.hdel(keys.views, name)),
+    alerts: () => hashOf(keys.alerts),
+    /** False if there is one. */
+    addAlert: async (key: string, text: string) => (await ask((redis) => redis.hsetnx(keys.alerts, key, text))) === 1,
+    setAlert: (key: string, text: string) => ask((redis) => redis.hset(keys.alerts, { [key]: text })),
+    removeAlert: (key: string) => ask<number>((redis) => redis.hdel(keys.alerts, key)),
     /** Kind of error → mute as JSON. */
     mutes: () => hashOf(keys.muted),
     setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),

@@ -406,6 +406,9 @@ test('--json makes every command print JSON only', async () => {
     'callbacks resend': ['--yes'],
     'files ls': [],
     'files purge': ['--older-than', '1d', '--yes'],
+    'alerts ls': [],
+    'alerts mute': ['slow mail', '--reason', 'known'],
+    'alerts unmute': ['slow mail'],
     'audit ls': [],
     'keys ls': [],
     'keys add': ['more', '--scope', 'read'],
@@ -438,6 +441,8 @@ test('--json makes every command print JSON only', async () => {
     'key',
     'completion',
     'flows graph',
+    // It needs an open alert.
+    'alerts ack',
     'tail',
   ]
   expect(Object.keys(words).concat(others).sort()).toEqual(commandNames().toSorted())

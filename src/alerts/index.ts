@@ -1,0 +1,141 @@
+// Alerts: checks the rules of Overview once a minute and sends the problems that it finds.
+
+import * as z from 'zod'
+import { type AlertState, newAlert, nextStep, type Problem, type Told } from '../core/alert.ts'
+import { type Length, milliseconds } from '../core/time.ts'
+import type { Worker } from '../core/worker.ts'
+import { type Need, needsOf, type RuleName } from '../dashboard/words/needs.ts'
+import { count, many } from '../dashboard/words/number.ts'
+import type { QueueView } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
+import type { Alerting } from '../http/alerting.ts'
+import { defineWorker } from '../index.ts'
+import { knownOf } from './known.ts'
+import type { AlertMessage, AlertTarget } from './targets.ts'
+
+export { type AlertMessage, type AlertTarget, pagerDuty, slack, webhook } from './targets.ts'
+
+export type AlertOptions = {
+  to: readonly AlertTarget[]
+  /** By rule: false switches it off, a length is the time that its problem must last. By default all are on, at once. */
+  rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
+  /** Jobs that are ready in one queue, for all queues or by name; more are a problem. */
+  depth?: number | Readonly<Record<string, number>>
+  /** Time after which an open alert is sent again, unless it is acknowledged; by default never. */
+  every?: Length
+}
+
+/** The queue of messages. Its own problems cause no message, because it could not be sent. */
+const QUEUE = 'alerts'
+
+/** A message that could not be sent for a day is of no use. */
+const RETRY = { max: 12, backoff: { base: 10_000 } }
+
+const plain = ({ name, text, more }: Need): string =>
+  `${text.replace('{}', name)}${more ? ` ${more}` : ''}`.slice(0, 1_000)
+
+const problemOf = (need: Need, publicUrl: string, now: number): Problem => {
+  const button = need.buttons.find((one) => 'to' in one)
+  return {
+    key: `${need.rule} ${need.subject ?? need.name}`.slice(0, 300),
+    rule: need.rule,
+    text: plain(need),
+    since: need.since ?? now,
+    link: `${publicUrl}/ui${button && 'to' in button ? button.to : '/'}`,
+    isSevere: need.kind === 'failed',
+  }
+}
+
+const messageArgs = z.object({
+  to: z.string(),
+  message: z.custom<AlertMessage>((value) => typeof value === 'object' && value !== null),
+})
+
+function senderOf(targets: readonly AlertTarget[]): Worker {
+  return defineWorker({
+    queue: QUEUE,
+    class: 'alert',
+    args: messageArgs,
+    retry: RETRY,
+    timeout: 30_000,
+    async perform(job) {
+      const { to, message } = job.args
+      const target = targets.find(({ name }) => name === to)
+      if (!target) return job.log(`no target ${to}: it was removed from alerts`)
+      const { url, headers, body } = await target.call(
+        message,
+        job.env as unknown as Record<string, string | undefined>,
+      )
+      const response = await fetch(url, { method: 'POST', headers, body, signal: job.signal })
+      await response.body?.cancel()
+      if (!response.ok) throw new Error(`${new URL(url).host} answered ${response.status}`)
+    },
+  })
+}
+
+/** Queues with more ready jobs than allowed. */
+function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], now: number): Need[] {
+  return queues.flatMap(({ name, counts, oldestReady }) => {
+    const most = typeof depth === 'object' ? depth[name] : depth
+    const ready = counts.queued - counts.scheduled
+    if (most === undefined || ready <= most) return []
+    const text = `Queue {} has ${many(ready, 'ready job')}, expected at most ${count(most)}.`
+    const buttons = [{ to: `/queues/${encodeURIComponent(name)}`, text: 'See the queue' }]
+    return [
+      { rule: 'depth', weight: 0, kind: 'suspended', icon: 'queues', name, text, since: oldestReady ?? now, buttons },
+    ]
+  })
+}
+
+/**
+ * Sends problems to people: the sentences that Overview shows, when they begin and when they are over.
+ *
+ * @example createWorker({ functions, alerts: alerts({ to: [slack('SLACK_WEBHOOK')] }) })
+ */
+export function alerts({ to, rules = {}, depth, every }: AlertOptions): Alerting {
+  const isOn = (rule: string): boolean => rules[rule as RuleName] !== false
+  const after = (rule: string): number => {
+    const chosen = rules[rule as RuleName]
+    return typeof chosen === 'object' ? milliseconds(chosen.after) : 0
+  }
+  const times = { after, ...(every === undefined ? {} : { every: milliseconds(every) }) }
+
+  async function tell(engine: Engine, { key, what, alert, once }: Told, at: number): Promise<void> {
+    const { text, rule, since, link, isSevere } = alert
+    const message: AlertMessage = { key, what, text, rule, since, link, isSevere, at }
+    await engine.jobs.enqueue(
+      to.map(({ name }) => ({
+        queue: QUEUE,
+        class: 'alert',
+        args: JSON.stringify({ to: name, message }),
+        unique: { key: `${name} ${once}`, for: 86_400_000 },
+      })) as never,
+    )
+  }
+
+  return {
+    worker: senderOf(to),
+    async check({ engine, publicUrl, now }) {
+      const [known, states] = await Promise.all([knownOf(engine, now), engine.alerts.states()])
+      const problems = new Map(
+        [...needsOf(known), ...deepOf(known.queues, depth, now)]
+          .filter(({ rule, name }) => isOn(rule) && name !== QUEUE)
+          .map((need) => problemOf(need, publicUrl, now))
+          .map((problem) => [problem.key, problem]),
+      )
+      for (const key of new Set([...problems.keys(), ...states.keys()])) {
+        const problem = problems.get(key)
+        const known: AlertState = states.get(key) ?? {}
+        const isNew = problem !== undefined && known.alert === undefined
+        const before = isNew ? await engine.alerts.open(key, { ...known, alert: newAlert(problem, now) }) : known
+        const { state, told } = nextStep(key, before, problem, times, now)
+        const isSame = JSON.stringify(state) === JSON.stringify(before)
+        // An alert that is over stays stored until its message is.
+        if (!isSame && (state.alert || !told)) await engine.alerts.save(key, state)
+        if (!told) continue
+        await tell(engine, told, now)
+        await engine.alerts.save(key, state.alert ? { ...state, alert: { ...state.alert, toldAt: now } } : state)
+      }
+    },
+  }
+}

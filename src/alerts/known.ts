@@ -1,0 +1,40 @@
+// Reads the data of the rules, once for each check.
+
+import { CALLBACKS } from '../core/callback.ts'
+import { IN_A_ROW, type Known } from '../dashboard/words/needs.ts'
+import type { Engine } from '../engine/index.ts'
+
+const MOST = 50
+
+/** Twelve commands of Redis, and more only if jobs have failed, repeat or call hosts. */
+export async function knownOf(engine: Engine, now: number): Promise<Known> {
+  const { stats, series, limits, health, hasSchedules } = await engine.stats.glance({ step: 'minute' })
+  const failedIn = (isOfCallbacks: boolean) =>
+    stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
+  const hasFailed = failedIn(true) || failedIn(false)
+  const [callbacks, schedules, kinds, classes, { breakers }] = await Promise.all([
+    failedIn(true) ? engine.callbacks.list({ state: 'FAILED', limit: MOST }) : undefined,
+    hasSchedules ? engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: MOST }) : undefined,
+    hasFailed ? engine.errors.list({ details: true, muted: true }) : undefined,
+    hasFailed ? engine.stats.classes({ hours: true }) : undefined,
+    engine.breakers.list(),
+  ])
+  return {
+    now,
+    queues: stats.queues,
+    limits,
+    points: series.points,
+    pointsByQueue: series.queues,
+    classes: classes?.classes,
+    givenUp: callbacks?.callbacks ?? [],
+    moreGivenUp: Boolean(callbacks?.cursor),
+    schedules: schedules?.schedules ?? [],
+    bells: stats.bells,
+    restored: health.restored,
+    examined: health.examined,
+    tickAt: health.tickAt,
+    breakers,
+    kinds: kinds?.errors.filter(({ muted }) => !muted),
+    muted: kinds?.errors.filter(({ muted }) => muted),
+  }
+}

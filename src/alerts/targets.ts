@@ -1,0 +1,104 @@
+// Where alerts go: Slack, PagerDuty, or any address that takes a signed JSON body.
+
+import type { Told } from '../core/alert.ts'
+import { SidejobError } from '../core/errors.ts'
+import { webhookHeaders } from '../engine/remote/sign.ts'
+
+/** The message for a target. Times are milliseconds since 1970. */
+export type AlertMessage = Pick<Told, 'key' | 'what'> & {
+  text: string
+  rule: string
+  since: number
+  link: string
+  isSevere: boolean
+  at: number
+}
+
+type Call = { url: string; headers: Record<string, string>; body: string }
+
+/** `name` is in the args of the jobs that send. Secrets are read from the environment when a message is sent. */
+export type AlertTarget = {
+  name: string
+  call: (message: AlertMessage, env: Record<string, string | undefined>) => Call | Promise<Call>
+}
+
+function settingIn(env: Record<string, string | undefined>, name: string): string {
+  const value = env[name]
+  if (value) return value
+  throw new SidejobError('MISCONFIGURED', `${name} is not set: run npx wrangler secret put ${name}`)
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+const headings = { begins: '', lasts: 'Still: ', 'is over': 'Over: ' } as const
+
+export const sentenceOf = ({ what, text }: Pick<AlertMessage, 'what' | 'text'>): string => headings[what] + text
+
+/**
+ * Sends to a Slack channel. `setting` names the secret with the address of an incoming webhook.
+ *
+ * @example slack('SLACK_WEBHOOK')
+ */
+export const slack = (setting: string): AlertTarget => ({
+  name: `slack ${setting}`,
+  call(message, env) {
+    const since = `<!date^${Math.floor(message.since / 1_000)}^since {time}|since ${new Date(message.since).toISOString()}>`
+    const text = `${sentenceOf(message)} (${since}) <${message.link}|Open>`
+    return { url: settingIn(env, setting), headers: JSON_TYPE, body: JSON.stringify({ text }) }
+  },
+})
+
+const PAGER_DUTY = 'https://events.pagerduty.com/v2/enqueue'
+
+/**
+ * Opens an incident, and resolves it when the problem is over. `setting` names the secret with the integration key.
+ *
+ * @example pagerDuty('PAGERDUTY_KEY')
+ */
+export const pagerDuty = (setting: string, url = PAGER_DUTY): AlertTarget => ({
+  name: `pagerduty ${setting}`,
+  call(message, env) {
+    const { key, what, text, link, isSevere, at } = message
+    const event = {
+      routing_key: settingIn(env, setting),
+      event_action: what === 'is over' ? 'resolve' : 'trigger',
+      dedup_key: `${new URL(link).origin} ${key}`.slice(0, 255),
+      payload: {
+        summary: text.slice(0, 1_024),
+        source: new URL(link).host,
+        severity: isSevere ? 'error' : 'warning',
+        timestamp: new Date(at).toISOString(),
+      },
+      links: [{ href: link, text: 'Open' }],
+    }
+    return { url, headers: JSON_TYPE, body: JSON.stringify(event) }
+  },
+})
+
+/**
+ * Posts JSON, signed by Standard Webhooks if `secret` names a secret (`whsec_…`). A service that sends mail takes it,
+ * too.
+ *
+ * @example webhook('https://ops.example.com/alerts', { secret: 'ALERT_SECRET' })
+ */
+export const webhook = (url: string, { secret }: { secret?: string } = {}): AlertTarget => ({
+  name: `webhook ${url}`,
+  async call(message, env) {
+    const { key, what, rule, since, link, at } = message
+    const iso = (ms: number) => new Date(ms).toISOString()
+    const body = JSON.stringify({
+      alert: key,
+      what,
+      rule,
+      text: sentenceOf(message),
+      since: iso(since),
+      at: iso(at),
+      link,
+    })
+    const secrets = secret ? [settingIn(env, secret)] : []
+    const signed = secret
+      ? await webhookHeaders(`${key} ${what} ${since}`, new TextEncoder().encode(body), secrets, at)
+      : {}
+    return { url, headers: { ...JSON_TYPE, ...signed }, body }
+  },
+})

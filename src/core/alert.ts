@@ -1,0 +1,80 @@
+// Alerts: when a message about a problem is sent, sent again, and followed by a message that it is over.
+
+/** A problem that a rule found. `key` is the same for as long as the problem lasts. */
+export type Problem = { key: string; rule: string; text: string; since: number; link: string; isSevere: boolean }
+
+/** An alert as Redis keeps it. Times are milliseconds since 1970. */
+export type Alert = {
+  rule: string
+  text: string
+  since: number
+  link: string
+  isSevere: boolean
+  /** When it was found. */
+  at: number
+  /** The problem has not been found since. */
+  goneAt?: number
+  toldAt?: number
+  acknowledged?: Noted
+}
+
+export type Noted = { by: string; at: number; reason?: string }
+
+/** An absent alert is muted in advance, or has been over since. */
+export type AlertState = { alert?: Alert; muted?: Noted & { until?: number } }
+
+export type Told = { key: string; what: 'begins' | 'lasts' | 'is over'; alert: Alert; once: string }
+
+export type AlertTimes = {
+  /** Milliseconds for which a problem must last before a message is sent, by rule. */
+  after: (rule: string) => number
+  /** Milliseconds after which the message is sent again. */
+  every?: number
+}
+
+/** A problem that is absent in one check may be there in the next. */
+const GONE_MS = 90_000
+
+export const isMuted = ({ muted }: AlertState, now: number): boolean =>
+  muted !== undefined && (muted.until === undefined || now < muted.until)
+
+type Step = { state: AlertState; told?: Told }
+
+const noted = (state: AlertState, alert: Alert): AlertState => ({ ...state, alert })
+
+/** @example newAlert({ key: 'slow mail', rule: 'slow', text, since, link, isSevere: false }, now).at === now */
+export const newAlert = ({ key: _, ...problem }: Problem, now: number): Alert => ({ ...problem, at: now })
+
+/**
+ * Returns the next state of one alert, and the message to send. The state is stored first and each message has a key, so
+ * a check that stops in between is repeated without a second message.
+ */
+export function nextStep(
+  key: string,
+  state: AlertState,
+  problem: Problem | undefined,
+  { after, every }: AlertTimes,
+  now: number,
+): Step {
+  const { alert } = state
+  if (!problem) return alert ? withoutProblem(key, state, alert, now) : { state }
+  const { goneAt: _, ...kept } = { ...newAlert(problem, now), ...alert, text: problem.text, link: problem.link }
+  const next = noted(state, kept)
+  if (isMuted(state, now) || now - kept.at < after(kept.rule)) return { state: next }
+  const tell = (what: Told['what'], mark: number): Step => ({
+    state: next,
+    told: { key, what, alert: kept, once: `${key} ${what} ${mark}` },
+  })
+  if (kept.toldAt === undefined) return tell('begins', kept.at)
+  if (every !== undefined && !kept.acknowledged && now - kept.toldAt >= every) return tell('lasts', kept.toldAt)
+  return { state: next }
+}
+
+function withoutProblem(key: string, state: AlertState, alert: Alert, now: number): Step {
+  const { goneAt } = alert
+  if (goneAt === undefined) return { state: noted(state, { ...alert, goneAt: now }) }
+  if (now - goneAt < GONE_MS) return { state }
+  const { alert: _, ...over } = state
+  if (alert.toldAt === undefined) return { state: over }
+  return { state: over, told: { key, what: 'is over', alert, once: `${key} is over ${alert.at}` } }
+}

@@ -1,0 +1,79 @@
+// Alerts that are open, acknowledged or muted.
+
+import type { AlertState } from '../../core/alert.ts'
+import { isMuted } from '../../core/alert.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { readObject } from '../../core/readable.ts'
+import type { Context } from '../context.ts'
+
+const MOST = 1_000
+
+type By = { by: string; reason?: string }
+
+export function createAlerts({ store, now }: Context) {
+  const states = async (): Promise<Map<string, AlertState>> =>
+    new Map(Object.entries(await store.alerts()).map(([key, text]) => [key, readObject<AlertState>(text) ?? {}]))
+
+  async function save(key: string, state: AlertState): Promise<void> {
+    if (state.alert || isMuted(state, now())) await store.setAlert(key, JSON.stringify(state))
+    else await store.removeAlert(key)
+  }
+
+  const stateOf = async (key: string): Promise<AlertState> => (await states()).get(key) ?? {}
+
+  return {
+    states,
+    save,
+
+    /** Stores a new alert. If another check was earlier, its state is returned. */
+    async open(key: string, state: AlertState): Promise<AlertState> {
+      if (state.muted) await save(key, state)
+      else if (!(await store.addAlert(key, JSON.stringify(state)))) return stateOf(key)
+      return state
+    },
+
+    /** Open alerts and mutes, the newest first. */
+    async list() {
+      const at = now()
+      const alerts = [...(await states())].map(([key, state]) => {
+        const { alert, muted } = state
+        return {
+          alert: key,
+          isOpen: alert !== undefined,
+          ...(alert && {
+            rule: alert.rule,
+            text: alert.text,
+            since: alert.since,
+            link: alert.link,
+            told: alert.toldAt ?? null,
+            ...(alert.acknowledged && { acknowledged: alert.acknowledged }),
+          }),
+          ...(muted && isMuted(state, at) && { muted }),
+        }
+      })
+      return { alerts: alerts.sort((a, b) => (b.since ?? 0) - (a.since ?? 0)) }
+    },
+
+    /** An acknowledged alert is not sent again before it is over. */
+    async acknowledge(key: string, given: By): Promise<void> {
+      const state = await stateOf(key)
+      if (!state.alert) throw new SidejobError('NOT_FOUND', `alert ${key} is not open`)
+      await save(key, { ...state, alert: { ...state.alert, acknowledged: { ...given, at: now() } } })
+    },
+
+    /** `until`: milliseconds since 1970; without it until it is unmuted. */
+    async mute(key: string, { until, ...given }: By & { until?: number }): Promise<void> {
+      const known = await states()
+      if (!known.has(key) && known.size >= MOST)
+        throw new SidejobError('LIMITED', `expected at most ${MOST} alerts and mutes, got one more: unmute one`)
+      const muted = { ...given, at: now(), ...(until !== undefined && { until }) }
+      await save(key, { ...known.get(key), muted })
+    },
+
+    async unmute(key: string): Promise<void> {
+      const { muted, ...state } = await stateOf(key)
+      if (!muted) throw new SidejobError('NOT_FOUND', `alert ${key} is not muted`)
+      await save(key, state)
+    },
+  }
+}

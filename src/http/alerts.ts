@@ -1,0 +1,43 @@
+// Alerts: open problems, and who looks at them.
+
+import { alertInput, alertList, done, muteInput } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+export const alerts = {
+  list: route('GET /v1/alerts', {
+    scope: 'read',
+    summary: 'List open alerts and mutes',
+    description: 'The newest first. Alerts need `alerts` of createWorker.',
+    answers: { 200: alertList },
+    handle: ({ engine }) => engine.alerts.list(),
+  }),
+
+  acknowledge: route('POST /v1/alerts/acknowledge', {
+    scope: 'write',
+    summary: 'Acknowledge an open alert',
+    description: 'It is not sent again before it is over.',
+    body: alertInput,
+    answers: { 200: done },
+    handle: ({ engine, body: { alert, reason }, caller }) =>
+      engine.alerts.acknowledge(alert, { by: caller!.name, reason }),
+  }),
+
+  mute: route('POST /v1/alerts/mute', {
+    scope: 'write',
+    summary: 'Mute an alert, open or not',
+    description: 'Nothing is sent about it until the mute ends.',
+    body: muteInput,
+    answers: { 200: done },
+    handle: ({ engine, body: { alert, reason, until }, caller }) =>
+      engine.alerts.mute(alert, { by: caller!.name, reason, until }),
+  }),
+
+  unmute: route('POST /v1/alerts/unmute', {
+    scope: 'write',
+    summary: 'Unmute an alert',
+    description: 'An open alert is sent at the next check.',
+    body: alertInput.omit({ reason: true }),
+    answers: { 200: done },
+    handle: ({ engine, body }) => engine.alerts.unmute(body.alert),
+  }),
+}

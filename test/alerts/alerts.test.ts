@@ -1,0 +1,191 @@
+// Alerts: a message when a problem begins and when it is over, once, to every target.
+
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { alerts, pagerDuty, slack, webhook } from '../../src/alerts/index.ts'
+import { createWorker } from '../../src/cloudflare/node.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+import { type Came, type Receiver, startReceiver } from '../kit/receiver.ts'
+
+const MINUTE = 60_000
+const SECRET = `whsec_${Buffer.from('a secret of 24 characters').toString('base64')}`
+const URL = 'https://jobs.example.com'
+
+const send = defineWorker({ queue: 'mail', class: 'send', perform: () => undefined })
+const pays = defineWorker({
+  class: 'pay',
+  perform() {
+    throw new Error('card declined')
+  },
+})
+
+let kit: Kit
+let ops: Receiver
+let alerting: ReturnType<typeof alerts>
+
+beforeAll(async () => {
+  ops = await startReceiver()
+  alerting = alerts({
+    to: [
+      slack('SLACK_WEBHOOK'),
+      pagerDuty('PAGERDUTY_KEY', `${ops.url}/pagerduty`),
+      webhook(`${ops.url}/hook`, { secret: 'ALERT_SECRET' }),
+    ],
+    rules: { paused: { after: '2m' }, lost: false, tick: false, slow: false, busy: false },
+    depth: { mail: 2 },
+    every: '1h',
+  })
+  kit = await startKit({
+    workers: [send, pays, alerting.worker],
+    env: { SLACK_WEBHOOK: `${ops.url}/slack`, PAGERDUTY_KEY: 'integration', ALERT_SECRET: SECRET },
+    retry: undefined,
+  })
+})
+beforeEach(() => {
+  ops.came.length = 0
+})
+afterAll(async () => {
+  await ops.close()
+  await kit.close()
+})
+
+const check = () => alerting.check({ engine: kit.engine, publicUrl: URL, now: kit.now() })
+
+/** Minutes pass, each with a check at its end. */
+async function minutes(n: number): Promise<void> {
+  for (let i = 0; i < n; i++) {
+    await kit.advance(MINUTE)
+    await kit.engine.tick()
+    await check()
+    await rest()
+  }
+}
+
+/** All messages have been sent, or wait for a retry. */
+const rest = () =>
+  kit.until(async () => {
+    const { jobs } = await kit.engine.jobs.list({ queue: 'alerts', status: ['queued', 'running'] })
+    return jobs.every(({ status, runAt }) => status === 'queued' && runAt !== null && runAt > kit.now())
+  })
+
+const at = (path: string): Came[] => ops.came.filter((came) => came.path === path)
+const bodies = (path: string) => at(path).map(({ body }) => JSON.parse(body))
+const texts = (about = ''): string[] => bodies('/slack').flatMap(({ text }) => (text.includes(about) ? [text] : []))
+const told = (n: number) => kit.until(() => ops.came.length >= 3 * n)
+
+const paused = (is: boolean) => kit.engine.queues.update('mail', { paused: is })
+
+test('a paused queue causes a message after two minutes, and another when it is over', async () => {
+  await paused(true)
+  await kit.make('send', { queue: 'mail' })
+  await minutes(2)
+  expect(ops.came).toEqual([])
+  await minutes(2)
+  await told(1)
+  expect(texts()).toEqual([
+    expect.stringMatching(
+      /^Queue mail is paused\. 1 job waits \(<!date\^\d+\^since \{time\}\|since 2.*Z>\) <https:\/\/jobs\.example\.com\/ui\/.*\|Open>$/,
+    ),
+  ])
+  const [event] = bodies('/pagerduty')
+  expect(event).toMatchObject({
+    routing_key: 'integration',
+    event_action: 'trigger',
+    dedup_key: `${URL} paused mail`,
+    payload: { severity: 'warning', summary: 'Queue mail is paused. 1 job waits', source: 'jobs.example.com' },
+  })
+  const [hook] = at('/hook')
+  const { 'webhook-id': id, 'webhook-timestamp': t, 'webhook-signature': signature } = hook!.headers
+  const key = Buffer.from(SECRET.slice(6), 'base64')
+  expect(signature).toBe(`v1,${createHmac('sha256', key).update(`${id}.${t}.${hook!.body}`).digest('base64')}`)
+  expect((await kit.engine.alerts.list()).alerts).toMatchObject([
+    { alert: 'paused mail', isOpen: true, rule: 'paused', told: expect.any(Number) },
+  ])
+  await paused(false)
+  await minutes(4)
+  await told(2)
+  expect(texts()[1]).toMatch(/^Over: Queue mail is paused/)
+  expect(bodies('/pagerduty')[1]).toMatchObject({ event_action: 'resolve', dedup_key: event.dedup_key })
+  expect((await kit.engine.alerts.list()).alerts).toEqual([])
+})
+
+test('a class that fails causes one message with its error, although the check is repeated', async () => {
+  for (let i = 0; i < 6; i++) await kit.rest(await kit.make('pay', { retry: { max: 0 } }), 'failed')
+  await Promise.all([check(), check(), check()])
+  await check()
+  await told(1)
+  await minutes(2)
+  expect(texts()).toHaveLength(1)
+  expect(texts()[0]).toMatch(/^pay fails: 6 jobs in the last 15 minutes.*card declined/)
+  expect(bodies('/pagerduty')[0]).toMatchObject({ payload: { severity: 'error' } })
+})
+
+test('an open alert is sent again each hour until a key acknowledges it, and never while it is muted', async () => {
+  await paused(true)
+  for (let i = 0; i < 3; i++) await kit.make('send', { queue: 'mail' })
+  await minutes(1)
+  await told(1)
+  expect(texts('Queue')).toEqual([expect.stringMatching(/^Queue mail has \d ready jobs, expected at most 2\./)])
+  await minutes(3)
+  await told(2)
+  expect(texts('Queue')[1]).toContain('is paused')
+  await kit.engine.alerts.acknowledge('paused mail', { by: 'ana', reason: 'DHL is down' })
+  await kit.advance(61 * MINUTE)
+  await minutes(1)
+  await kit.until(() => texts('Queue').length >= 3)
+  expect(texts('Queue').slice(2)).toEqual([expect.stringMatching(/^Still: Queue mail has \d ready jobs/)])
+  const open = (await kit.engine.alerts.list()).alerts.find(({ alert }) => alert === 'paused mail')
+  expect(open).toMatchObject({ acknowledged: { by: 'ana', reason: 'DHL is down', at: expect.any(Number) } })
+  await kit.engine.alerts.mute('depth mail', { by: 'ana', until: kit.now() + 90 * MINUTE })
+  await kit.advance(61 * MINUTE)
+  await minutes(1)
+  expect(texts('Queue')).toHaveLength(3)
+  await kit.advance(31 * MINUTE)
+  await minutes(1)
+  await kit.until(() => texts('Queue').length >= 4)
+  expect(texts('Queue')[3]).toMatch(/^Still: Queue mail has \d ready jobs/)
+  await paused(false)
+  await minutes(4)
+  await kit.until(async () => (await kit.engine.alerts.list()).alerts.every(({ rule }) => rule === 'failing'))
+  await expect(kit.engine.alerts.acknowledge('paused mail', { by: 'ana' })).rejects.toThrow('is not open')
+  await expect(kit.engine.alerts.unmute('depth mail')).rejects.toThrow('is not muted')
+})
+
+test('a target that fails is tried again, and each other target gets one message', async () => {
+  let isDown = true
+  ops.answer = (came, response) => response.writeHead(isDown && came.path === '/slack' ? 500 : 200).end()
+  await paused(true)
+  await kit.make('send', { queue: 'mail' })
+  await minutes(4)
+  await kit.until(() => ops.came.length >= 3)
+  isDown = false
+  await minutes(2)
+  await kit.until(() => at('/slack').length >= 2)
+  expect([at('/pagerduty'), at('/hook')].map(({ length }) => length)).toEqual([1, 1])
+  await paused(false)
+  await minutes(4)
+})
+
+test('the tick of a Worker checks the alerts, and a fault of an alert does not stop it', async () => {
+  const checked = vi.fn(() => Promise.reject(new Error('no rule')))
+  const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const jobs = createWorker<Record<string, unknown>>({ functions: [send], alerts: { ...alerting, check: checked } })
+  const { url, token } = kit.options
+  const env = {
+    UPSTASH_REDIS_REST_URL: url,
+    UPSTASH_REDIS_REST_TOKEN: token,
+    QSTASH_URL: kit.qstash.url,
+    QSTASH_TOKEN: kit.qstash.token,
+    PUBLIC_URL: 'http://127.0.0.1:1',
+    QSTASH_CURRENT_SIGNING_KEY: 'a',
+    QSTASH_NEXT_SIGNING_KEY: 'b',
+    SIDEJOB_NAMESPACE: 'other:',
+  }
+  const waiting: Promise<unknown>[] = []
+  jobs.scheduled({}, env, { waitUntil: (work) => void waiting.push(work) })
+  for (let done = 0; done < waiting.length; done = waiting.length) await Promise.all(waiting)
+  expect(checked).toHaveBeenCalledWith(expect.objectContaining({ publicUrl: 'http://127.0.0.1:1' }))
+  expect(said.mock.calls).toEqual([[new Error('no rule')]])
+  said.mockRestore()
+})
