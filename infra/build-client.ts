@@ -3,11 +3,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { downloader } from '../src/facades/downloader/index.ts'
-import type { Route } from '../src/http/route.ts'
+import { isSigned, type Route } from '../src/http/route.ts'
 import { list, listed } from '../src/http/routes.ts'
 
 const all = [...list, ...listed('downloader', downloader as unknown as Record<string, Route>)]
-const served = all.filter(({ scope }) => scope !== 'signed')
+const served = all.filter((route) => !isSigned(route))
 const addressOf = ({ method, path }: Route): string => `${method} ${path}`
 
 const table: Record<string, Record<string, string>> = {}

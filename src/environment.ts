@@ -7,6 +7,7 @@ import type { Downloads } from './core/files.ts'
 import { MOST_HISTORY } from './core/schemas/job-options.ts'
 import { codeVersion } from './core/schemas/names.ts'
 import { duration } from './core/time.ts'
+import type { Worker } from './core/worker.ts'
 import { development } from './development.ts'
 import type { EngineOptions } from './engine/index.ts'
 import type { SettingName } from './settings.ts'
@@ -34,6 +35,7 @@ export type Deployment = {
     | 'history'
     | 'prices'
     | 'version'
+    | 'versionUrl'
     | 'grace'
     | 'traces'
   >
@@ -154,6 +156,16 @@ export function versionOf({ SIDEJOB_VERSION: own, CF_VERSION_METADATA, PUBLIC_UR
   return metadata?.id?.slice(0, SHORT_ID) || undefined
 }
 
+/** @example versionUrlOf({ SIDEJOB_VERSION_URL: 'https://{id}-jobs.example.workers.dev', CF_VERSION_METADATA }) */
+export function versionUrlOf({ SIDEJOB_VERSION_URL: pattern, CF_VERSION_METADATA }: Environment): string | undefined {
+  const id = CF_VERSION_METADATA?.id.slice(0, SHORT_ID)
+  if (!pattern || (pattern.includes('{id}') && !id)) return undefined
+  const url = pattern.replaceAll('{id}', id ?? '').replace(/\/+$/, '')
+  if (/^https?:/.test(url) && URL.canParse(url)) return url
+  const expected = 'a URL such as "https://{id}-jobs.example.workers.dev"'
+  throw new SidejobError('MISCONFIGURED', `SIDEJOB_VERSION_URL: expected ${expected}, got ${JSON.stringify(pattern)}`)
+}
+
 function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
   const { SIDEJOB_S3_ACCESS_KEY_ID: accessKeyId, SIDEJOB_S3_SECRET_ACCESS_KEY: secretAccessKey } = env
   if (!accessKeyId || !secretAccessKey) return {}
@@ -162,6 +174,20 @@ function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
 
 /** Never a text that people choose or hand out: an id or a token proves a guess. The token of Redis is long and random. */
 const secretOf = (env: Environment): string => env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`
+
+/** @throws if classes are pinned in a deployment that others can reach, and whose versions have no addresses. */
+export function checkPins(
+  { engine: { version, versionUrl }, publicUrl }: Deployment,
+  workers: readonly Worker[],
+): void {
+  const pinned = workers.find(({ pin }) => pin)
+  if (!pinned || (version && versionUrl) || isLocal(publicUrl)) return
+  const missing = version ? 'SIDEJOB_VERSION_URL' : 'SIDEJOB_VERSION or the binding CF_VERSION_METADATA'
+  throw new SidejobError(
+    'MISCONFIGURED',
+    `class ${pinned.class} has "pin": expected an address of each version, got none. Set ${missing}, or remove "pin"`,
+  )
+}
 
 /** Keys of stacks on one's own machine. Everybody knows them. */
 const published: { [Name in SettingName]?: readonly string[] } = {
@@ -215,6 +241,7 @@ export function deploymentOf(env: Environment): Deployment {
       ...(env.SIDEJOB_HISTORY ? { history: wholeNumber('SIDEJOB_HISTORY', env.SIDEJOB_HISTORY, MOST_HISTORY) } : {}),
       version: versionOf(env),
       ...tracesOf(env),
+      versionUrl: versionUrlOf(env),
       // A local stack replaces its only process at once.
       ...(isLocal(publicUrl) ? { grace: 0 } : {}),
       ...(env.SIDEJOB_MAX_LOST ? { maxLost: wholeNumber('SIDEJOB_MAX_LOST', env.SIDEJOB_MAX_LOST) } : {}),

@@ -87,6 +87,12 @@ export const settings = {
       'Version of the code, such as a commit: each run records it, and the dashboard compares versions. `sidejob deploy` sets the commit of the folder.',
     without: "the tag or id of Cloudflare's version, if the binding `CF_VERSION_METADATA` exists",
   },
+  SIDEJOB_VERSION_URL: {
+    about: 'Logging',
+    means:
+      "Address of this version alone, for classes with `pin`; `{id}` is the start of the id of Cloudflare's version ([changing-code.md](changing-code.md#pin-a-class)). `sidejob deploy` sets it if `preview_urls` is true.",
+    without: 'a deployment with pinned classes answers 500',
+  },
   SIDEJOB_HISTORY: {
     about: 'Lanes',
     means:

@@ -96,6 +96,7 @@ export async function probe({
     ...waits,
     cronPatience,
     key: env.SIDEJOB_API_KEY,
+    versionUrl: env.SIDEJOB_VERSION_URL,
     queue: `${name} a%b?ä`,
   })
   const others = [databaseQuestion(env), clockQuestion({ ...where, time: redis.time })]

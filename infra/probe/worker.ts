@@ -8,6 +8,8 @@ export type WorkerPlace = Where & {
   /** A queue without jobs, so that its bell finds nothing. */
   queue: string
   key?: string
+  /** Address of a version that no longer serves PUBLIC_URL. */
+  versionUrl?: string
   /** Milliseconds to wait for a tick of Cloudflare's cron trigger. */
   cronPatience?: number
   /** Milliseconds for an answer, and between attempts. */
@@ -33,6 +35,22 @@ async function cronArrives(url: string, patience: number, pause: number): Promis
     if (isNew && tickBy === 'cron')
       return is(true, `cron ticked at ${tickAt}, ${Math.round((Date.now() - asked) / 1_000)} s later`)
     if (Date.now() > end) return is(false, `last tick at ${tickAt ?? 'no time'} by ${tickBy ?? 'an unknown source'}`)
+  }
+}
+
+/** Pinned jobs need the address of a version also after another version has replaced it. */
+function earlierVersion(url: string | undefined): Question {
+  const about = 'the address of a version that no longer serves PUBLIC_URL'
+  const expected = 'healthy with the secrets of its upload, and refuses unsigned runs with 401'
+  if (!url) return unknown(about, expected, 'set SIDEJOB_VERSION_URL to the address of an earlier version to ask it')
+  return {
+    about,
+    expected,
+    async ask() {
+      const health = await fetch(`${url}/health`)
+      const run = await fetch(`${url}/perform`, { method: 'POST', body: '{}' })
+      return is(health.status === 200 && run.status === 401, `health ${health.status}, an unsigned run ${run.status}`)
+    },
   }
 }
 
@@ -97,6 +115,17 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
         return is(state === 'DELIVERED', state)
       },
     },
+    earlierVersion(place.versionUrl),
+    unknown(
+      'a run that the serving version sends to the address of an earlier one',
+      'performed there: a Worker may call another version of itself with global_fetch_strictly_public',
+      'it makes a job of your own: let a job of a class with `pin` wait, deploy again, wake it, and read its version',
+    ),
+    unknown(
+      'the time for which a replaced version keeps its address',
+      'as long as Cloudflare lists the version, which is for 100 versions',
+      'it takes 100 deploys: ask the oldest address of `wrangler versions list` for /health',
+    ),
     unknown(
       'connections that an invocation has open at once',
       'six that wait for headers; a lane calls four workers at once',

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../client/index.ts'
-import { type Command, chosen, type Io, yes } from './command.ts'
+import { type Command, chosen, type Given, type Io, UsageError, yes } from './command.ts'
 
 type Input = Parameters<Client['bulk']['start']>[0]
 type Done = { done: number; passed: number }
@@ -22,35 +22,61 @@ async function follow(client: Client, id: number, fits: number, { progress }: Io
   }
 }
 
-const bulk = (action: Input['action']): Command => ({
+const filterOptions: NonNullable<Command['options']> = {
+  status: { type: 'string', short: 's', does: 'only jobs with this status' },
+  queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
+  class: { type: 'string', short: 'c', does: 'only jobs of this class' },
+  group: { type: 'string', does: 'only jobs of this group' },
+  wait: { type: 'boolean', short: 'w', does: 'wait until it is done; the default in a terminal' },
+  yes,
+}
+
+const filterOf = (given: Given): NonNullable<Input['filter']> => chosen(given, 'status', 'queue', 'class', 'group')
+
+async function act(client: Client, input: Input, given: Given, io: Io): Promise<number | undefined> {
+  const { action } = input
+  const fitting = (await client.bulk.start(input, { query: { preview: true } })) as { fits: number; more: boolean }
+  if (!given.yes) {
+    io.tell({ action, ...fitting }, `${action}: ${count(fitting)} jobs fit; --yes does it`)
+    return undefined
+  }
+  const job = (await client.bulk.start(input)) as { id: number }
+  if (!given.wait && (io.json || !io.isTerminal)) {
+    io.show(job)
+    return undefined
+  }
+  const ended = await follow(client, job.id, fitting.fits, io)
+  io.show(ended)
+  return ended.status === 'completed' ? 0 : 1
+}
+
+const bulk = (action: Exclude<Input['action'], 'move'>): Command => ({
   does: `${action[0]!.toUpperCase()}${action.slice(1)} all matching jobs; without --yes, count them`,
-  options: {
-    status: { type: 'string', short: 's', does: 'only jobs with this status' },
-    queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
-    class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-    group: { type: 'string', does: 'only jobs of this group' },
-    wait: { type: 'boolean', short: 'w', does: 'wait until it is done; the default in a terminal' },
-    yes,
-  },
-  async run(client, given, io) {
-    const filter = chosen(given, 'status', 'queue', 'class', 'group') as Input['filter']
-    const input = { filter, action }
-    const fitting = (await client.bulk.start(input, { query: { preview: true } })) as { fits: number; more: boolean }
-    if (!given.yes) {
-      io.tell({ action, ...fitting }, `${action}: ${count(fitting)} jobs fit; --yes does it`)
-      return
-    }
-    const job = (await client.bulk.start(input)) as { id: number }
-    if (!given.wait && (io.json || !io.isTerminal)) return void io.show(job)
-    const ended = await follow(client, job.id, fitting.fits, io)
-    io.show(ended)
-    return ended.status === 'completed' ? 0 : 1
-  },
+  options: filterOptions,
+  run: (client, given, io) => act(client, { filter: filterOf(given), action }, given, io),
 })
+
+const move: Command = {
+  does: 'Continue pinned jobs on another version, after a rehearsal (sidejob rehearse --moved); without --yes, count them',
+  takes: ['[jobs…]'],
+  options: {
+    to: { type: 'string', does: 'the version, or the address of a push worker' },
+    ...filterOptions,
+  },
+  async run(client, given, io, jobs) {
+    if (given.to === undefined) throw new UsageError('--to: expected a version, got none')
+    const filter = filterOf(given)
+    const all = { waits: 'function' } as const
+    const which =
+      jobs.length > 0 ? { ids: jobs.map(Number) } : { filter: Object.keys(filter).length > 0 ? filter : all }
+    return act(client, { ...which, action: 'move', to: given.to as string }, given, io)
+  },
+}
 
 export const bulkCommands: Record<string, Command> = {
   'bulk retry': bulk('retry'),
   'bulk terminate': bulk('terminate'),
   'bulk delete': bulk('delete'),
   'bulk requeue': bulk('requeue'),
+  move,
 }

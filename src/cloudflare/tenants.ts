@@ -37,6 +37,7 @@ export function deploymentFor(deployment: Deployment, tenant: string): Deploymen
       // The deployment's own key is none of the tenant's: it comes in by the door.
       apiKey: undefined,
       tokenSecret: `tenant ${tenant} of ${tokenSecret}`,
+      versionUrl: engine.versionUrl && addressOf(engine.versionUrl, tenant),
     },
     downloads: { ...downloads, base: isOwn ? `${publicUrl}/files` : base && addressOf(base, tenant) },
     fileSecret: `tenant ${tenant} of ${fileSecret}`,

@@ -11,7 +11,7 @@ import { tellLoaded } from '../core/loading.ts'
 import type { RetryOptions, Worker } from '../core/worker.ts'
 import { createEngine } from '../engine/index.ts'
 import type { Payload } from '../engine/remote/callbacks.ts'
-import { type Deployment, deploymentOf, type Environment } from '../environment.ts'
+import { checkPins, type Deployment, deploymentOf, type Environment } from '../environment.ts'
 import { createFiles, type R2, r2Bucket } from '../files.ts'
 import type { Alerting } from '../http/alerting.ts'
 import { createApp } from '../http/app.ts'
@@ -102,7 +102,10 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   const url = env.PUBLIC_URL?.replace(/\/+$/, '')
   if (url && !URL.canParse(url))
     throw new SidejobError('MISCONFIGURED', `PUBLIC_URL: expected a URL like "https://jobs.example.com", got "${url}"`)
-  return !url || !mount || new URL(url).pathname.endsWith(mount) ? env : { ...env, PUBLIC_URL: `${url}${mount}` }
+  if (!url || !mount) return env
+  const at = (address: string) => (new URL(address).pathname.endsWith(mount) ? address : `${address}${mount}`)
+  const versionUrl = env.SIDEJOB_VERSION_URL?.replace(/\/+$/, '')
+  return { ...env, PUBLIC_URL: at(url), ...(versionUrl ? { SIDEJOB_VERSION_URL: `${versionUrl}${mount}` } : {}) }
 }
 
 /** Limits unknown callers across isolates, if the Worker has such a binding. */
@@ -172,6 +175,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   function placeOf(env: SidejobEnv, deployment: Deployment, tenant?: string) {
     const { engine: options, publicUrl, s3, maxDownload, log } = deployment
+    checkPins(deployment, functions)
     const downloads = storing && downloadsOf(env, deployment, clock.now, tenant)
     const engine = createEngine({
       ...options,

@@ -1,5 +1,8 @@
 // The reasons why a job does not run, and their remedies.
 
+/** The code of the stored error of a run whose version does not answer, and of the reason. */
+export const NO_VERSION = 'VERSION'
+
 /** docs/troubleshooting.md is generated from this table. */
 export const reasons = {
   QUEUED: {
@@ -87,6 +90,11 @@ export const reasons = {
       'its function requested a step or wait that differs from the stored one, or returned without requesting a stored one',
     remedy:
       'restore the code, or put the change behind `job.patched`, and retry it ([changing-code.md](changing-code.md))',
+  },
+  VERSION: {
+    means: 'it is pinned to a version of the code that does not answer',
+    remedy:
+      'deploy that version again, or rehearse the new code and move the job with `sidejob move` ([changing-code.md](changing-code.md#pin-a-class))',
   },
   INPUT_KEPT: {
     means: 'it failed while values wait at that port',

@@ -24,6 +24,9 @@ export const waitingJob = z.object({
   servedBy: z.array(z.string()).nullable().meta({
     description: 'deployments that announced its class; null if a push or pull worker serves it',
   }),
+  pinnedTo: z.string().optional().meta({
+    description: 'version of the code on which its function continues, or the address of its push worker',
+  }),
   fault: z.string().optional().meta({ description: 'why the snapshot is incomplete' }),
 })
 

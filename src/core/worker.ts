@@ -159,6 +159,11 @@ export type WorkerOptions = {
    * default), writes a log entry, or ignores it.
    */
   onCodeChange?: 'fail' | 'warn' | 'ignore'
+  /**
+   * true: a job that waits inside the function stays on the version of the code that began it, while new jobs run on the
+   * newest. The deployment needs `SIDEJOB_VERSION_URL`.
+   */
+  pin?: boolean
   /** false: no messages on `/sidejob/job/<id>` when the status changes. */
   statusPublish?: boolean
 }

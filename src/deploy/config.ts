@@ -16,6 +16,7 @@ export type Raw = {
   main?: string
   account_id?: string
   workers_dev?: boolean
+  preview_urls?: boolean
   placement?: { region?: string; mode?: string }
   triggers?: { crons?: string[] }
   r2_buckets?: Bucket[]
@@ -64,6 +65,8 @@ export type Shape = {
   /** Cloudflare's cron triggers the tick. */
   cron: boolean
   version?: string
+  /** Pattern of the addresses of single versions, if the Worker has preview URLs. */
+  versionUrl?: string
   workersDev: boolean
 }
 
@@ -88,7 +91,12 @@ const bucketsFor = ({ r2_buckets }: Raw, { bucket, names }: Shape): Pick<Raw, 'r
 
 /** The configuration of one deployment, without parts that the account lacks. */
 export function configFor(raw: Raw, shape: Shape): Raw {
-  const { names, account, placement, cron, workersDev, version } = shape
+  const { names, account, placement, cron, workersDev, version, versionUrl } = shape
+  const vars = {
+    ...(versionUrl ? { SIDEJOB_VERSION_URL: versionUrl } : {}),
+    ...raw.vars,
+    ...(version ? { SIDEJOB_VERSION: version } : {}),
+  }
   return {
     version_metadata: versionMetadata,
     ...raw,
@@ -98,7 +106,7 @@ export function configFor(raw: Raw, shape: Shape): Raw {
     ...triggersFor(raw, cron),
     ...(placement && !raw.placement ? { placement: { region: placement } } : {}),
     ...bucketsFor(raw, shape),
-    ...(version ? { vars: { ...raw.vars, SIDEJOB_VERSION: version } } : {}),
+    ...(Object.keys(vars).length > 0 ? { vars } : {}),
   }
 }
 

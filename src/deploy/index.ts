@@ -85,11 +85,14 @@ async function addressOf(
   plan: Plan,
   { raw }: Project,
   { account, cloudflare }: Means,
-): Promise<{ url: string; workersDev: boolean }> {
+): Promise<{ url: string; workersDev: boolean; versionUrl?: string }> {
   const given = plan.given.PUBLIC_URL?.replace(/\/+$/, '')
   const subdomain = await advised(cloudflare.subdomain(account), account)
-  if (given) return { url: given, workersDev: subdomain !== undefined && raw.workers_dev !== false }
-  if (subdomain) return { url: `https://${plan.names.worker}.${subdomain}.workers.dev`, workersDev: true }
+  const host = `${plan.names.worker}.${subdomain}.workers.dev`
+  const hasVersions = subdomain && raw.preview_urls && !plan.given.SIDEJOB_VERSION_URL
+  const previews = hasVersions ? { versionUrl: `https://{id}-${host}` } : {}
+  if (given) return { url: given, workersDev: subdomain !== undefined && raw.workers_dev !== false, ...previews }
+  if (subdomain) return { url: `https://${host}`, workersDev: true, ...previews }
   throw new DeployFailure(
     'This account has no workers.dev subdomain yet, so the Worker would have no address. Choose one at ' +
       `https://dash.cloudflare.com/${account}/workers/onboarding, or set PUBLIC_URL to a domain of yours. Then deploy again.`,
@@ -192,13 +195,14 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   if (database) refuseEviction(database)
   const redis = env.UPSTASH_REDIS_REGION || database?.region
   const means = await meansOf(env, project)
-  const { url: origin, workersDev } = await addressOf(plan, project, means)
+  const { url: origin, workersDev, versionUrl } = await addressOf(plan, project, means)
   const { placement, warnings: unplaced } = await placeFor(redis, project, means)
   const fresh = await freshKeys({ env, say }, plan, keyFileOf(names, folder), means)
   const bucket = hasFiles(project.raw) && (await makeBucket(names, means, say))
   const { account } = means
   const version = env.SIDEJOB_VERSION || (project.raw.vars?.SIDEJOB_VERSION as string) || commitOf(project.root)
-  const deployed = configFor(project.raw, { names, account, bucket, placement, cron, workersDev, version })
+  const shape = { names, account, bucket, placement, cron, workersDev, version, versionUrl }
+  const deployed = configFor(project.raw, shape)
   await withConfig(project, deployed, (path) =>
     withSecrets(folder, { ...plan.given, ...fresh, PUBLIC_URL: origin }, (file) =>
       withSources(project, { ...env, ...plan.given }, (args) =>

@@ -18,6 +18,7 @@ import type { EagerLane } from './lane/dispatcher.ts'
 import type { LongPoll } from './lane/long-poll.ts'
 import type { Guest } from './lane/ringer.ts'
 import type { Payloads } from './remote/callbacks.ts'
+import type { Versions } from './remote/versions.ts'
 import type { Executor } from './run/executor.ts'
 
 export type Context = {
@@ -27,6 +28,7 @@ export type Context = {
   classes: Classes
   constraints: Constraints
   executor: Executor
+  versions: Versions
   longPoll: LongPoll
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   /** Starts a lane in the request that creates the jobs. Absent if only bells start lanes. */

@@ -61,6 +61,7 @@ import { createTick } from './lane/tick.ts'
 import { createCallbacks, type Payload } from './remote/callbacks.ts'
 import { createRelay, RELAYS } from './remote/relay.ts'
 import { createSigner } from './remote/sign.ts'
+import { createVersions } from './remote/versions.ts'
 import { createExecutor } from './run/executor.ts'
 import { factsOf, spentOf } from './run/job-facts.ts'
 import type { RunHook } from './run/report.ts'
@@ -126,6 +127,8 @@ export type EngineOptions = {
   locate?: (stack: string) => Promise<string>
   /** Version of the deployed code, such as a commit. Each run records it. */
   version?: string
+  /** Address of this version alone, for classes with `pin`. */
+  versionUrl?: string
   /** Milliseconds for which the classes of a replaced version stay registered; default 10 minutes. */
   grace?: number
   /** Prices that turn the usage of a job into costs. */
@@ -166,6 +169,7 @@ function assemble(options: EngineOptions) {
     setCron: options.tenant ? undefined : cronSetter(() => ({ jobs, schedules })),
     retry: options.retry,
     version: options.version,
+    versionUrl: options.versionUrl,
     grace: options.grace,
   })
   const bells = createBells(options.qstash)
@@ -185,6 +189,8 @@ function assemble(options: EngineOptions) {
   registry.serve(RELAYS, { inner: createRelay(), longest: slice })
   registry.serve(BULK, { inner: createBulk(store), longest: slice })
   registry.serve(FAMILY, { inner: goThroughFamily, longest: slice })
+  const { version, versionUrl, tokenSecret: secret } = options
+  const versions = createVersions({ store, fetch: outgoing.fetch, secret, now, version, versionUrl })
   const { lease, budget, requests } = { ...laneDefaults, ...options.lane }
   const tracer = options.traces && createTracerOf(options, options.traces, outgoing)
   const executor = createExecutor({
@@ -201,6 +207,7 @@ function assemble(options: EngineOptions) {
     tracer,
     locate: options.locate,
     version: options.version,
+    versions,
   })
   const constraints = createConstraints(store, registry)
   const dispatcher = createDispatcher({
@@ -239,8 +246,11 @@ function assemble(options: EngineOptions) {
       throw new SidejobError('FULL', 'Redis is full: the classes of this deployment cannot be registered')
   }
 
-  /** A concurrency applies from the first run on, and a class with a shutdown hook must not look deleted. */
-  const mustBeKnown = workers.some(({ concurrency, shutdown }) => concurrency !== undefined || shutdown)
+  /**
+   * A concurrency applies from the first run on, a class with a shutdown hook must not look deleted, and a pinned job
+   * needs the address of its version.
+   */
+  const mustBeKnown = workers.some(({ concurrency, shutdown, pin }) => concurrency !== undefined || shutdown || pin)
   async function dispatch(queue: string, bell: string, guest?: Guest) {
     if (mustBeKnown) await mustAnnounce(queue)
     return dispatcher.dispatch(queue, bell, guest)
@@ -257,6 +267,11 @@ function assemble(options: EngineOptions) {
     })
     await ring(rings)
     return answer
+  }
+
+  async function performAlone(lent: ClaimedJob): Promise<SentOutcome | undefined> {
+    const settled = await executor.run(lent, { alone: true })
+    return settled && outcomeToSend(settled)
   }
 
   const viewed = ({ id, document, ...beside }: Inspection): JobView => ({
@@ -290,6 +305,7 @@ function assemble(options: EngineOptions) {
     eager,
     constraints,
     executor,
+    versions,
     longPoll,
     ring,
     announce,
@@ -351,10 +367,11 @@ function assemble(options: EngineOptions) {
     dispatch,
     tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests, now, isTenant }),
     ...createOne(parts),
-    async performAlone(lent: ClaimedJob): Promise<SentOutcome | undefined> {
-      const settled = await executor.run(lent, { alone: true })
-      return settled && outcomeToSend(settled)
-    },
+    performAlone,
+    /** Performs the run of a pinned job that another version of this deployment has sent. */
+    performPinned: async (headers: Headers, bytes: Uint8Array) => ({
+      outcome: await performAlone(await versions.received(headers, bytes)),
+    }),
   }
 }
 

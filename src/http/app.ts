@@ -14,7 +14,7 @@ import { audited, changeIn, isAudited, reasonIn } from './audited.ts'
 import { sharedWith } from './cors.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Deps } from './deps.ts'
-import { type Admit, admitSigned, callOf, createDoor, expectSignature } from './door.ts'
+import { type Admit, admitSigned, callOf, createDoor, expectSignature, expectVersion } from './door.ts'
 import type { Facade } from './facade.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
 import { createGate, type Gate } from './gate.ts'
@@ -22,7 +22,7 @@ import { llms } from './llms.ts'
 import { type Listed, namesIn, openapi } from './openapi.ts'
 import type { OpenApi } from './openapi-types.ts'
 import type { Caller, Place } from './places.ts'
-import { type Asked, type Method, pathParams, Reply, type Route } from './route.ts'
+import { type Asked, isSigned, type Method, pathParams, Reply, type Route } from './route.ts'
 import { list, listed } from './routes.ts'
 
 type Beside = {
@@ -70,7 +70,7 @@ export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): 
 }
 
 /** Routes that the pages may call: our own, except routes with other signatures. */
-const isOfApi = ({ path, scope, facade }: Listed): boolean => path.startsWith('/v1/') && scope !== 'signed' && !facade
+const isOfApi = (route: Listed): boolean => route.path.startsWith('/v1/') && !isSigned(route) && !route.facade
 
 // Two names take less or more than one word of a path.
 const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').replace(':channel', ':channel{.+}')
@@ -90,7 +90,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
 
   const bodyOf = (request: Request, bytes: Uint8Array) => {
     if (facade && !facade.json) return undefined
-    if (method === 'GET' || method === 'DELETE' || path === '/tick') return undefined
+    if (method === 'GET' || method === 'DELETE' || path === '/tick' || scope === 'version') return undefined
     const read =
       bytes.length > 0 ? readBody(bytes, formatOf(facade ? null : request.headers.get('content-type')), closed) : {}
     return check(body, read)
@@ -103,6 +103,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
     if (route.only && !here[route.only])
       throw new SidejobError('NOT_FOUND', `${c.req.path} does not exist inside a tenant`)
     if (scope === 'signed') expectSignature(request)
+    if (scope === 'version') expectVersion(request)
     const bytes = await bytesOf(request, most)
     if (scope === 'signed') await admitSigned(request, bytes, deps)
     if (caller && isAudited(route, request))

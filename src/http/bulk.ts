@@ -7,8 +7,9 @@ import { reply, route } from './route.ts'
 export const bulk = {
   start: route('POST /v1/bulk', {
     scope: 'admin',
-    summary: 'Retry, requeue, terminate or delete many jobs',
-    description: 'Creates a job that does this to all older jobs that match a filter, or to at most 10,000 ids.',
+    summary: 'Retry, requeue, terminate, delete or move many jobs',
+    description:
+      'Creates a job that does this to all older jobs that match a filter, or to at most 10,000 ids. `move` continues pinned jobs on another version; running jobs are skipped.',
     query: z.strictObject({
       preview: flag.optional().meta({ description: 'dry run: counts the jobs that the action would change' }),
       cursor: cursor.optional().meta({ description: 'with preview: continue the count here' }),

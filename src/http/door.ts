@@ -11,7 +11,7 @@ import type { Deps } from './deps.ts'
 import { utf8 } from './format.ts'
 import type { Gate } from './gate.ts'
 import type { Caller, Place } from './places.ts'
-import type { Route } from './route.ts'
+import { isSigned, type Route } from './route.ts'
 
 export type Admitted = { place: Place; caller?: Caller }
 
@@ -105,7 +105,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
   return async (route, request) => {
     const { tenant } = splitPath(new URL(request.url).pathname)
     if (route.greets) return greeted(request, tenant)
-    if (route.scope === 'open' || route.scope === 'signed') return byAddress(request, tenant)
+    if (route.scope === 'open' || isSigned(route)) return byAddress(request, tenant)
     const token = route.byToken && tokenOf(request)
     const admitted = token ? await byToken(request, token, tenant) : await byKey(request, tenant)
     checkScope(route, request, admitted.caller!.scopes)
@@ -132,6 +132,12 @@ export const admitSigned = async (request: Request, bytes: Uint8Array, { verify,
 
 export const expectSignature = (request: Request): void => {
   if (!signatureOf(request)) throw unsigned(undefined)
+}
+
+/** Throws unless a version of this deployment may have signed the request: before the body is read. */
+export const expectVersion = (request: Request): void => {
+  if (request.headers.has('webhook-signature')) return
+  throw new SidejobError('UNAUTHENTICATED', 'expected the signature of a version of this deployment, got none')
 }
 
 const signatureOf = (request: Request) => request.headers.get('upstash-signature') ?? undefined

@@ -1,9 +1,10 @@
 // /llms.txt: a guide for programs, generated from the table of routes.
 
 import type { Listed } from './openapi.ts'
+import { isSigned } from './route.ts'
 
 export function llms(routes: readonly Listed[], publicUrl: string): string {
-  const ours = routes.filter(({ facade, scope }) => !facade && scope !== 'signed')
+  const ours = routes.filter((route) => !route.facade && !isSigned(route))
   const sections = [...Map.groupBy(ours, ({ resource }) => resource)].map(([resource, all]) => [
     `## ${resource}`,
     '',

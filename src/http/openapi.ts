@@ -6,7 +6,7 @@ import { changes, portRef, snapshot } from '../core/run.ts'
 import { closed, failure, jobInput, jobView, moment, queueView, workerView } from '../core/schemas.ts'
 import { mediaTypes } from './format.ts'
 import type { Content, OpenApi, Operation, Schema } from './openapi-types.ts'
-import { pathParams, type Route } from './route.ts'
+import { isSigned, pathParams, type Route } from './route.ts'
 
 export type Listed = Route & { resource: string; verb: string }
 
@@ -40,6 +40,12 @@ export const keyScheme = {
 const securitySchemes = {
   key: keyScheme,
   signature: { type: 'apiKey', in: 'header', name: 'Upstash-Signature', description: 'Calls from QStash only.' },
+  version: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Webhook-Signature',
+    description: 'Calls from another version of the same deployment only.',
+  },
 }
 
 type Describe = (schema: z.ZodType) => Schema
@@ -83,6 +89,7 @@ const operation = (route: Listed, { schemaOf, schemas }: Described): Operation =
 const security = ({ scope }: Route): Operation['security'] => {
   if (scope === 'open') return []
   if (scope === 'any') return [{ key: [] }]
+  if (scope === 'version') return [{ version: [] }]
   return scope === 'signed' ? [{ signature: [] }] : [{ key: [scope] }]
 }
 
@@ -109,7 +116,7 @@ const inQuery = ({ query }: Route, schemaOf: Describe): Operation['parameters'] 
 
 const inHeader = ({ method, path, scope, matches }: Route): Operation['parameters'] =>
   [
-    ...(method === 'POST' && scope !== 'signed' ? [{ name: 'Idempotency-Key', maxLength: 255 }] : []),
+    ...(method === 'POST' && !isSigned({ scope }) ? [{ name: 'Idempotency-Key', maxLength: 255 }] : []),
     ...(method === 'POST' && path === '/v1/jobs' ? [{ name: 'traceparent', maxLength: 255 }] : []),
     ...(matches ? [{ name: 'If-Match', maxLength: 100 }] : []),
   ].map(({ name, maxLength }) => ({ name, in: 'header', required: false, schema: { type: 'string', maxLength } }))

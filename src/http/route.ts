@@ -28,8 +28,14 @@ import type { Caller } from './places.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Required access: a key with this scope, any key (`any`), none (`open`), or QStash's signature (`signed`). */
-export type Entry = Scope | 'any' | 'open' | 'signed'
+/**
+ * Required access: a key with this scope, any key (`any`), none (`open`), QStash's signature (`signed`), or the
+ * signature of another version of the deployment (`version`).
+ */
+export type Entry = Scope | 'any' | 'open' | 'signed' | 'version'
+
+/** True if no person and no program of a user calls the route. */
+export const isSigned = ({ scope }: { scope: Entry }): boolean => scope === 'signed' || scope === 'version'
 
 /** Patterns of path parameters, the same in every route. */
 export const pathParams = {

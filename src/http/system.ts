@@ -128,6 +128,15 @@ export const system = {
     handle: ({ engine, params, body }) => engine.dispatch(params.queue, body.bell),
   }),
 
+  perform: route('POST /perform', {
+    scope: 'version',
+    summary: 'Perform the run of a pinned job',
+    description:
+      'Another version of the same deployment calls this route with a claimed job that is pinned to this version.',
+    answers: { 200: z.looseObject({}) },
+    handle: async ({ engine, bytes, c }) => Response.json(await engine.performPinned(c.req.raw.headers, bytes)),
+  }),
+
   tick: route('POST /tick', {
     scope: 'signed',
     summary: 'Run the periodic sweep',

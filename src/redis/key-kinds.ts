@@ -149,6 +149,10 @@ export const kinds = {
     'deployment → its versions with their classes, newest first, when each became the newest, and its last 20 deploys, as JSON',
   ],
   '~deploys': ['hash', 'deployment and time of a deploy → the counts by class at that time, as JSON'],
+  '~versions': [
+    'hash',
+    'version with pinned classes → its address, and when it announced itself, as JSON; the newest 100',
+  ],
   '~bells': ['string, expires', 'number of consecutive requests refused by QStash, and the reason, as JSON'],
   '~ticked': ['string', 'when a tick came, written by each second one'],
   '~heart': ['string', 'the source of that tick: `cron` or `qstash`'],

@@ -14,6 +14,7 @@ export const repairs: Record<string, string> = {
   name: 'a free alias is assigned to it; the alias of another job is removed from it',
   result: 'it expires at its stored time, or now if that has passed',
   unkept: 'it cannot be restored: its readers get none',
+  version: 'deploy that version again, or move the job with `sidejob move`',
   slot: 'the slots are assigned again from current runs',
   record: 'it is completed from other records if possible; otherwise delete it with force',
   piece: 'each of its jobs gets a record of its own; jobs without readable args fail',

@@ -276,6 +276,13 @@ export const elsewhere: Elsewhere[] = [
   },
   {
     page: 'docs/changing-code.md',
+    starts: 'npx sidejob rehearse --moved',
+    group: 'run',
+    by: 'test/e2e/cli/rehearse.test.ts',
+    why: 'run there with the class and the versions of the test',
+  },
+  {
+    page: 'docs/changing-code.md',
     starts: 'npx sidejob schemas',
     group: 'run',
     by: 'test/e2e/cli/rehearse.test.ts',

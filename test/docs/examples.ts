@@ -7,12 +7,14 @@ import { flow } from '../../functions/flow.ts'
 import type { Example } from '../../infra/docs/openapi.ts'
 import type { Bucket, Downloads, Stored } from '../../src/core/files.ts'
 import { createEngine } from '../../src/engine/index.ts'
+import { signedRun } from '../../src/engine/remote/versions.ts'
 import { downloaderPayload } from '../../src/facades/downloader/shown.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createFiles } from '../../src/files.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createPlaces } from '../../src/http/places.ts'
 import { list, listed } from '../../src/http/routes.ts'
+import type { ClaimedJob } from '../../src/redis/types.ts'
 import { startKit } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 
@@ -23,6 +25,7 @@ type Values = { body?: unknown } & Record<string, unknown>
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by name.
 type Body = any
 
+const VERSIONS = 'the secret of all versions'
 const NOW = Date.UTC(2027, 0, 15, 8)
 const PUBLIC_URL = 'https://jobs.example.com'
 const KEY = 'dev'
@@ -77,9 +80,10 @@ async function startShop() {
     allowHosts,
     payloads: { downloader: downloaderPayload(downloads) },
   })
+  const version = createEngine({ ...kit.engineOptions, version: 'v1', tokenSecret: VERSIONS })
   const app = createApp({
     facades,
-    engine: kit.engine,
+    engine: { ...kit.engine, performPinned: version.performPinned },
     verify: async () => true,
     publicUrl: PUBLIC_URL,
     apiKey: KEY,
@@ -535,6 +539,13 @@ const operating: Part = async ({ show }, { kit }) => {
   await show('deployments.compare', { deployment: deployments[0].id })
   await show('system.health', { details: true })
   for (const name of ['llms', 'openapi', 'workerOpenapi', 'docs', 'errors', 'tick']) await show(`system.${name}`, {})
+  const claimed = {
+    id: 12,
+    document: { token: '12.1.3f9c', queue: 'default', class: 'contract', pinnedTo: 'v1' },
+    ...{ inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] },
+  } as unknown as ClaimedJob
+  const body = new TextEncoder().encode(JSON.stringify(claimed))
+  await show('system.perform', { body: claimed }, await signedRun(claimed, body, VERSIONS, NOW))
   await show('system.advance', { body: { advance: '1h' } })
 }
 

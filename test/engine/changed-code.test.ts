@@ -167,6 +167,36 @@ const ways: Record<string, (edit: Edit) => Promise<void>> = {
     await serve(engine, id)
   },
 
+  async 'with a pinned class the job follows its first version to its end, while the edited one serves'({
+    first,
+    edited,
+    before,
+  }) {
+    const versions = new Map<string, Engine>()
+    const deployPinned = (version: string, perform: Perform): Engine => {
+      const engine = createEngine({
+        ...kit.engineOptions,
+        workers: [{ ...classOf(perform), pin: true }],
+        version,
+        versionUrl: `https://${version}.example.com`,
+        tokenSecret: 'shared by all versions',
+        async fetch(url, init) {
+          const request = new Request(String(url), init)
+          const bytes = new Uint8Array(await request.arrayBuffer())
+          return Response.json(await versions.get(new URL(request.url).host)!.performPinned(request.headers, bytes))
+        },
+      })
+      versions.set(`${version}.example.com`, engine)
+      return engine
+    }
+    const v1 = deployPinned('v1', first)
+    await v1.tick()
+    const id = await create(v1)
+    const job = await serve(deployPinned('v2', edited), id)
+    expect(job).toMatchObject({ status: 'completed', version: 'v1' })
+    expect(effects).toEqual(before)
+  },
+
   async 'with patches a new job follows the edited version'({ patched, after }) {
     const engine = deploy(patched)
     const id = await create(engine)

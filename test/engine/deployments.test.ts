@@ -274,6 +274,17 @@ describe('a deployment that is rolled out', () => {
     expect(await classes()).toEqual(['goes', 'stays'])
   })
 
+  test('accepts an isolate of a version before the last one, which starts right after the next deploy', async () => {
+    kit = await startKit({ workers: [worker('first')], hold: true })
+    await kit.engine.tick()
+    const second = isolate([worker('second')])
+    await second.tick()
+    await replaced(() => isolate([worker('second')]).tick())
+    await isolate([worker('third')]).tick()
+    await isolate([worker('first')]).tick()
+    expect(await classes()).toEqual(['first', 'second', 'third'])
+  })
+
   test('with 1,000 jobs in flight loses none and runs none twice', async () => {
     ran = []
     kit = await startKit({ hold: true })

@@ -8,7 +8,7 @@ import type { Status } from '../../src/core/job.ts'
 import { downloader } from '../../src/facades/downloader/index.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
-import type { Route } from '../../src/http/route.ts'
+import { isSigned, type Route } from '../../src/http/route.ts'
 import { listed, list as ours } from '../../src/http/routes.ts'
 import { type Answers, fakeEngine } from './fake-engine.ts'
 
@@ -56,12 +56,12 @@ describe('the input of a call is sent where its route reads it', () => {
   const addressesOf = (routes: typeof list) => routes.map(({ method, path }) => `${method} ${path}`).sort()
 
   test('each route that has a query and no body gets its input in the query', () => {
-    const served = list.filter(({ scope }) => scope !== 'signed')
+    const served = list.filter((route) => !isSigned(route))
     expect([...inQuery].sort()).toEqual(addressesOf(served.filter(reads)))
   })
 
   test('the client has each route that QStash alone may not call', () => {
-    const served = list.filter(({ scope }) => scope !== 'signed')
+    const served = list.filter((route) => !isSigned(route))
     expect(
       Object.values(table)
         .flatMap((verbs) => Object.values(verbs))
@@ -202,6 +202,6 @@ test('every route except QStash’s is a method of the client', () => {
   const methods = Object.entries(client).flatMap(([resource, verbs]) =>
     Object.keys(verbs).map((verb) => `${resource}.${verb}`),
   )
-  const routes = list.filter(({ scope }) => scope !== 'signed').map(({ resource, verb }) => `${resource}.${verb}`)
+  const routes = list.filter((route) => !isSigned(route)).map(({ resource, verb }) => `${resource}.${verb}`)
   expect(methods.sort()).toEqual(routes.sort())
 })

@@ -38,6 +38,7 @@ export const facts: JobFacts = {
   run: { startedAt: T, leaseUntil: T, process: null, lane: 'abcdef' },
   keptUntil: T,
   version: '88f62d2b',
+  pinnedTo: null,
 }
 
 export const view: JobView = {
@@ -321,6 +322,7 @@ const answers: Unperformed = {
   }),
   health: async () => ({ ok: true, redis: true, version: '1' }),
   dispatch: async () => ({ runs: 0, ended: 'empty' }),
+  performPinned: async () => ({ outcome: undefined }),
   tick: async () => ({ rung: ['core'], more: false }),
   jobs: {
     copy: async () => ({ id: 8, status: 'queued' }),

@@ -1255,6 +1255,15 @@ const cases: Case[] = [
     'b-1',
   ],
   [
+    'system.perform',
+    { ...ask('POST', '/perform', '{}'), headers: { 'webhook-signature': 'checked by the engine' } },
+    200,
+    {},
+    'performPinned',
+    expect.any(Headers),
+    expect.any(Uint8Array),
+  ],
+  [
     'system.tick',
     { ...ask('POST', '/tick', 'whatever'), sign: { key: 'next' } },
     200,
@@ -1311,13 +1320,14 @@ describe('who may', () => {
     [...Object.keys(scopesOf), 'none'].map((as) => [name, as, request] as const),
   )
 
-  test.each(tried)('%s with the key %s', async (name, as, { sign, ...request }) => {
+  test.each(tried)('%s with the key %s', async (name, as, { sign, headers, ...request }) => {
     const { scope, forced } = routeOf(name)
     const { ask, calls } = setUp({}, { clock: { advance: () => {} } })
-    const { status } = await ask({ ...request, as: as as BadRequest['as'] })
+    const unsigned = scope === 'version' ? {} : { headers }
+    const { status } = await ask({ ...request, ...unsigned, as: as as BadRequest['as'] })
     const needed = request.path.endsWith('?force') ? forced! : scope
     if (needed === 'open') expect(status < 300).toBe(true)
-    else if (needed === 'signed' || as === 'none') expect(status).toBe(401)
+    else if (needed === 'signed' || needed === 'version' || as === 'none') expect(status).toBe(401)
     else if (needed === 'any') expect(status).toBe(200)
     else expect(status < 300).toBe(as === 'admin' || scopesOf[as]!.includes(needed))
     if (status >= 400) expect(calls).toEqual([])
@@ -1347,6 +1357,7 @@ describe('who may', () => {
       '/downloader/hb',
     ])
     expect(at('signed')).toEqual(['/dispatch/:queue', '/tick'])
+    expect(at('version')).toEqual(['/perform'])
   })
 
   test('every GET below /v1 needs read, what belongs to a run work', () => {

@@ -17,7 +17,7 @@ import { createApp } from '../../src/http/app.ts'
 import { createDoor } from '../../src/http/door.ts'
 import { createGate } from '../../src/http/gate.ts'
 import { createPlaces, type Place } from '../../src/http/places.ts'
-import type { Route } from '../../src/http/route.ts'
+import { isSigned, type Route } from '../../src/http/route.ts'
 import { list, listed } from '../../src/http/routes.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
@@ -58,7 +58,7 @@ describe('each route, with each key, at each address', () => {
   /** Expected namespace, or the code of an error. */
   function expected(route: Route, key: { tenant?: string; scope: Scope } | undefined, address?: string): string {
     const there = address === undefined ? 'home' : places[address] ? address : 'NOT_FOUND'
-    if (route.scope === 'open' || route.scope === 'signed') return there
+    if (route.scope === 'open' || isSigned(route)) return there
     if (!key) return 'UNAUTHENTICATED'
     const may = route.scope === 'any' || key.scope === 'admin' || key.scope === route.scope
     if (key.tenant !== undefined) {

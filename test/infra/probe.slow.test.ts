@@ -91,6 +91,9 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     expect(lines.filter(({ verdict }) => verdict === 'not known').map((line) => line.about)).toEqual([
       '100 scripts with 10 commands in each: the bill',
       'the longest time for which a delivery waits for its answer',
+      'the address of a version that no longer serves PUBLIC_URL',
+      'a run that the serving version sends to the address of an earlier one',
+      'the time for which a replaced version keeps its address',
       'connections that an invocation has open at once',
       'isolated runs of one invocation, and the memory that they share',
       'a claim that waits and whose caller hangs up',
@@ -98,7 +101,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
       'the plan of the database',
     ])
     for (const line of lines.filter((one) => measured.includes(one.about))) expect(line.got).toMatch(/\d ms/)
-    expect(lines).toHaveLength(27 + 7 + measured.length + 1)
+    expect(lines).toHaveLength(27 + 10 + measured.length + 1)
 
     expect(said).toHaveLength(lines.length)
     // The key of a local stack, `dev`, is a word of its own in no line.

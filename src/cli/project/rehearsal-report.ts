@@ -14,13 +14,15 @@ type Named = { queue: string; class: string }
 type Job = Named & { id: number }
 
 /** Jobs of a class with the same verdict, and one of them. */
-type Finding = Judged & { jobs: number; example: number }
+type Finding = Judged & { jobs: number; example: number; pinnedTo?: string }
 
 export type ClassReport = Named & { jobs: number; continues: number; findings: Finding[] }
 
 export type Report = {
   jobs: number
   continues: number
+  /** Jobs that stay on earlier versions. */
+  pinned: number
   changed: number
   unjudged: number
   /** Jobs of classes that other deployments or other programs serve. */
@@ -32,10 +34,13 @@ export type Report = {
 const keyOf = (judged: Judged, id: number): string =>
   judged.is === 'continues' ? 'continues' : JSON.stringify(judged).replaceAll(`job ${id}`, 'job')
 
-const isGood = (is: Finding['is']): boolean => is === 'continues' || is === 'same'
+const isGood = ({ is, pinnedTo }: Finding): boolean => pinnedTo === undefined && (is === 'continues' || is === 'same')
 
 /** Rank of a finding in the report: changes come first. */
-const order = ({ is }: Finding): number => (isGood(is) ? 2 : is === 'unjudged' ? 1 : 0)
+const order = (finding: Finding): number => {
+  if (finding.pinnedTo !== undefined) return 3
+  return isGood(finding) ? 2 : finding.is === 'unjudged' ? 1 : 0
+}
 
 export function createReport() {
   const classes = new Map<string, Named & { findings: Map<string, Finding> }>()
@@ -49,25 +54,28 @@ export function createReport() {
   const isElsewhere = ({ servedBy }: GivenWaitingJob): boolean =>
     servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
 
-  function note({ queue, class: className, id }: Job, judged: Judged): void {
+  function note({ queue, class: className, id }: Job, judged: Judged, pinnedTo?: string): void {
     const name = `${queue}\n${className}`
     const one = classes.get(name) ?? { queue, class: className, findings: new Map<string, Finding>() }
     classes.set(name, one)
-    const found = one.findings.get(keyOf(judged, id))
+    const pin = pinnedTo === undefined ? {} : { pinnedTo }
+    const key = `${pinnedTo ?? ''} ${keyOf(judged, id)}`
+    const found = one.findings.get(key)
     if (found) found.jobs++
-    else one.findings.set(keyOf(judged, id), { ...judged, jobs: 1, example: id })
+    else one.findings.set(key, { ...judged, ...pin, jobs: 1, example: id })
   }
 
   function settle(): number {
     const gone = missing.filter((job) => !isElsewhere(job))
-    for (const { snapshot } of gone) note(snapshot.job, { is: 'gone' })
+    for (const { snapshot, pinnedTo } of gone) note(snapshot.job, { is: 'gone' }, pinnedTo)
     return missing.splice(0).length - gone.length
   }
 
   return {
-    add({ snapshot, servedBy }: GivenWaitingJob, verdict: Verdict): void {
+    /** `moved`: pinned jobs count as if they were moved to the code. */
+    add({ snapshot, servedBy, pinnedTo }: GivenWaitingJob, verdict: Verdict, { moved = false } = {}): void {
       for (const id of servedBy ?? []) ours.add(id)
-      note(snapshot.job, verdict)
+      note(snapshot.job, verdict, moved ? undefined : pinnedTo)
     },
 
     note,
@@ -83,16 +91,17 @@ export function createReport() {
         return {
           ...named,
           jobs: sum(sorted, () => true),
-          continues: sum(sorted, ({ is }) => isGood(is)),
+          continues: sum(sorted, isGood),
           findings: sorted,
         }
       })
       const all = rows.flatMap(({ findings }) => findings)
       return {
         jobs: sum(all, () => true),
-        continues: sum(all, ({ is }) => isGood(is)),
+        continues: sum(all, isGood),
+        pinned: sum(all, ({ pinnedTo }) => pinnedTo !== undefined),
         changed: sum(all, (finding) => order(finding) === 0),
-        unjudged: sum(all, ({ is }) => is === 'unjudged'),
+        unjudged: sum(all, (finding) => order(finding) === 1),
         elsewhere,
         classes: rows.sort((a, b) => (`${a.queue}/${a.class}` < `${b.queue}/${b.class}` ? -1 : 1)),
       }
@@ -117,7 +126,12 @@ function wouldOf(finding: Finding & { is: 'repeats' | 'waits' | 'skips' }): stri
   return `would ${finding.fails ? `fail instead of ${what[1]}` : what[0]}: the job keeps ${kept}, ${now}`
 }
 
-function words(finding: Finding): string {
+function words({ pinnedTo, ...finding }: Finding): string {
+  if (pinnedTo === undefined) return judgedWords(finding)
+  return `${finding.jobs === 1 ? 'stays' : 'stay'} on version ${pinnedTo}; moved to this code: ${judgedWords(finding)}`
+}
+
+function judgedWords(finding: Finding): string {
   switch (finding.is) {
     case 'continues':
       return finding.jobs === 1 ? 'continues' : 'continue'
@@ -143,7 +157,7 @@ const jobsText = (n: number): string => `${n} ${n === 1 ? 'job' : 'jobs'}`
  *
  * @example linesOf(report.whole) // ['order: 2 jobs wait', '  2 continue (such as job 7)', …]
  */
-export function linesOf({ jobs, continues, changed, unjudged, elsewhere, classes }: Report): string[] {
+export function linesOf({ jobs, continues, pinned, changed, unjudged, elsewhere, classes }: Report): string[] {
   const sections = classes.flatMap(({ queue, class: name, jobs: waiting, findings }) => [
     `${name}${queue === 'default' ? '' : ` (queue ${queue})`}: ${jobsText(waiting)}`,
     ...findings.map((finding) => `  ${finding.jobs} ${words(finding)} (such as job ${finding.example})`),
@@ -153,6 +167,7 @@ export function linesOf({ jobs, continues, changed, unjudged, elsewhere, classes
   if (jobs === 0) return ['No job waits inside a function', ...passed]
   const rest = [
     `${continues} ${continues === 1 ? 'continues' : 'continue'}`,
+    ...(pinned > 0 ? [`${pinned} ${pinned === 1 ? 'stays' : 'stay'} on another version`] : []),
     ...(changed > 0 ? [`${changed} would change`] : []),
     ...(unjudged > 0 ? [`${unjudged} could not be judged`] : []),
   ]

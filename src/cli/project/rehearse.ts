@@ -10,7 +10,7 @@ const PAGE = 100
 type Recorded = Awaited<ReturnType<Client['recorded']['list']>>['jobs'][number]
 
 /** A rehearsal judges at most `limit` jobs of the server, with the code of the folder. */
-type Asked = Definitions & { client: Client; filter: Record<string, string>; limit: number }
+type Asked = Definitions & { client: Client; filter: Record<string, string>; limit: number; moved: boolean }
 
 /** Reads the newest jobs of a list, page by page. */
 async function* newest<J>(
@@ -58,7 +58,7 @@ async function quietly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function rehearseAll({ client, workers, env, filter, limit }: Asked, io: Io) {
+async function rehearseAll({ client, workers, env, filter, limit, moved }: Asked, io: Io) {
   const { rehearse: judge } = await import('../../testing/rehearse.ts')
   const { workerOf } = await import('../../testing/judge.ts')
   const shows = process.stderr.isTTY === true
@@ -68,7 +68,7 @@ async function rehearseAll({ client, workers, env, filter, limit }: Asked, io: I
   for await (const job of newest(limit, (query) => client.waiting.list({ ...filter, ...query }))) {
     const worker = workerOf(workers, job.snapshot.job)
     const more = beyond(client, job.snapshot.job.id)
-    if (worker) report.add(job, await judge(worker, job, { env, ...more }))
+    if (worker) report.add(job, await judge(worker, job, { env, ...more }), { moved })
     else report.miss(job)
     done++
     if (shows) io.progress(done, Math.max(most, done), 'rehearsed')
@@ -101,6 +101,7 @@ export const rehearse: Command = {
       type: 'boolean',
       does: 'replay the last runs of ended jobs instead, for classes with history: { values: true }',
     },
+    moved: { type: 'boolean', does: 'judge pinned jobs as if they were moved to this code' },
     limit: { type: 'string', short: 'n', does: 'maximum number of jobs, the newest; all without it' },
   },
   async run(client, given, io, [folder = '.']) {
@@ -108,11 +109,11 @@ export const rehearse: Command = {
     const filter = chosen(given, 'queue', 'class', ...(given.recorded ? [] : ['deployment']))
     const report = await quietly(async () => {
       const { definitionsOf } = await import('../../dev/definitions.ts')
-      const asked = { ...(await definitionsOf(folder)), client, filter, limit }
+      const asked = { ...(await definitionsOf(folder)), client, filter, limit, moved: given.moved === true }
       return given.recorded ? replayAll(asked) : rehearseAll(asked, io)
     })
     if (io.json) io.show(report)
     else for (const line of linesOf(report)) io.print(line)
-    return report.continues === report.jobs ? 0 : 1
+    return report.continues + report.pinned === report.jobs ? 0 : 1
   },
 }

@@ -13,6 +13,7 @@ import {
   channelNames,
   childName,
   className,
+  codeVersion,
   errorKind,
   jobId,
   label,
@@ -298,7 +299,11 @@ const bulkJobs = z.strictObject({
     .max(limits.bulkIds.most)
     .optional()
     .meta({ description: 'ids of the jobs, instead of a filter; the action changes only these' }),
-  action: z.enum(['retry', 'terminate', 'delete', 'requeue']),
+  action: z.enum(['retry', 'terminate', 'delete', 'requeue', 'move']),
+  to: z
+    .union([codeVersion, httpUrl])
+    .optional()
+    .meta({ description: 'for `move`: version for pinned jobs, or the address of a push worker' }),
 })
 export type BulkInput = z.output<typeof bulkJobs>
 
@@ -307,6 +312,10 @@ export const bulkInput = bulkJobs
   .refine(({ filter, ids }) => filter === undefined || ids === undefined, {
     error: 'expected "filter" or "ids", got both',
     path: ['ids'],
+  })
+  .refine(({ action, to }) => (action === 'move') === (to !== undefined), {
+    error: 'expected it with the action "move", and only with it',
+    path: ['to'],
   })
 
 export const runOptions = z

@@ -107,6 +107,10 @@ export const jobView = z.object({
     .string()
     .nullable()
     .meta({ description: 'version of the code that performed its last run; null if unknown' }),
+  pinnedTo: z.string().nullable().meta({
+    description:
+      'version of the code on which its function continues, or the address of its push worker; null if not pinned',
+  }),
   keptUntil: moment.nullable().meta({
     description: 'minimum time until which an ended job is kept; null if it has not ended or if data can still wake it',
   }),

@@ -76,13 +76,19 @@ const workerShape = z.strictObject({
     description:
       'paths in args, state, in, out, result, error and progress that are hidden from keys with the scope read, such as args.card.number',
   }),
+  pin: z.boolean().optional().meta({
+    description:
+      'true if a waiting job stays on the version of the code that began it; for a push worker, at its address of that time',
+  }),
   description: z.string().max(10_000).optional().meta({ description: 'description of the class, for people' }),
 })
 
-export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {
-  error: 'expected "push" or "pull", got both',
-  path: ['pull'],
-})
+export const worker = workerShape
+  .refine(({ push, pull }) => !(push && pull), { error: 'expected "push" or "pull", got both', path: ['pull'] })
+  .refine(({ pin, pull }) => !(pin && pull), {
+    error: 'expected a function or a push worker, got a pull worker: no version of it can be addressed',
+    path: ['pin'],
+  })
 
 /** `former`: earlier definitions with other schemas, for workers that were built against them. */
 export const keptWorker = workerShape.extend({ former: z.array(closed).optional() })
@@ -116,7 +122,8 @@ const codeLimit = z.strictObject({
 /** Numbers are milliseconds, schemas are zod's. */
 export const codeWorker = z.strictObject({
   history: z.union([history, z.strictObject({ runs: history.optional(), values: z.boolean() })]).optional(),
-  ...workerShape.pick({ concurrency: true, labels: true, reach: true, redact: true, description: true }).shape,
+  ...workerShape.pick({ concurrency: true, labels: true, reach: true, redact: true, pin: true, description: true })
+    .shape,
   queue: queueName.optional(),
   class: className,
   args: zodSchema.optional(),

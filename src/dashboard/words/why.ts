@@ -108,6 +108,11 @@ const says: Record<ReasonCode, Say> = {
     sub: 'It can start when the run that created it has ended.',
     remedies: job === undefined ? [] : [{ kind: 'look', job }],
   }),
+  VERSION: (reason, { job }, when) => ({
+    text: `It is pinned to version ${nameOf(reason, 'version')}, which does not answer.`,
+    sub: `${reason.message.split(': deploy it again')[0]}. It tries again ${till(reason, when)}. Deploy that version again, or rehearse the new code and move the job with sidejob move.`,
+    remedies: [{ kind: 'run', job }],
+  }),
   PAUSED: (reason) => ({
     text: `Queue ${nameOf(reason, 'queue')} is paused.`,
     sub: 'Its jobs do not run until it is resumed.',

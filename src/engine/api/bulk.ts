@@ -2,6 +2,8 @@
 // one commit, so a lost run has changed nothing.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { callable } from '../../core/url.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { ops, type Words } from '../../redis/ops.ts'
@@ -12,6 +14,7 @@ import { stateField } from '../../redis/vault.ts'
 import { type Context, onceOf } from '../context.ts'
 import type { BulkInput, BulkPreview, Call, Enqueued } from '../engine.ts'
 import { kindNameOf } from '../jobs/kind.ts'
+import { isAddress } from '../remote/versions.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
 /** Continues with a family that is too large for one script. Its runs work in Redis alone: lib/family/branches.lua. */
@@ -24,11 +27,13 @@ const DAY = 86_400_000
 const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWith('sidejob.')
 
 /** True if an action changes a job. The script decides the same: `bulk` in lib/run/ops/on_jobs.lua. */
-const changes: Record<BulkInput['action'], (document: JobRecord) => boolean> = {
+const changes: Record<BulkInput['action'], (document: JobRecord, to?: string) => boolean> = {
   retry: ({ place }) => place === PLACE.failed,
   requeue: ({ place }) => place !== undefined && place !== PLACE.pull,
   terminate: ({ place, terminating }) => place !== PLACE.terminated && !terminating,
   delete: ({ deleteRequested }) => !deleteRequested,
+  move: ({ pinnedTo, place }, to = '') =>
+    pinnedTo !== undefined && pinnedTo !== to && isAddress(pinnedTo) === isAddress(to) && place !== PLACE.leased,
 }
 
 type Filter = NonNullable<BulkInput['filter']>
@@ -67,7 +72,7 @@ function namedSlice(ids: readonly number[], before = Number.POSITIVE_INFINITY): 
 /** A script that has done enough stops within the slice and sets the cursor itself. */
 export function createBulk(store: Store) {
   return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {
-    const { filter, ids: named, action } = JSON.parse(document.args!) as BulkInput
+    const { filter, ids: named, action, to } = JSON.parse(document.args!) as BulkInput
     const ended = { token: document.token!, n: 0 } as const
     const kept = stateFieldOf(document, 'cursor')
     const before = kept === undefined ? undefined : (JSON.parse(kept) as string)
@@ -77,7 +82,7 @@ export function createBulk(store: Store) {
     const next = slice.cursor === null ? undefined : store.vault.seal(encodeValue(slice.cursor), stateField('cursor'))
     const words: Words = [
       ...(next === undefined ? [] : ops.set({ field: 'cursor', value: next })),
-      ...ops.bulk({ act: action, jobs: slice.ids.map(String) }),
+      ...ops.bulk({ act: action, jobs: slice.ids.map(String), to }),
     ]
     return { ...ended, end: next === undefined ? 'completed' : 'again', words }
   }
@@ -93,11 +98,24 @@ export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutc
 const PREVIEWED = 10
 const PAGE = 1_000
 
-export function createBulkVerbs({ store, constraints, ring, announce }: Context) {
+export function createBulkVerbs({ store, constraints, ring, announce, versions, allowHosts }: Context) {
+  /** @throws if no pinned job can continue there */
+  async function checkMove({ to }: BulkInput): Promise<void> {
+    if (to === undefined) return
+    if (isAddress(to)) return void callable(to, allowHosts, 'workers')
+    const names = await versions.names()
+    if (names.includes(to)) return
+    const known = names.length > 0 ? names.join(', ') : 'none'
+    throw new SidejobError('REFUSED', `to: expected a version that a deployment has announced (${known}), got ${to}`, {
+      path: ['to'],
+    })
+  }
+
   return {
     /** The progress and result of the internal job count the changed jobs. */
     async start(input: BulkInput, call?: Call): Promise<Enqueued> {
       await announce()
+      await checkMove(input)
       const args = encodeValue(input) as Encoded
       const job = { ...BULK, known: true, args, keepResult: DAY, createdBy: 'bulk' }
       const { made, rings } = await constraints.enqueue([job], onceOf(call))
@@ -107,9 +125,10 @@ export function createBulkVerbs({ store, constraints, ring, announce }: Context)
 
     /** Counts the jobs that an action would change. `more` means that only the first 10,000 were read. */
     async preview(
-      { filter, ids, action }: BulkInput,
+      { filter, ids, action, to }: BulkInput,
       { cursor, pages = PREVIEWED }: { cursor?: string; pages?: number } = {},
     ): Promise<BulkPreview> {
+      await checkMove({ action, to })
       const counted: number[] = []
       let [looked, newest]: [number, number | undefined] = [0, undefined]
       let before: string | null | undefined = cursor
@@ -117,7 +136,7 @@ export function createBulkVerbs({ store, constraints, ring, announce }: Context)
         const page: Awaited<ReturnType<typeof pageOf>> = ids
           ? { newest: undefined, ...(await namedPage(store, ids, before, PAGE)) }
           : await pageOf(store, filter!, before, PAGE)
-        for (const { id, document } of page.jobs) if (changes[action](document)) counted.push(id)
+        for (const { id, document } of page.jobs) if (changes[action](document, to)) counted.push(id)
         looked += page.looked
         newest = page.newest
         before = page.cursor

@@ -45,7 +45,13 @@ export function createWaiting({ store, registry, now }: Context) {
     const found = await registry.find(document.queue, document.class)
     const claimed = { ...job, document: begun(id, document, Math.max(now(), runAtOf(document) ?? 0)) }
     const { snapshot, masked } = shownSnapshot(snapshotOf(claimed, timeoutOf(found)), document, heirs)
-    return { status: statusOf(document), snapshot, masked, ...(fault ? { fault: fault.message } : {}) }
+    return {
+      status: statusOf(document),
+      snapshot,
+      masked,
+      pinnedTo: document.pinnedTo,
+      ...(fault ? { fault: fault.message } : {}),
+    }
   }
 
   const idOf = async (job: Ref): Promise<number> => (await store.inspect(job)).id

@@ -4,6 +4,7 @@ import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import { readList, readObject } from '../../core/readable.ts'
+import { NO_VERSION } from '../../core/reasons.ts'
 import { PLACE } from '../../redis/marks.ts'
 import {
   channelsOf,
@@ -34,6 +35,12 @@ type Told = Omit<Reason, 'since'>
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 
 const wasReleased = (doc: JobRecord): boolean => doc.lastRun?.split(',')[2] === 'released'
+
+/** The version that did not perform the last run of a pinned job. */
+function silenceOf(doc: JobRecord): { message: string; version: string } | undefined {
+  const error = readObject<{ code?: string; message: string; version: string }>(doc.lastError)
+  return wasReleased(doc) && error?.code === NO_VERSION && error.version === doc.pinnedTo ? error : undefined
+}
 
 /** Names the reason if the worker is known to be down. */
 function backoffText(doc: JobRecord): string {
@@ -107,11 +114,14 @@ function timeReasons(waiting: Waiting): Told[] {
   const wait = (code: string, until: number | undefined, message: string, data = {}) => {
     if (until !== undefined && until > now) reasons.push(untilReason(code, until, now, message, data))
   }
-  wait('BACKOFF', doc.backoffUntil, backoffText(doc), {
-    failures: doc.failures ?? 0,
-    losses: doc.lostInARow ?? 0,
-    released: wasReleased(doc) ? 1 : 0,
-  })
+  const silent = silenceOf(doc)
+  if (silent) wait('VERSION', doc.backoffUntil, `${silent.message}. Tries again at`, { version: silent.version })
+  else
+    wait('BACKOFF', doc.backoffUntil, backoffText(doc), {
+      failures: doc.failures ?? 0,
+      losses: doc.lostInARow ?? 0,
+      released: wasReleased(doc) ? 1 : 0,
+    })
   if (!doc.wantedEarly && !doc.terminating) {
     wait('DUE', doc.notBefore, 'asked to run at')
     wait('REPEAT', doc.nextSlot, 'repeats; the next slot is')

@@ -25,6 +25,8 @@ export type AnnouncerOptions = {
   /** Absent if functions cannot have schedules. */
   setCron?: SetCron
   version?: string
+  /** The address of this version alone, if it has pinned classes. */
+  versionUrl?: string
   /** Milliseconds for which the classes of a replaced version stay. */
   grace?: number
 }
@@ -57,9 +59,14 @@ export type Deployment = {
   deploys?: Deploy[]
 }
 
+/** The address of a version, and when it announced itself. */
+export type AnnouncedVersion = { url: string; at: number }
+
 /** To recognize the last isolates of an old version. */
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
+/** Maximum number of addresses of versions. */
+const MAX_ADDRESSES = 100
 /** An isolate of an old version that starts later than this after a deploy means a rollback. */
 const GRACE = 600_000
 /** Maximum number of queues whose counts are kept at a deploy. They are compared with as many later. */
@@ -136,7 +143,7 @@ type Found = { own?: Deployment; others: Deployment[] }
 
 /** Without `known` it reads the announcements with one command. */
 export function createAnnouncer(options: AnnouncerOptions) {
-  const { store, deployment, classes, now, setCron, version, grace = GRACE } = options
+  const { store, deployment, classes, now, setCron, version, versionUrl, grace = GRACE } = options
 
   async function schedule(repeating: Announced[], gone: string[]): Promise<void> {
     if (!setCron) return
@@ -161,7 +168,8 @@ export function createAnnouncer(options: AnnouncerOptions) {
     const rows = classes()
     const [id, all] = await Promise.all([hashOf(deployment), hashOf(JSON.stringify(rows))])
     const defined = all.slice(0, 16)
-    const hash = version ? (await hashOf(`${defined} ${version}`)).slice(0, 16) : defined
+    const code = [defined, version, versionUrl].filter((part) => part !== undefined).join(' ')
+    const hash = code === defined ? defined : (await hashOf(code)).slice(0, 16)
     return { id: id.slice(0, 12), hash, defined, rows }
   }
 
@@ -175,6 +183,18 @@ export function createAnnouncer(options: AnnouncerOptions) {
     } catch {
       // The deploy is then compared without them.
     }
+  }
+
+  /** Pinned jobs find the version by it. */
+  async function announceVersion(name: string, own: AnnouncedVersion): Promise<void> {
+    const announced = Object.entries(await store.versions()).filter(([other]) => other !== name)
+    const at = ([, text]: [string, string]) => readObject<AnnouncedVersion>(text)?.at ?? 0
+    const gone = announced.sort((a, b) => at(b) - at(a)).slice(MAX_ADDRESSES - 1)
+    await store.setVersion(
+      name,
+      JSON.stringify(own),
+      gone.map(([other]) => other),
+    )
   }
 
   let isDone = false
@@ -215,12 +235,13 @@ export function createAnnouncer(options: AnnouncerOptions) {
     const was = before.findIndex((one) => one.hash === hash)
     const leads = serving[0]!.hash === hash
     const joins = !isThere || (leads && was !== 0)
-    const isSeen = leads || time - before[was]!.seen < grace / 2
+    const isSeen = leads || (was >= 0 && time - before[was]!.seen < grace / 2)
     if (!joins && isSeen && serving.length === before.length) return
     const isDeploy = leads && was < 0
     const [front] = before
     const isSame = isDeploy && front?.defined === defined && members.includes(`${id} ${front.hash}`)
     await carryOut(found, serving, joins && !isSame)
+    if (joins && version && versionUrl) await announceVersion(version, { url: versionUrl, at: time })
     const deploys = [...(isDeploy ? [{ at: time, ...(version ? { version } : {}) }] : []), ...(own?.deploys ?? [])]
     const stays = new Set(serving.map((one) => `${id} ${one.hash}`))
     const gone = members.filter((one) => !stays.has(one))

@@ -43,6 +43,8 @@ type Deciding = {
   traceparent?: string
   /** For values and messages of the run, whose readers link to it. */
   writer?: string
+  /** The version or address on which the job continues if this run begins to wait; absent if its class is not pinned. */
+  pinsTo?: string
 }
 
 /** Seals nothing. */
@@ -176,6 +178,10 @@ const pauseWords = ({ pause }: Changes): Words => {
   return says.pause({ till: until === undefined ? '' : String(Math.ceil(until)), names: children })
 }
 
+/** A push worker waits between its runs, a function in the middle of one. */
+const pinWords = ({ end, pause }: Changes, { pinsTo, found }: Deciding): Words =>
+  pinsTo !== undefined && end === 'suspended' && (pause || !found?.local) ? says.pin({ version: pinsTo }) : []
+
 const saidWords = ({ saidAt }: Changes): Words => (saidAt === undefined ? [] : says.said({ moment: String(saidAt) }))
 
 const timeWords = ({ progress, at, wait }: Changes, { seal }: Vault): Words => [
@@ -251,7 +257,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const run = { token, n, end, slot }
   if (end === 'failed') return { ...run, ...failed(changes, deciding, slotWords) }
   const again = () => delayWords(deciding)
-  if (didNothing(changes)) return { ...run, words: [...slotWords, ...byWords(deciding)], again }
+  const pinned = pinWords(changes, deciding)
+  if (didNothing(changes)) return { ...run, words: [...slotWords, ...byWords(deciding), ...pinned], again }
   const refusal = isTrusted(deciding) ? undefined : checkRootOfRun(changes.ops ?? [])
   if (refusal !== undefined) {
     const error = { message: refusal.message, retry: false as const }
@@ -279,6 +286,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     ...timeWords(changes, vault),
     ...waitWords(changes),
     ...pauseWords(changes),
+    ...pinned,
     ...countWords(changes),
     ...(wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result, 'result') }) : []),
     ...saidWords(changes),

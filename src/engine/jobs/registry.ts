@@ -52,8 +52,8 @@ export const callsOthers = ({ local, calls, definition: { push } }: Registered):
 export const timeoutOf = (found?: Registered, own?: number): number =>
   own ?? found?.definition.timeout ?? workerDefaults.timeout
 
-export const longestRun = (found: Registered, lent: ClaimedJob): number =>
-  found.longest?.(lent) ?? timeoutOf(found, lent.document.timeout)
+export const longestRun = (lent: ClaimedJob, found?: Registered): number =>
+  found?.longest?.(lent) ?? timeoutOf(found, lent.document.timeout)
 
 const announcedOf = (found: Registered, vault: Vault): Announced => ({
   queue: found.local!.queue ?? 'default',
@@ -116,6 +116,7 @@ const definitionOf = (worker: CodeWorker): WorkerDefinition => ({
   ...(worker.cron ? { cron: cronOf(worker.cron) } : {}),
   ...(worker.reach ? { reach: worker.reach } : {}),
   ...(worker.redact?.length ? { redact: worker.redact } : {}),
+  ...(worker.pin ? { pin: true } : {}),
   ...(worker.description ? { description: worker.description } : {}),
 })
 
@@ -212,12 +213,20 @@ function parseDefinition(text: string, { show }: Vault): Stored {
   }
 }
 
+export type RegistryOptions = {
+  setCron?: SetCron
+  retry?: Retry
+  version?: string
+  versionUrl?: string
+  grace?: number
+}
+
 export function createRegistry(
   store: Store,
   workers: readonly Worker[],
   now: () => number = Date.now,
   deployment = 'sidejob',
-  { setCron, retry = {}, ...code }: { setCron?: SetCron; retry?: Retry; version?: string; grace?: number } = {},
+  { setCron, retry = {}, versionUrl, ...code }: RegistryOptions = {},
 ) {
   const local = new Map<string, Registered>()
   checkWorkers(workers)
@@ -283,6 +292,7 @@ export function createRegistry(
     now,
     setCron,
     ...code,
+    ...(workers.some(({ pin }) => pin) ? { versionUrl } : {}),
     classes: () => [...local.values()].map((found) => announcedOf(found, store.vault)),
   })
 

@@ -60,10 +60,10 @@ type ResultMap = {
 const MOST_LATER = 86_400_000
 
 /**
- * The changes of the run, or 'later' if the worker will commit by itself; the state of its host; and whether it was
- * not reached.
+ * The changes of the run, or 'later' if the worker will commit by itself; the state of its host; whether it was not
+ * reached; and the status of a refusal.
  */
-export type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true }
+export type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true; status?: number }
 
 /** JQ's result map is a short form of changes. */
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
@@ -124,7 +124,7 @@ function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }:
     ...(after === undefined ? {} : { after: Math.min(after, MOST_LATER) }),
     detail,
   })
-  return { changes, down: status >= 500 || passing.has(status), after }
+  return { changes, down: status >= 500 || passing.has(status), after, status }
 }
 
 type Dialect = {

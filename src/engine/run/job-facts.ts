@@ -84,6 +84,7 @@ export function factsOf(doc: JobRecord, { now, ownLimit }: { now: number; ownLim
     lockedUntil: doc.lockUntil !== undefined && doc.lockUntil > now ? doc.lockUntil : null,
     run: runOf(doc),
     keptUntil: keptUntil(doc),
+    pinnedTo: doc.pinnedTo ?? null,
     version: doc.lastRun === undefined ? null : (pastRunOf(doc.lastRun).version ?? null),
   }
 }

@@ -34,6 +34,8 @@ export type WorkerDefinition = {
   cron?: { expression: string; tz?: string; missed?: 'run' | 'last' | 'skip'; args?: Encoded }
   reach?: Reach
   redact?: string[]
+  /** Waiting jobs stay on the version of the code, or at the address, that began them. */
+  pin?: boolean
   description?: string
 }
 

@@ -40,6 +40,7 @@ export type JobFacts = Pick<
   | 'run'
   | 'keptUntil'
   | 'version'
+  | 'pinnedTo'
 >
 
 export type JobBase = Omit<JobView, keyof JobFacts>

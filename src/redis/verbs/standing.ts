@@ -132,6 +132,12 @@ export function createStanding({ client: { ask }, keys }: Parts) {
       await ask((redis) => redis.hset(keys.deploys, { [`${id} ${at}`]: text }))
       if (gone.length > 0) await ask((redis) => redis.hdel(keys.deploys, ...gone.map((time) => `${id} ${time}`)))
     },
+    /** Addresses of versions with pinned classes, as JSON. */
+    versions: () => hashOf(keys.versions),
+    async setVersion(version: string, text: string, gone: readonly string[]): Promise<void> {
+      await ask((redis) => redis.hset(keys.versions, { [version]: text }))
+      if (gone.length > 0) await ask((redis) => redis.hdel(keys.versions, ...gone))
+    },
     async forgetAnnounced(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       const all = await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))

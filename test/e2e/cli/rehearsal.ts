@@ -80,7 +80,16 @@ const functions = [0, 1, 2, 3, 4, 5, 6, 7, 9].map((n) => defineWorker({
     await job.step('charge', () => acts(job.env.WHO))
   },
 }))
-export default createWorker({ functions: [...functions, adder] })
+const contract = defineWorker({
+  class: 'contract',
+  queue: 'pinned',
+  pin: true,
+  async perform(job) {
+    await job.step('send again', () => acts('send'))
+    await job.sleep('90 days')
+  },
+})
+export default createWorker({ functions: [...functions, adder, contract] })
 `
 
 /** Redis that allows DEBUG. */
@@ -110,8 +119,11 @@ export async function startRehearsal(jobs: number) {
   const redis = await startDebuggable()
   const kit = await startKit({ workers: [...deployed, deployedAdder], on: `redis://127.0.0.1:${redis.port}` as never })
   const app = appOf(kit.engine)
-  const server = createServer(async ({ method, url, headers }, response) => {
-    const answer = await app.fetch(new Request(`http://127.0.0.1${url}`, { method, headers: headers as HeadersInit }))
+  const server = createServer(async (request, response) => {
+    const { method, url, headers } = request
+    const body = method === 'GET' ? undefined : await text(request)
+    const sent = { method, body, headers: headers as HeadersInit }
+    const answer = await app.fetch(new Request(`http://127.0.0.1${url}`, sent))
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text())
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -143,6 +155,7 @@ export async function startRehearsal(jobs: number) {
     digest,
     run: (...words: string[]) => command([CLI, 'rehearse', project.dir, ...words], environment),
     schemas: () => command([CLI, 'schemas', project.dir], environment),
+    move: (...words: string[]) => command([CLI, 'move', ...words], environment),
     record: (...words: string[]) => command([CLI, 'record', ...words], environment),
     async close() {
       await new Promise((done) => server.close(done))

@@ -3,6 +3,8 @@
 import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createEngine } from '../../../src/engine/index.ts'
+import { defineWorker, type Job } from '../../../src/index.ts'
 import { kind } from '../../kit/index.ts'
 import { adder, command, startRehearsal } from './rehearsal.ts'
 
@@ -75,7 +77,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     const { exit, printed, noted } = await stage.run('--class', 'class_3', '--limit', '3', '--json')
     expect([exit, noted]).toEqual([0, ''])
     const { classes, ...sums } = JSON.parse(printed)
-    expect(sums).toEqual({ jobs: 3, continues: 3, changed: 0, unjudged: 0, elsewhere: 0 })
+    expect(sums).toEqual({ jobs: 3, continues: 3, pinned: 0, changed: 0, unjudged: 0, elsewhere: 0 })
     expect(classes).toEqual([
       {
         queue: 'default',
@@ -115,6 +117,54 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
       noted: expect.stringContaining('its class did not keep the values of its last run'),
     })
   }, 180_000)
+
+  test('lists pinned jobs as staying on their version, judges them with --moved, and sidejob move continues them', async () => {
+    const { kit } = stage
+    const contract = defineWorker({
+      class: 'contract',
+      queue: 'pinned',
+      pin: true,
+      async perform(job: Job) {
+        await job.step('send', () => undefined)
+        await job.sleep('90 days')
+      },
+    })
+    const deploy = async (version: string) => {
+      const versionUrl = `https://${version}.example.com`
+      // No bell leads to the other versions.
+      const qstash = { ...kit.engineOptions.qstash, url: 'http://127.0.0.1:1' }
+      const engine = createEngine({ ...kit.engineOptions, qstash, workers: [contract], version, versionUrl })
+      await engine.tick()
+      return engine
+    }
+    const v1 = await deploy('v1')
+    const { jobs } = await v1.jobs.enqueue([{ queue: 'pinned', class: 'contract' }])
+    await v1.dispatch('pinned', '')
+    await deploy('v2')
+
+    const would =
+      'would fail instead of repeating a step: the job keeps step "send", the function asks for step "send again"'
+    const staying = await stage.run('--queue', 'pinned')
+    expect(staying).toMatchObject({ exit: 0, noted: '' })
+    expect(staying.printed).toBe(
+      `contract (queue pinned): 1 job\n  1 stays on version v1; moved to this code: ${would} (such as job ${jobs[0]!.id})\n` +
+        '1 job: 0 continue, 1 stays on another version\n',
+    )
+    const moved = await stage.run('--queue', 'pinned', '--moved')
+    expect(moved.exit).toBe(1)
+    expect(moved.printed).toContain(`1 ${would}`)
+
+    expect(await stage.move()).toMatchObject({ exit: 2, noted: 'sidejob move: --to: expected a version, got none\n' })
+    expect(await stage.move('--to', 'v3')).toMatchObject({
+      exit: 1,
+      noted: expect.stringContaining('to: expected a version that a deployment has announced (v1, v2), got v3'),
+    })
+    expect((await stage.move('--to', 'v2')).noted).toBe('move: 1 jobs fit; --yes does it\n')
+    expect(await stage.move('--to', 'v2', '--yes', '--wait')).toMatchObject({ exit: 0 })
+    expect((await kit.engine.jobs.get(String(jobs[0]!.id))).pinnedTo).toBe('v2')
+    expect((await stage.move(String(jobs[0]!.id), '--to', 'v1')).noted).toBe('move: 1 jobs fit; --yes does it\n')
+    await kit.engine.jobs.remove(String(jobs[0]!.id), { force: true })
+  })
 
   test('refuses a wrong command line, a folder without a Worker and code that does not build', async () => {
     expect(await stage.run('--limit', 'x')).toMatchObject({

@@ -417,6 +417,7 @@ test('--json makes every command print JSON only', async () => {
     'bulk terminate': empty,
     'bulk delete': empty,
     'bulk requeue': empty,
+    move: ['--to', 'http://127.0.0.1:9/job'],
     'profiles set': ['json', '--url', kit.stack.url, '--key', 'k'],
     'profiles ls': [],
     'profiles rm': ['json'],

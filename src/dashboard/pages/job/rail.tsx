@@ -108,7 +108,21 @@ const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (
 )
 
 function factsOf(job: JobView, zone: string): Fact[] {
-  const { queue, class: of, group, labels, limits, callback, timeout, tag, unique, lockedUntil, run, version } = job
+  const {
+    queue,
+    class: of,
+    group,
+    labels,
+    limits,
+    callback,
+    timeout,
+    tag,
+    unique,
+    lockedUntil,
+    run,
+    version,
+    pinnedTo,
+  } = job
   return [
     [
       'Worker',
@@ -130,6 +144,7 @@ function factsOf(job: JobView, zone: string): Fact[] {
     ['Timeout of a run', timeout !== null && span(timeout)],
     ['Run by', run && (run.process ?? (run.lane ? `lane ${run.lane}` : '–'))],
     ['Version', version && <span class="mono">{version}</span>],
+    ['Pinned to', pinnedTo && <span class="mono clip">{pinnedTo}</span>],
     ['Callback', callback && (callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'at its end')],
     [
       'Tag',

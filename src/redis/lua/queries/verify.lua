@@ -3,7 +3,7 @@
 -- keys: none
 -- by: doctor
 -- reads: audience, channel, channels, constraints, hints, job, jobs, limit, limits, queue, queues, repeats, result,
---   schema, unique, unreadable, wake, workers
+--   schema, unique, unreadable, versions, wake, workers
 -- writes: none
 -- args: ns, clock, seed, phase:int, from:int, size:int
 -- returns: verified
@@ -315,6 +315,10 @@ local function check_names(id, doc)
   end
   if cache.raw[redis_keys.queue_key(doc.queue)] == false then
     fault(id, 'look', 'its queue %s has no settings', doc.queue)
+  end
+  local version = doc.pinned_to
+  if version and not version:find('/', 1, true) and redis.call('HEXISTS', ns .. 'versions', version) == 0 then
+    fault(id, 'version', 'is pinned to version %s, which no deployment announces', version)
   end
 end
 

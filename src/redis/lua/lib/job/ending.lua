@@ -51,6 +51,7 @@ end
 function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
   if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end
+  if doc.pinned_to then cache.change(id, doc, fields.pinned_to, nil) end
   if not doc.has_steps then return end
   cache.drop(redis_keys.side_key(id, 'steps'))
   values.lose(id, doc)

@@ -39,6 +39,22 @@ function rerun.retry(id, doc)
   queueing.enqueue(id, doc, true)
 end
 
+local function is_address(version) return version:find('://', 1, true) ~= nil end
+
+-- Returns nil if the job is not pinned, runs, or is pinned to something else: a function to a version, a push worker to
+-- an address.
+function rerun.move(id, doc, version)
+  local was = doc.pinned_to
+  if not was or was == version or doc.place == PLACE.leased then return nil end
+  if is_address(was) ~= is_address(version) then return nil end
+  cache.change(id, doc, fields.pinned_to, version)
+  if doc.place == PLACE.timers and (doc.last_run or ''):find(',released,', 1, true) then
+    cache.change(id, doc, fields.backoff_until, nil)
+    queueing.enqueue(id, doc)
+  end
+  return true
+end
+
 -- A current run loses its lease without effect.
 function rerun.requeue(id, doc, forgiven)
   local rested = states.ends[states.of(doc)]

@@ -132,6 +132,7 @@ local function succeed(run)
   leases.note_run(id, doc, run.ending, run)
   clear_failures(id, doc)
   if run.paused then set_pause(id, doc, run) else ending.clear_steps(id, doc) end
+  if run.pinned then cache.change(id, doc, fields.pinned_to, run.pinned) end
   if not run.paused then cache.change(id, doc, fields.failed_in_a_row, nil) end
   if doc.terminating ~= TERMINATING.shutdown then cache.change(id, doc, fields.started_up, '1') end
   cache.change(id, doc, fields.run_number, numbers.int(tonumber(doc.run_number) + 1))

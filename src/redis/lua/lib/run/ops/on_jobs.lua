@@ -57,7 +57,7 @@ end
 local MOST_PUTS = 12000
 
 -- Acts on jobs in falling order of ids. Counts changed and skipped ones.
-function verbs.bulk(me, act, jobs)
+function verbs.bulk(me, act, jobs, to)
   local acts = {
     ['retry'] = function(id, doc) return doc.place == PLACE.failed and (rerun.retry(id, doc) or true) end,
     requeue = function(id, doc)
@@ -67,6 +67,7 @@ function verbs.bulk(me, act, jobs)
       return doc.place ~= PLACE.terminated and not doc.terminating and (ending.terminate_one(id, doc) or true)
     end,
     delete = function(id, doc) return not doc.delete_requested and ending.delete(id, doc, true) ~= nil end,
+    move = function(id, doc) return rerun.move(id, doc, to) end,
   }
   local doc = cache.need(me.id)
   local done, passed = tonumber(doc['s:done']) or 0, tonumber(doc['s:passed']) or 0

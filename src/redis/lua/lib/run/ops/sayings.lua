@@ -39,6 +39,8 @@ function says.lease(run, ms) run.lease = ms end
 
 function says.pause(run, till, names) run.paused, run.till, run.awaits = true, till, names end
 
+function says.pin(run, version) run.pinned = version end
+
 function says.said(run, moment) run.said = moment end
 
 function says.reach(run, reach) run.reach = reach end

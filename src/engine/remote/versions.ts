@@ -1,0 +1,119 @@
+// Runs of pinned jobs on other versions of the code: one version sends a claimed job to the address of another.
+
+import { readUpTo } from '../../core/bytes.ts'
+import { toBase64 } from '../../core/codec/base64.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { checkSignature } from '../../core/hook-signature.ts'
+import { readObject } from '../../core/readable.ts'
+import type { SentOutcome } from '../../redis/changes.ts'
+import type { JobRecord } from '../../redis/record.ts'
+import type { Store } from '../../redis/store.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
+import type { AnnouncedVersion } from '../jobs/announcement.ts'
+import { webhookHeaders } from './sign.ts'
+
+export type OwnVersion = { version?: string; versionUrl?: string }
+
+export type VersionsOptions = OwnVersion & {
+  store: Pick<Store, 'versions'>
+  fetch: typeof fetch
+  /** The same in all versions. */
+  secret?: string
+  now: () => number
+}
+
+/** The outcome of a run on another version, or why that version did not perform it. */
+export type Forwarded = { outcome?: SentOutcome; silent?: string }
+
+/** Milliseconds for which an address is valid. A version keeps its address. */
+const FRESH = 60_000
+/** Milliseconds for the answer, after the timeout of the run. */
+const ANSWERING = 5_000
+const MAX_ANSWER = 10 * 1024 * 1024
+const SHOWN = 200
+
+/** The address of a push worker, not a version. */
+export const isAddress = (pinnedTo: string): boolean => pinnedTo.includes('://')
+
+const encoder = new TextEncoder()
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : String(error)
+
+/** Secrets with which versions sign their calls. */
+const secretsOf = (secret: string): string[] => [`whsec_${toBase64(encoder.encode(`versions of ${secret}`))}`]
+
+/** The signature of a version, with the secret that all versions of the deployment have. */
+export const signedRun = (lent: ClaimedJob, body: Uint8Array, secret: string, now: number) =>
+  webhookHeaders(lent.document.token!, body, secretsOf(secret), now)
+
+/**
+ * @example const versions = createVersions({ store, fetch, secret, now, version: 'v2', versionUrl: 'https://v2.example.com' })
+ */
+export function createVersions({ store, fetch, secret, now, version, versionUrl }: VersionsOptions) {
+  let known: { at: number; urls: Map<string, string> } | undefined
+
+  async function read(): Promise<Map<string, string>> {
+    const all = Object.entries(await store.versions())
+    const urls = new Map(
+      all.flatMap(([name, text]): [string, string][] => {
+        const announced = readObject<AnnouncedVersion>(text)
+        return announced ? [[name, announced.url]] : []
+      }),
+    )
+    known = { at: now(), urls }
+    return urls
+  }
+
+  return {
+    /** The version on which jobs of pinned classes continue that begin to wait here; undefined if it has no address. */
+    own: versionUrl === undefined ? undefined : version,
+
+    /** True if another version has to perform the run. */
+    isOther: ({ pinnedTo }: JobRecord): boolean =>
+      pinnedTo !== undefined && !isAddress(pinnedTo) && pinnedTo !== version,
+
+    /** Undefined if no deployment has announced the version. */
+    async addressOf(name: string): Promise<string | undefined> {
+      const isFresh = known !== undefined && now() - known.at < FRESH
+      return (isFresh ? known!.urls.get(name) : undefined) ?? (await read()).get(name)
+    },
+
+    names: async (): Promise<string[]> => [...(await read()).keys()].sort(),
+
+    /** Sends a claimed job to its version, which performs the run. */
+    async forward(url: string, lent: ClaimedJob, timeout: number): Promise<Forwarded> {
+      const body = encoder.encode(JSON.stringify(lent))
+      try {
+        const headers = await signedRun(lent, body, secret ?? '', now())
+        const signal = AbortSignal.timeout(timeout + ANSWERING)
+        const sent = { method: 'POST', redirect: 'manual', signal, headers, body: body as BodyInit } as const
+        const response = await fetch(new URL(`${url}/perform`), sent)
+        const bytes = await readUpTo(response.body, MAX_ANSWER)
+        const text = new TextDecoder().decode(bytes)
+        if (!response.ok) return { silent: `answered ${response.status} ${text.slice(0, SHOWN)}`.trimEnd() }
+        const answer = readObject<{ outcome?: SentOutcome }>(text)
+        return answer ?? { silent: 'gave an answer that is not an outcome of a run' }
+      } catch (error) {
+        return { silent: `cannot be reached: ${messageOf(error)}` }
+      }
+    },
+
+    /**
+     * Reads a claimed job that another version has sent.
+     *
+     * @throws UNAUTHENTICATED without the signature of a version of this deployment, REFUSED if the job belongs to
+     * another version
+     */
+    async received(headers: Headers, bytes: Uint8Array): Promise<ClaimedJob> {
+      const secrets = secret === undefined ? [] : secretsOf(secret)
+      await checkSignature('standard', { headers, body: async () => bytes, secrets, now: now() })
+      const lent = JSON.parse(new TextDecoder().decode(bytes)) as ClaimedJob
+      const { pinnedTo } = lent.document
+      if (pinnedTo === version) return lent
+      throw new SidejobError('REFUSED', `expected a job of version ${version ?? 'unknown'}, got one of ${pinnedTo}`)
+    },
+  }
+}
+
+export type Versions = ReturnType<typeof createVersions>
