@@ -133,6 +133,7 @@ export const system = {
     summary: 'Perform the run of a pinned job',
     description:
       'Another version of the same deployment calls this route with a claimed job that is pinned to this version.',
+    body: z.looseObject({ id: z.int(), document: z.looseObject({ pinnedTo: z.string().optional() }) }),
     answers: { 200: z.looseObject({}) },
     handle: async ({ engine, bytes, c }) => Response.json(await engine.performPinned(c.req.raw.headers, bytes)),
   }),

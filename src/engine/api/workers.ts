@@ -41,8 +41,9 @@ function checkDefinition(definition: WorkerDefinition, allowHosts: readonly stri
   if (definition.push) checkAddress(definition.push.url, allowHosts)
 }
 
-function checkPatched({ push, pull, in: inputs = {}, out = {} }: WorkerDefinition): void {
+function checkPatched({ push, pull, pin, in: inputs = {}, out = {} }: WorkerDefinition): void {
   if (push && pull) refuse(['pull'], 'expected "push" or "pull", got both')
+  if (pin && pull) refuse(['pin'], 'expected a function or a push worker, got a pull worker')
   if (push && push.url === undefined) refuse(['push', 'url'], 'is missing')
   for (const [dir, ports] of Object.entries({ in: inputs, out }))
     if (Object.keys(ports).length > limits.ports.most)
