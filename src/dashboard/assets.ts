@@ -7,8 +7,9 @@ import { asset as flow } from './built/flow-css.generated.ts'
 import { asset as mono } from './built/geist-mono-woff2.generated.ts'
 import { asset as sans } from './built/geist-woff2.generated.ts'
 import { asset as limits } from './built/limits-css.generated.ts'
+import { asset as palette } from './built/palette-js.generated.ts'
 import { asset as schedules } from './built/schedules-css.generated.ts'
 import { asset as style } from './built/style-css.generated.ts'
 import { asset as workers } from './built/workers-css.generated.ts'
 
-export const assets: readonly Asset[] = [app, board, style, flow, limits, schedules, workers, sans, mono]
+export const assets: readonly Asset[] = [app, board, palette, style, flow, limits, schedules, workers, sans, mono]

@@ -63,7 +63,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     }),
   )
 
-  test('/ puts the cursor into the filter of a list, elsewhere into the search', async () => {
+  test('/ puts the cursor into the filter of a list', async () => {
     const focused = (page: Page) => page.evaluate(() => document.activeElement?.closest('form')?.className)
     await at(list, async (page) => {
       await press(page, '/')
@@ -73,11 +73,55 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await press(page, '/')
       expect(await focused(page)).toMatch(/filter|find/)
     })
-    await at('/queues', async (page) => {
-      await press(page, '/')
-      expect(await focused(page)).toContain('find')
+  })
+
+  test.each(['/', 'Control+k', 'Meta+k'])('%s opens the palette, whose results change while one types', (keys) =>
+    at('/queues', async (page) => {
+      await press(page, keys)
+      const field = page.getByRole('combobox', { name: 'Search or jump' })
+      await field.pressSequentially('sched', { delay: 20 })
+      const option = page.getByRole('option')
+      await option.first().waitFor()
+      expect(await option.first().innerText()).toMatch(/^Schedules\s+page/)
+      expect(await field.getAttribute('aria-activedescendant')).toBe(await option.first().getAttribute('id'))
+      expect(await option.last().innerText()).toContain('Search args and errors for sched')
+      await press(page, 'Enter')
+      await isAt(page, '/schedules')
+    }),
+  )
+
+  test('the arrows choose in the palette, and a job is found by its number and its alias', async () => {
+    await site.engine.jobs.setAlias(String(jobs[0]), 'order-7003', 'add')
+    await at('/limits?none', async (page) => {
+      await press(page, 'Control+k')
+      await page.keyboard.type('order-7003')
+      const option = page.getByRole('option', { name: /order-7003.*waits, suspended job/ })
+      await option.waitFor()
+      const chosen = page.locator('[role="option"][aria-selected="true"]')
+      await press(page, 'ArrowDown', 'ArrowDown', 'ArrowDown')
+      expect(await chosen.innerText()).toContain('Search args and errors')
+      await press(page, 'ArrowUp')
+      expect(await chosen.innerText()).toContain('order-7003')
+      await press(page, 'Enter')
+      await isAt(page, `/jobs/${jobs[0]}`)
+      await press(page, 'Control+k')
+      await page.keyboard.type(String(jobs[1]))
+      await page.getByRole('option', { name: `waits #${jobs[1]}` }).waitFor()
+      await press(page, 'Escape')
+      expect(await page.getByRole('combobox').count()).toBe(0)
     })
   })
+
+  test('"pause media" in the palette pauses the queue', () =>
+    at('/workers', async (page) => {
+      await press(page, 'Control+k')
+      await page.keyboard.type('pause default')
+      await page.getByRole('option', { name: 'Pause queue default' }).waitFor()
+      await press(page, 'Enter')
+      await page.getByText('Queue default is paused').first().waitFor()
+      expect((await site.engine.queues.get('default')).paused).toBe(true)
+      await site.engine.queues.update('default', { paused: false })
+    }))
 
   test('? lists all keys, those on the buttons of the page among them', () =>
     at(`/jobs/${jobs[0]}`, async (page) => {

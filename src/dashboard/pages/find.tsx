@@ -3,12 +3,14 @@
 import { isId } from '../../core/job.ts'
 import { entries } from '../nav.ts'
 import { type Asked, Elsewhere, page } from '../page.ts'
+import { Act as Button } from '../parts/act.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Card, Empty, Head } from '../parts/layout.tsx'
 import { NameLink } from '../parts/name.tsx'
 import { cut } from '../words/text.ts'
 
-type Line = { icon: string; text: string; what: string; to: string }
+type Act = { act: string; at: string; fields: Record<string, string> }
+type Line = { icon: string; text: string; what: string; to?: string; does?: Act }
 type FindData = { text: string; lines: Line[] }
 
 const MOST = 40
@@ -17,13 +19,33 @@ const goTo = (id: number | string): never => {
   throw new Elsewhere(`/jobs/${id}`)
 }
 
-async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
+const VERB = /^(pause|resume) +(.+)$/i
+
+/** Acts on queues: `pause media`. */
+function actsOf(text: string, queues: readonly string[]): Line[] {
+  const verb = VERB.exec(text)?.[1]?.toLowerCase()
+  if (!verb) return []
+  const icon = verb === 'pause' ? 'pause' : 'play'
+  const said = verb === 'pause' ? 'Pause' : 'Resume'
+  return queues.map((queue) => {
+    const does = { act: verb, at: '/queues', fields: { queue } }
+    return { icon, text: `${said} queue ${queue}`, what: 'act', does }
+  })
+}
+
+/** Names that begin with the text come first. */
+const beginningFirst = (lines: readonly Line[], wanted: string): Line[] => {
+  const begins = ({ text }: Line): boolean => text.toLowerCase().startsWith(wanted)
+  return [...lines.filter(begins), ...lines.filter((line) => !begins(line))]
+}
+
+async function linesOf({ engine, query }: Asked, text: string): Promise<Line[]> {
   const [{ workers }, { jobs, queues, groups, channels, limits }, exact] = await Promise.all([
     engine.workers.list(),
-    engine.search(text),
+    engine.search(VERB.exec(text)?.[2] ?? text),
     engine.jobs.list({ alias: text, limit: 1 }).catch(() => ({ jobs: [] })),
   ])
-  if (exact.jobs[0]) goTo(exact.jobs[0].id)
+  if (exact.jobs[0] && !query.has('list')) goTo(exact.jobs[0].id)
   const at = encodeURIComponent
   const wanted = text.toLowerCase()
   const isWanted = (line: Line): boolean => line.text.toLowerCase().includes(wanted)
@@ -33,12 +55,12 @@ async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
     what: 'class',
     to: `/workers/${at(queue)}/${at(name)}`,
   }))
-  return [
+  const names: Line[] = [
     ...entries.map(({ name, title, path }) => ({ icon: name, text: title, what: 'page', to: path })).filter(isWanted),
-    ...jobs.map(({ id, class: name, alias }) => ({
+    ...jobs.map(({ id, class: name, status, alias }) => ({
       icon: 'jobs',
       text: alias ?? `${name} #${id}`,
-      what: 'job',
+      what: `${alias ? `${name}, ` : ''}${status} job`,
       to: `/jobs/${id}`,
     })),
     ...classes.filter(isWanted),
@@ -47,16 +69,23 @@ async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
     ...channels.map((name) => ({ icon: 'channels', text: name, what: 'channel', to: `/channels?at=${at(name)}` })),
     ...limits.map((key) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
   ]
+  return [...actsOf(text, queues), ...beginningFirst(names, wanted)]
     .slice(0, MOST)
     .concat({ icon: 'search', text: `Search args and errors for ${text}`, what: 'jobs', to: `/jobs?text=${at(text)}` })
+}
+
+/** A filter, such as `status:failed`. */
+function goToFilter({ query }: Asked, text: string): FindData {
+  const to = `/jobs?q=${encodeURIComponent(text)}`
+  if (!query.has('list')) throw new Elsewhere(to)
+  return { text, lines: [{ icon: 'jobs', text: `Jobs with ${text}`, what: 'filter', to }] }
 }
 
 async function load(asked: Asked): Promise<FindData> {
   const text = (asked.query.get('q') ?? '').trim().slice(0, 200)
   const id = text.replace(/^#/, '')
-  if (isId(id)) goTo(id)
-  if (/^(?:[a-z]+|(?:args|labels)\.[^:]+):(?!\/\/)\S/.test(text))
-    throw new Elsewhere(`/jobs?q=${encodeURIComponent(text)}`)
+  if (isId(id) && !asked.query.has('list')) goTo(id)
+  if (/^(?:[a-z]+|(?:args|labels)\.[^:]+):(?!\/\/)\S/.test(text)) return goToFilter(asked, text)
   return { text, lines: text ? await linesOf(asked, text) : [] }
 }
 
@@ -73,10 +102,15 @@ export const find = page<FindData>({
         {lines.length === 0 && <Empty>Type an id, an alias, a class, a queue, a channel or a limit above.</Empty>}
         {lines.length === 1 && <Empty>No name contains this text.</Empty>}
         <ul class="checks next found">
-          {lines.map(({ icon, text, what, to }) => (
+          {lines.map(({ icon, text, what, to, does }) => (
             <li>
               <Icon name={icon} size={14} />
-              <NameLink to={to} of={text} most={80} />
+              {to !== undefined && <NameLink to={to} of={text} most={80} />}
+              {does && (
+                <Button {...does} scope="admin" kind="quiet" small>
+                  {text}
+                </Button>
+              )}
               <span class="right">{what}</span>
             </li>
           ))}

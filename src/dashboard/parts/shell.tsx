@@ -3,6 +3,7 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { asset as appScript } from '../built/app-js.generated.ts'
+import { asset as palette } from '../built/palette-js.generated.ts'
 import { sprite } from '../built/sprite.generated.ts'
 import { asset as style } from '../built/style-css.generated.ts'
 import { type Look, LookContext } from '../look.ts'
@@ -186,6 +187,7 @@ export function Document(props: {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="csrf" content={look.csrf} />
         <meta name="base" content={look.base} />
+        <meta name="palette" content={`${look.base}/assets/${palette.name}`} />
         <title>{title}</title>
         <link rel="icon" href="data:," />
         {[style.name, ...styles].map((name) => (

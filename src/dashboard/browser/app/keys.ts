@@ -2,7 +2,7 @@
 
 import { openDialog } from './dialog.ts'
 import { peek } from './list.ts'
-import { isWriting, made, onClick, tell } from './page.ts'
+import { isWriting, made, meta, onClick, tell } from './page.ts'
 import { selectAll, selectTo } from './selection.ts'
 
 const OFF = 'sidejob-keys'
@@ -49,16 +49,24 @@ const open = (where: 'here' | 'beside'): void => {
   if (link) where === 'here' ? location.assign(link.href) : window.open(link.href, '_blank', 'noopener')
 }
 
-function focusSearch(): void {
-  const field =
-    document.querySelector<HTMLInputElement>('.filter input[name="q"]') ??
-    document.querySelector<HTMLInputElement>('#find input')
+/** Its script is loaded when it is first opened. Until then, letters go into the search field of the page. */
+async function openPalette(): Promise<void> {
+  const field = document.querySelector<HTMLInputElement>('#find input')
   field?.focus()
-  field?.select()
+  const palette: typeof import('../palette.ts') = await import(meta('palette'))
+  palette.openPalette(field)
+}
+
+function search(): void {
+  const filter = document.querySelector<HTMLInputElement>('.filter input[name="q"]')
+  if (filter) {
+    filter.focus()
+    filter.select()
+  } else void openPalette()
 }
 
 const acts: Record<string, (event: KeyboardEvent) => unknown> = {
-  '/': focusSearch,
+  '/': search,
   '?': () => show(),
   t: () => tell('like', 'theme'),
   d: () => tell('like', 'density'),
@@ -75,7 +83,7 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
 }
 
 const words: [string, string][] = [
-  ['/', 'search or filter'],
+  ['/ ⌘K', 'search or filter'],
   ['g then a letter', 'go to a page'],
   ['j k', 'move in a list'],
   ['Enter o space', 'open, open in a new tab, preview'],
@@ -151,6 +159,11 @@ export function startKeys(): void {
   onClick('[data-do="keys"]', show)
   document.addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, metaKey, altKey } = event
+    if (key === 'k' && ctrlKey !== metaKey && !altKey && !document.querySelector('dialog[open]')) {
+      event.preventDefault()
+      void openPalette()
+      return
+    }
     if (ctrlKey || metaKey || altKey || event.defaultPrevented) return
     if (isWriting(target)) return key === 'Escape' ? (target as HTMLElement).blur() : undefined
     if (document.querySelector('dialog[open]') || (isOff() && key !== '?')) return

@@ -1,0 +1,95 @@
+// The palette: a search field whose results change while one types. The server draws them, as on the page of the search.
+
+import { openDialog } from './app/dialog.ts'
+import { base, made, pageAt } from './app/page.ts'
+
+/** Milliseconds without a key after which the server is asked. */
+const REST = 150
+
+let opened: HTMLDialogElement | undefined
+
+const optionsIn = (list: HTMLElement): HTMLElement[] => [...list.querySelectorAll<HTMLElement>('[role="option"]')]
+
+function choose(field: HTMLInputElement, list: HTMLElement, at: number): void {
+  const options = optionsIn(list)
+  for (const [i, option] of options.entries()) option.ariaSelected = String(i === at)
+  const chosen = options[at]
+  chosen?.scrollIntoView({ block: 'nearest' })
+  field.setAttribute('aria-activedescendant', chosen?.id ?? '')
+}
+
+const chosenIn = (list: HTMLElement): number => optionsIn(list).findIndex(({ ariaSelected }) => ariaSelected === 'true')
+
+function show(field: HTMLInputElement, list: HTMLElement, found: Document): void {
+  const lines = [...found.querySelectorAll<HTMLElement>('.found > li')]
+  for (const [i, line] of lines.entries()) Object.assign(line, { role: 'option', id: `found-${i}` })
+  list.replaceChildren(...lines)
+  choose(field, list, 0)
+}
+
+/** A link, or the button of an act. */
+const press = (line: HTMLElement | undefined): void => line?.querySelector<HTMLElement>('a, button')?.click()
+
+/** Takes over what was typed into the search field of the page. */
+export function openPalette(typed: HTMLInputElement | null): void {
+  if (opened?.isConnected) return
+  const list = made('ul', { className: 'checks next found', role: 'listbox', id: 'palette', ariaLabel: 'Results' })
+  const field = made('input', { name: 'q', placeholder: 'Search or jump', autocomplete: 'off' })
+  Object.assign(field, {
+    role: 'combobox',
+    ariaLabel: 'Search or jump',
+    ariaExpanded: 'true',
+    ariaAutoComplete: 'list',
+  })
+  field.setAttribute('aria-controls', list.id)
+  let asked: AbortController | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let shown = ''
+
+  async function ask(): Promise<void> {
+    asked?.abort()
+    asked = new AbortController()
+    const text = field.value.trim()
+    if (text === '') return list.replaceChildren()
+    const found = await pageAt(`${base}/find?list&q=${encodeURIComponent(text)}`, asked.signal).catch(() => undefined)
+    if (!found) return
+    show(field, list, found)
+    shown = text
+  }
+
+  /** Without results for this text yet, the page of the search answers. */
+  function enter(): void {
+    const text = field.value.trim()
+    if (text === shown) press(optionsIn(list)[chosenIn(list)])
+    else location.assign(`${base}/find?q=${encodeURIComponent(text)}`)
+  }
+
+  field.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(ask, REST)
+  })
+  field.addEventListener('keydown', (event) => {
+    const { key } = event
+    if (key === 'Enter') enter()
+    else if (key === 'ArrowDown' || key === 'ArrowUp') {
+      const by = key === 'ArrowDown' ? 1 : -1
+      choose(field, list, Math.max(0, Math.min(optionsIn(list).length - 1, chosenIn(list) + by)))
+    } else return
+    event.preventDefault()
+  })
+  opened = openDialog([field, list], {
+    kind: 'palette',
+    label: 'Search or jump',
+    isLight: true,
+    from: document.activeElement,
+  })
+  opened.addEventListener('close', () => {
+    clearTimeout(timer)
+    asked?.abort()
+  })
+  field.focus()
+  if (!typed?.value) return
+  field.value = typed.value
+  typed.value = ''
+  void ask()
+}
