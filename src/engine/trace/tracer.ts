@@ -43,6 +43,15 @@ type Ended = {
 
 const MAX_LINKS = 100
 
+/** `given`: of the caller. `slot`: each slot of a schedule has its own trace, because one of months would be too long. */
+type Traced = { traceId: string; given?: TraceContext; slot: string }
+
+function tracedOf({ id, document }: ClaimedJob, seed: string): Traced {
+  const given = document.traceparent === undefined ? undefined : readTraceparent(document.traceparent)
+  const slot = document.repeats === undefined ? '' : ` at ${slotOf(document).scheduledFor ?? document.token}`
+  return { traceId: given?.traceId ?? traceIdOf(`${seed} root ${rootOf(id, document)}${slot}`), given, slot }
+}
+
 /** The spans of one run, which are sent when its commit is accepted. */
 export class RunTrace {
   readonly traceId: string
@@ -58,15 +67,11 @@ export class RunTrace {
   readonly #now: () => number
   readonly #began: number
 
-  constructor(lent: ClaimedJob, seed: string, now: () => number) {
+  constructor(lent: ClaimedJob, { traceId, given, slot }: Traced, { seed, now }: Pick<TracerOptions, 'seed' | 'now'>) {
     const { id, document } = lent
     const spanOf = (job: string | number) => spanIdOf(`${seed} job ${job}`)
-    const given = readTraceparent(document.traceparent)
-    // Each slot of a schedule has its own trace, because one of months would be too long to look at.
-    const { scheduledFor = document.token } = slotOf(document)
-    const slot = document.repeats === undefined ? '' : ` at ${scheduledFor}`
     const above = document.callbackOf ?? parentOf(document)?.id
-    this.traceId = given?.traceId ?? traceIdOf(`${seed} root ${rootOf(id, document)}${slot}`)
+    this.traceId = traceId
     this.jobSpan = spanOf(`${id}${slot}`)
     this.runSpan = spanIdOf(`${seed} run ${document.token}`)
     this.parent = document.callbackOf
@@ -162,9 +167,10 @@ export class RunTrace {
 export function createTracer({ seed, share, exporter, now }: TracerOptions) {
   /** Undefined if the trace is not sampled. */
   function begin(lent: ClaimedJob): RunTrace | undefined {
-    const trace = new RunTrace(lent, seed, now)
-    const given = readTraceparent(lent.document.traceparent)
-    return (given ? given.isSampled : isSampled(trace.traceId, share)) ? trace : undefined
+    const traced = tracedOf(lent, seed)
+    const { traceId, given } = traced
+    const isSent = given ? given.isSampled : isSampled(traceId, share)
+    return isSent ? new RunTrace(lent, traced, { seed, now }) : undefined
   }
 
   return {
