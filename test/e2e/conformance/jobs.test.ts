@@ -220,6 +220,7 @@ describe('GET /v1/jobs/:job', () => {
       group: null,
       attempt: expect.any(Number),
       lost: 0,
+      pinnedTo: null,
       createdAt: ISO,
       createdBy: expect.any(String),
       by: expect.stringMatching(/^key:/),
