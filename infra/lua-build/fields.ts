@@ -8,7 +8,7 @@ import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../.
 import { scratch } from '../../src/redis/lua/build.ts'
 import { AT_REST, marks } from '../../src/redis/marks.ts'
 import { calls, type Kind, sayings, verbs } from '../../src/redis/ops.ts'
-import { type Edit, type Identifier, type Node, refuse, type Source, snake, walk } from './syntax.ts'
+import { type Edit, type Identifier, type Node, refuse, type Source, snake } from './syntax.ts'
 
 type Names = ReadonlyMap<string, string>
 type Member = { base: Node & { name?: string }; identifier: Identifier; indexer: string }
@@ -49,7 +49,7 @@ const functionsIn = (nodes: readonly Node[]): Member[] =>
   })
 
 export function declaredIn(sources: Iterable<Source>): Set<string> {
-  const nodes = [...sources].flatMap(({ body }) => body.flatMap(walk))
+  const nodes = [...sources].flatMap(({ nodes }) => nodes)
   const keys = nodes.flatMap((node) => (node.type === 'TableKeyString' ? [node.key.name] : []))
   return new Set([...scratch.split(' '), ...keys, ...functionsIn(nodes).map(({ identifier }) => identifier.name)])
 }
@@ -73,8 +73,7 @@ const LIBRARIES = 'redis cjson string math table'.split(' ')
 type Where = { file: string; declared: ReadonlySet<string>; modules: ReadonlySet<string> }
 
 /** Edits that put the short names, places and texts into a file. `modules` are the names of modules in it. */
-export function fieldEdits({ body, places, text }: Source, { file, declared, modules }: Where): Edit[] {
-  const nodes = body.flatMap(walk)
+export function fieldEdits({ nodes, places, text }: Source, { file, declared, modules }: Where): Edit[] {
   const at = new Map(places.flatMap(({ start, binding }) => (binding ? [[start, binding.at] as const] : [])))
   const locals = nodes.filter((node) => node.type === 'LocalStatement') as never as {
     variables: Node[]

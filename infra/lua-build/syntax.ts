@@ -25,7 +25,8 @@ export type Edit = { start: number; end: number; text: string }
 /** Printed text, and the source line of each of its lines. */
 export type Piece = { text: string; lines: number[] }
 
-export type Source = { text: string; body: readonly Node[]; places: readonly Place[] }
+/** `nodes` are all nodes of the body, parents first. */
+export type Source = { text: string; body: readonly Node[]; nodes: readonly Node[]; places: readonly Place[] }
 
 export const children = (node: object): Node[] =>
   Object.entries(node)
@@ -49,8 +50,9 @@ const remembered = new Map<string, Source>()
 export function read(text: string): Source {
   const known = remembered.get(text)
   if (known) return known
-  const { body } = luaparse.parse(text, { luaVersion: '5.1', locations: true, ranges: true, comments: false })
-  const source = { text, body: body as Node[], places: placesOf(body as Node[]) }
+  const parsed = luaparse.parse(text, { luaVersion: '5.1', locations: true, ranges: true, comments: false })
+  const body = parsed.body as Node[]
+  const source = { text, body, nodes: body.flatMap(walk), places: placesOf(body) }
   remembered.set(text, source)
   return source
 }

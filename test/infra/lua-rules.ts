@@ -164,7 +164,7 @@ const rules: Rule[] = [
 ]
 
 /** The kinds of values that locals were made of, by name. */
-function localsOf(nodes: Node[]): Scope {
+function localsOf(nodes: readonly Node[]): Scope {
   const known: Scope = new Map()
   for (const node of nodes)
     if (node.type === 'LocalStatement')
@@ -178,8 +178,7 @@ function localsOf(nodes: Node[]): Scope {
  * @example refusedIn('lib/runtime/numbers.lua', 'local n = tonumber(text:match("%d+"))')[0].line // 1
  */
 export function refusedIn(file: string, text: string): Refused[] {
-  const { body } = read(text)
-  const nodes = body.flatMap(walk)
+  const { nodes } = read(text)
   const known = localsOf(nodes)
   return nodes.flatMap((node) =>
     rules.flatMap((rule) => {
