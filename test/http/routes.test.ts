@@ -1327,13 +1327,8 @@ describe('who may', () => {
 
   test.each(tried)('%s with the key %s', async (name, as, { sign, headers, ...request }) => {
     const { scope, forced } = routeOf(name)
-<<<<<<< HEAD
-    const { ask, calls } = setUp({}, { clock: { advance: () => {} } })
     const unsigned = scope === 'version' ? {} : { headers }
-    const { status } = await ask({ ...request, ...unsigned, as: as as BadRequest['as'] })
-=======
-    const { status } = await askApp({ ...request, as: as as BadRequest['as'] })
->>>>>>> 17d19611 (test: ask one app in the tests of all routes)
+    const { status } = await askApp({ ...request, ...unsigned, as: as as BadRequest['as'] })
     const needed = request.path.endsWith('?force') ? forced! : scope
     if (needed === 'open') expect(status < 300).toBe(true)
     else if (needed === 'signed' || needed === 'version' || as === 'none') expect(status).toBe(401)
