@@ -12,6 +12,7 @@ import type { LaneOptions } from '../../src/engine/lane/lane-options.ts'
 import { createClient } from '../../src/redis/client.ts'
 import { createStore } from '../../src/redis/store.ts'
 import { countsOf } from '../redis/commandstats.ts'
+import { borrowServer } from './servers.ts'
 
 /** Which Redis the tests run on: the server of this machine, that behind the vendor's Lua and limits, or the embedded one. */
 export const kind: 'server' | 'strict' | 'embedded' =
@@ -39,9 +40,9 @@ const bodyOf = async (request: AsyncIterable<Buffer>): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** A Redis of the test's own with the gateway before it. */
+/** An empty Redis that no other test uses, with the gateway before it. */
 export async function startState(on = kind) {
-  const redis = await startRedis({ force: on, persist: false })
+  const redis = on === 'server' ? await borrowServer() : await startRedis({ force: on, persist: false })
   const gateway = await startGateway({ redis, token: TOKEN })
   return {
     redis,

@@ -1,0 +1,48 @@
+// Redis servers that the tests of a process use one after the other. To start a server and to compile its scripts takes
+// more time than most tests.
+
+import { type RunningRedis, startRedis } from '../../infra/stand-ins/redis.ts'
+import { connect } from '../../infra/stand-ins/resp.ts'
+import type { Script } from '../../src/redis/script.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
+
+const idle: RunningRedis[] = []
+
+/** Ends all connections, deletes all data and resets counters and settings. Scripts stay loaded. */
+const reset = [
+  ['CLIENT', 'KILL', 'TYPE', 'normal'],
+  ['CLIENT', 'KILL', 'TYPE', 'pubsub'],
+  ['CONFIG', 'SET', 'maxmemory', '0', 'slowlog-log-slower-than', '10000'],
+  ['FLUSHALL'],
+  ['SLOWLOG', 'RESET'],
+  ['CONFIG', 'RESETSTAT'],
+]
+
+async function send(redis: RunningRedis, commands: string[][]): Promise<void> {
+  const connection = await connect(redis)
+  await connection.batch(commands)
+  await connection.close()
+}
+
+async function start(): Promise<RunningRedis> {
+  const redis = await startRedis({ force: 'server', persist: false })
+  // The cost of a call then depends on no earlier test.
+  const texts = Object.values(scripts as Record<string, Script<never>>).map(({ text }) => text)
+  await send(redis, [...texts.map((text) => ['SCRIPT', 'LOAD', text]), ...reset])
+  return redis
+}
+
+/** An empty server with all scripts loaded. `close` returns it for the next test. */
+export async function borrowServer(): Promise<RunningRedis> {
+  const redis = idle.pop() ?? (await start())
+  let isBorrowed = true
+  return {
+    ...redis,
+    async close() {
+      if (!isBorrowed) return
+      isBorrowed = false
+      await send(redis, reset)
+      idle.push(redis)
+    },
+  }
+}
