@@ -29,13 +29,13 @@ export default defineConfig({
     // Loading the modules again for each of two hundred files would take a third of the time of all tests. Modules keep
     // state only in engines, stores and clients, and each file creates its own.
     isolate: false,
-    setupFiles: ['test/kit/after-file.ts'],
+    setupFiles: ['test/kit/after-file.ts', ...(process.env.SIDEJOB_TEST_COSTS ? ['test/kit/costs.ts'] : [])],
     // On a busy machine a test that waits for real time may be late, so it runs a second time.
     retry: process.env.CI ? 1 : 0,
     // A slow machine needs more time.
     testTimeout: process.env.CI ? 90_000 : 30_000,
     hookTimeout: process.env.CI ? 90_000 : 30_000,
-    // Each file starts its own Redis and waits a third of its time, so two cores serve three files.
+    // A file waits a third of its time, so two cores serve three files.
     maxWorkers: 3,
     sequence: { sequencer: RulesFirst },
   },
