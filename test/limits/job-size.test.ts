@@ -139,30 +139,20 @@ test('a job has at most 1,000 fields of state, 1,000 ports of a side and 100 ali
   timeout: 60_000,
 }, async () => {
   const some = (from: number, n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`n${from + i}`, 1]))
-  const id = await make({ class: 'sleeper', wait: '10h', in: { '*': {} } }) // Two of its inputs are `*` and the input of its class.
+  // Two more of its inputs are `*` and the input of its class.
+  const ports = Object.fromEntries(Array.from({ length: 988 }, (_, i) => [`p${i}`, {}]))
+  const alias = Array.from({ length: 95 }, (_, i) => `a${i}`)
+  const id = await make({ class: 'sleeper', wait: '10h', in: { '*': {}, ...ports }, alias })
   expect(await setState(id, some(0, 600))).toMatchObject({ status: 200 })
   expect(await setState(id, some(600, 401))).toMatchObject({ status: 413 })
   expect(await setState(id, some(600, 400))).toMatchObject({ status: 200 })
   expect(await setState(id, some(0, 600))).toMatchObject({ status: 200 })
-  for (let i = 0; i < 998; i += 2) {
-    const ports = [`p${i}`, `p${i + 1}`]
-    const asked = await Promise.all(
-      ports.map((port) =>
-        doors.app.fetch(
-          new Request(`http://inside.test/v1/jobs/${id}/in/${port}`, {
-            method: 'POST',
-            headers: { authorization: 'Bearer key', 'content-type': 'application/json' },
-            body: '{"value":1}',
-          }),
-        ),
-      ),
-    )
-    expect(asked.map(({ status }) => status)).toEqual(ports.map(() => 200))
-  }
+  for (let i = 988; i < 998; i++)
+    expect(await doors.ask('POST', `/v1/jobs/${id}/in/p${i}`, { value: 1 })).toMatchObject({ status: 200 })
   const one = await doors.ask('POST', `/v1/jobs/${id}/in/one_more`, { value: 1 })
   expect(one.status).toBe(413)
   expect(one.text).toContain('expected at most 1000 in ports')
-  for (let i = 0; i < 100; i++)
+  for (let i = 95; i < 100; i++)
     expect(await doors.ask('PUT', `/v1/jobs/${id}/aliases/a${i}`, {})).toMatchObject({ status: 200 })
   expect(await doors.ask('PUT', `/v1/jobs/${id}/aliases/a100`, {})).toMatchObject({ status: 413 })
   expect(await doors.engine.doctor.verify()).toEqual([])

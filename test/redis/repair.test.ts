@@ -1,7 +1,7 @@
 // Manual damage of every kind that the doctor knows: found, named with its remedy, and repaired, while other work
 // continues.
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { JobRecord } from '../../src/redis/record.ts'
 import type { Fault } from '../../src/redis/types.ts'
@@ -13,6 +13,8 @@ beforeAll(async () => {
   state = await startState()
 })
 afterAll(() => state.close())
+// A check of all data scans the keys of every world.
+afterEach(() => state.clear())
 
 type Redis = Parameters<Parameters<World['client']['ask']>[0]>[0]
 /** Creates the data to damage, and returns the damage, as done with redis-cli. */
