@@ -257,7 +257,7 @@ export const elsewhere: Elsewhere[] = [
     page: 'docs/changing-code.md',
     starts: 'npx sidejob rehearse --recorded',
     group: 'run',
-    by: 'test/e2e/cli/rehearse.test.ts',
+    by: 'test/e2e/cli/rehearse.slow.test.ts',
     why: 'run there with another class and job',
   },
   {

@@ -1,4 +1,5 @@
-// The strict Redis: the vendor's Lua, its limits and messages, its bill, and the cost of our scripts.
+// The strict Redis: the vendor's Lua, its limits and messages, its bill, and the cost of our scripts. These tests run when
+// the others run on it, too (`SIDEJOB_REDIS=strict npm test`, as in `.ci/run`).
 
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -8,6 +9,7 @@ import { findServer, startRedis } from '../../infra/stand-ins/redis.ts'
 import { canBuild, registersOf, startStrict, strictBinary } from '../../infra/stand-ins/strict/index.ts'
 import { limits } from '../../src/core/limits.ts'
 import { measureScripts } from '../heavy/bench/strict.ts'
+import { kind } from '../kit/index.ts'
 import { readScripts } from '../redis/broken.ts'
 import { createWorld } from '../redis/direct.ts'
 
@@ -33,8 +35,8 @@ async function startStack(compileEach = false) {
 
 const MiB = 1024 * 1024
 
-// It stands before a redis-server.
-describe.skipIf(!canBuild() || !findServer())('the strict Redis', () => {
+// It needs a redis-server behind it.
+describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict Redis', () => {
   let stack: Awaited<ReturnType<typeof startStack>>
   beforeAll(async () => {
     await strictBinary()

@@ -1,26 +1,16 @@
 // `sidejob rehearse` as a person uses it: the code of a folder, with the jobs that wait on a server.
 
-import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createEngine } from '../../../src/engine/index.ts'
 import { defineWorker, type Job } from '../../../src/index.ts'
 import { kind } from '../../kit/index.ts'
-import { adder, command, startRehearsal } from './rehearsal.ts'
+import { startRehearsal } from './rehearsal.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
 
 const JOBS = 40
-
-const root = resolve(import.meta.dirname, '../../..')
-const VITEST = join(root, 'node_modules/vitest/vitest.mjs')
-const config = `export default { resolve: { alias: [
-  { find: /^sidejob$/, replacement: '${root}/src/index.ts' },
-  { find: 'sidejob/testing', replacement: '${root}/src/testing/index.ts' },
-  { find: 'sidejob/dashboard', replacement: '${root}/src/dashboard/index.ts' },
-  { find: 'sidejob/cloudflare', replacement: '${root}/src/cloudflare/node.ts' },
-] } }
-`
 
 describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
   let stage: Awaited<ReturnType<typeof startRehearsal>>
@@ -28,31 +18,6 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     stage = await startRehearsal(JOBS)
   })
   afterAll(() => stage.close())
-
-  async function add(n: number): Promise<number> {
-    const id = await stage.kit.make('adder', { args: JSON.stringify({ n }) })
-    await stage.kit.rest(id, 'completed')
-    return id
-  }
-
-  /** A project from the template, with the class that is deployed and this repository as its package. */
-  function fromTemplate(): string {
-    const folder = join(stage.project.dir, 'template')
-    cpSync(join(root, 'templates/worker'), folder, { recursive: true })
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-    writeFileSync(join(folder, 'vitest.config.ts'), config)
-    writeFileSync(join(folder, 'src/jobs/adder.ts'), adder('sidejob', 'one + job.args.n'))
-    const index = readFileSync(join(folder, 'src/jobs/index.ts'), 'utf8')
-    const added = index.replace('functions = [', 'functions = [adder, ')
-    writeFileSync(join(folder, 'src/jobs/index.ts'), `import { adder } from './adder.ts'\n${added}`)
-    return folder
-  }
-
-  test('sidejob schemas prints the hash of each class of the folder that has schemas', async () => {
-    const { exit, printed, noted } = await stage.schemas()
-    expect({ exit, noted }).toEqual({ exit: 0, noted: '' })
-    expect(JSON.parse(printed)).toEqual({ 'default/adder': expect.stringMatching(/^[0-9a-f]{16}$/) })
-  })
 
   test('reports what the next version would do, changes nothing, and exits with 1', async () => {
     const before = await stage.digest()
@@ -90,33 +55,11 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     expect(await stage.run('--queue', 'empty')).toMatchObject({ exit: 0, printed: 'No job waits inside a function\n' })
   })
 
-  test('replays recorded runs, and writes a test of one in a project from the template', async () => {
-    const [small, big] = [await add(1), await add(7)]
-    const before = await stage.digest()
-    const { exit, printed } = await stage.run('--recorded')
-    expect(printed).toBe(
-      `adder: 2 jobs\n  1 differs in result (such as job ${big})\n  1 does the same (such as job ${small})\n2 jobs: 1 continues, 1 would change\n`,
-    )
-    expect(exit).toBe(1)
-    expect(await stage.digest()).toBe(before)
-
-    const folder = fromTemplate()
-    const file = join(folder, 'test', `job-${big}.test.ts`)
-    expect(await stage.record(String(big), '--folder', folder)).toMatchObject({ exit: 0 })
-    expect(await stage.record(String(big), '--folder', folder)).toMatchObject({
-      exit: 2,
-      noted: expect.stringContaining('exists: remove it, or name another file'),
-    })
-    const tested = () => command([VITEST, 'run', file], { CI: 'true' }, folder)
-    expect((await tested()).printed).toMatch(/Tests .*1 passed/)
-    writeFileSync(join(folder, 'src/jobs/adder.ts'), adder('sidejob', '0'))
-    expect((await tested()).exit).toBe(1)
-    const [waiting] = (await stage.kit.engine.jobs.list({ class: 'class_0', limit: 1 })).jobs
-    expect(await stage.record(String(waiting!.id), '--folder', folder)).toMatchObject({
-      exit: 1,
-      noted: expect.stringContaining('its class did not keep the values of its last run'),
-    })
-  }, 180_000)
+  test('sidejob schemas prints the hash of each class of the folder that has schemas', async () => {
+    const { exit, printed, noted } = await stage.schemas()
+    expect({ exit, noted }).toEqual({ exit: 0, noted: '' })
+    expect(JSON.parse(printed)).toEqual({ 'default/adder': expect.stringMatching(/^[0-9a-f]{16}$/) })
+  })
 
   test('lists pinned jobs as staying on their version, judges them with --moved, and sidejob move continues them', async () => {
     const { kit } = stage

@@ -1,4 +1,4 @@
-// Tools of an outsider: `npm start`, fetch, and a server. This folder imports nothing of src.
+// Tools of an outsider: the stack of `npm start`, fetch, and a server. This folder imports nothing of src.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -34,10 +34,10 @@ async function freePort(): Promise<number> {
 }
 
 /** Starts the stack in its own folder. Returns its address and a function that ends it. */
-async function npmStart(env: Record<string, string>) {
+async function start(env: Record<string, string>) {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-conformance-'))
-  const npm = spawn('npm', ['start'], {
+  const server = spawn(process.execPath, ['infra/start.ts'], {
     cwd: ROOT,
     env: {
       ...process.env,
@@ -50,17 +50,17 @@ async function npmStart(env: Record<string, string>) {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''
-  const ended = new Promise((resolve) => npm.once('close', resolve))
+  const ended = new Promise((resolve) => server.once('close', resolve))
   await new Promise<void>((resolve, reject) => {
-    npm.once('close', () => reject(new Error(`it ended: ${said}`)))
-    for (const output of [npm.stdout, npm.stderr])
+    server.once('close', () => reject(new Error(`it ended: ${said}`)))
+    for (const output of [server.stdout, server.stderr])
       output.on('data', (chunk) => /^ready on/m.test((said += chunk)) && resolve())
   })
   return {
     url: `http://127.0.0.1:${port}`,
     said: () => said,
     async close() {
-      npm.kill('SIGTERM')
+      server.kill('SIGTERM')
       await ended
       rmSync(dir, { recursive: true, force: true })
     },
@@ -90,9 +90,9 @@ export type Stack = ReturnType<typeof useStack>
  */
 export function useStack(env: Record<string, string> = {}) {
   vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 })
-  let running: Awaited<ReturnType<typeof npmStart>>
+  let running: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
-    running = await npmStart(env)
+    running = await start(env)
   })
   afterAll(() => running?.close())
 

@@ -1,7 +1,7 @@
 // A Worker's own bindings and its jobs outlive `sidejob dev`, and wrangler's local commands work on the same data.
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
@@ -86,17 +86,6 @@ const ask = async (url: string, path: string) => {
   if (!answer.ok) throw new Error(`${answer.status} ${text} ${lines.join('\n')}`)
   return text
 }
-
-test('each project has a random API key that only its user can read', async () => {
-  const stack = await start()
-  const file = join(project.dir, '.sidejob/api-key')
-  expect(readFileSync(file, 'utf8')).toBe(stack.apiKey)
-  expect(stack.apiKey).toMatch(/^dev_[0-9a-f]{48}$/)
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-  const answer = await fetch(`${stack.url}/v1/me`, { headers: { authorization: 'Bearer dev' } })
-  expect(answer.status).toBe(401)
-  await stack.close()
-})
 
 test('KV, R2, D1, Durable Objects and jobs are there after a restart, D1 as wrangler migrated it', async () => {
   wrangler('d1', 'migrations', 'apply', 'shop', '--local')
