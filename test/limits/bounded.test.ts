@@ -20,13 +20,24 @@ const defOf = (schema: z.ZodType): Def => schema._zod.def as unknown as Def
 
 type Part = { path: string; type: string; takes: (value: unknown) => boolean }
 
+const answers = new WeakMap<z.ZodType, Map<unknown, boolean>>()
+
+/** Many routes share a schema, so each value is tried once. */
+function isTaken(schema: z.ZodType, value: unknown): boolean {
+  const known = answers.get(schema) ?? new Map<unknown, boolean>()
+  answers.set(schema, known)
+  const taken = known.get(value) ?? schema.safeParse(value).success
+  known.set(value, taken)
+  return taken
+}
+
 /** All parts of a shape that hold a caller's text, number, list or map; an enclosing part may bound it, too. */
 function* partsOf(schema: z.ZodType, path: string, around: z.ZodType[] = [], depth = 0): Generator<Part> {
   if (depth > 12) return
   const def = defOf(schema)
   const outer = [schema, ...around]
   const inner = (one: z.ZodType, name = '') => partsOf(one, path + name, [], depth + 1)
-  const takes = (value: unknown) => outer.every((one) => one.safeParse(value).success)
+  const takes = (value: unknown) => outer.every((one) => isTaken(one, value))
   switch (def.type) {
     case 'object':
       for (const [name, one] of Object.entries(def.shape)) yield* inner(one, `.${name}`)
