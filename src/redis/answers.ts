@@ -149,10 +149,17 @@ export const rows = {
     redacts: 'some',
   },
   /**
-   * `unsorted`: number of failed jobs without a known kind. `below`: jobs below this id that failed in an earlier version
-   * are not in the index (0: none is).
+   * `unsorted`: number of failed jobs without a known kind. `below`: failed jobs below this id may be missing from the
+   * index (0: all). `hasGap`: the index has other jobs than those that are failed.
    */
-  failing: { queue: 'text', failed: 'number', unsorted: 'number', kinds: 'kind[]', below: 'some' },
+  failing: {
+    queue: 'text',
+    failed: 'number',
+    unsorted: 'number',
+    kinds: 'kind[]',
+    hasGap: 'flag',
+    below: 'some',
+  },
   found: { kind: 'text', who: 'text', what: 'text', remedy: 'text' },
 } as const satisfies Record<string, Record<string, string>>
 

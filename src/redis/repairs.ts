@@ -5,7 +5,7 @@ export const repairs: Record<string, string> = {
   lease: 'its run ends without effect, and it is queued again',
   look: 'the queue gets the time of its next check',
   count: 'it is counted again',
-  errors: 'entries without a failed job are removed',
+  errors: 'the next list of kinds of errors writes the index again',
   listen: 'it is written into the channel',
   tie: 'the records of its family are written again',
   circle: 'it is detached from its parent',

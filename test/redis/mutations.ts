@@ -3266,6 +3266,8 @@ const failedByKind: Mutation[] = [
       'old failed jobs are never found',
     ],
     ['  if not is_listed(doc.queue, kind) then note(doc, 1) end\n', '', 'a repair lists no kinds'],
+    ['      if scores[i] then kinds.leave(id, doc) end\n', '', 'a job keeps its place without a kind'],
+    ['  cache.del(index_of(q))\n', '', 'an index that is written again keeps its wrong entries'],
   ),
   ...of(133, 'lib/run/retry.lua', [
     '  run.kind = nil\n',

@@ -18,8 +18,9 @@ const MINUTE = 60_000
 const SORTED = 500
 const SORTS_FOR = 3_000
 const STEPS = 20
-/** `kindsBelow` in lib/queue/kinds.lua: an index without gaps; a filter for jobs without a kind. */
-const WHOLE = '-'
+/** `kindsBelow` in lib/queue/kinds.lua: no job is in the index yet, or every one is. */
+const [FIRST, WHOLE] = ['0', '-']
+/** A filter for jobs without a kind. */
 const NO_KIND = '-'
 /** Cursor of an answer that does not count all failed jobs yet. */
 const MORE = '1'
@@ -84,16 +85,18 @@ export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
 
 type Counted = { rows: Row[]; looked: number; cursor: string | null }
 
-const isUnsorted = ({ unsorted, below }: Queue): boolean => unsorted > 0 || below !== undefined
-
-/** Gives a kind to some of the jobs of a queue that have none. */
-async function sortSome(store: Store, { queue, below }: Queue): Promise<void> {
-  const before = below === undefined || below === '0' ? undefined : below
-  const page = { mode: 'all', status: 'failed', kind: NO_KIND, queue, before, limit: SORTED } as const
-  const { jobs, cursor } = await store.list(page)
-  const words = jobs.flatMap(({ id, document }) => [String(id), kindOfFailed(document).fingerprint])
-  const next = below === undefined ? undefined : (cursor ?? WHOLE)
-  await store.change('', [ops.sort({ queue_name: queue, below: next, jobs: words })])
+/** Puts some of the failed jobs of a queue into the index. A wrong index is deleted first. */
+async function sortSome(store: Store, { queue, below, hasGap }: Queue): Promise<void> {
+  const sort = (jobs: string[], next?: string) => store.change('', [ops.sort({ queue_name: queue, below: next, jobs })])
+  if (hasGap) {
+    await sort([], FIRST)
+    return
+  }
+  const before = below === FIRST ? undefined : below
+  const kind = below === undefined ? NO_KIND : undefined
+  const { jobs, cursor } = await store.list({ mode: 'all', status: 'failed', kind, queue, before, limit: SORTED })
+  const words = jobs.flatMap(({ id, document }) => [String(id), kindNameOf(document)])
+  await sort(words, below === undefined ? undefined : (cursor ?? WHOLE))
 }
 
 export function createErrors({ store, now }: Context) {
@@ -104,9 +107,15 @@ export function createErrors({ store, now }: Context) {
   async function indexed(of: ErrorFilter): Promise<Counted> {
     const until = Date.now() + SORTS_FOR
     let queues = await ask(of)
-    for (let step = 0; step < STEPS && queues.some(isUnsorted) && Date.now() < until; step++) {
+    const reset = new Set<string>()
+    const isUnsorted = ({ queue, unsorted, below, hasGap }: Queue): boolean =>
+      unsorted > 0 || below !== undefined || (hasGap && !reset.has(queue))
+    for (let step = 0; step < STEPS && Date.now() < until; step++) {
+      const next = queues.find(isUnsorted)
+      if (!next) break
+      if (next.hasGap) reset.add(next.queue)
       try {
-        await sortSome(store, queues.find(isUnsorted)!)
+        await sortSome(store, next)
       } catch (error) {
         if (!hasCode(error, 'FULL')) throw error
         break

@@ -210,7 +210,7 @@ const rule133: Facts = {
     const found = await world.store.list({ mode: 'all', status: 'failed', class: 'plain', limit: 1_000 })
     expect(found.jobs).toHaveLength(101)
   },
-  async 'a repair adds missing jobs and removes entries without a failed job'(world) {
+  async 'a repair adds a missing job, and has an index with other entries written again'(world) {
     const id = await fail(world, 'broken')
     const key = `${world.store.keys.queue('q')}:errors`
     const [member] = await membersOf(world)
@@ -220,9 +220,26 @@ const rule133: Facts = {
     expect([await membersOf(world), await world.faults()]).toEqual([[member], []])
     await sameAsScan(world)
     await world.client.ask((redis) => redis.zadd(key, { score: 0, member: 'ab:0000000000000999' }))
-    expect(await world.faults()).toEqual(['q has 1 failed jobs, and 2 entries in the index of errors'])
+    expect(await world.faults()).toEqual(['q has 2 entries in the index of errors, and 1 failed jobs'])
     await world.store.repair([{ kind: 'queue', who: 'q' }])
+    expect(await world.faults()).toEqual([])
+    await errorsOf(world).list({})
     expect([await membersOf(world), await world.faults()]).toEqual([[member], []])
+    await sameAsScan(world)
+  },
+  async 'a list of kinds writes an index again that a former version has changed'(world) {
+    const ids: number[] = []
+    for (let i = 0; i < 4; i++) ids.push(await fail(world, `card ${i} declined`))
+    await fail(world, 'timeout')
+    const key = `${world.store.keys.queue('q')}:errors`
+    const members = await membersOf(world)
+    await world.client.ask((redis) => redis.zrem(key, ...members.slice(0, 2)))
+    const { errors, cursor } = await errorsOf(world).list({})
+    expect([errors.map(({ count }) => count), cursor]).toEqual([[4, 1], null])
+    await sameAsScan(world)
+    await world.client.ask((redis) => redis.zadd(key, { score: 0, member: members[0]!.replace(/\d$/, '9') }))
+    expect((await errorsOf(world).list({})).errors.map(({ count }) => count)).toEqual([4, 1])
+    await sameAsScan(world)
   },
 }
 

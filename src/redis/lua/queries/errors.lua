@@ -27,7 +27,8 @@ cache.fetch(texts)
 local newest = {}
 local function kinds_of(name)
   local found, counted = {}, 0
-  for _, one in ipairs((kinds.listed(name))) do
+  local list, has_dropped = kinds.listed(name)
+  for _, one in ipairs(list) do
     local members = (class == '' or one.class == class) and kinds.newest(name, one.kind, '', most) or {}
     if members[1] then
       one.ids = {}
@@ -38,14 +39,17 @@ local function kinds_of(name)
       found[#found + 1] = one
     end
   end
-  return found, counted
+  return found, counted, has_dropped
 end
 
 local rows, lists = {}, {}
 for i, name in ipairs(failing) do
-  local found, counted = kinds_of(name)
+  local found, counted, has_dropped = kinds_of(name)
   local failed = (cache.queue(name).jobs_at or {})[redis_keys.letters.failed] or tally.count(name, 'failed')
-  lists[i] = { found = found, failed = failed, unsorted = failed > counted and kinds.count(name, '') or 0 }
+  local unsorted = failed > counted and kinds.count(name, '') or 0
+  local indexed = has_dropped and kinds.size(name) or counted + unsorted
+  lists[i] = { found = found, failed = failed, unsorted = unsorted,
+    has_gap = class == '' and kinds.is_whole(name) and indexed ~= failed }
 end
 
 -- Beyond 4 MiB of documents, kinds have no message.
@@ -75,7 +79,7 @@ for i, name in ipairs(failing) do
       redacts = doc and doc.redacts or '' }
   end
   rows[i] = row_of.failing { queue = name, failed = numbers.int(lists[i].failed),
-    unsorted = numbers.int(lists[i].unsorted), kinds = shown,
+    unsorted = numbers.int(lists[i].unsorted), kinds = shown, has_gap = lists[i].has_gap and '1' or '',
     below = kinds.is_whole(name) and '' or cache.queue(name).kinds_below or '0' }
 end
 return reply.errors { queues = rows }

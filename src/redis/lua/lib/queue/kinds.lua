@@ -100,17 +100,33 @@ function kinds.drop(q, id, kind)
   for _, one in ipairs({ kind, '' }) do cache.zset(index_of(q), kinds.member(one, id), false) end
 end
 
--- Removes members without a failed job, among the first of them.
-function kinds.mend(q, most)
-  local members, ids = redis.call('ZRANGE', index_of(q), 0, most - 1), {}
-  for i, member in ipairs(members) do ids[i] = kinds.id_in(member) end
-  cache.fetch_jobs(ids)
-  for i, member in ipairs(members) do
-    local doc = cache.find(ids[i])
-    if not doc or doc.place ~= PLACE.failed or doc.queue ~= q or kinds.member(kinds.of(doc), ids[i]) ~= member then
-      cache.zset(index_of(q), member, false)
+-- Gives kinds to failed jobs. `jobs`: ids, each followed by its kind. A job that has this kind in the index stays.
+function kinds.sort(q, jobs)
+  local members, docs = {}, {}
+  for i = 1, #jobs, 2 do
+    local doc = cache.find(jobs[i])
+    if doc and doc.place == PLACE.failed and doc.queue == q then
+      members[#members + 1] = kinds.member(kinds.of(doc), jobs[i])
+      docs[#members] = { id = jobs[i], doc = doc, kind = jobs[i + 1] }
     end
   end
+  if not members[1] then return end
+  local scores = redis.call('ZMSCORE', index_of(q), unpack(members, 1, math.min(#members, 2400)))
+  for i, one in ipairs(docs) do
+    local id, doc = one.id, one.doc
+    if not scores[i] or kinds.of(doc) ~= one.kind then
+      if scores[i] then kinds.leave(id, doc) end
+      kinds.set(id, doc, one.kind, tonumber(doc.ended_at) or time.now)
+      kinds.enter(id, doc)
+    end
+  end
+end
+
+-- The next list of kinds writes the index again.
+function kinds.reset(q)
+  cache.del(index_of(q))
+  cache.replace_text(kinds.text_key(q), false)
+  cache.change_queue(q, queue_fields.kinds_below, '0')
 end
 
 local function bucket_of(minute, newest) return newest - minute < RECENT and minute or minute - minute % QUARTER end

@@ -38,17 +38,10 @@ function verbs.retry(me, id, doc)
   me.answer = { id, states.of(doc) }
 end
 
--- `jobs`: ids, each followed by the kind of its error. `below`: '' unless the index was not whole.
+-- `below`: '' unless the index is written again; then '0' begins.
 function verbs.sort(me, queue_name, below, jobs)
-  for i = 1, #jobs, 2 do
-    local id = jobs[i]
-    local doc = cache.find(id)
-    if doc and doc.place == PLACE.failed and doc.queue == queue_name then
-      kinds.leave(id, doc)
-      kinds.set(id, doc, jobs[i + 1], tonumber(doc.ended_at) or time.now)
-      kinds.enter(id, doc)
-    end
-  end
+  if below == '0' then return kinds.reset(queue_name) end
+  kinds.sort(queue_name, jobs)
   if below ~= '' then cache.change_queue(queue_name, queue_fields.kinds_below, below) end
 end
 
