@@ -150,7 +150,7 @@ export const rows = {
   },
   /**
    * `unsorted`: number of failed jobs without a known kind. `below`: failed jobs below this id may be missing from the
-   * index (0: all). `hasGap`: the index has other jobs than those that are failed.
+   * index (0: all). `hasGap`: the index differs from the failed jobs.
    */
   failing: {
     queue: 'text',
