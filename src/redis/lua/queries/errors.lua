@@ -13,15 +13,15 @@ local kinds = require 'queue/kinds'
 local values = require 'job/values'
 
 local names = queues.asked(queue_name)
-queues.fetch(names)
-local failing, texts = {}, {}
+local keys, failing = {}, {}
 for _, name in ipairs(names) do
-  if not tally.is_empty(name, 'failed') then
-    failing[#failing + 1] = name
-    texts[#failing] = kinds.text_key(name)
-  end
+  keys[#keys + 1] = redis_keys.queue_key(name)
+  keys[#keys + 1] = kinds.text_key(name)
 end
-cache.fetch(texts)
+cache.fetch(keys)
+for _, name in ipairs(names) do
+  if not tally.is_empty(name, 'failed') then failing[#failing + 1] = name end
+end
 
 -- The kinds of a queue that have failed jobs now. Their newest jobs tell the message.
 local newest = {}
