@@ -215,7 +215,10 @@ const rule133: Facts = {
     const key = `${world.store.keys.queue('q')}:errors`
     const [member] = await membersOf(world)
     await world.client.ask((redis) => redis.del(key, world.store.keys.kinds('q')))
-    expect(await world.faults()).toEqual([`${id} has failed, and is missing from the index of errors`])
+    expect(await world.faults()).toEqual([
+      `${id} has failed, and is missing from the index of errors`,
+      'q has 0 entries in the index of errors, and 1 failed jobs',
+    ])
     await world.store.repair([{ kind: 'job', who: String(id) }])
     expect([await membersOf(world), await world.faults()]).toEqual([[member], []])
     await sameAsScan(world)
