@@ -47,6 +47,8 @@ export type Deployment = {
   downloads: Omit<Downloads, 'files'>
   /** Secret for ids and addresses of files. */
   fileSecret: string
+  /** Days for which the history keeps ended jobs. */
+  historyDays: number
   /** Bytes of the largest download. */
   maxDownload?: number
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
@@ -99,6 +101,9 @@ function wholeNumber(setting: string, text: string, most = Number.MAX_SAFE_INTEG
   const upTo = most === Number.MAX_SAFE_INTEGER ? '' : ` to ${most}`
   throw new SidejobError('UNAVAILABLE', `${setting}: expected a whole number from 1${upTo}, got ${text}`)
 }
+
+/** A hundred years. */
+const MOST_DAYS = 36_525
 
 function durationOf(setting: string, text: string): number {
   try {
@@ -258,6 +263,7 @@ export function deploymentOf(env: Environment): Deployment {
       ...(env.SIDEJOB_KAFKA_REST_URL ? { kafka: env.SIDEJOB_KAFKA_REST_URL } : {}),
     },
     fileSecret: secret,
+    historyDays: wholeNumber('SIDEJOB_HISTORY_DAYS', env.SIDEJOB_HISTORY_DAYS || '90', MOST_DAYS),
     ...(env.SIDEJOB_DOWNLOAD_MAX_BYTES
       ? { maxDownload: wholeNumber('SIDEJOB_DOWNLOAD_MAX_BYTES', env.SIDEJOB_DOWNLOAD_MAX_BYTES) }
       : {}),

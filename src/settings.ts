@@ -99,6 +99,11 @@ export const settings = {
       'Number of recorded runs per job, from 1 to 100; a class can override it with `history`. Each run of a job with a history costs extra commands.',
     without: 'only the last ten failed runs; `20` under `sidejob dev`',
   },
+  SIDEJOB_HISTORY_DAYS: {
+    about: 'Lanes',
+    means: 'Days for which the database `HISTORY` keeps ended jobs ([history.md](history.md)).',
+    without: '`90`',
+  },
   SIDEJOB_PRICES: {
     about: 'Lanes',
     means:

@@ -99,6 +99,21 @@ export async function* everyPage<P extends { cursor: string | null }>(
   }
 }
 
+/** Reads a repeatable option of pairs `name=value`. @example pairsIn(given, 'label', 'labels') */
+export function pairsIn<As extends string>(
+  given: Given,
+  option: string,
+  as: As,
+  word = 'name',
+): { [Name in As]?: Record<string, string> } {
+  const all = ((given[option] ?? []) as unknown as string[]).map((one) => {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(one) ?? []
+    if (name === undefined) throw new UsageError(`--${option}: expected ${word}=value, got ${one}`)
+    return [name, value!] as const
+  })
+  return (all.length > 0 ? { [as]: Object.fromEntries(all) } : {}) as { [Name in As]?: Record<string, string> }
+}
+
 export const yes: Option = {
   type: 'boolean',
   short: 'y',

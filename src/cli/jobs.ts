@@ -3,7 +3,7 @@
 import { ApiError, type Client } from '../client/index.ts'
 import { reasons } from '../core/reasons.ts'
 import { sleep } from '../core/sleep.ts'
-import { type Command, chosen, count, type Given, type Io, JSON_HELP, jsonFrom, reason, UsageError } from './command.ts'
+import { type Command, chosen, count, type Given, type Io, JSON_HELP, jsonFrom, pairsIn, reason, UsageError } from './command.ts'
 import { jobPage } from './pages.ts'
 import { targetOf } from './target.ts'
 
@@ -80,21 +80,6 @@ async function waitFor(client: Client, id: number, given: Given, { show, print, 
   if (json) show({ ...result, id, class: name, status, out, ...(page ? { page } : {}) })
   else for (const line of endedLines({ id, class: name, status, result: value, error, out }, page)) print(line)
   return status === 'completed' ? 0 : 1
-}
-
-/** Reads a repeatable option of pairs `name=value`. @example pairsIn(given, 'arg', 'args', 'path') */
-function pairsIn<As extends string>(
-  given: Given,
-  option: string,
-  as: As,
-  word = 'name',
-): { [Name in As]?: Record<string, string> } {
-  const all = ((given[option] ?? []) as unknown as string[]).map((one) => {
-    const [, name, value] = /^([^=]+)=(.*)$/s.exec(one) ?? []
-    if (name === undefined) throw new UsageError(`--${option}: expected ${word}=value, got ${one}`)
-    return [name, value!] as const
-  })
-  return (all.length > 0 ? { [as]: Object.fromEntries(all) } : {}) as { [Name in As]?: Record<string, string> }
 }
 
 const run: Command = {

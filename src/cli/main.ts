@@ -11,6 +11,7 @@ import { doctor } from './doctor.ts'
 import { download } from './download.ts'
 import { messageOf } from './failures.ts'
 import { filesPurge } from './files-purge.ts'
+import { historyCommands } from './history.ts'
 import { createIo } from './io.ts'
 import { jobs } from './jobs.ts'
 import { nearest } from './nearest.ts'
@@ -23,6 +24,7 @@ export const commands: Record<string, Command> = {
   ...projectCommands,
   ...jobs,
   ...resources,
+  ...historyCommands,
   ...deployCommands,
   'callbacks resend': callbacksResend,
   'files purge': filesPurge,

@@ -9,11 +9,14 @@ import { fakeInPlace } from '../core/fake.ts'
 import type { Downloads } from '../core/files.ts'
 import { tellLoaded } from '../core/loading.ts'
 import type { RetryOptions, Worker } from '../core/worker.ts'
-import { createEngine } from '../engine/index.ts'
+import { createEngine, type EngineOptions } from '../engine/index.ts'
 import type { Payload } from '../engine/remote/callbacks.ts'
 import { checkPins, type Deployment, deploymentOf, type Environment } from '../environment.ts'
 import { createFiles, type R2, r2Bucket } from '../files.ts'
 import type { Alerting } from '../http/alerting.ts'
+import { type D1, d1Database } from '../history/d1.ts'
+import type { SqlDatabase } from '../history/database.ts'
+import { createHistoryStore } from '../history/store.ts'
 import { createApp } from '../http/app.ts'
 import type { Dashboard } from '../http/dashboard.ts'
 import type { Facade } from '../http/facade.ts'
@@ -28,7 +31,7 @@ import { buildOf, createLocator } from './sources.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
 /** Bindings of a Worker with sidejob, in addition to its own. */
-export type SidejobEnv = Environment & { FILES?: R2; SIDEJOB_LIMITER?: RateLimit }
+export type SidejobEnv = Environment & { FILES?: R2; HISTORY?: D1 | SqlDatabase; SIDEJOB_LIMITER?: RateLimit }
 
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
 
@@ -126,6 +129,13 @@ function downloadsOf(
   return { ...downloads, files } satisfies Downloads
 }
 
+/** Tenants share the database. A deployment without one keeps ended jobs only in Redis. */
+function historyOf({ HISTORY }: SidejobEnv, { historyDays }: Deployment): Pick<EngineOptions, 'historyStore'> {
+  if (!HISTORY) return {}
+  const db = 'prepare' in HISTORY ? d1Database(HISTORY) : HISTORY
+  return { historyStore: { store: createHistoryStore(db), days: historyDays } }
+}
+
 /** Reports the reason to callers if the settings are invalid. */
 function making<T>(make: () => T): T {
   try {
@@ -179,6 +189,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     const downloads = storing && downloadsOf(env, deployment, clock.now, tenant)
     const engine = createEngine({
       ...options,
+      ...historyOf(env, deployment),
       workers: downloads
         ? [...functions, ...storing({ ...downloads, s3, maxSize: maxDownload, now: clock.now })]
         : functions,

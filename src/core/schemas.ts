@@ -5,6 +5,7 @@
 export * from './schemas/claims.ts'
 export * from './schemas/dashboard.ts'
 export * from './schemas/flows.ts'
+export * from './schemas/history.ts'
 export * from './schemas/job-options.ts'
 export * from './schemas/job-rows.ts'
 export * from './schemas/job-views.ts'

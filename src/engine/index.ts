@@ -28,6 +28,7 @@ import { createRecording } from './api/flow-record.ts'
 import { createFlows } from './api/flows.ts'
 import { createGlance } from './api/glance.ts'
 import { createHealth } from './api/health.ts'
+import { createHistory, type HistoryOptions } from './api/history.ts'
 import { createJobs, type Jobs } from './api/jobs.ts'
 import { createKeys } from './api/keys.ts'
 import { createLimits } from './api/limits.ts'
@@ -89,6 +90,8 @@ export type EngineOptions = {
   maxLost?: number
   /** Number of runs that a job keeps, unless its class sets another. By default it keeps the last ten that failed. */
   history?: number
+  /** A SQL database that keeps ended jobs, and the days for which it keeps them (default: all). */
+  historyStore?: HistoryOptions
   namespace?: string
   apiKey?: string
   /** Signs stream tokens and links; the same key in all isolates. */
@@ -210,9 +213,11 @@ function assemble(options: EngineOptions) {
     versions,
   })
   const constraints = createConstraints(store, registry)
+  const history = createHistory({ store, history: options.historyStore, now })
   const dispatcher = createDispatcher({
     store,
     executor,
+    history,
     constraints,
     ring,
     lane: options.lane,
@@ -252,10 +257,12 @@ function assemble(options: EngineOptions) {
    */
   const mustBeKnown = workers.some(({ concurrency, shutdown, pin }) => concurrency !== undefined || shutdown || pin)
   async function dispatch(queue: string, bell: string, guest?: Guest) {
+    await history.begin()
     if (mustBeKnown) await mustAnnounce(queue)
     return dispatcher.dispatch(queue, bell, guest)
   }
   async function startLane(): Promise<EagerLane> {
+    await history.begin()
     if (mustBeKnown) await mustAnnounce()
     return dispatcher.start()
   }
@@ -354,6 +361,7 @@ function assemble(options: EngineOptions) {
 
     ...createKeys(parts, options),
     audit: createAudit(parts),
+    history,
     tenants: createTenants(parts),
     views: createViews(parts),
     alerts: createAlerts(parts),
@@ -365,7 +373,7 @@ function assemble(options: EngineOptions) {
 
     /** Runs one lane of a queue: claims, runs and commits jobs until none is ready or the time is over. */
     dispatch,
-    tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests, now, isTenant }),
+    tick: createTick({ store, announce, ringer, history, serve: dispatch, budget, requests, now, isTenant }),
     ...createOne(parts),
     performAlone,
     /** Performs the run of a pinned job that another version of this deployment has sent. */

@@ -42,6 +42,7 @@ export type Tenants<E extends Engine = Engine> = {
 const OPEN = 200
 const ERASED_FILES = 100
 const FILES = 'files:'
+const HISTORY = 'history:'
 const AT_ONCE = 8
 
 /** Creates the places of tenants on first use. */
@@ -96,8 +97,14 @@ export function createPlaces<E extends Engine>(
     async erase(name, { cursor = '0', preview }) {
       if (!preview) await suspend(name)
       if (cursor.startsWith(FILES)) return { keys: 0, ...(await eraseFiles(name, cursor.slice(FILES.length), preview)) }
+      const { history } = placeOf(name).engine
+      if (cursor === HISTORY) {
+        const more = await history.erase()
+        return { keys: 0, files: 0, cursor: more ? HISTORY : placeOf(name).downloads ? FILES : null }
+      }
       const erased = await engine.tenants.erase(name, { cursor, preview })
-      const after = placeOf(name).downloads ? FILES : null
+      const files = placeOf(name).downloads ? FILES : null
+      const after = history.isOn && !preview ? HISTORY : files
       if (!preview && erased.cursor === null) places.delete(name)
       return { keys: erased.keys, files: 0, cursor: erased.cursor ?? after }
     },

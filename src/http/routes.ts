@@ -12,6 +12,7 @@ import { errors } from './errors.ts'
 import { files } from './files.ts'
 import { find } from './find.ts'
 import { flows, graphs } from './flows.ts'
+import { history } from './history.ts'
 import { jobs } from './jobs.ts'
 import { keys, me } from './keys.ts'
 import { constraints, groups, limits } from './limits.ts'
@@ -50,6 +51,7 @@ export const routes = {
   constraints,
   groups,
   breakers,
+  history,
   schedules,
   flows,
   graphs,

@@ -254,6 +254,8 @@ export const replies = {
   },
   classes: { queues: 'classed[]', more: 'flag', now: 'number' },
   errors: { queues: 'failing[]' },
+  /** `from` is 0 if there is no history. */
+  outbox: { from: 'number', till: 'number', bytes: 'number', seen: 'number', texts: 'texts' },
   verified: { faults: 'found[]', phase: 'some', from: 'number', seen: 'number' },
 } as const satisfies Record<string, Record<string, string>>
 

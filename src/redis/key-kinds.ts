@@ -131,6 +131,14 @@ export const kinds = {
     'consecutive failures and the end of the open state, of a callback host, or `push/` and a host of push workers; for a day',
   ],
   '~breakers': ['zset', 'when it was opened last → host whose breaker is open'],
+  '~outbox': [
+    'string',
+    'with a history: numbers of the first text that it has not stored and of the next one, bytes of all, and when a deployment last read them',
+  ],
+  '~outbox:<n>': [
+    'string',
+    'ended jobs and runs of one script, a line each, as JSON: `e`, `p` or `r`, the id, the record, and the result, error or run',
+  ],
   '~views': [
     'hash',
     'name of a shared view of the list of jobs → its query, whose it is and when it was shared, as JSON',

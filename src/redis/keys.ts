@@ -25,6 +25,8 @@ export const keysOf = (ns: string) => ({
   processes: `${ns}processes`,
   tenants: `${ns}tenants`,
   ofTenant: (name: string) => namespaceOf(ns, name),
+  outbox: `${ns}outbox`,
+  outboxText: (n: number) => `${ns}outbox:${n}`,
   views: `${ns}views`,
   alerts: `${ns}alerts`,
   muted: `${ns}muted`,

@@ -64,6 +64,8 @@ export function openedField(name: string, text: string, opening: Opening): strin
   return Object.hasOwn(sealedFields, name) ? sealedFields[name]!(text, opening) : text
 }
 
+export const recordOf = (stored: Stored): JobRecord => renamed(nameJob, stored) as JobRecord
+
 /**
  * The flat list has values with own keys; `opening` opens sealed values.
  *

@@ -10,6 +10,7 @@ import { createGlance } from './verbs/glance.ts'
 import { createJobs } from './verbs/jobs.ts'
 import { createLimits } from './verbs/limits.ts'
 import { createLooks } from './verbs/looks.ts'
+import { createOutbox } from './verbs/outbox.ts'
 import { createQueues } from './verbs/queues.ts'
 import { createRuns } from './verbs/runs.ts'
 import { createStanding } from './verbs/standing.ts'
@@ -57,6 +58,7 @@ export function createStore({
     now: moments.now,
     ...jobs,
     ...createRuns(parts, jobs.change),
+    ...createOutbox(parts),
     ...createQueues(parts),
     ...createUpkeep(parts),
     ...createLooks(parts),

@@ -11,6 +11,8 @@ import { signedRun } from '../../src/engine/remote/versions.ts'
 import { downloaderPayload } from '../../src/facades/downloader/shown.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createFiles } from '../../src/files.ts'
+import { sqliteDatabase } from '../../src/history/sqlite.ts'
+import { createHistoryStore } from '../../src/history/store.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createPlaces } from '../../src/http/places.ts'
 import { list, listed } from '../../src/http/routes.ts'
@@ -79,6 +81,7 @@ async function startShop() {
     random: () => 0.5,
     allowHosts,
     payloads: { downloader: downloaderPayload(downloads) },
+    historyStore: { store: createHistoryStore(sqliteDatabase(':memory:')), days: 90 },
   })
   const version = createEngine({ ...kit.engineOptions, version: 'v1', tokenSecret: VERSIONS })
   const app = createApp({
@@ -527,6 +530,10 @@ const operating: Part = async ({ show }, { kit }) => {
   await show('alerts.mute', { body: { alert: 'slow mail', reason: 'the printer is off' } })
   await show('alerts.list', {})
   await show('alerts.unmute', { body: { alert: 'slow mail' } })
+  await kit.engine.history.drain()
+  const { jobs: ended } = await show('history.list', { class: 'resize', limit: 1 })
+  await show('history.get', { job: ended[0].id })
+  await show('history.status', {})
   await show('views.set', { name: 'failed mail', body: { query: 'queue=mail&status=failed' } })
   await show('views.list', {})
   await show('views.remove', { name: 'failed mail' })

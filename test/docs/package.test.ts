@@ -18,6 +18,7 @@ const sources: Record<string, string> = {
   'sidejob/dev': 'src/dev/index.ts',
   'sidejob/alerts': 'src/alerts/index.ts',
   'sidejob/facades': 'src/facades/index.ts',
+  'sidejob/history': 'src/history/sqlite.ts',
   'sidejob/functions': 'functions/core.ts',
   'sidejob/functions/download': 'functions/download.ts',
 }

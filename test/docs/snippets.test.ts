@@ -22,6 +22,7 @@ const tsconfig = {
       'sidejob/dashboard': ['../../src/dashboard/index.ts'],
       'sidejob/alerts': ['../../src/alerts/index.ts'],
       'sidejob/facades': ['../../src/facades/index.ts'],
+      'sidejob/history': ['../../src/history/sqlite.ts'],
       'sidejob/dev': ['../../src/dev/index.ts'],
       'sidejob/functions': ['../../functions/core.ts'],
       'sidejob/functions/*': ['../../functions/*.ts'],

@@ -11,6 +11,8 @@ import type {
   FlowNodeView,
   FlowRow,
   GraphChange,
+  HistoryJob,
+  HistoryRun,
   JobFacts,
   JobRow,
   JobView,
@@ -238,6 +240,41 @@ const told: CallbackView = {
 }
 
 const stepped = { id: 7, status: 'queued' as const }
+
+const historyJob: HistoryJob = {
+  id: 7,
+  queue: 'core',
+  class: 'zip',
+  status: 'failed',
+  args: '{"big":12345678901234567890}',
+  result: null,
+  error: '{"message":"no"}',
+  kind: '0123456789abcdef',
+  labels: { customer: '7' },
+  group: null,
+  tag: null,
+  priority: 0,
+  parent: null,
+  createdAt: T,
+  startedAt: T,
+  endedAt: T,
+  took: 1_500,
+  waited: 20,
+  attempts: 4,
+  lost: 0,
+  version: '88f62d2b',
+  createdBy: '',
+}
+
+const historyRun: HistoryRun = {
+  startedAt: T,
+  endedAt: T,
+  outcome: 'failed',
+  attempt: 4,
+  version: null,
+  by: null,
+  error: '{"message":"no"}',
+}
 
 const ward: DeliveredJob = {
   ...view,
@@ -626,6 +663,18 @@ const answers: Unperformed = {
     remove: async () => {},
     isActive: async () => true,
     authenticate: async () => undefined,
+  },
+  history: {
+    isOn: true,
+    begin: async () => {},
+    committed: () => {},
+    settled: async () => {},
+    drain: async () => {},
+    forget: async () => {},
+    erase: async () => false,
+    list: async () => ({ jobs: [historyJob], searchedTo: T, cursor: `${T}.7` }),
+    get: async () => ({ ends: [historyJob], runs: [historyRun] }),
+    status: async () => ({ on: true, waiting: 120, full: false, storedAt: T, error: null, keptDays: 90 }),
   },
   audit: {
     write: async () => {},

@@ -1091,6 +1091,23 @@ const cases: Case[] = [
   ],
   ['recorded.get', ask('GET', '/v1/recorded/7'), 200, { id: 7, status: 'completed' }, 'recorded.get', '7'],
   [
+    'history.list',
+    ask('GET', '/v1/history?labels.customer=7&args.order.id=4711&status=failed&longer=1m'),
+    200,
+    { jobs: [{ id: 7, status: 'failed', took: 1.5, labels: { customer: '7' } }], searchedTo: at },
+    'history.list',
+    { labels: { customer: '7' }, args: { 'order.id': '4711' }, status: ['failed'], longer: 60_000 },
+  ],
+  ['history.status', ask('GET', '/v1/history/status'), 200, { on: true, waiting: 120 }, 'history.status'],
+  [
+    'history.get',
+    ask('GET', '/v1/history/jobs/7'),
+    200,
+    { ends: [{ id: 7 }], runs: [{ outcome: 'failed' }] },
+    'history.get',
+    '7',
+  ],
+  [
     'views.list',
     ask('GET', '/v1/views'),
     200,

@@ -10,7 +10,8 @@ const root = resolve(import.meta.dirname, '../..')
 const table: Record<string, { ours: string[]; packages: string[]; types?: string[] }> = {
   'src/core': { ours: [], packages: ['zod', 'croner'] },
   'src/redis': { ours: ['src/core'], packages: ['@upstash/redis', 'node:crypto', 'node:buffer', 'node:zlib'] },
-  'src/engine': { ours: ['src/core', 'src/redis'], packages: [] },
+  'src/history': { ours: [], packages: ['node:sqlite'] },
+  'src/engine': { ours: ['src/core', 'src/redis'], types: ['src/history'], packages: [] },
   'src/http': { ours: ['src/core'], types: ['src/engine'], packages: ['hono', 'zod'] },
   'src/facades': { ours: ['src/core', 'src/http'], types: ['src/engine'], packages: ['hono', 'zod'] },
   'src/dashboard': {
@@ -26,7 +27,16 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
   'src/testing': { ours: ['src/core', 'src/engine'], packages: ['zod'] },
   'src/client': { ours: [], types: ['src/core', 'src/engine', 'src/http', 'src/facades', 'zod'], packages: [] },
   'src/cloudflare': {
-    ours: ['src/core', 'src/engine', 'src/redis', 'src/http', 'src/client', 'src/environment.ts', 'src/files.ts'],
+    ours: [
+      'src/core',
+      'src/engine',
+      'src/redis',
+      'src/http',
+      'src/client',
+      'src/history',
+      'src/environment.ts',
+      'src/files.ts',
+    ],
     types: ['functions/download.ts'],
     packages: ['node:async_hooks', 'cloudflare:workers'],
   },

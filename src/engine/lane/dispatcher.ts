@@ -23,6 +23,7 @@ export type DispatcherOptions = {
   store: Store
   executor: Executor
   constraints: Constraints
+  history?: { committed: (runs: number) => void; settled: () => Promise<void> }
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   listen?: Listen
   /** A monotonic clock in milliseconds. */
@@ -83,6 +84,7 @@ export function createDispatcher(parts: DispatcherOptions) {
       [...answer.rings, ...(await constraints.retag(answer))],
       guest && leaves ? { ...guest, until: 0 } : guest,
     )
+    parts.history?.committed(done.length)
     flight.add(called.byAnswer(answer.lent), asked)
     if (answer.lent.length || done.length) warmth.worked()
     return answer
@@ -130,6 +132,7 @@ export function createDispatcher(parts: DispatcherOptions) {
         return await serve(lane)
       } finally {
         lane.close()
+        await parts.history?.settled()
       }
     },
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
@@ -141,6 +144,7 @@ export function createDispatcher(parts: DispatcherOptions) {
         return await serve(lane)
       } finally {
         lane.close()
+        await parts.history?.settled()
       }
     },
   }

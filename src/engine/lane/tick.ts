@@ -10,6 +10,7 @@ export type TickOptions = {
   store: Store
   announce: (announced: readonly string[]) => Promise<void>
   ringer: Ringer
+  history?: { isOn: boolean; drain: () => Promise<void>; forget: () => Promise<void> }
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
   /** Milliseconds for which the tick serves queues itself, and the requests that it may send for all of them. */
   budget: number
@@ -34,6 +35,7 @@ export function createTick({
   store,
   announce,
   ringer,
+  history,
   serve,
   budget,
   requests,
@@ -79,6 +81,15 @@ export function createTick({
     return ticked(true)
   }
 
+  /** The database must not stop the tick. */
+  async function keepHistory(): Promise<void> {
+    if (!history?.isOn) return
+    await history.drain()
+    await history
+      .forget()
+      .catch((error: Error) => console.error(`sidejob: the history cannot forget old jobs: ${error.message}`))
+  }
+
   let noted: { at: number; by: Heart } | undefined
 
   function toNote(at: number, by: Heart): typeof noted {
@@ -94,6 +105,7 @@ export function createTick({
     const { announced, hasTenants, isDue } = await store.standingAt(at + SOON, toNote(at, by))
     tell?.(hasTenants)
     await announce(announced)
+    await keepHistory()
     return isDue ? doWhatIsDue() : { rung: [], more: false }
   }
 }

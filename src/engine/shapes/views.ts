@@ -63,3 +63,5 @@ export type ErrorFilter = {
 
 /** Notes on a page of a list, each present if the engine knows it. */
 export type ListNotes = { total?: number; looked?: number; newest?: number }
+
+export type { HistoryJob, HistoryQuery, HistoryRun, HistoryStatus } from '../../core/schemas/history.ts'

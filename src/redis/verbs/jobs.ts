@@ -85,6 +85,7 @@ export function createJobs(parts: Parts) {
       keys.lastId,
       keys.highestId,
       keys.hints,
+      keys.outbox,
       keys.listened,
       keys.schema,
     ]
@@ -181,6 +182,7 @@ export function createJobs(parts: Parts) {
       [
         ...onceKeys(once),
         keys.hints,
+        keys.outbox,
         keys.listened,
         keys.schema,
         ...queues.map(keys.queue),

@@ -127,7 +127,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   async function constraint(name: string, definition: string | null): Promise<{ text: string; rings: Ring[] }> {
     const raw = await evaluate(
       scripts.constraint,
-      [keys.constraints, keys.hints, keys.schema],
+      [keys.constraints, keys.hints, keys.outbox, keys.schema],
       { ...base(), name, definition: definition ?? '' },
       [],
     )

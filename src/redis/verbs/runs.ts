@@ -110,6 +110,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
       ...(queue && runs.length > 0 ? [keys.classCounts(queue)] : []),
       ...(lane ? [keys.lane(lane.id)] : []),
       keys.hints,
+      keys.outbox,
       keys.listened,
       keys.schema,
       ...owners.map(keys.job),

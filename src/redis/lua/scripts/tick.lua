@@ -46,7 +46,9 @@ for _, member in ipairs(members) do
 end
 if #names + #touched_now == 0 then return reply.ticked {} end
 cache.makes_room = true
+keys[#keys + 1] = ns .. 'outbox'
 cache.fetch(keys)
+outbox.drop_left()
 
 for _, q in ipairs(names) do
   cache.change_queue(q, queue_fields.wake_at, nil)

@@ -7,6 +7,7 @@ local ending = {}
 local erase = require 'family/erase'
 local kin = require 'family/kin'
 local trees = require 'family/trees'
+local history = require 'job/history'
 local internal = require 'job/internal'
 local places = require 'job/places'
 local queueing = require 'job/queueing'
@@ -63,6 +64,7 @@ local function leave_word(id, doc, place, value)
   local is_known = doc.end_was_told or (place == PLACE.terminated and states.ends[states.resting[doc.place]])
   if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
   if is_known then return end
+  history.note_end(id, doc, place, value)
   results.keep(id, doc, place, value)
   if doc.callback then internal.call_back(id, doc, place, value) end
 end

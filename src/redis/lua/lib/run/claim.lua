@@ -329,6 +329,7 @@ end
 -- id), calls (maximum of classes that call other services, -1: any) }
 -- head: the first members, if they have been read already.
 function claim.jobs(want, head)
+  if outbox.is_full() then return {}, 0, false, nil, 0 end
   if want.only ~= '' then return claim_one(want) end
   local q, served = want.queue, cache.queue(want.queue).suspects_served
   local got = { key = redis_keys.queue_key(q, states.index(want.place)), ids = {}, n = 0, failed = 0,

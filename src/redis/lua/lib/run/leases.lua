@@ -2,6 +2,7 @@
 
 local leases = {}
 
+local history = require 'job/history'
 local places = require 'job/places'
 local limits = require 'limit/limits'
 local sides = require 'queue/sides'
@@ -59,8 +60,10 @@ function leases.note_run(id, doc, outcome, more)
   local by = more and more.by or doc.process
     or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''
   local kept = lists.at(redis_keys.side_key(id, 'runs'), n)
-  lists.push(kept, { line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n'
-    .. error .. (doc.history and told(id, doc, more and more.did) or '') })
+  local text = line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error
+    .. (doc.history and told(id, doc, more and more.did) or '')
+  lists.push(kept, { text })
+  history.note_run(id, doc, text)
   if n >= most then lists.pop(kept, 1) else cache.change(id, doc, fields.history_kept, numbers.int(n + 1)) end
 end
 

@@ -4,6 +4,7 @@
 local packed = {}
 
 local ending = require 'job/ending'
+local history = require 'job/history'
 local ids = require 'job/ids'
 local places = require 'job/places'
 local specs = require 'job/specs'
@@ -181,6 +182,7 @@ function packed.finish(run, lane)
   local ran, rest = ran_at(piece)
   counts.ran(doc, ran, n)
   counts.add(doc.queue, doc.class, 'completed', n)
+  history.note_piece(run.piece, piece, completed_state(run, ran, rest))
   if keep > time.now then
     if doc.quota_bytes then
       local bytes = math.ceil((#piece.common + #piece.args + #(piece.own or '')) / n)

@@ -238,6 +238,7 @@ function store.write(more_to_come)
       cache.zset(ns .. 'repeats', id, doc.place ~= PLACE.terminated and (tonumber(doc.next_slot) or numbers.never))
     end
   end
+  outbox.flush()
   record_schema()
   if next(readable.damaged) then aside.settle() end
   local leaving, dels = {}, keys_to_delete()

@@ -1,0 +1,60 @@
+// sidejob history: ended jobs that a SQL database keeps.
+
+import type { Client } from '../client/index.ts'
+import { type Command, chosen, pairsIn } from './command.ts'
+
+type Query = Parameters<Client['history']['list']>[0]
+
+const list: Command = {
+  does: 'Search ended jobs in the history, newest end first',
+  options: {
+    status: { type: 'string', short: 's', does: 'only completed, failed or terminated jobs' },
+    queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
+    class: { type: 'string', short: 'c', does: 'only jobs of this class' },
+    group: { type: 'string', does: 'only jobs of this group' },
+    label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
+    arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path of their args: order.id=4711' },
+    text: { type: 'string', short: 't', does: 'only jobs with this text in their error or args' },
+    error: { type: 'string', does: 'only jobs with this kind of error' },
+    longer: { type: 'string', does: "only jobs whose last run took at least this long: '1m'" },
+    since: { type: 'string', does: 'only jobs that ended at or after this time' },
+    until: { type: 'string', does: 'only jobs that ended before this time' },
+    limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
+    cursor: { type: 'string', does: 'cursor of the next page' },
+  },
+  async run(client, given, { show, note, json }) {
+    const page = await client.history.list({
+      ...chosen(given, 'status', 'queue', 'class', 'group', 'text', 'error', 'longer', 'since', 'until', 'limit'),
+      ...chosen(given, 'cursor'),
+      ...pairsIn(given, 'label', 'labels'),
+      ...pairsIn(given, 'arg', 'args', 'path'),
+    } as Query)
+    if (json) return show(page)
+    show(page.jobs, ['id', 'class', 'queue', 'status', 'attempts', 'took', 'endedAt', 'error'])
+    if (page.searchedTo && page.cursor) note(`searched back to ${page.searchedTo}; more with --cursor ${page.cursor}`)
+  },
+}
+
+const show: Command = {
+  does: 'Show the ends and stored runs of a job, even if Redis no longer has it',
+  takes: ['job'],
+  async run(client, _, io, [job]) {
+    const { ends, runs } = await client.history.get(job!)
+    if (io.json) return io.show({ ends, runs })
+    for (const end of ends) io.show(end)
+    if (runs.length > 0) io.show(runs, ['startedAt', 'endedAt', 'outcome', 'attempt', 'version', 'error'])
+  },
+}
+
+const status: Command = {
+  does: 'Show whether ended jobs wait for the history, and its last error',
+  async run(client, _, io) {
+    io.show(await client.history.status())
+  },
+}
+
+export const historyCommands: Record<string, Command> = {
+  history: list,
+  'history show': show,
+  'history status': status,
+}

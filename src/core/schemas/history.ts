@@ -1,0 +1,105 @@
+// The history: ended jobs that a SQL database keeps.
+
+import * as z from 'zod'
+import { atMost } from './at-most.ts'
+import { statusList } from './job-rows.ts'
+import { className, errorKind, jobId, label, labelName, queueName } from './names.ts'
+import { closed, count, duration, moment, span, time } from './values.ts'
+
+const PATHS = 10
+
+export const historyCursor = z.string().regex(/^\d{1,15}\.\d{1,16}$/, 'expected a cursor of a list of the history')
+
+export const historyQuery = z.strictObject({
+  status: statusList.optional(),
+  queue: queueName.optional(),
+  class: className.optional(),
+  group: label.optional(),
+  tag: label.optional(),
+  error: errorKind.optional().meta({ description: 'kind of error' }),
+  parent: z.coerce.number().pipe(jobId).optional().meta({ description: 'id of the parent' }),
+  version: label.optional().meta({ description: 'version of the code that performed the last run' }),
+  labels: z
+    .record(labelName, label)
+    .refine(...atMost(8, 'labels'))
+    .optional()
+    .meta({ description: 'labels.<name>=<value>: jobs with this label' }),
+  args: z
+    .record(z.string().min(1).max(255), z.string().max(1_000))
+    .refine(...atMost(PATHS, 'paths'))
+    .optional()
+    .meta({ description: 'args.<path>=<value>: jobs with this value at a path in their args' }),
+  text: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'text in the error message or the args, ignoring the case of a to z' }),
+  since: time.optional().meta({ description: 'ended at or after this time' }),
+  until: time.optional().meta({ description: 'ended before this time' }),
+  longer: duration.optional().meta({ description: 'the last run took at least this long' }),
+  limit: count(1, 1_000).optional(),
+  cursor: historyCursor.optional(),
+})
+export type HistoryQuery = z.output<typeof historyQuery>
+
+export const historyJob = z.object({
+  id: jobId,
+  queue: z.string(),
+  class: z.string(),
+  status: z.enum(['completed', 'failed', 'terminated']),
+  args: closed.nullable(),
+  result: closed.nullable(),
+  error: closed.nullable(),
+  kind: z.string().nullable().meta({ description: 'kind of the error' }),
+  labels: z.record(z.string(), z.string()),
+  group: z.string().nullable(),
+  tag: z.string().nullable(),
+  priority: z.int(),
+  parent: z.object({ id: jobId, name: z.string() }).nullable(),
+  createdAt: moment,
+  startedAt: moment.nullable().meta({ description: 'start of the last run' }),
+  endedAt: moment,
+  took: span.nullable().meta({ description: 'duration of the last run' }),
+  waited: span.nullable().meta({ description: 'time from its creation to its last run' }),
+  attempts: z.int(),
+  lost: z.int(),
+  version: z.string().nullable(),
+  createdBy: z.string(),
+  by: z.string().optional().meta({ description: 'API key that requested it, as key:<id>' }),
+})
+export type HistoryJob = z.output<typeof historyJob>
+
+export const historyRun = z.object({
+  startedAt: moment,
+  endedAt: moment,
+  outcome: z.string(),
+  attempt: z.int(),
+  version: z.string().nullable(),
+  by: z.string().nullable(),
+  error: closed.nullable(),
+})
+export type HistoryRun = z.output<typeof historyRun>
+
+export const historyPage = z.object({
+  jobs: z.array(historyJob),
+  searchedTo: moment
+    .nullable()
+    .meta({ description: 'end of the oldest job that was searched; null if all were searched' }),
+  cursor: z.string().nullable(),
+})
+
+export const historyDetail = z.object({
+  ends: z.array(historyJob).meta({ description: 'its ends, newest first: a job that is run again ends again' }),
+  runs: z.array(historyRun).meta({ description: 'its failed and lost runs, and all runs of a job with `history`' }),
+})
+
+export const historyStatus = z.object({
+  on: z.boolean().meta({ description: 'true if this deployment has a history' }),
+  waiting: z.int().meta({ description: 'bytes of ended jobs that the history has not stored yet' }),
+  full: z.boolean().meta({ description: 'true if no job is claimed until the history has stored some' }),
+  storedAt: moment.nullable().meta({ description: 'last time at which a deployment read the waiting jobs' }),
+  error: z.string().nullable().meta({ description: 'last error of the database, in this isolate' }),
+  keptDays: z.int().nullable().meta({ description: 'days for which ended jobs are kept' }),
+})
+export type HistoryStatus = z.output<typeof historyStatus>

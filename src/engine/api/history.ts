@@ -1,0 +1,144 @@
+// The history: moves ended jobs from the outbox in Redis to a SQL database, and searches there.
+
+import { SidejobError } from '../../core/errors.ts'
+import type { HistoryStore } from '../../history/store.ts'
+import { notedIn } from '../../redis/outbox.ts'
+import type { Store } from '../../redis/store.ts'
+import type { StoredTexts } from '../../redis/verbs/outbox.ts'
+import type { HistoryJob, HistoryQuery, HistoryRun, HistoryStatus } from '../engine.ts'
+import { historyJob, historyRun, rowsOf } from './history-rows.ts'
+
+const DAY = 86_400_000
+/** A lane stores after this many ends, or after this time with ends. The tick stores the rest. */
+const ENDS = 200
+const EVERY_MS = 5_000
+/** After an error of the database. */
+const PAUSE_MS = 10_000
+/** Slices of one call: at most 4 MiB each. */
+const SLICES = 20
+const FORGOTTEN = 10
+/** As in lib/runtime/outbox.lua. */
+const FULL = 67_108_864
+
+export type HistoryOptions = { store: HistoryStore; days?: number }
+
+type HistoryParts = { store: Store; history: HistoryOptions | undefined; now: () => number }
+
+const encoder = new TextEncoder()
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+export function createHistory({ store, history, now }: HistoryParts) {
+  const { namespace, vault } = store
+  let isBegun = false
+  let running: Promise<void> | undefined
+  let ends = 0
+  let storedAt = 0
+  let failed: { at: number; why: string } | undefined
+
+  const there = (): HistoryStore => {
+    if (history) return history.store
+    throw new SidejobError(
+      'NOT_FOUND',
+      'this deployment has no history: bind a D1 database as HISTORY, or set SIDEJOB_HISTORY_FILE',
+    )
+  }
+
+  /** Concurrent calls, and a call after a crash, store the same rows, which the database ignores. */
+  async function drained(database: HistoryStore): Promise<void> {
+    let stored: StoredTexts | undefined
+    for (let n = 0; n < SLICES; n++) {
+      const { from, texts } = await store.outbox('1', stored)
+      if (texts.length === 0) return
+      const noted = notedIn(texts, (line) => console.error(`sidejob: the history cannot read ${line.slice(0, 200)}`))
+      await database.write(namespace, rowsOf(noted, vault))
+      stored = { from, bytes: texts.map((text) => encoder.encode(text).length) }
+    }
+    await store.outbox('1', stored)
+  }
+
+  /** Stores what waits. An error of the database is reported, and delays the next attempt. */
+  function drain(): Promise<void> {
+    if (!history) return Promise.resolve()
+    running ??= drained(history.store)
+      .then(
+        () => {
+          failed = undefined
+        },
+        (error: unknown) => {
+          failed = { at: now(), why: messageOf(error) }
+          console.error(`sidejob: the history cannot be stored: ${failed.why}`)
+        },
+      )
+      .finally(() => {
+        running = undefined
+        ends = 0
+        storedAt = now()
+      })
+    return running
+  }
+
+  return {
+    /** True if this deployment has a history. */
+    isOn: history !== undefined,
+
+    /** Starts the outbox, so that no end is missed. */
+    async begin(): Promise<void> {
+      if (!history || isBegun) return
+      await store.outbox('1')
+      isBegun = true
+    },
+
+    /** Counts the runs of a commit, and stores them sometimes, without making the lane wait. */
+    committed(runs: number): void {
+      if (!history || runs === 0) return
+      ends += runs
+      if (running || (failed && now() - failed.at < PAUSE_MS)) return
+      if (ends >= ENDS || now() - storedAt >= EVERY_MS) void drain()
+    },
+
+    /** Waits for the current call: an invocation must not end before. */
+    settled: (): Promise<void> => running ?? Promise.resolve(),
+
+    drain,
+
+    /** Forgets a slice of ends that are too old. */
+    async forget(): Promise<void> {
+      if (!history?.days) return
+      for (let n = 0; n < FORGOTTEN; n++)
+        if (!(await history.store.forget(namespace, now() - history.days * DAY))) return
+    },
+
+    /** Deletes a part of everything in the history. Returns true if there may be more. */
+    async erase(): Promise<boolean> {
+      for (let n = 0; n < FORGOTTEN; n++) if (!(await there().forget(namespace, Number.MAX_SAFE_INTEGER))) return false
+      return true
+    },
+
+    /** Lists ended jobs, the newest end first. */
+    async list(query: HistoryQuery): Promise<{ jobs: HistoryJob[]; searchedTo: number | null; cursor: string | null }> {
+      const { rows, searchedTo = null, cursor } = await there().list(namespace, query)
+      return { jobs: rows.map((row) => historyJob(row, vault)), searchedTo, cursor }
+    },
+
+    /** Returns the ends and the stored runs of one job. It has no aliases. */
+    async get(job: string): Promise<{ ends: HistoryJob[]; runs: HistoryRun[] }> {
+      const { ends: found, runs } = await there().get(namespace, Number(job))
+      if (found.length === 0 && runs.length === 0) throw new SidejobError('NOT_FOUND', `the history has no job ${job}`)
+      return { ends: found.map((row) => historyJob(row, vault)), runs: runs.map((row) => historyRun(row, vault)) }
+    },
+
+    async status(): Promise<HistoryStatus> {
+      const { from, bytes, seen } = await store.outbox('')
+      return {
+        on: history !== undefined,
+        waiting: bytes,
+        full: bytes >= FULL,
+        storedAt: from === 0 || seen === 0 ? null : seen,
+        error: failed?.why ?? null,
+        keptDays: history?.days ?? null,
+      }
+    },
+  }
+}
+
+export type History = ReturnType<typeof createHistory>

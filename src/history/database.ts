@@ -1,0 +1,11 @@
+// What the history needs of a SQL database: Cloudflare D1, or SQLite under Node.
+
+export type SqlValue = string | number | null
+export type Statement = readonly [text: string, ...values: SqlValue[]]
+export type SqlRow = Record<string, SqlValue>
+
+export type SqlDatabase = {
+  all: (statement: Statement) => Promise<SqlRow[]>
+  /** Runs all of them or none. */
+  batch: (statements: readonly Statement[]) => Promise<void>
+}

@@ -1,0 +1,33 @@
+// The history: ended jobs that a SQL database keeps.
+
+import { historyDetail, historyPage, historyQuery, historyStatus } from '../core/schemas.ts'
+import { route } from './route.ts'
+
+export const history = {
+  list: route('GET /v1/history', {
+    scope: 'read',
+    summary: 'Search ended jobs',
+    description:
+      'Newest end first. A page goes through at most 10,000 index entries, and `searchedTo` is the end of the last one; continue with the cursor.',
+    query: historyQuery,
+    mapped: ['args', 'labels'],
+    answers: { 200: historyPage },
+    handle: ({ engine, query }) => engine.history.list(query),
+  }),
+
+  status: route('GET /v1/history/status', {
+    scope: 'read',
+    summary: 'Get the state of the history',
+    description: 'Shows whether ended jobs wait to be stored, and the last error of the database.',
+    answers: { 200: historyStatus },
+    handle: ({ engine }) => engine.history.status(),
+  }),
+
+  get: route('GET /v1/history/jobs/:job', {
+    scope: 'read',
+    summary: 'Get an ended job from the history',
+    description: 'Also finds jobs that Redis no longer has.',
+    answers: { 200: historyDetail },
+    handle: ({ engine, params }) => engine.history.get(params.job),
+  }),
+}

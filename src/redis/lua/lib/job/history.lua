@@ -1,0 +1,43 @@
+-- Facts for the history: ends of jobs, and runs that a job would keep.
+
+local history = {}
+
+local kept = { fields.sequence, fields.created_at, fields.queue, fields.class, fields.args, fields.priority,
+  fields.created_by, fields.labels, fields.api_key, fields.redacts, fields.tag, fields.group, fields.parent,
+  fields.child_name, fields.failures, fields.lost_runs, fields.ran_at, fields.ended_at, fields.last_run, fields.aliases,
+  fields.scheduled_for }
+
+local function is_internal(doc) return doc.queue == 'sidejob' or doc.queue:sub(1, 8) == 'sidejob.' end
+
+local function is_kept(doc) return outbox.is_on() and not is_internal(doc) end
+
+local function facts_of(doc)
+  local facts = {}
+  for i = 1, #kept do
+    local field = kept[i]
+    if doc[field] and not cache.is_beside(field, doc[field]) then facts[field] = outbox.bounded(doc[field]) end
+  end
+  return facts
+end
+
+function history.note_end(id, doc, place, value)
+  if not is_kept(doc) then return end
+  local facts = facts_of(doc)
+  facts[fields.place] = place
+  outbox.push('e', id, facts, value, doc.args == '^' and redis_keys.side_key(id, 'f:' .. fields.args) or nil)
+end
+
+-- `state`: as the piece has it after the end.
+function history.note_piece(number, piece, state)
+  if not is_kept(cache.common_of(piece)) then return end
+  outbox.push('p', number,
+    pieces.text_of({ mask = piece.mask, first = piece.first, state = state, common = piece.common, args = piece.args }))
+end
+
+function history.note_run(id, doc, line)
+  if not is_kept(doc) then return end
+  outbox.push('r', id, { [fields.sequence] = doc.sequence, [fields.queue] = doc.queue, [fields.class] = doc.class,
+    [fields.redacts] = doc.redacts }, line)
+end
+
+return history

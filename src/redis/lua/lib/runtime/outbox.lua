@@ -1,0 +1,98 @@
+-- Ended jobs and runs that the history has not stored yet. Each script that ends jobs writes one text with all of them,
+-- numbered, in the same command as its documents. The head is `first,next,bytes,seen`; without it there is no history.
+
+local outbox = {}
+
+local HEAD = ns .. 'outbox'
+
+-- At this number of bytes no job is claimed until the history has stored some.
+outbox.MAX_BYTES = 67108864
+local TEXT_BYTES, VALUE_BYTES = 262144, 32768
+
+function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
+
+function outbox.head()
+  local from, till, bytes, seen = (cache.text_at(HEAD) or ''):match('^(%d+),(%d+),(%d+),(%d+)$')
+  return from and { from = tonumber(from), till = tonumber(till), bytes = tonumber(bytes), seen = tonumber(seen) }
+end
+
+function outbox.set_head(head)
+  cache.set_text(HEAD, numbers.int(head.from) .. ',' .. numbers.int(head.till) .. ',' .. numbers.int(head.bytes) .. ','
+    .. numbers.int(head.seen))
+end
+
+-- Forgets texts. Without any, there is no history.
+function outbox.drop(head, most)
+  for number = head.from, math.min(head.till, head.from + most) - 1 do
+    cache.replace_text(outbox.key(number), nil)
+    head.from = number + 1
+  end
+  if head.from == head.till then cache.replace_text(HEAD, nil) else outbox.set_head(head) end
+end
+
+-- A full outbox stops all jobs, so it goes if no deployment has read it for this time.
+local LEFT, DROPPED = 3600000, 5000
+
+function outbox.drop_left()
+  local head = outbox.head()
+  if head and head.bytes >= outbox.MAX_BYTES and head.seen < time.now - LEFT then outbox.drop(head, DROPPED) end
+end
+
+function outbox.is_on() return cache.text_at(HEAD) and true or false end
+
+function outbox.is_full()
+  local head = outbox.head()
+  return head ~= nil and head.bytes >= outbox.MAX_BYTES
+end
+
+local entries = {}
+
+function outbox.bounded(value)
+  return value and #value > VALUE_BYTES and '{"$large":' .. #value .. '}' or value
+end
+
+-- kind: e = the end of a job, p = the end of a piece, r = a run. `beside`: key of args that are not in the document.
+function outbox.push(kind, id, document, value, beside)
+  journal.push(entries, { kind = kind, id = id, document = document, value = value, beside = beside })
+end
+
+local function line_of(one)
+  if one.beside then one.document[fields.args] = outbox.bounded(cache.text_at(one.beside) or nil) end
+  return cjson.encode({ one.kind, one.id, one.document, outbox.bounded(one.value) })
+end
+
+local function fetch_beside()
+  local keys = {}
+  for i = 1, #entries do keys[#keys + 1] = entries[i].beside end
+  if keys[1] then cache.fetch(keys) end
+end
+
+local function write(head, lines)
+  local text = table.concat(lines, '\n')
+  cache.set_text(outbox.key(head.till), text)
+  head.till = head.till + 1
+  head.bytes = head.bytes + #text
+end
+
+-- Called before the cache is written.
+function outbox.flush()
+  local head = entries[1] and outbox.head()
+  if not head then return end
+  local lines, bytes = {}, 0
+  fetch_beside()
+  for i = 1, #entries do
+    local line = line_of(entries[i])
+    if bytes > 0 and bytes + #line > TEXT_BYTES then
+      write(head, lines)
+      lines = {}
+      bytes = 0
+    end
+    lines[#lines + 1] = line
+    bytes = bytes + #line
+  end
+  write(head, lines)
+  outbox.set_head(head)
+  for i = #entries, 1, -1 do entries[i] = nil end
+end
+
+return outbox

@@ -1,0 +1,43 @@
+-- outbox: Forgets texts of the outbox that the history has stored, and reads the next ones.
+--
+-- keys: the head, and texts that the caller expects to read
+-- by: dispatcher, tick
+-- reads: outbox, schema
+-- writes: outbox, schema
+-- args: ns, clock, seed, begin, stored:int, most:int, ...
+-- returns: outbox
+-- begin: '1' starts a history if there is none; 'end' ends it and forgets all
+-- stored: number of the first stored text; rest: the bytes of the stored ones
+
+-- `seen` tells other deployments that one stores the history.
+local SEEN_EVERY = 60000
+
+cache.makes_room = true
+cache.fetch(KEYS)
+local head = outbox.head()
+if not head and begin == '1' then head = { from = 1, till = 1, bytes = 0, seen = 0 } end
+if not head then return reply.outbox { from = 0, till = 0, bytes = 0, seen = 0, texts = {} } end
+
+local before, stored_bytes = head.from, args.take_list()
+for i, bytes in ipairs(begin == 'end' and {} or stored_bytes) do
+  local number = stored + i - 1
+  -- Another call may have forgotten some of them.
+  if number == head.from and number < head.till then
+    cache.replace_text(outbox.key(number), nil)
+    head.from, head.bytes = number + 1, math.max(0, head.bytes - tonumber(bytes))
+  end
+end
+if head.from == head.till then head.bytes = 0 end
+if begin == 'end' then
+  outbox.drop(head, most)
+elseif head.from > before or time.now - head.seen > SEEN_EVERY then
+  head.seen = time.now
+  outbox.set_head(head)
+end
+store.write()
+
+local keys, texts = {}, {}
+for number = head.from, math.min(head.till, head.from + most) - 1 do keys[#keys + 1] = outbox.key(number) end
+cache.fetch(keys)
+for i = 1, #keys do texts[i] = cache.raw[keys[i]] or '' end
+return reply.outbox { from = head.from, till = head.till, bytes = head.bytes, seen = head.seen, texts = texts }

@@ -1,0 +1,48 @@
+// The texts of the outbox: ended jobs and runs, as lib/job/history.lua writes them.
+
+import type { Status } from '../core/job.ts'
+import type { PastRun } from '../core/run.ts'
+import { type JobRecord, pastRunOf, recordOf } from './record.ts'
+
+export type NotedEnd = { id: number; record: JobRecord; status: Status; value: string }
+export type NotedRun = { id: number; record: JobRecord; run: PastRun }
+export type Noted = { ends: NotedEnd[]; runs: NotedRun[] }
+
+const statuses: Record<string, Status> = { c: 'completed', f: 'failed', T: 'terminated' }
+const SEQUENCE_DIGITS = 13
+const PLACE_DIGITS = 2
+
+/** See lib/runtime/pieces.lua. The jobs of a piece completed without a result. */
+function endsOfPiece(number: string, text: string): NotedEnd[] {
+  const [mask, first, state, common, list] = text.split('\n') as [string, string, string, string, string]
+  const args = JSON.parse(list) as string[]
+  return [...mask].flatMap((is, place) => {
+    if (is !== '1') return []
+    const id = `${number}${String(place).padStart(PLACE_DIGITS, '0')}`
+    const stored = JSON.parse(`{${state.replaceAll('@', id)}${common}}`) as Record<string, unknown>
+    const sequence = (Number.parseInt(first, 16) + place).toString(16).padStart(SEQUENCE_DIGITS, '0')
+    const own = args[place] ? { a: args[place] } : {}
+    return [
+      { id: Number(id), record: recordOf({ ...stored, n: sequence, ...own }), status: 'completed', value: 'null' },
+    ]
+  })
+}
+
+/** A line that cannot be read is left out, so that it does not hold up the others. */
+export function notedIn(texts: readonly string[], fault: (line: string) => void): Noted {
+  const noted: Noted = { ends: [], runs: [] }
+  for (const line of texts.flatMap((text) => text.split('\n').filter(Boolean))) {
+    try {
+      const [kind, id, of, value] = JSON.parse(line) as [string, string, Record<string, unknown> | string, string]
+      if (kind === 'p') noted.ends.push(...endsOfPiece(id, of as string))
+      else {
+        const record = recordOf(of as Record<string, unknown>)
+        if (kind === 'r') noted.runs.push({ id: Number(id), record, run: pastRunOf(value) })
+        else noted.ends.push({ id: Number(id), record, status: statuses[record.place!]!, value })
+      }
+    } catch {
+      fault(line)
+    }
+  }
+  return noted
+}
