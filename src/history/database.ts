@@ -1,4 +1,4 @@
-// What the history needs of a SQL database: Cloudflare D1, or SQLite under Node.
+// The part of a SQL database that the history uses: Cloudflare D1, or SQLite under Node.
 
 export type SqlValue = string | number | null
 export type Statement = readonly [text: string, ...values: SqlValue[]]

@@ -1,4 +1,4 @@
-// SQL of the filters. One condition chooses the index, which has the order of the list. The others filter its rows.
+// SQL of the filters. One condition chooses the index, which has the order of the list. All other conditions filter its rows.
 
 import type { SqlValue } from './database.ts'
 

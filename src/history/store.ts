@@ -92,7 +92,7 @@ export function createHistoryStore(db: SqlDatabase) {
   }
 
   return {
-    /** Stores ends and runs. What is stored already stays unchanged, so a repeated call does no harm. */
+    /** Stores ends and runs. Stored rows stay unchanged, so a repeated call does no harm. */
     async write(ns: string, { ends, runs }: { ends: readonly EndRow[]; runs: readonly RunRow[] }): Promise<void> {
       const statements: Statement[] = []
       for (const chunk of chunks(jsonOf(ends, endColumns))) statements.push([INSERT_ENDS, ns, chunk])

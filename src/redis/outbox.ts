@@ -28,7 +28,7 @@ function endsOfPiece(number: string, text: string): NotedEnd[] {
   })
 }
 
-/** A line that cannot be read is left out, so that it does not hold up the others. */
+/** Skips an unreadable line, so that the lines after it are stored. */
 export function notedIn(texts: readonly string[], fault: (line: string) => void): Noted {
   const noted: Noted = { ends: [], runs: [] }
   for (const line of texts.flatMap((text) => text.split('\n').filter(Boolean))) {

@@ -44,7 +44,7 @@ test('required settings are the ones that a deployment asks for', () => {
 })
 
 /** Variables of the shell, npm, a binding, the bundler and an example. */
-const others = ['PATH', 'INIT_CWD', 'FILES', 'NODE_ENV', 'STRIPE_KEY']
+const others = ['PATH', 'INIT_CWD', 'FILES', 'HISTORY', 'NODE_ENV', 'STRIPE_KEY']
 
 test('every variable that a program here reads is in one of the tables', () => {
   const files = ['src', 'infra', 'functions'].flatMap((folder) =>

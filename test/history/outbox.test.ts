@@ -58,7 +58,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
 
   const ends = async (engine: Engine = kit.engine) => (await engine.history.list({ limit: 1_000 })).jobs
   const endsOf = async (id: number) => (await ends()).filter((job) => job.id === id)
-  /** Runs all jobs, also after one that fails. */
+  /** Runs all jobs, even if a job fails. */
   const settle = async () => {
     for (let n = 0; n < 3; n++) await drain(kit.engine).catch(() => undefined)
   }
@@ -245,7 +245,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     await createEngine(kit.engineOptions).history.begin()
   })
 
-  test('the tick forgets what is older than the days', async () => {
+  test('the tick forgets ends that are older than the days', async () => {
     const id = await kit.make('adds', { args: '{"fail":"old"}', labels: '{"age":"old"}' })
     await settle()
     await stored()

@@ -3,9 +3,9 @@
 -- keys: the idempotency key, the hints, queues and jobs of the verbs
 -- by: API, dashboard, dispatcher
 -- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, listened, message, messages, once,
---   queue, quota, result, schema, unique, wake, workers
+--   outbox, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, listened, live,
---   log, message, messages, once, queue, queues, quota, repeats, result, schema, unique, wake
+--   log, message, messages, once, outbox, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, allowance, job, ...
 -- returns: done | repeated | refused
 

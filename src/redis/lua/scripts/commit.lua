@@ -3,9 +3,9 @@
 --
 -- keys: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
--- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue,
---   quota, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log,
+-- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, outbox, processes,
+--   queue, quota, result, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, outbox,
 --   processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave,
 --   waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, careful, code, ...

@@ -3,10 +3,10 @@
 -- keys: the idempotency key and its shelf, the lane, the queues, the limits, the id counter, the
 --   hints
 -- by: API
--- reads: again, audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, queue,
---   quota, schema, unique, workers
--- writes: again, audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once,
---   queue, queues, quota, repeats, schema, unique, wake
+-- reads: again, audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, outbox,
+--   queue, quota, schema, unique, workers
+-- writes: again, audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live,
+--   once, outbox, queue, queues, quota, repeats, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int,
 --   allowance, ...
 -- returns: made | again | refused | outdated

@@ -2,10 +2,10 @@
 --
 -- keys: the index of moments
 -- by: tick
--- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, queue, quota, schema, unique,
---   wake, workers
--- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, quota,
---   repeats, result, schema, unique, wake
+-- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, outbox, queue, quota, schema,
+--   unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, outbox, queue,
+--   quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int, skip:int
 -- returns: ticked
 

@@ -51,7 +51,8 @@ function outbox.bounded(value)
   return value and #value > VALUE_BYTES and '{"$large":' .. #value .. '}' or value
 end
 
--- kind: e = the end of a job, p = the end of a piece, r = a run. `beside`: key of args that are not in the document.
+-- kind: e = the end of a job, p = the end of a piece, r = a run. `beside` is the key of args that are too large for
+-- the document.
 function outbox.push(kind, id, document, value, beside)
   journal.push(entries, { kind = kind, id = id, document = document, value = value, beside = beside })
 end
