@@ -54,7 +54,7 @@ const status: Command = {
 }
 
 export const historyCommands: Record<string, Command> = {
-  history: list,
+  'history ls': list,
   'history show': show,
   'history status': status,
 }

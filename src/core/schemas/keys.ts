@@ -88,7 +88,7 @@ export const tenantErased = z.object({
 export const erasureCursor = z
   .string()
   .max(2_000)
-  .regex(/^(\d{1,20}|files:.*)$/, 'expected the cursor of the previous call')
+  .regex(/^(\d{1,20}|files:.*|history:)$/, 'expected the cursor of the previous call')
   .meta({ description: 'cursor from the previous call' })
 
 const TENANT_NAME = 'a tenant: a-z, 0-9 and -, at most 40 long, beginning with a letter or digit'

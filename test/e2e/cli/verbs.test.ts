@@ -391,6 +391,7 @@ test('--json makes every command print JSON only', async () => {
     'errors ls': ['--muted'],
     'errors mute': ['0123456789abcdef'],
     'errors unmute': ['0123456789abcdef'],
+    'history status': [],
     'schedules ls': [],
     'schedules show': [schedule],
     'schedules add': ['noop', '--cron', '0 3 * * *'],
@@ -445,6 +446,9 @@ test('--json makes every command print JSON only', async () => {
     // It needs an open alert.
     'alerts ack',
     'tail',
+    // These need a database: test/history/cli.test.ts.
+    'history ls',
+    'history show',
   ]
   expect(Object.keys(words).concat(others).sort()).toEqual(commandNames().toSorted())
   for (const name of Object.keys(words)) {
