@@ -1,0 +1,97 @@
+// Times every kind of list of the history over many ended jobs in SQLite. The bound holds for CPU, so that other programs
+// of the machine do not matter.
+//
+//   npm run bench:history              ten million rows, in a file below the temporary folder
+//   npm run bench:history -- 100000    another number of rows
+
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { HistoryFilter } from '../../../src/history/filter.ts'
+import { sqliteDatabase } from '../../../src/history/sqlite.ts'
+import { createHistoryStore } from '../../../src/history/store.ts'
+
+const ROWS = Number(process.argv[2] ?? 10_000_000)
+const STEP = 250_000
+const NS = 'sidejob:'
+const START = 1_700_000_000_000
+const MOST_MS = 100
+const TRIES = 5
+
+/** A hundred classes in ten queues, 1 in 50 failed with 20 kinds of errors, 1 in 20 with a label of 1,000 customers. */
+const INSERT = `WITH RECURSIVE n (i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i < ?2 - 1)
+  INSERT INTO ends (ns, job, ended, status, queue, class, created, started, took, waited, attempts, lost, priority,
+    args, labels, error, error_kind, error_text)
+  SELECT '${NS}', i, ${START} + i * 10, iif(i % 50 = 0, 'failed', 'completed'), 'queue' || (i % 10),
+    'class' || (i % 100), ${START} + i * 10 - 900, ${START} + i * 10 - 500, i % 1000, 400, 1, 0, 0,
+    '{"n":' || i || '}', iif(i % 20 = 0, '{"customer":"' || (i / 20 % 1000) || '"}', NULL),
+    iif(i % 50 = 0, '{"message":"broken ' || i || '"}', NULL),
+    iif(i % 50 = 0, printf('%016x', i / 50 % 20), NULL), iif(i % 50 = 0, 'broken ' || i, NULL) FROM n`
+const LABELS = `INSERT INTO labels (ns, name, value, ended, job)
+  SELECT ns, 'customer', labels ->> '$.customer', ended, job FROM ends
+  WHERE job >= ?1 AND job < ?2 AND labels IS NOT NULL`
+
+const middleOf = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(TRIES / 2)]!
+
+const last = START + ROWS * 10
+const filters: Record<string, HistoryFilter> = {
+  'no condition': {},
+  'one class': { class: 'class7' },
+  'one queue': { queue: 'queue3' },
+  'failed jobs': { status: 'failed' },
+  'completed jobs': { status: 'completed' },
+  'one kind of error': { error: '0000000000000005' },
+  'a label': { labels: { customer: '77' } },
+  'a label and a class': { labels: { customer: '77' }, class: 'class40' },
+  'failed jobs of one class': { class: 'class50', status: 'failed' },
+  'args by path, found': { args: { n: String(ROWS - 5) } },
+  'args by path, not found': { args: { n: '-1' } },
+  'a text in errors': { status: 'failed', text: 'broken 1' },
+  'a text that no job has': { text: 'nothing has this' },
+  'runs above 990 ms': { longer: 990 },
+  'an hour in the past': { since: last - 50_000_000, until: last - 46_400_000 },
+  'a class in the distant past': { class: 'class7', until: START + 1_000_000 },
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'sidejob-history-'))
+try {
+  const file = join(dir, 'history.sqlite')
+  const db = sqliteDatabase(file)
+  const store = createHistoryStore(db)
+  await store.count(NS)
+  const began = performance.now()
+  for (let from = 0; from < ROWS; from += STEP) {
+    const to = Math.min(ROWS, from + STEP)
+    await db.batch([[INSERT, from, to]])
+    if (to === ROWS || from % (STEP * 8) === 0)
+      console.error(`${to} rows, ${Math.round((performance.now() - began) / 1000)} s`)
+  }
+  await db.batch([[LABELS, 0, ROWS]])
+  console.log(`${(await store.count(NS)).toLocaleString('en')} rows, ${Math.round(statSync(file).size / 1e6)} MB\n`)
+  console.log('| list | rows | first, ms | median, ms | median of CPU, ms |\n|---|---|---|---|---|')
+  let slow = 0
+  for (const [name, filter] of Object.entries(filters)) {
+    const [times, used]: [number[], number[]] = [[], []]
+    let found = 0
+    for (let n = 0; n < TRIES; n++) {
+      const [at, cpu] = [performance.now(), process.cpuUsage()]
+      const { rows } = await store.list(NS, { ...filter, limit: 50 })
+      times.push(performance.now() - at)
+      const { user, system } = process.cpuUsage(cpu)
+      used.push((user + system) / 1_000)
+      found = rows.length
+    }
+    const median = middleOf(used)
+    if (median > MOST_MS) slow++
+    console.log(
+      `| ${name} | ${found} | ${times[0]!.toFixed(1)} | ${middleOf(times).toFixed(1)} | ${median.toFixed(1)} |`,
+    )
+  }
+  db.close()
+  if (slow > 0) {
+    console.error(`${slow} lists took more than ${MOST_MS} ms`)
+    process.exitCode = 1
+  }
+} finally {
+  rmSync(dir, { recursive: true, force: true })
+}
