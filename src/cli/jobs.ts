@@ -3,7 +3,18 @@
 import { ApiError, type Client } from '../client/index.ts'
 import { reasons } from '../core/reasons.ts'
 import { sleep } from '../core/sleep.ts'
-import { type Command, chosen, count, type Given, type Io, JSON_HELP, jsonFrom, pairsIn, reason, UsageError } from './command.ts'
+import {
+  type Command,
+  chosen,
+  count,
+  type Given,
+  type Io,
+  JSON_HELP,
+  jsonFrom,
+  pairsIn,
+  reason,
+  UsageError,
+} from './command.ts'
 import { jobPage } from './pages.ts'
 import { targetOf } from './target.ts'
 

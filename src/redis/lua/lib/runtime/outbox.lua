@@ -51,20 +51,20 @@ function outbox.bounded(value)
   return value and #value > VALUE_BYTES and '{"$large":' .. #value .. '}' or value
 end
 
--- kind: e = the end of a job, p = the end of a piece, r = a run. `beside` is the key of args that are too large for
--- the document.
-function outbox.push(kind, id, document, value, beside)
-  journal.push(entries, { kind = kind, id = id, document = document, value = value, beside = beside })
+-- kind: e = the end of a job, p = the end of a piece, r = a run. `large` is the key of args that are too large for the
+-- document.
+function outbox.push(kind, id, document, value, large)
+  journal.push(entries, { kind = kind, id = id, document = document, value = value, large = large })
 end
 
 local function line_of(one)
-  if one.beside then one.document[fields.args] = outbox.bounded(cache.text_at(one.beside) or nil) end
+  if one.large then one.document[fields.args] = outbox.bounded(cache.text_at(one.large) or nil) end
   return cjson.encode({ one.kind, one.id, one.document, outbox.bounded(one.value) })
 end
 
-local function fetch_beside()
+local function fetch_large()
   local keys = {}
-  for i = 1, #entries do keys[#keys + 1] = entries[i].beside end
+  for i = 1, #entries do keys[#keys + 1] = entries[i].large end
   if keys[1] then cache.fetch(keys) end
 end
 
@@ -80,7 +80,7 @@ function outbox.flush()
   local head = entries[1] and outbox.head()
   if not head then return end
   local lines, bytes = {}, 0
-  fetch_beside()
+  fetch_large()
   for i = 1, #entries do
     local line = line_of(entries[i])
     if bytes > 0 and bytes + #line > TEXT_BYTES then
