@@ -173,6 +173,8 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await page.getByLabel('Queue/class').fill('shop/dedupe')
     await page.keyboard.press('Enter')
     await page.locator('#would').getByText('starts when a value comes').waitFor()
+    for (const port of ['Input dedupe.in', 'Output dedupe.out'])
+      await page.locator('#would').getByText(`${port} has no wire`).waitFor()
     await page.locator('.board [data-name="rejected"]').focus()
     await page.keyboard.press('Delete')
     await page

@@ -42,7 +42,7 @@ function nodesOf(state: State): (() => void)[] {
   return data.nodes.map((node) => () => {
     const { name, queue, class: className, status, limit } = node
     const fact = factOf(node, { now, room: limit === null ? undefined : data.limits[limit], wires: data.wires })
-    const kind = `${status ?? 'unmade'}${status === 'queued' && limit === null ? ' ready' : ''}${data.node === name ? ' on' : ''}`
+    const kind = `${status ?? 'unmade'}${status === 'queued' && limit === null ? ' ready' : ''}${data.node === name ? ' on' : ''}${data.lit?.nodes.includes(name) ? ' lit' : ''}`
     const tone = needsLook(node) ? (status === 'failed' ? 'failed' : 'suspended') : undefined
     map?.node(name, tone)
     drawing!.node(name, {
@@ -62,13 +62,14 @@ function wiresOf(state: State): (() => void)[] {
   return data.wires.map((wire) => () => {
     const kind = kindOf(wire, now)
     const on = data.wire === wire.id
+    const lit = data.lit?.wires.includes(wire.id) ? ' lit' : ''
     drawing!.wire(wire.id, {
       on,
-      kind: kind === 'idle' ? '' : kind,
+      kind: `${kind === 'idle' ? '' : kind}${lit}`,
       said: wireSaid(wire, now),
       width: kind === 'back' || on ? Math.max(3, widthOf(wire)) : undefined,
       label: data.nodes.length > LARGE && !on && kind !== 'back' && state.hover !== wire.id ? '' : labelOf(wire, now),
-      tone: on ? 'on' : kind === 'back' ? 'warn' : '',
+      tone: `${on ? 'on' : kind === 'back' ? 'warn' : ''}${lit}`,
       beads: kind === 'hot' && moving <= MOST_BEADS ? beadsOf(wire.rate) : 0,
     })
   })
@@ -93,6 +94,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       state.map?.lay(state.layout)
       view.bound(state.layout.box)
     }
+    svg.classList.toggle('jam', dataIn(state).lit !== undefined)
     pace[isOther ? 'atOnce' : how]([...wiresOf(state), ...nodesOf(state)])
   }
 

@@ -83,3 +83,59 @@ export function drainTime({ size, out }: Pick<WireView, 'size' | 'out'>): string
   const pace = Math.max(out.at(-2) ?? 0, out.at(-1) ?? 0)
   return size > 0 && pace > 0 ? about(Math.ceil(size / pace) * 60_000) : undefined
 }
+
+export type Jam = {
+  /** The wire with the most waiting values. */
+  wire: WireView
+  /** The node that keeps them waiting. */
+  cause: FlowNodeView
+  nodes: string[]
+  wires: string[]
+}
+
+const sumOnWire = ({ size, behind }: WireView): number => size + behind
+const thickest = (wires: readonly WireView[]): WireView | undefined =>
+  wires.toSorted((a, b) => sumOnWire(b) - sumOnWire(a))[0]
+
+/** From the reader of a full wire along its empty inputs, to the node that keeps them empty. */
+function causeOf(wire: WireView, nodes: readonly FlowNodeView[], wires: readonly WireView[], now: number) {
+  const lit: WireView[] = [wire]
+  const passed: FlowNodeView[] = []
+  let cause = nodes.find(({ name }) => name === wire.to.node)
+  while (cause) {
+    const { name, status, until } = cause
+    passed.push(cause)
+    const sleeps = until !== null && until > now
+    const into = wires.filter(({ to }) => to.node === name)
+    const empty = status === 'suspended' && !sleeps ? into.find(({ size }) => size === 0) : undefined
+    const before = nodes.find((node) => node.name === empty?.from.node)
+    if (!empty || !before || passed.includes(before)) break
+    lit.push(empty)
+    cause = before
+  }
+  return { cause: passed.at(-1), passed, lit }
+}
+
+/** The thickest path of waiting values, and its cause; undefined while no wire backs up. */
+export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[], now: number): Jam | undefined {
+  const wire = thickest(wires.filter((one) => kindOf(one, now) === 'back'))
+  if (!wire) return undefined
+  const { cause, passed, lit } = causeOf(wire, nodes, wires, now)
+  if (!cause) return undefined
+  const names = new Set(passed.map(({ name }) => name))
+  let source = wire.from.node
+  while (source !== null && !names.has(source)) {
+    names.add(source)
+    const into = thickest(wires.filter(({ to, size, behind }) => to.node === source && size + behind > 0))
+    if (into) lit.push(into)
+    source = into?.from.node ?? null
+  }
+  return { wire, cause, nodes: [...names], wires: lit.map(({ id }) => id) }
+}
+
+/** @example jamSaid(jam, facts) // '1,318 values wait at enrich.image>images.url for up to 6 min. Cause: images (limit full, 1 of 1).' */
+export function jamSaid({ wire, cause }: Jam, facts: Facts): string {
+  const waits = sumOnWire(wire)
+  const long = about(facts.now - wire.oldestAt!)
+  return `${many(waits, 'value')} ${waits === 1 ? 'waits' : 'wait'} at ${wire.id} for up to ${long}. Cause: ${cause.name} (${factOf(cause, facts)}).`
+}

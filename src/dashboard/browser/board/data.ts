@@ -13,6 +13,8 @@ export type BoardData = {
   deploys: DeployMark[]
   node?: string
   wire?: string
+  /** The part of the graph that is shown; the rest is faded. */
+  lit?: { nodes: string[]; wires: string[] }
 }
 
 /** The clock of the server, from a `time` element: those do not count as changes of a page. */

@@ -2,7 +2,7 @@
 
 import type { Beads } from './beads.ts'
 import type { Layout, Placed } from './layout.ts'
-import { portY } from './layout.ts'
+import { LABEL, portY, shortPort } from './layout.ts'
 import { make, set, write } from './svg.ts'
 
 export type NodeLook = { kind: string; shape: string; cls: string; fact: string; tone?: string; said: string }
@@ -25,6 +25,11 @@ type WireParts = {
   text: Element
 }
 
+/** Width of a letter of a name, by its height. */
+const LETTER = 0.58
+/** Size of a name that is seen from far away. */
+const LARGEST_NAME = 30
+
 export type Drawing = ReturnType<typeof createDrawing>
 
 const middle = (text: string, x: number, y: number): SVGElement => make('text', { class: 'mid', x, y }, text)
@@ -34,6 +39,8 @@ function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
   const shape = make('svg', { x: 13, y: 12, width: 16, height: 16, viewBox: '0 0 14 14' }, use)
   const cls = make('text', { class: 'cls', x: 14, y: 43 })
   const fact = make('text', { class: 'fact', x: 14, y: 62 })
+  const shown = name.length > 16 ? `${name.slice(0, 15)}…` : name
+  const largest = Math.min(LARGEST_NAME, Math.floor((box.width - 16) / shown.length / LETTER))
   const dot = (dir: 'in' | 'out', ports: string[]) =>
     ports.flatMap((port) => {
       const [cx, cy] = [dir === 'in' ? 0 : box.width, portY(box, ports, port)]
@@ -46,15 +53,22 @@ function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
         'data-port': port,
         'data-node': name,
       })
-      const at = dir === 'in' ? { x: -7, y: cy - 4, class: 'pn end' } : { x: box.width + 7, y: cy - 4, class: 'pn' }
-      return ports.length > 1 ? [mark, make('text', at, port)] : [mark]
+      const at = dir === 'in' ? { x: -7, y: cy - 6, class: 'pn end' } : { x: box.width + 7, y: cy - 6, class: 'pn' }
+      return ports.length > 1 ? [mark, make('text', at, shortPort(port))] : [mark]
     })
   const group = make(
     'g',
-    { class: 'node', transform: `translate(${box.x} ${box.y})`, role: 'button', tabindex: 0, 'data-name': name },
+    {
+      class: 'node',
+      transform: `translate(${box.x} ${box.y})`,
+      role: 'button',
+      tabindex: 0,
+      'data-name': name,
+      'font-size': largest,
+    },
     make('rect', { class: 'box', width: box.width, height: box.height, rx: 10 }),
     shape,
-    make('text', { class: 'name', x: 36, y: 25 }, name.length > 16 ? `${name.slice(0, 15)}…` : name),
+    make('text', { class: 'name', x: 36, y: 25 }, shown),
     cls,
     fact,
     ...dot('in', ins),
@@ -127,10 +141,15 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       set(parts.badge, { class: `badge ${tone}`, visibility: label ? 'visible' : 'hidden' })
       if (parts.text.textContent === label) return
       write(parts.text, label)
-      const long = Math.max(22, label.length * 6.9 + 16)
+      const wanted = Math.max(22, label.length * 6.9 + 16)
+      const long = Math.min(wanted, LABEL.width)
       const { x, y } = (parts.badge as unknown as HTMLElement).dataset
       set(parts.rect, { width: long })
-      set(parts.text, { x: long / 2 })
+      set(parts.text, {
+        x: long / 2,
+        textLength: wanted > long ? long - 16 : undefined,
+        lengthAdjust: 'spacingAndGlyphs',
+      })
       set(parts.badge, { transform: `translate(${Number(x) - long / 2} ${Number(y) - 11})` })
     },
     nodeAt: (name: string): SVGElement | undefined => nodes.get(name)?.box,

@@ -13,7 +13,7 @@ import { exact } from './exact.ts'
 import { movesLeft } from './left-behind.ts'
 import { showLines, showPanel } from './panel.ts'
 import { createView } from './view.ts'
-import { createDraft, type Editing } from './working.ts'
+import { createDraft, type Editing, unwiredOf } from './working.ts'
 
 /** Milliseconds after the last change until its preview. */
 const SOON = 150
@@ -69,6 +69,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
       error,
       waits,
       stays: staysOf(data, draft.now),
+      unwired: unwiredOf(draft, data.classes),
       moves: (left) => (mayWrite ? movesLeft(data, draft, left) : undefined),
       change: differs ? change : undefined,
       checks: data.changedAt === null ? [] : [`Unchanged since ${clock(data.changedAt, data.zone).slice(0, 5)}`],

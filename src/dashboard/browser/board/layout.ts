@@ -15,9 +15,18 @@ export type Layout = {
 }
 
 const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
-export const LABEL = { width: 96, height: 22 }
+/** A longer text of a label is drawn narrower. */
+export const LABEL = { width: 108, height: 22 }
 /** With more nodes than this, a wire has a label only when it backs up or is pointed at, and the board has a map. */
 export const LARGE = 60
+/** Distance of two columns; distance of two lanes, which hold wires that go back; radius of their bends. */
+const [GAP, LANE, BEND] = [18, 34, 6] as const
+/** Room between a wire and a label, a node or the name of a port. */
+const CLEAR = 3
+const PORT_NAME = { letters: 14, letter: 6.7, offset: 7 } as const
+
+export const shortPort = (port: string): string =>
+  port.length > PORT_NAME.letters ? `${port.slice(0, PORT_NAME.letters - 1)}…` : port
 
 /** Prefixes, because dagre keeps names in objects, and a node may be called `constructor`. */
 const keyOf = (node: string): string => `node:${node}`
@@ -47,79 +56,249 @@ function curve(points: readonly Point[]): string {
   const [first, ...rest] = points as [Point, ...Point[]]
   let [text, at] = [`M${round(first.x)} ${round(first.y)}`, first]
   for (const to of rest) {
-    const reach = Math.max(24, (to.x - at.x) / 2)
+    const reach = (to.x - at.x) / 2
     text += `C${round(at.x + reach)} ${round(at.y)} ${round(to.x - reach)} ${round(to.y)} ${round(to.x)} ${round(to.y)}`
     at = to
   }
   return text
 }
 
-/** Back to the left: below everything that is in between. */
-function around(from: Point, to: Point, floor: number): string {
-  const [a, b] = [from.x, to.x]
-  return [
-    `M${round(a)} ${round(from.y)}C${round(a + 46)} ${round(from.y)} ${round(a + 46)} ${round(floor)} ${round(a - 6)} ${round(floor)}`,
-    `H${round(b + 4)}C${round(b - 50)} ${round(floor)} ${round(b - 46)} ${round(to.y)} ${round(b)} ${round(to.y)}`,
-  ].join('')
+/** Width of the names that are drawn next to the ports of one side of a node. */
+const namesWidth = (ports: readonly string[]): number =>
+  ports.length < 2
+    ? 0
+    : Math.max(...ports.map((port) => shortPort(port).length)) * PORT_NAME.letter + PORT_NAME.offset + CLEAR
+
+/** Wires that lead back to an earlier node. They are not part of the layers. */
+function backWires(nodes: readonly Named[], wires: readonly GraphWire[]): Set<string> {
+  const leaving = Map.groupBy(wires, ({ from }) => from.node)
+  const [open, done, back] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const entered = wires.flatMap(({ from, to }) => (from.node === null && to.node !== null ? [to.node] : []))
+  for (const first of [...entered, ...nodes.map(({ name }) => name)]) {
+    // A list instead of recursion, because a chain may have thousands of nodes.
+    const path: { name: string; left: GraphWire[] }[] = []
+    const enter = (name: string): void => {
+      if (done.has(name)) return
+      open.add(name)
+      path.push({ name, left: [...(leaving.get(name) ?? [])] })
+    }
+    enter(first)
+    for (let at = path.at(-1); at; at = path.at(-1)) {
+      const wire = at.left.shift()
+      if (!wire) {
+        path.pop()
+        open.delete(at.name)
+        done.add(at.name)
+      } else if (wire.to.node !== null && open.has(wire.to.node)) back.add(wire.id)
+      else if (wire.to.node !== null) enter(wire.to.node)
+    }
+  }
+  return back
 }
 
-function place(nodes: readonly Named[], wires: readonly GraphWire[]) {
+type Ports = Map<string, { ins: string[]; outs: string[] }>
+
+function place(wires: readonly GraphWire[], ports: Ports, back: Set<string>) {
   const graph = new Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 44, ranksep: 48, edgesep: 26, marginx: 8, marginy: 8 })
+  graph.setGraph({ rankdir: 'LR', nodesep: 44, ranksep: 2 * GAP, edgesep: 26 })
   graph.setDefaultEdgeLabel(() => ({}))
-  const ports = new Map(nodes.map((node) => [node.name, portsAt(node, wires)]))
   for (const [name, { ins, outs }] of ports)
     graph.setNode(keyOf(name), {
       width: WIDTH,
       height: Math.max(HEIGHT, (Math.max(ins.length, outs.length) + 1) * ROW),
     })
-  const label = nodes.length > LARGE ? {} : LABEL
   for (const wire of wires) {
     if (wire.from.node === null) graph.setNode(startOf(wire), { width: pillWidth(wire.from.port), height: PILL })
     if (wire.to.node === null) graph.setNode(endOf(wire), { width: pillWidth(wire.to.port), height: PILL })
   }
   for (const wire of wires)
-    if (graph.hasNode(startOf(wire)) && graph.hasNode(endOf(wire)))
-      graph.setEdge(startOf(wire), endOf(wire), { minlen: 1, labelpos: 'c', ...label }, wire.id)
+    if (!back.has(wire.id)) graph.setEdge(startOf(wire), endOf(wire), { minlen: 1, labelpos: 'c', ...LABEL }, wire.id)
   lay(graph)
-  return { graph, ports }
+  return graph
 }
 
-type Laid = ReturnType<typeof place>['graph']
+/** A layer of nodes, or the layer of labels between two layers of nodes. */
+type Column = { left: number; right: number; centre: number; bottom: number; solid: Box[] }
 
-function boxAt(graph: Laid, name: string): Box {
-  const { x, y, width, height } = graph.node(name) as Box
-  return { x: round(x - width / 2), y: round(y - height / 2), width, height }
-}
-
-function route(wire: GraphWire, graph: Laid, nodes: Layout['nodes']): Route {
-  const [start, end] = [boxAt(graph, startOf(wire)), boxAt(graph, endOf(wire))]
-  const outs = nodes.get(wire.from.node ?? '')?.outs ?? [wire.from.port]
-  const ins = nodes.get(wire.to.node ?? '')?.ins ?? [wire.to.port]
-  const from = { x: start.x + start.width, y: start.y + portY(start, outs, wire.from.port) }
-  const to = { x: end.x, y: end.y + portY(end, ins, wire.to.port) }
-  if (to.x <= from.x) {
-    const between = [...nodes.values()].filter(({ box }) => box.x + box.width >= to.x && box.x <= from.x)
-    const floor = Math.max(...between.map(({ box }) => box.y + box.height), start.y + start.height) + 36
-    return { path: around(from, to, floor), middle: { x: (from.x + to.x) / 2, y: floor } }
+/** Dagre decides the order of the columns and all heights. Each column gets the width of its nodes, names and labels. */
+function columnsOf(graph: Laid, ports: Ports): Columns {
+  const extents = new Map<number, { left: number; right: number }>()
+  const extend = (x: number, left: number, right: number): void => {
+    const was = extents.get(round(x)) ?? { left: 0, right: 0 }
+    extents.set(round(x), { left: Math.max(was.left, left), right: Math.max(was.right, right) })
   }
-  const { points = [], x, y } = graph.edge({ v: startOf(wire), w: endOf(wire), name: wire.id }) as Bent
-  // A wire that passes several layers goes around their nodes, and each goes through the room of its label.
-  const bends = points.length > 3 ? points.slice(1, -1).filter((_, i) => i % 2 === 1) : []
-  const label = x === undefined || y === undefined ? [] : [{ x, y }]
-  const through = [...bends.filter((bend) => Math.abs(bend.x - (x ?? Number.NaN)) >= LABEL.width), ...label]
-  const inner = through.filter((bend) => bend.x > from.x + 20 && bend.x < to.x - 20).sort((a, b) => a.x - b.x)
-  const line = [from, ...inner, to]
-  const [a, b] = [line[Math.floor((line.length - 1) / 2)]!, line[Math.floor((line.length - 1) / 2) + 1]!]
-  return { path: curve(line), middle: label[0] ?? { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 } }
+  for (const key of graph.nodes()) {
+    const { x, width } = graph.node(key) as Box
+    extend(x, width / 2, width / 2)
+  }
+  for (const [name, { ins, outs }] of ports)
+    extend((graph.node(keyOf(name)) as Box).x, WIDTH / 2 + namesWidth(ins), WIDTH / 2 + namesWidth(outs))
+  for (const edge of graph.edges()) {
+    const { points = [], x } = graph.edge(edge) as Bent
+    for (const point of points.slice(1, -1)) extend(point.x, 0, 0)
+    if (x !== undefined) extend(x, LABEL.width / 2, LABEL.width / 2)
+  }
+  const columns: Columns = new Map()
+  let end = -GAP
+  for (const [x, { left, right }] of [...extents].sort(([a], [b]) => a - b)) {
+    const start = end + GAP
+    columns.set(x, { left: start, centre: start + left, right: start + left + right, bottom: 0, solid: [] })
+    end = start + left + right
+  }
+  return columns
 }
 
-function bounds(boxes: readonly Box[], paths: readonly Route[]): Box {
+type Columns = Map<number, Column>
+type Laid = ReturnType<typeof place>
+
+function boxAt(graph: Laid, columns: Columns, name: string): Box {
+  const { x, y, width, height } = graph.node(name) as Box
+  return { x: round(columns.get(round(x))!.centre - width / 2), y: round(y - height / 2), width, height }
+}
+
+const isOver = ({ x, y }: Point, box: Box): boolean =>
+  x > box.x - CLEAR && x < box.x + box.width + CLEAR && y > box.y - CLEAR && y < box.y + box.height + CLEAR
+
+/** Points of the curve that `curve` draws between two points. */
+function pointsBetween(a: Point, b: Point): Point[] {
+  const reach = Math.max(0, (b.x - a.x) / 2)
+  const steps = 16 + Math.ceil(Math.abs(b.y - a.y) / 6)
+  return Array.from({ length: steps + 1 }, (_, i) => {
+    const [t, u] = [i / steps, 1 - i / steps]
+    return {
+      x: u ** 3 * a.x + 3 * u * u * t * (a.x + reach) + 3 * u * t * t * (b.x - reach) + t ** 3 * b.x,
+      y: (u ** 3 + 3 * u * u * t) * a.y + (3 * u * t * t + t ** 3) * b.y,
+    }
+  })
+}
+
+/** Stops of a wire: one in each column, at which it may be level from the left to the right edge. */
+type Stop = { x: number; y: number; column: Column; own?: Box | undefined }
+
+/** A wire is level in a column only if a curve through the column would meet a node, a name or the label of another wire. */
+function lineOf(stops: readonly Stop[]): Point[] {
+  const line: Point[] = [stops[0]!]
+  for (const [i, stop] of stops.slice(1).entries()) {
+    const [from, before] = [line.at(-1)!, stops[i]!]
+    const solid = [...before.column.solid, ...stop.column.solid]
+    const own = [before.own, stop.own]
+    if (pointsBetween(from, stop).every((point) => solid.every((box) => own.includes(box) || !isOver(point, box)))) {
+      line.push(stop)
+      continue
+    }
+    if (from.x < before.column.right) line.push({ x: before.column.right, y: before.y })
+    if (stop.x > stop.column.left) line.push({ x: stop.column.left, y: stop.y })
+    line.push(stop)
+  }
+  return line
+}
+
+type Ends = { from: Point; to: Point; start: Column; end: Column }
+
+/** Back to the left: below everything in between, each wire in its own lane. */
+function lanesBelow(columns: Columns) {
+  const taken: { left: number; right: number; floor: number }[] = []
+  return ({ from, to, start, end }: Ends): Route => {
+    const step = (taken.length % 3) * 3 - 3
+    const [right, left] = [start.right + GAP / 2 + step, end.left - GAP / 2 - step]
+    const under = [...columns.values()].filter((one) => one.right >= end.left && one.left <= start.right)
+    const above = taken.filter((one) => one.right >= left && one.left <= right).map(({ floor }) => floor)
+    const floor = Math.max(from.y, to.y, ...under.map(({ bottom }) => bottom), ...above) + LANE
+    taken.push({ left, right, floor })
+    const [a, b, low] = [round(right), round(left), round(floor)]
+    const path = [
+      `M${round(from.x)} ${round(from.y)}H${a - BEND}Q${a} ${round(from.y)} ${a} ${round(from.y + BEND)}`,
+      `V${low - BEND}Q${a} ${low} ${a - BEND} ${low}H${b + BEND}Q${b} ${low} ${b} ${low - BEND}`,
+      `V${round(to.y + BEND)}Q${b} ${round(to.y)} ${b + BEND} ${round(to.y)}H${round(to.x)}`,
+    ].join('')
+    // In a column, because vertical parts of other wires are between columns.
+    const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
+    const { centre } = under.sort((one, other) => far(one) - far(other))[0]!
+    return { path, middle: { x: centre, y: floor } }
+  }
+}
+
+function nameBoxes({ box, ins, outs }: Placed): Box[] {
+  const boxOf = (port: string, ports: readonly string[], isIn: boolean): Box => {
+    const width = shortPort(port).length * PORT_NAME.letter
+    const x = isIn ? box.x - PORT_NAME.offset - width : box.x + box.width + PORT_NAME.offset
+    return { x, y: box.y + portY(box, ports, port) - 16, width, height: 12 }
+  }
+  return [ins, outs].flatMap((ports, i) => (ports.length < 2 ? [] : ports.map((port) => boxOf(port, ports, i === 0))))
+}
+
+const spanOf = ({ start, end }: Ends): number => start.right - end.left
+
+function routesOf(
+  wires: readonly GraphWire[],
+  graph: Laid,
+  columns: Columns,
+  { nodes, ports }: Pick<Layout, 'nodes' | 'ports'>,
+) {
+  const columnAt = ({ x }: { x: number }): Column => columns.get(round(x))!
+  const columnOf = (key: string): Column => columnAt(graph.node(key) as Box)
+  const boxOf = (key: string): Box => (nodes.get(key.slice('node:'.length)) ?? ports.get(key)!).box
+  const reach = (column: Column, y: number): void => {
+    column.bottom = Math.max(column.bottom, y)
+  }
+  const fill = (column: Column, ...boxes: Box[]): void => {
+    column.solid.push(...boxes)
+    for (const { y, height } of boxes) reach(column, y + height)
+  }
+  for (const [name, placed] of nodes) fill(columnOf(keyOf(name)), placed.box, ...nameBoxes(placed))
+  for (const [key, { box }] of ports) fill(columnOf(key), box)
+
+  const labels = new Map<string, Box>()
+  for (const edge of graph.edges()) {
+    const { x, y, points = [] } = graph.edge(edge) as Bent & Point
+    const column = columnAt({ x })
+    const box = { x: column.centre - LABEL.width / 2, y: y - LABEL.height / 2, ...LABEL }
+    fill(column, box)
+    labels.set(edge.name!, box)
+    for (const point of points.slice(1, -1)) reach(columnAt(point), point.y)
+  }
+
+  const endsOf = (wire: GraphWire): Ends => {
+    const [start, end] = [boxOf(startOf(wire)), boxOf(endOf(wire))]
+    const outs = nodes.get(wire.from.node ?? '')?.outs ?? [wire.from.port]
+    const ins = nodes.get(wire.to.node ?? '')?.ins ?? [wire.to.port]
+    return {
+      from: { x: start.x + start.width, y: start.y + portY(start, outs, wire.from.port) },
+      to: { x: end.x, y: end.y + portY(end, ins, wire.to.port) },
+      start: columnOf(startOf(wire)),
+      end: columnOf(endOf(wire)),
+    }
+  }
+
+  const forward = (wire: GraphWire, label: Box): Route => {
+    const { from, to, start, end } = endsOf(wire)
+    const edge = graph.edge({ v: startOf(wire), w: endOf(wire), name: wire.id }) as Bent & Point
+    const inner = (edge.points ?? []).slice(1, -1).map(({ x, y }): Stop => {
+      const column = columnAt({ x })
+      return { x: column.centre, y, column, own: round(x) === round(edge.x) ? label : undefined }
+    })
+    const first = { ...from, column: start, own: boxOf(startOf(wire)) }
+    const last = { ...to, column: end, own: boxOf(endOf(wire)) }
+    return { path: curve(lineOf([first, ...inner, last])), middle: { x: label.x + label.width / 2, y: edge.y } }
+  }
+
+  const below = lanesBelow(columns)
+  const routes = new Map<string, Route>()
+  for (const wire of wires) {
+    const label = labels.get(wire.id)
+    if (label) routes.set(wire.id, forward(wire, label))
+  }
+  const back = wires.filter(({ id }) => !labels.has(id)).map((wire) => ({ id: wire.id, ends: endsOf(wire) }))
+  for (const { id, ends } of back.sort((a, b) => spanOf(a.ends) - spanOf(b.ends))) routes.set(id, below(ends))
+  return routes
+}
+
+function bounds(boxes: readonly Box[], routes: readonly Route[]): Box {
   const left = Math.min(...boxes.map(({ x }) => x), 0)
   const right = Math.max(...boxes.map(({ x, width }) => x + width), 1)
   const top = Math.min(...boxes.map(({ y }) => y), 0)
-  const bottom = Math.max(...boxes.map(({ y, height }) => y + height), ...paths.map(({ middle }) => middle.y), 1)
-  return { x: left - 56, y: top - 28, width: right - left + 112, height: bottom - top + 56 }
+  const bottom = Math.max(...boxes.map(({ y, height }) => y + height), ...routes.map(({ middle }) => middle.y), 1)
+  return { x: left - 28, y: top - 28, width: right - left + 56, height: bottom - top + 56 }
 }
 
 /** Lays out a graph; wires that go back are led below. */
@@ -127,19 +306,24 @@ export function layout(nodes: readonly Named[], wires: readonly GraphWire[]): La
   const known = new Set(nodes.map(({ name }) => name))
   const isThere = ({ node }: End) => node === null || known.has(node)
   const there = wires.filter(({ from, to }) => isThere(from) && isThere(to))
-  const { graph, ports } = place(nodes, there)
-  const placed = new Map(nodes.map(({ name }) => [name, { name, box: boxAt(graph, keyOf(name)), ...ports.get(name)! }]))
+  const ports: Ports = new Map(nodes.map((node) => [node.name, portsAt(node, there)]))
+  const back = backWires(nodes, there)
+  const graph = place(there, ports, back)
+  const columns = columnsOf(graph, ports)
+  const placed = new Map(
+    nodes.map(({ name }) => [name, { name, box: boxAt(graph, columns, keyOf(name)), ...ports.get(name)! }]),
+  )
   const own = new Map(
     there.flatMap((wire) => [
       ...(wire.from.node === null
-        ? [[startOf(wire), { port: wire.from.port, box: boxAt(graph, startOf(wire)) }] as const]
+        ? [[startOf(wire), { port: wire.from.port, box: boxAt(graph, columns, startOf(wire)) }] as const]
         : []),
       ...(wire.to.node === null
-        ? [[endOf(wire), { port: wire.to.port, box: boxAt(graph, endOf(wire)) }] as const]
+        ? [[endOf(wire), { port: wire.to.port, box: boxAt(graph, columns, endOf(wire)) }] as const]
         : []),
     ]),
   )
-  const routes = new Map(there.map((wire) => [wire.id, route(wire, graph, placed)]))
+  const routes = routesOf(there, graph, columns, { nodes: placed, ports: own })
   const boxes = [...placed.values(), ...own.values()].map(({ box }) => box)
   return { nodes: placed, ports: own, wires: routes, box: bounds(boxes, [...routes.values()]) }
 }

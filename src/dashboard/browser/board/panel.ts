@@ -72,6 +72,8 @@ export type Shown = {
   gone: readonly string[]
   stays: readonly { port: string; values: number }[]
   checks: readonly string[]
+  /** Ports that the draft leaves without a wire. */
+  unwired: readonly string[]
   error?: string
   waits: boolean
   moves: (left: Change['orphaned'][number]) => (() => void) | undefined
@@ -88,7 +90,7 @@ export function headOf({ change, added, gone, error }: Shown): string {
     ...change.replace.map(({ node }) => node),
   ])
   const wires = change.wires.added.length + change.wires.removed.length
-  if (nodes.size + wires === 0) return 'Nothing starts, stops or is rewired'
+  if (nodes.size + wires === 0) return 'No node and no wire changes'
   return `${many(nodes.size, 'node')}, ${many(wires, 'wire')} change`
 }
 
@@ -121,7 +123,7 @@ const valueRows = ({ stays, moves }: Shown, change: Change): Row[] => [
 ]
 
 export function showPanel(panel: HTMLElement, shown: Shown): void {
-  const { change, added, gone, checks, error, waits } = shown
+  const { change, added, gone, checks, unwired, error, waits } = shown
   panel.querySelector('.title')!.textContent = headOf(shown)
   panel.querySelector('.note')!.textContent = waits ? 'Preview: asking …' : 'Preview: nothing is applied yet'
   const never = gone.filter((name) => !change?.stop.some(({ node }) => node === name))
@@ -136,10 +138,10 @@ export function showPanel(panel: HTMLElement, shown: Shown): void {
           ...change.wires.removed.map((name): Row => ({ sign: '−', name })),
         ]),
         ...section('Values', valueRows(shown, change)),
-        ...section(
-          'Checks',
-          checks.map((text): Row => ({ sign: '✓', name: '', text })),
-        ),
+        ...section('Checks', [
+          ...unwired.map((port): Row => ({ sign: '!', name: port, text: 'has no wire' })),
+          ...checks.map((text): Row => ({ sign: '✓', name: '', text })),
+        ]),
       ]
     : []
   const told = error ? [made('section', {}, made('p', { className: 'err', role: 'alert' }, error))] : []

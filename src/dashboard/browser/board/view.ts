@@ -4,8 +4,9 @@ import { onClick } from '../app/page.ts'
 import type { Box } from './layout.ts'
 
 /** Below this scale, nodes show their status and a large name alone. */
-const FAR = 0.45
-const LARGEST_NAME = 30
+const FAR = 0.5
+/** Below this scale even a large name cannot be read. */
+const FARTHEST = 0.13
 
 export function createView(svg: SVGSVGElement) {
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
@@ -15,7 +16,7 @@ export function createView(svg: SVGSVGElement) {
     svg.setAttribute('viewBox', `${seen.x} ${seen.y} ${seen.width} ${seen.height}`)
     const scale = (svg.parentElement?.clientWidth ?? 0) / seen.width
     svg.classList.toggle('far', scale < FAR)
-    svg.setAttribute('font-size', String(Math.min(LARGEST_NAME, 13 / scale)))
+    svg.classList.toggle('farthest', scale < FARTHEST)
     for (const tell of told) tell(seen)
   }
 

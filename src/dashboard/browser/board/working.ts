@@ -1,6 +1,6 @@
 // The draft of a graph, kept in the tab: it outlives a reload, and each step of it can be taken back.
 
-import { type GraphWire, wiresOf } from '../../../core/wires.ts'
+import { endText, type GraphWire, wiresOf } from '../../../core/wires.ts'
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
 import type { LimitRoom } from '../../words/flow.ts'
 import type { Graph } from './draft.ts'
@@ -53,4 +53,19 @@ export type Draft = ReturnType<typeof createDraft>
 export function union({ base, now }: Draft): { nodes: string[]; wires: GraphWire[] } {
   const wires = new Map([...wiresOf(base), ...wiresOf(now)].map((wire) => [wire.id, wire]))
   return { nodes: [...new Set([...Object.keys(base.nodes), ...Object.keys(now.nodes)])], wires: [...wires.values()] }
+}
+
+/** Declared ports that the draft leaves without a wire: ports of added nodes, and ports whose wires are removed. */
+export function unwiredOf({ base, now }: Draft, classes: Editing['classes']): string[] {
+  const endsOf = (graph: Graph) =>
+    new Set(wiresOf(graph).flatMap(({ from, to }) => [`Output ${endText(from)}`, `Input ${endText(to)}`]))
+  const [was, is] = [endsOf(base), endsOf(now)]
+  return Object.entries(now.nodes).flatMap(([node, { queue = 'default', class: of }]) => {
+    const declared = classes.find(({ name }) => name === `${queue}/${of}`)
+    const ports = [
+      ...(declared?.ins ?? []).map((port) => `Input ${endText({ node, port })}`),
+      ...(declared?.outs ?? []).map((port) => `Output ${endText({ node, port })}`),
+    ]
+    return ports.filter((end) => !is.has(end) && (was.has(end) || !Object.hasOwn(base.nodes, node)))
+  })
 }

@@ -8,9 +8,10 @@ import { page } from '../../page.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
-import { JobId, To } from '../../parts/layout.tsx'
-import { sumOf, wireSaid } from '../../words/flow.ts'
+import { JobId, Link, To } from '../../parts/layout.tsx'
+import { jamSaid, sumOf, wireSaid } from '../../words/flow.ts'
 import { count } from '../../words/number.ts'
+import { jobPath, nodePath } from '../../words/paths.ts'
 import { acts } from './acts.ts'
 import { Drawing } from './drawing.tsx'
 import { Inspector } from './inspector/index.tsx'
@@ -21,19 +22,20 @@ import { WhatHappened } from './replay.tsx'
 import { Tools } from './tools.tsx'
 
 /** Without values: only an open wire shows them. */
-const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen }: FlowData) => ({
+const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen, jam, isExplaining }: FlowData) => ({
   job: flow.id,
   hash: hash ?? '',
   nodes,
   limits,
   deploys,
   wires: wires.map((wire) => ({ ...wire, oldest: null })),
+  ...(jam && isExplaining ? { lit: { nodes: jam.nodes, wires: jam.wires } } : {}),
   ...(chosen?.kind === 'node' ? { node: chosen.node.name } : {}),
   ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
 })
 
-const asOf = ({ view: { hash, record }, chosen }: FlowData): string =>
-  JSON.stringify([hash, record, chosen?.kind === 'node' ? chosen.node.name : chosen?.wire.id])
+const asOf = ({ view: { hash, record }, chosen, isExplaining }: FlowData): string =>
+  JSON.stringify([hash, record, isExplaining, chosen?.kind === 'node' ? chosen.node.name : chosen?.wire.id])
 
 const LINES: [kind: string, word: string][] = [
   ['', 'idle'],
@@ -41,7 +43,25 @@ const LINES: [kind: string, word: string][] = [
   ['back', 'backs up'],
 ]
 
-function Head({ view }: { view: FlowView }) {
+function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowData }) {
+  const { now } = useLook()
+  if (!jam) return null
+  if (!isExplaining) return <LinkButton to={`/flows/${view.flow.id}?jam=1`}>Explain this jam</LinkButton>
+  const { cause } = jam
+  const room = cause.limit === null ? undefined : limits[cause.limit]
+  return (
+    <p class="jamsaid" role="status">
+      {jamSaid(jam, { now, room, wires: view.wires })}{' '}
+      <Link to={cause.job === null ? nodePath(view.flow.id, cause.name) : jobPath(cause.job)}>
+        Why does {cause.name} not continue?
+      </Link>{' '}
+      <To to={`/flows/${view.flow.id}`}>Show all</To>
+    </p>
+  )
+}
+
+function Head({ data }: { data: FlowData }) {
+  const { view } = data
   const { flow, undo } = view
   return (
     <div class="flowbar" id="flowbar">
@@ -49,6 +69,7 @@ function Head({ view }: { view: FlowView }) {
       <JobId id={flow.id} />
       <StatusPill status={flow.status} />
       <span class="dim">{sumOf(flow)}</span>
+      <Explained data={data} />
       <div class="right">
         <LinkButton to={`/flows/${flow.id}/edit`} scope="write" icon="pencil" hotkey="e">
           Edit graph
@@ -127,13 +148,13 @@ function View({ data, query }: { data: FlowData; query: URLSearchParams }) {
   if (!view.graph)
     return (
       <>
-        <Head view={view} />
+        <Head data={data} />
         <Missing id={view.flow.id} />
       </>
     )
   return (
     <>
-      <Head view={view} />
+      <Head data={data} />
       {isDrawn && <div hidden data-brief={asOf(data)} data-flow={JSON.stringify(dataOf(data))} />}
       <time hidden data-clock>
         {String(now)}
@@ -163,7 +184,7 @@ export const flow = page<FlowData>({
     as: asOf,
     data: dataOf,
     parts: {
-      flowbar: ({ data }) => <Head view={data.view} />,
+      flowbar: Head,
       insp: ({ data }) => data.chosen && <Inspector data={data} chosen={data.chosen} />,
     },
   },

@@ -4,7 +4,7 @@ import type { FlowView, Item, JobView, LimitView, PortView, Why } from '../../..
 import type { Engine } from '../../../engine/index.ts'
 import type { Asked } from '../../page.ts'
 import { type DeployMark, deploysOf } from '../../words/deploy.ts'
-import type { LimitRoom } from '../../words/flow.ts'
+import { type Jam, jamOf, type LimitRoom } from '../../words/flow.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { type Chosen, chosenIn } from './query.ts'
 
@@ -22,6 +22,9 @@ export type FlowData = {
   deploys: DeployMark[]
   chosen?: Chosen
   near: Near
+  jam?: Jam | undefined
+  /** True while the board shows only the jam. */
+  isExplaining: boolean
 }
 
 const none = () => undefined
@@ -52,7 +55,7 @@ export function roomsOf({ nodes }: FlowView, limits: readonly LimitView[]): Reco
 }
 
 export async function load(asked: Asked): Promise<FlowData> {
-  const { engine, params, query } = asked
+  const { engine, params, query, look } = asked
   const [view, { limits }, deployments] = await Promise.all([
     engine.flows.get(params.job!),
     asked.cache.bounds(),
@@ -65,5 +68,7 @@ export async function load(asked: Asked): Promise<FlowData> {
       ? await nearNode(engine, chosen.node.job)
       : await nearWire(engine, view.flow.id, chosen)
   const deploys = view.record === null ? [] : deploysOf(deployments)
-  return { view, limits: roomsOf(view, limits), deploys, chosen, near }
+  const jam = jamOf(view.nodes, view.wires, look.now)
+  const isExplaining = jam !== undefined && query.has('jam')
+  return { view, limits: roomsOf(view, limits), deploys, chosen, near, jam, isExplaining }
 }

@@ -1,0 +1,206 @@
+// Geometry of the board of a flow in a browser: what is drawn on what, with 3 to 1,000 nodes.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import type { BoardData } from '../../src/dashboard/browser/board/data.ts'
+import { program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf } from './seed.ts'
+import { seedFlow } from './seed-flow.ts'
+import { serve } from './served.ts'
+import { visits } from './visit.ts'
+
+const OUTS = ['out', 'rejected', 'image_large']
+const INS = ['in', 'image', 'offer_of_shop']
+
+/** A graph without randomness: branches, joins, long wires, and a wire back from each ninth node. */
+function graphOf(nodes: number) {
+  const names = Array.from({ length: nodes }, (_, i) => `${['load', 'clean', 'join', 'index'][i % 4]}_${i}`)
+  const edges: object[] = []
+  const edge = (from: number, outport: string, to: number, inport: string) =>
+    edges.push({ from: { node: names[from], outport }, to: { node: names[to], inport } })
+  for (let i = 1; i < nodes; i++) {
+    edge(Math.max(0, i - 1 - ((i * 7) % 6)), OUTS[i % 3]!, i, 'in')
+    if (i > 3 && i % 3 === 0) edge(i - 3 - ((i * 5) % Math.min(i - 2, 9)), OUTS[(i + 1) % 3]!, i, INS[1 + (i % 2)]!)
+    if (i % 9 === 2) edge(i, 'again', Math.max(0, i - 2), 'back')
+  }
+  return {
+    nodes: Object.fromEntries(names.map((name) => [name, { queue: 'nowhere', class: 'any' }])),
+    edges,
+    inports: { feed: { node: names[0], inport: 'in' } },
+    outports: { report: { node: names.at(-1), outport: 'report' } },
+  }
+}
+
+describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
+  let site: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+
+  beforeAll(async () => {
+    site = await serve({ workers: core })
+    browser = await startBrowser()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  const as = visits(() => [browser, site], { ready: '.board .node' })
+
+  async function make(nodes: number): Promise<number> {
+    const id = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(graphOf(nodes))] } })
+    await site.until(async () => (await site.engine.flows.get(String(id))).graph !== null)
+    return id
+  }
+
+  /** The page as it is while these values wait, without refreshes. */
+  const jammed = (change: (data: BoardData) => void) => (page: Page) =>
+    page.route(`${site.url}/ui/flows/**`, async (route) => {
+      const answer = await route.fetch()
+      const html = (await answer.text())
+        .replace('data-every="2000"', 'data-every="86400000"')
+        .replace(/data-flow="([^"]*)"/, (_, text: string) => {
+          const data = JSON.parse(text.replaceAll('&quot;', '"').replaceAll('&gt;', '>').replaceAll('&amp;', '&'))
+          change(data)
+          return `data-flow="${JSON.stringify(data).replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`
+        })
+      await route.fulfill({ response: answer, body: html })
+    })
+
+  const allWait = jammed(({ wires }) => {
+    for (const wire of wires) Object.assign(wire, { size: 123_318, oldestAt: Date.now() - 11 * 60_000, rate: 1_400 })
+  })
+
+  /** Pairs that lie on each other, in the drawing's own units. */
+  const overlaps = (page: Page) =>
+    page.evaluate(() => {
+      type Rect = { what: string; wire?: string; left: number; right: number; top: number; bottom: number }
+      const rectOf = (element: Element, what: string, wire?: string): Rect => {
+        const { left, right, top, bottom } = element.getBoundingClientRect()
+        return { what, wire, left, right, top, bottom }
+      }
+      const all = (selector: string) => [...document.querySelectorAll<SVGElement>(`[data-board] ${selector}`)]
+      const labels = all('.badge')
+        .filter((badge) => badge.getAttribute('visibility') === 'visible')
+        .map((badge) => rectOf(badge, `label ${badge.dataset.wire}`, badge.dataset.wire))
+      const ports = [
+        ...all('.pn').map((name) => rectOf(name, `name of port ${name.textContent}`)),
+        ...all('.port:not(.ghost)').map((port) => rectOf(port, `port ${port.dataset.node}.${port.dataset.port}`)),
+      ]
+      const boxes = [
+        ...all('.node .box').map((box) => rectOf(box, `node ${box.parentElement!.dataset.name}`)),
+        ...all('.fport rect').map((box) => rectOf(box, 'port of the flow')),
+      ]
+      const found: string[] = []
+      const solid = [...labels, ...ports, ...boxes]
+      for (const [i, a] of labels.entries())
+        for (const b of [...labels.slice(i + 1), ...ports, ...boxes])
+          if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+            found.push(`${a.what} on ${b.what}`)
+      for (const line of all('path.wire:not(.halo)')) {
+        const path = line as unknown as SVGPathElement
+        const wire = path.parentElement!.dataset.wire!
+        const [matrix, long] = [path.getScreenCTM()!, path.getTotalLength()]
+        const over = new Set<string>()
+        // The ends touch their own ports and nodes.
+        for (let at = 6; at < long - 6; at += 3) {
+          const { x, y } = path.getPointAtLength(at).matrixTransform(matrix)
+          for (const { what, wire: own, left, right, top, bottom } of solid)
+            if (own !== wire && x > left && x < right && y > top && y < bottom) over.add(what)
+        }
+        found.push(...[...over].map((what) => `wire ${wire} through ${what}`))
+      }
+      return { found, labels: labels.length, wires: all('path.wire:not(.halo)').length }
+    })
+
+  test.each([3, 8, 30, 100])('no label of %i nodes lies on a label, wire, port or node', async (nodes) => {
+    await as(['read'], `/flows/${await make(nodes)}`, async (page) => {
+      await allWait(page)
+      await page.reload()
+      await page.waitForSelector('.board .node')
+      for (let i = 0; i < 20 && (await page.locator('[data-board].far').count()) > 0; i++)
+        await page.getByRole('button', { name: 'Zoom in' }).click()
+      const { found, labels, wires } = await overlaps(page)
+      expect(labels).toBeGreaterThanOrEqual(wires - 1)
+      expect(found).toEqual([])
+    })
+  })
+
+  test('below half size a node shows its shape, its color and a large name alone', async () => {
+    await as(['read'], `/flows/${await make(8)}`, async (page) => {
+      await allWait(page)
+      await page.reload()
+      await page.waitForSelector('.board .node')
+      const seen = () =>
+        page.evaluate(() => {
+          const isShown = (selector: string) =>
+            [...document.querySelectorAll(`[data-board] ${selector}`)].some((one) => one.getClientRects().length > 0)
+          const svg = document.querySelector<SVGSVGElement>('[data-board]')!
+          const names = [...svg.querySelectorAll('.node .name')].map((name) => {
+            const [text, box] = [
+              name.getBoundingClientRect(),
+              name.parentElement!.querySelector('.box')!.getBoundingClientRect(),
+            ]
+            return {
+              height: text.height / svg.getScreenCTM()!.a,
+              fits: text.left >= box.left && text.right <= box.right,
+            }
+          })
+          return {
+            isHalf: svg.parentElement!.clientWidth / svg.viewBox.baseVal.width < 0.5,
+            small: ['.cls', '.fact', '.pn', '.badge', '.node .port'].filter(isShown),
+            shapes: isShown('.node use') && isShown('.node .box'),
+            height: Math.min(...names.map(({ height }) => height)),
+            fits: names.every(({ fits }) => fits),
+          }
+        })
+      while (!(await seen()).isHalf) await page.getByRole('button', { name: 'Zoom out' }).click()
+      const far = await seen()
+      expect(far).toMatchObject({ small: [], shapes: true, fits: true })
+      while ((await seen()).isHalf) await page.getByRole('button', { name: 'Zoom in' }).click()
+      const near = await seen()
+      expect(near.small).toEqual(['.cls', '.fact', '.pn', '.badge', '.node .port'])
+      expect(far.height).toBeGreaterThan(near.height * 1.3)
+    })
+  })
+
+  test('a jam is explained: its path stays lit, one sentence names the cause, and a link leads to the reason', async () => {
+    const call = callerOf(site.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
+    const flow = await seedFlow(call)
+    const images = (await site.engine.flows.get(String(flow))).nodes.find(({ name }) => name === 'images')!.job
+    await as(['read'], `/flows/${flow}`, async (page) => {
+      expect(await page.getByRole('link', { name: 'Explain this jam' }).count()).toBe(0)
+    })
+    // A wire backs up when its oldest value has waited for a minute.
+    const real = Date.now
+    const later = vi.spyOn(Date, 'now').mockImplementation(() => real() + 5 * 60_000)
+    try {
+      await as(['read'], `/flows/${flow}`, async (page) => {
+        await page.getByRole('link', { name: 'Explain this jam' }).click()
+        const said = page.locator('.jamsaid')
+        await said.waitFor()
+        expect(await said.textContent()).toMatch(
+          /^1,318 values wait at enrich\.image>images\.url for up to \d min\. Cause: images \(.+\)\./,
+        )
+        await page.waitForSelector('[data-board].jam')
+        const lit = (selector: string) =>
+          page.locator(selector).evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.name).sort())
+        expect(await lit('.board .node.lit')).toEqual(['enrich', 'images', 'rows'])
+        expect(await page.locator('.board .wire.lit').count()).toBe(2)
+        const opacity = (node: string) =>
+          page.locator(`.board [data-name="${node}"]`).evaluate((one) => Number(getComputedStyle(one).opacity))
+        expect([await opacity('images'), await opacity('price')]).toEqual([1, 0.18])
+        expect(page.url()).toContain('jam=1')
+        const why = page.getByRole('link', { name: 'Why does images not continue?' })
+        expect(await why.getAttribute('href')).toBe(`/ui/jobs/${images}`)
+        await page.getByRole('link', { name: 'Show all' }).click()
+        await page.waitForSelector('[data-board]:not(.jam)')
+      })
+    } finally {
+      later.mockRestore()
+    }
+  })
+})
