@@ -323,7 +323,7 @@ function assemble(options: EngineOptions) {
     random,
   }
   const parts: Context = { ...means, payloads, allowHosts: outgoing.allowHosts }
-  const health = { client, store, bells, version: VERSION, isTenant }
+  const health = { client, store, bells, version: VERSION, isTenant, history }
   const jobs: Jobs = createJobs(parts)
   const log = createLog(parts)
   const errors = createErrors(parts)

@@ -16,7 +16,7 @@ const restored = z.object({
 })
 
 const problem = z.object({
-  of: z.enum(['redis', 'qstash', 'data']),
+  of: z.enum(['redis', 'qstash', 'data', 'history']),
   code: z.string(),
   message: z.string(),
   remedy: z.string().meta({ description: 'next step for the operator' }),

@@ -157,6 +157,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
       await drain(kit.engine)
       expect(await stored()).toBeGreaterThan(0)
       expect((await kit.engine.history.status()).error).toMatch(/^D1_ERROR/)
+      expect((await kit.engine.health()).problems).toMatchObject([{ of: 'history' }])
       broken = undefined
       expect(await stored()).toBe(0)
       expect((await kit.engine.history.status()).error).toBeNull()
@@ -199,6 +200,8 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     await redis.ask((one) => one.set('sidejob:outbox', `${from},${Number(till) + 1},67108864,${kit.now()}`))
     await redis.ask((one) => one.set(`sidejob:outbox:${till}`, '["x"'))
     expect((await kit.engine.history.status()).full).toBe(true)
+    const { problems } = await kit.engine.health()
+    expect(problems).toMatchObject([{ of: 'history', message: expect.stringContaining('no job is claimed') }])
     const id = await kit.make('plain')
     await kit.engine.dispatch('default', '')
     expect(await kit.statusOf(id)).toBe('queued')

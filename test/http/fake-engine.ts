@@ -672,6 +672,7 @@ const answers: Unperformed = {
     drain: async () => {},
     forget: async () => {},
     erase: async () => false,
+    problemOf: () => undefined,
     list: async () => ({ jobs: [historyJob], searchedTo: T, cursor: `${T}.7` }),
     get: async () => ({ ends: [historyJob], runs: [historyRun] }),
     status: async () => ({ on: true, waiting: 120, full: false, storedAt: T, error: null, keptDays: 90 }),

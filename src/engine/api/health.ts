@@ -7,8 +7,16 @@ import type { Client } from '../../redis/client.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Health } from '../engine.ts'
 import type { Bells } from '../lane/bells.ts'
+import type { History } from './history.ts'
 
-export type HealthParts = { client: Client; store: Store; bells: Bells; version: string; isTenant: boolean }
+export type HealthParts = {
+  client: Client
+  store: Store
+  bells: Bells
+  version: string
+  isTenant: boolean
+  history?: Pick<History, 'problemOf'>
+}
 
 type Standing = Partial<Awaited<ReturnType<Store['standing']>>> & { error?: SidejobError }
 type Problem = NonNullable<Health['problems']>[number]
@@ -44,10 +52,17 @@ function dataProblem(keys: readonly string[]): Problem {
   }
 }
 
+const historyProblem = (message: string): Problem => ({
+  of: 'history',
+  code: 'UNAVAILABLE',
+  message,
+  remedy: 'check the database that is bound as `HISTORY`; ended jobs wait in Redis until it stores them',
+})
+
 /**
  * Calls Redis and reports its last refusal. A call to QStash would cost a message, so its last answer counts.
  */
-export function createHealth({ client, store, bells, version, isTenant }: HealthParts) {
+export function createHealth({ client, store, bells, version, isTenant, history }: HealthParts) {
   return {
     async health(): Promise<Health> {
       const before = client.fault?.()
@@ -63,13 +78,16 @@ export function createHealth({ client, store, bells, version, isTenant }: Health
         bellAt = null,
         examined,
         unreadable = [],
+        outbox,
       } = asked
+      const unstored = history?.problemOf(outbox)
       const fault = down ?? before
       const trouble = bells.trouble() ?? told
       const problems = [
         ...(fault ? [redisProblem(fault)] : []),
         ...(trouble ? [bellsProblem(trouble)] : []),
         ...(unreadable.length > 0 ? [dataProblem(unreadable)] : []),
+        ...(unstored ? [historyProblem(unstored)] : []),
       ]
       return {
         ok: !down,

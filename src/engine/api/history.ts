@@ -127,6 +127,13 @@ export function createHistory({ store, history, now }: HistoryParts) {
       return { ends: found.map((row) => historyJob(row, vault)), runs: runs.map((row) => historyRun(row, vault)) }
     },
 
+    /** A sentence for operators if ended jobs cannot be stored. */
+    problemOf(outbox: { bytes: number } | undefined): string | undefined {
+      if (outbox && outbox.bytes >= FULL)
+        return 'the outbox of the history is full: no job is claimed until the database has stored some'
+      return failed && `ended jobs cannot be stored in the history: ${failed.why}`
+    },
+
     async status(): Promise<HistoryStatus> {
       const { from, bytes, seen } = await store.outbox('')
       return {

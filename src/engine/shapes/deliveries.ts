@@ -79,7 +79,13 @@ export type Health = {
   version: string
   restored?: Restore
   examined?: ExaminedView
-  problems?: { of: 'redis' | 'qstash' | 'data'; code: Code; message: string; remedy: string; inARow?: number }[]
+  problems?: {
+    of: 'redis' | 'qstash' | 'data' | 'history'
+    code: Code
+    message: string
+    remedy: string
+    inARow?: number
+  }[]
 }
 
 export type FoundFault = Fault & { link: string }

@@ -36,6 +36,8 @@ export type HowItStands = {
   bellAt: number | null
   examined: Examined | null
   unreadable: string[]
+  /** The head of the outbox; absent if there is no history. */
+  outbox?: { bytes: number; seen: number }
 }
 
 export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined, unreadable }: Keys): string[] => [
@@ -49,7 +51,12 @@ export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined, unrea
 
 const examinedOf = (text: string | null | undefined): Examined | null => readObject<Examined>(text) ?? null
 
-export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by]: readonly (
+function outboxOf(head: string | null | undefined): Pick<HowItStands, 'outbox'> {
+  const [, , bytes, seen] = (head ?? '').split(',').map(Number)
+  return bytes === undefined || seen === undefined ? {} : { outbox: { bytes, seen } }
+}
+
+export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by, outbox]: readonly (
   | string
   | null
 )[]): HowItStands => ({
@@ -60,6 +67,7 @@ export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by
   examined: examinedOf(found),
   unreadable: (unreadable ?? '').split('\n').flatMap((line) => line.split(/ (.*)/s)[1] ?? []),
   tickBy: by as Heart | null,
+  ...outboxOf(outbox),
 })
 
 export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
@@ -84,7 +92,9 @@ export function createStanding({ client: { ask }, keys }: Parts) {
   return {
     /** State of Redis, QStash, ticks, bells and the doctor. An answer shows that Redis is reachable. */
     async standing(): Promise<HowItStands> {
-      return standingOf(await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart)))
+      return standingOf(
+        await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart, keys.outbox)),
+      )
     },
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
     /**
