@@ -160,6 +160,15 @@ test('a deployment has the commit of its folder as a variable, next to its own v
   expect(secrets).not.toHaveProperty('SIDEJOB_VERSION')
 })
 
+test('a Worker with preview URLs learns the address of each version, unless the project sets another one', () => {
+  const versionUrl = 'https://{id}-other.acme.workers.dev'
+  const of = (vars?: object) =>
+    configFor({ preview_urls: true, ...(vars && { vars }) } as never, { ...shape, versionUrl })
+  expect(of()).toMatchObject({ preview_urls: true, vars: { SIDEJOB_VERSION_URL: versionUrl } })
+  const own = { SIDEJOB_VERSION_URL: 'https://{id}.example.com' }
+  expect(of(own).vars).toEqual(own)
+})
+
 test("the project's own placement wins, and --no-cron takes only the tick's trigger away", () => {
   const raw = { placement: { mode: 'smart' }, triggers: { crons: ['0 3 * * *', '* * * * *'] } }
   expect(configFor(raw, shape)).toMatchObject(raw)
