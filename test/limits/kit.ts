@@ -66,7 +66,7 @@ export async function startDoors(options: KitOptions = {}) {
   }
 
   let measuring: Promise<number> | undefined
-  /** Concurrent calls share a measurement: otherwise each would make the others slower. */
+  /** Concurrent calls share a measurement, because each measurement slows down all calls. */
   const slowness = () => {
     measuring ??= measuredSlowness().finally(() => (measuring = undefined))
     return measuring
