@@ -5,7 +5,8 @@ import * as committed from '../../src/redis/scripts.generated.ts'
 import { kind, startState } from '../kit/index.ts'
 import { isNoticed, readScripts } from './broken.ts'
 import { ways } from './direct.ts'
-import { type Mutation, mutations } from './mutations.ts'
+import type { Mutation } from './mutation.ts'
+import { mutations } from './mutations.ts'
 import { rules } from './rules/index.ts'
 
 const scripts = readScripts()

@@ -1,0 +1,63 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    37,
+    'lib/queue/order.lua',
+    ['return ageing and priority * ageing + moment or priority', 'return priority', 'nobody grows older'],
+    ['priority * ageing + moment', 'priority + moment', 'a priority is worth a millisecond'],
+    [
+      "doc.waiting_limit and doc.waiting_limit ~= 'group:' .. (doc.group or '') and math.floor(score / ageing)",
+      'false',
+      'groups take turns of a millisecond',
+    ],
+    [" and doc.waiting_limit ~= 'group:' .. (doc.group or '') and", ' and', 'within a group steps count, not moments'],
+  ),
+  ...of(37, 'lib/run/packed.lua', [
+    'order.rank(q, spec.priority, math.floor((ticks + from) / 1000))',
+    'spec.priority',
+    'jobs made at once go before all that wait',
+  ]),
+  ...of(
+    37,
+    'lib/run/claim.lua',
+    [' or queue_record.ageing or queue_record.reordering then', ' then', 'a claim for a priority gets nothing'],
+    [
+      " and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))",
+      '',
+      'a claim for a priority gets any',
+    ],
+  ),
+  ...of(37, 'lib/run/ops/on_records.lua', [
+    'cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))',
+    'cache.zset(places.index_of(doc), places.member_of(me.id, doc), tonumber(doc.priority) or 0)',
+    'a new priority drops the waited time',
+  ]),
+  ...of(
+    37,
+    'lib/queue/aging.lua',
+    ["{ r = 'p:0', p = 'w:0' }", "{ r = 'w:0', p = 'w:0' }", 'a job waiting for pull workers keeps its place'],
+    ["{ r = 'p:0', p = 'w:0' }", "{ r = 'p:0' }", 'a job waiting at a limit keeps its place'],
+    ["further ~= '0' and place .. ':' .. further or", '', 'only the first of many get their place'],
+    ['      turns.change_tier(id, doc)\n', '', 'a job waiting at a limit has the turn of another step'],
+    [
+      "  limits.save(key, limit_fields.reordering, further ~= '0' and further or nil)\n",
+      '',
+      'a limit is scanned forever',
+    ],
+    ["        cache.zset(ns .. 'wake', 'k:' .. key, time.now)\n", '', 'limits are not checked'],
+  ),
+  ...of(37, 'lib/limit/waiting.lua', [
+    'if settings and settings.reordering then aging.go_on_at(key) end',
+    '',
+    'a limit keeps its old order',
+  ]),
+  ...of(37, 'lib/queue/lanes.lua', [
+    '(queue_record.moving or queue_record.reordering) and time.now',
+    'queue_record.moving and time.now',
+    'no tick checks the rest',
+  ]),
+  ...of(37, 'scripts/tick.lua', ['  aging.go_on(q)\n', '', 'ticks do not continue it']),
+  ...of(37, 'scripts/commit.lua', [' + aging.go_on(queue_name)', '', 'claims do not continue it']),
+  ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'a waiting job keeps its place']),
+]

@@ -1,0 +1,63 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    73,
+    'lib/port/write.lua',
+    [
+      '  if waiting + more <= MAX_WAITING then return end\n',
+      '  if true then return end\n',
+      'any number of values waits at a port',
+    ],
+    ['pushed - taken + #items > MAX_WAITING or not', 'not', 'a message to a full port fails its publisher'],
+  ),
+  ...of(73, 'lib/port/write.lua', [
+    'if write.said[what] > most then',
+    'if false then',
+    'one write says any number of messages',
+  ]),
+  ...of(
+    73,
+    'lib/port/write.lua',
+    ['    if #channels > 0 then write.charge(channels, #items) end\n', '', 'messages of ports are not counted'],
+    ['  if bytes * n > MAX_COPIED then', '  if false then', 'a value becomes as many as it has targets'],
+    [
+      'if bytes * n > MAX_COPIED and i > 1 then return i - 1 end',
+      '',
+      'values are copied at once, however large together',
+    ],
+    ['math.max(1, math.floor(MAX_MOVE / n))', 'MAX_MOVE', 'values are copied at once, however many together'],
+    [
+      "  if default then check_copies(id, dir, port, 'a default', #default, n) end\n",
+      '',
+      'a default becomes as many as it has targets',
+    ],
+    ['n * #items > write.budget or', '', 'one script puts many messages into many ports'],
+    ['n * tables.bytes(items) > write.bytes_left or', '', 'one script puts large messages into many ports'],
+  ),
+  ...of(73, 'lib/port/relay.lua', [
+    'math.min(most, math.floor(write.bytes_left / #oldest[1]))',
+    'most',
+    'a relay puts large messages into many ports at once',
+  ]),
+  ...of(73, 'lib/port/write.lua', [
+    '  if #cache.writes.messages > MAX_LIVE then return end\n',
+    '',
+    'any number is published outside',
+  ]),
+  ...of(73, 'queries/list.lua', [
+    'if bytes > MAX_PAGE and #jobs > 0 then return false end',
+    '',
+    'a page of large jobs is too large for anybody',
+  ]),
+  ...of(73, 'queries/list.lua', [
+    '  if read_bytes > MAX_READ then return false end\n',
+    '',
+    'a page reads all jobs, however large they are',
+  ]),
+  ...of(73, 'lib/run/finish.lua', [
+    'kin.memo.roots, write.said.messages, write.said.names = nil, 0, 0',
+    'kin.memo.roots = nil',
+    'messages of other runs in the batch count against a run',
+  ]),
+]

@@ -1,0 +1,46 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    38,
+    'scripts/breaker.lua',
+    ["local key = ns .. 'breaker:' .. host", "local key = ns .. 'breaker'", 'one host opens the breaker of all'],
+    [
+      "return reply.breaker { state = 'closed', failures = numbers.int(n) } end\n  return",
+      "return reply.breaker { state = 'closed', failures = '0' } end\n  return",
+      'failures are not reported',
+    ],
+    [
+      'if n < threshold then return reply.breaker {',
+      'if n <= threshold then return reply.breaker {',
+      'it opens one failure too late',
+    ],
+    ['  if not counts then return state() end\n', '', 'calls that were under way count too'],
+    ['if n >= threshold then\n    till', 'if false then\n    till', 'it is never closed for a while'],
+    ['math.max(floor, ', 'math.max(0, ', 'an answer of the host does not count'],
+    ['threshold + 1, cap)', 'threshold + 1, 1e300)', 'the while has no end'],
+    ['backoff.doubling(base, n - threshold + 1, cap)', 'base', 'the while stays the same'],
+    ['if n < threshold or till > time.now then', 'if n < threshold then', 'every caller may probe'],
+    ['    till = time.now + probing\n', '', 'all try at once after the while'],
+    ["    keep('p')\n", "    keep('')\n", 'a caller during a probe waits for the maximum'],
+    ["  probed = ''\n", '', 'the reported time after a probe is too short'],
+    ['till = time.now + probing', 'till = time.now + 86400000', 'a probe that never answers keeps its place'],
+    ["    redis.call('DEL', key)\n", '', 'a success changes nothing'],
+    [
+      "    redis.call('ZADD', ns .. 'breakers', numbers.int(time.now), host)\n",
+      '',
+      'hosts that are left alone are invisible',
+    ],
+    [
+      "    redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))\n",
+      '',
+      'unused hosts are listed forever',
+    ],
+    [
+      "    if n >= threshold then redis.call('ZREM', ns .. 'breakers', host) end\n",
+      '',
+      'a host that answers again is listed as open',
+    ],
+    ['return fail(true) end', 'return fail(n < threshold) end', 'a probe that fails changes nothing'],
+  ),
+]

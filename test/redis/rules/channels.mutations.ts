@@ -1,0 +1,73 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(29, 'lib/runtime/cache.lua', [
+    'if cache.writes.strings[key] ~= nil then return cache.writes.strings[key] end',
+    '',
+    'a newly counted listener is unknown',
+  ]),
+  ...of(
+    29,
+    'lib/port/write.lua',
+    ['if n > 0 and (n > write.MAX_DIRECT or', 'if n > 0 and (', 'one script reaches everybody, however many they are'],
+    ['and has_left(relayed_by))', 'and false)', 'a message to few listeners overtakes one on its way'],
+    ["'(' .. behind or", "'[' .. behind or", 'the last port of a page gets the message twice'],
+  ),
+  ...of(
+    29,
+    'lib/port/relay.lua',
+    [
+      'cache.change(id, doc, fields.relay_cursor, members[page])',
+      'cache.change(id, doc, fields.relay_cursor, nil)',
+      'a relay does not know how far it has got',
+    ],
+    ['      cache.change(id, doc, fields.relay_cursor, nil)\n', '', 'the next message begins where the last one ended'],
+  ),
+  ...of(
+    29,
+    'lib/port/write.lua',
+    [
+      '    audience.member_change(channel, member, false)\n    return 0\n',
+      "    journal.refuse('NOT_FOUND', member)\n",
+      'a departed listener stops the message for the rest',
+    ],
+    ['if score and not old[member] then', 'if false then', 'a listener since this very run receives nothing'],
+  ),
+  ...of(
+    29,
+    'lib/port/audience.lua',
+    ['if pending and pending[member] == score then return end', '', 'a departed listener is subtracted twice'],
+    ['#listed == tonumber(n) and listed or nil', 'listed', 'an unnamed listener receives nothing'],
+    ['listed and #listed <= audience.FEW and', 'listed and', 'a message to many reads all their names'],
+  ),
+  ...of(29, 'lib/port/write.lua', [
+    'if #members == n then audience.list(channel, n, relay, members) end',
+    '',
+    'the remaining few of many listeners are never named',
+  ]),
+  ...of(
+    29,
+    'lib/run/ops/on_ports.lua',
+    [
+      "if relay.run(me.id, doc) then cache.change(me.id, doc, fields.input_during_run, '1') end",
+      'relay.run(me.id, doc)',
+      'a relay stops after a page',
+    ],
+    [
+      "cache.change(me.id, doc, fields.input_during_run, '1') end\n  leases.uncount_run(me.id, doc)\n",
+      "cache.change(me.id, doc, fields.input_during_run, '1') end\n",
+      'a busy relay is taken for a loop',
+    ],
+  ),
+  ...of(29, 'lib/port/write.lua', [
+    'if doc.place ~= PLACE.failed and doc.place ~= PLACE.terminated then return end',
+    'if true then return end',
+    'a relay that was terminated leaves its channel silent',
+  ]),
+  ...of(29, 'lib/family/erase.lua', [
+    'if doc.relay_channel then audience.set_relay(doc.relay_channel, nil) end',
+    '',
+    'a channel names a relay that has gone',
+  ]),
+  ...of(29, 'lib/job/ending.lua', ['and not doc.relay_channel and', 'and', 'an unneeded relay stays']),
+]

@@ -1,0 +1,30 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    41,
+    'lib/runtime/cache.lua',
+    ['number > cache.SCHEMA or', '', 'data of a newer schema are changed'],
+    [' or number < OLDEST then', ' then', 'data of an older schema are changed'],
+    ['  if asks_schema then check_schema() end\n', '', 'the schema of the data is not checked'],
+  ),
+  ...of(41, 'lib/runtime/store.lua', ['  record_schema()\n', '', 'a new database has no schema number']),
+  ...of(41, 'lib/run/ops/of_callers.lua', [
+    "if known ~= '' and not cache.hget(ns .. 'keys', id) then",
+    'if false then',
+    'an API key that was removed comes back',
+  ]),
+  ...of(41, 'scripts/tick.lua', ["{ ns .. 'schema' }", '{}', 'the tick looks at data of any schema']),
+  ...of(
+    41,
+    'lib/job/ids.lua',
+    ['  if id <= last then return end\n', '  if true then return end\n', 'ids are given again'],
+    [
+      "  keep(id)\n  cache.set_text(ns .. 'epoch'",
+      "  cache.set_text(ns .. 'epoch'",
+      'the restore of Redis is reported, and ids are reused',
+    ],
+    ['numbers.int(times + 1)', "'1'", 'all times that Redis went back count as one'],
+    ['numbers.int(last + 1) ..', 'numbers.int(last) ..', 'an existing job is reported as lost'],
+  ),
+]

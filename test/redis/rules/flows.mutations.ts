@@ -1,0 +1,218 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    35,
+    'lib/run/ops/on_records.lua',
+    ['if not doc.followed then return', 'if true then return', 'a schedule that has ended forgets its children'],
+    ["if doc.followed:sub(-2) == ',0' then", 'if true then', 'an ended schedule does not hear of a broken child'],
+  ),
+  ...of(
+    35,
+    'lib/job/queueing.lua',
+    [
+      "    if parent_doc.place == PLACE.leased and not parent_doc.child_during_run then cache.change(doc.parent, parent_doc, fields.child_during_run, '2') end\n",
+      '',
+      'a former follower misses events of its children during its last run',
+    ],
+    [
+      "fields.child_during_run, '2')",
+      "fields.child_during_run, '1')",
+      'a follower runs for whatever its children do during a run',
+    ],
+  ),
+  ...of(
+    35,
+    'lib/family/follow.lua',
+    ['    if doc.place ~= PLACE.completed then complete(id, doc) end\n', '', 'a follower is never completed'],
+    [
+      'if not doc.not_before and not doc.next_slot then return ending.finish(',
+      'if true then return ending.finish(',
+      'a follower forgets its appointments',
+    ],
+    [
+      '  elseif doc.place ~= PLACE.suspended then\n',
+      '  elseif doc.place ~= PLACE.suspended and doc.place ~= PLACE.completed then\n',
+      'a completed follower stays so',
+    ],
+    ['    cache.change(id, doc, fields.ended_at, nil)\n', '', 'a continuing follower seems to have ended'],
+    [
+      "    if turned then cache.change(id, doc, fields.child_during_run, '1') end\n",
+      '',
+      'a failure during its run is forgotten',
+    ],
+    [
+      "if turned then cache.change(id, doc, fields.child_during_run, '1') end",
+      "cache.change(id, doc, fields.child_during_run, '1')",
+      'events of children during its run always make it run again',
+    ],
+    [
+      'if turned then return resume(id, doc) end',
+      'if turned and doc.place ~= PLACE.failed then return resume(id, doc) end',
+      'a failed follower stays so although its child is mended',
+    ],
+    [
+      'if turned then return resume(id, doc) end',
+      'if turned and doc.place == PLACE.failed then return resume(id, doc) end',
+      'the failure of a child is not reported',
+    ],
+  ),
+  ...of(35, 'lib/job/queueing.lua', [
+    '  if parent_doc.followed then\n',
+    '  if false then\n',
+    'every run of a child wakes a follower',
+  ]),
+  ...of(
+    35,
+    'lib/job/states.lua',
+    [
+      'suspended = FOLLOWED_AS.suspended',
+      'suspended = FOLLOWED_AS.completed',
+      'a suspended child is taken for completed',
+    ],
+    ['failed = FOLLOWED_AS.broken', 'failed = FOLLOWED_AS.completed', 'a failed child is taken for completed'],
+    [
+      'terminated = FOLLOWED_AS.broken',
+      'terminated = FOLLOWED_AS.completed',
+      'a terminated child is taken for completed',
+    ],
+  ),
+  ...of(35, 'lib/job/places.lua', [
+    'was == FOLLOWED_AS.broken or is == FOLLOWED_AS.broken',
+    'is == FOLLOWED_AS.broken',
+    'a child that is mended is not noticed',
+  ]),
+  ...of(
+    35,
+    'lib/family/kin.lua',
+    [
+      '  if parent_doc.followed then places.count_child(id, doc, parent, states.kinds[status]) end\n',
+      '',
+      'children made later are not counted',
+    ],
+    [
+      '  if doc.followed_as then places.count_child(id, doc, parent, nil) end\n',
+      '',
+      'children that have left are still counted',
+    ],
+  ),
+  ...of(35, 'lib/run/finish.lua', [
+    "elseif run.ending ~= 'again' then cache.change(id, doc, fields.followed, nil) end",
+    'end',
+    'a follower can never stop',
+  ]),
+  ...of(35, 'lib/run/retry.lua', [
+    "elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then",
+    'elseif false then',
+    'it fails for a child that is mended',
+  ]),
+  ...of(35, 'lib/job/retention.lua', ['again = true }', 'again = true, follow = true }', 'its children go before it']),
+  ...of(
+    35,
+    'lib/port/record.lua',
+    [
+      'if above_doc and above_doc.recorded then',
+      'if above_doc then',
+      'events of children of every follower are recorded',
+    ],
+    ['  if entry.bytes > MAX_ENTRY then', '  if false then', 'an entry of a record has no bound'],
+  ),
+  ...of(35, 'lib/run/ops/on_records.lua', [
+    "  if not keep then cache.del(redis_keys.side_key(me.id, 'record')) end\n",
+    '',
+    'records stay after recording has stopped',
+  ]),
+  ...of(35, 'lib/family/erase.lua', [" recorded = 'record',", '', 'the record of a flow outlives it']),
+  ...of(36, 'lib/port/write.lua', [
+    "  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options or {}) end\n",
+    '',
+    'values stay at the written port',
+  ]),
+  ...of(
+    36,
+    'lib/port/wires.lua',
+    [
+      "if dir == 'i' then return to_dir == 'i' and to_doc.parent == id end",
+      "if dir == 'i' then return true end",
+      'wires lead round in a circle',
+    ],
+    ["to_dir == 'i' and to_doc.parent == doc.parent or", "to_dir == 'i' or", 'a wire reaches a detached job'],
+    ['if not wires.is_there(to_doc, to_dir, to_port) then return nil end', '', 'a port that has gone harms who writes'],
+  ),
+  ...of(36, 'lib/port/write.lua', [
+    "  if owner_doc then queueing.wake(owner, owner_doc, 'own') end\n",
+    '',
+    'nobody is called',
+  ]),
+  ...of(
+    36,
+    'lib/runtime/minutes.lua',
+    ['for _ = 1, math.min(MINUTES, minute_now', 'for _ = 1, math.min(0, minute_now', 'all minutes are one'],
+    [
+      "for count in (rest or '0'):gmatch('%d+') do counts[#counts + 1] = count end",
+      "counts[#counts + 1] = '0'",
+      'the minutes before are forgotten',
+    ],
+    ["counts[last] == '0' do last = last - 1 end", "counts[last] == '0' do break end", 'minutes of nothing are kept'],
+  ),
+  ...of(
+    36,
+    'lib/port/ports.lua',
+    [
+      "  if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, n) end\n",
+      '',
+      'values taken by a run are not counted',
+    ],
+    [
+      "  if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, #items) end\n",
+      '',
+      'taken values are not counted',
+    ],
+  ),
+  ...of(
+    36,
+    'lib/port/write.lua',
+    ['for _, to in ipairs(ends) do wires.watch(to.id, to.doc, to.dir, to.port) end', '', 'far ends are not counted'],
+    [
+      'if options and options.arriving then items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000))) end',
+      '',
+      'the wait start of values is unknown',
+    ],
+  ),
+  ...of(36, 'lib/port/envelope.lua', ["flags:gsub('t%d+', '')", 'flags', 'a value has the moments of all its wires']),
+  ...of(
+    36,
+    'lib/port/define.lua',
+    [
+      "if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then write.pass(id, doc, dir, port, {}) end",
+      '',
+      'values waiting when a wire is laid stay',
+    ],
+    [
+      '    values.set_value(id, doc, field, spec.default)\n    audience.set_channels',
+      '    audience.set_channels',
+      'an amended port has no default',
+    ],
+    [
+      '    if ports.counts(doc, dir, port) then drop_port(id, doc, dir, port) end\n',
+      '',
+      'a dropped port keeps its values',
+    ],
+  ),
+  ...of(
+    36,
+    'lib/run/ops/on_ports.lua',
+    ["  if value and of.doc['w' .. of.dir .. ':' .. of.port] then", '  if false then', 'a new default stays in place'],
+    ['  if not own then journal.refuse', '  if false then journal.refuse', 'anybody lays wires'],
+  ),
+  ...of(36, 'lib/run/ops/on_records.lua', [
+    "if not tables.has(texts, values.get_value(me.id, cache.need(me.id), 's:' .. field) or '') then",
+    'if false then',
+    'a run continues with changed values',
+  ]),
+  ...of(36, 'lib/run/ops/on_ports.lua', [
+    "from.id == me.id and 'the flow' or from.doc.child_name)",
+    "'')",
+    'the refused wire is unknown',
+  ]),
+]

@@ -1,0 +1,125 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    92,
+    'lib/queue/standby.lua',
+    ['#tokens + n <= MOST_HANDED and ', '', 'any number is leased before the lane reports one'],
+    [' and time.now - since <= UNHEARD', '', 'jobs are leased to an unresponsive lane'],
+    [
+      'if not lane or cache.queue(q).paused then return nil',
+      'if not lane then return nil',
+      'a stopped queue leases jobs',
+    ],
+    [
+      '  if not before[1] then lanes.set(q, lane, time.now + lanes.BELL) end\n',
+      '',
+      'a lane that is deaf keeps its place',
+    ],
+    ["table.concat(before, ' ') .. ' ' .. ", '', 'only the last of the leased jobs is known'],
+    [
+      ' or nil) end\n  return waits',
+      ' or cache.queue(q).handed) end\n  return waits',
+      'a lane gets reported jobs again',
+    ],
+    ['left[1] and not asks and', 'left[1] and', 'a retry does not get the jobs of a moment ago'],
+    [' and time.now - since < ON_ITS_WAY', '', 'a lane with constant commits does not get unheard jobs'],
+    ['  return waits and {} or left\n', '  return left\n', 'jobs on their way are leased twice'],
+    ['    if not tables.has(heard, token) then', '    if true then', 'a lane gets the jobs it has heard'],
+  ),
+  ...of(
+    92,
+    'lib/run/eager.lua',
+    [
+      "  local lane = #members > 0 and tally.is_empty(q, 'ready') and standby",
+      '  local lane = #members > 0 and standby',
+      'later jobs are leased first',
+    ],
+    [
+      '  for _, member in ipairs(members) do\n    if pieces.number_in(member) then return end\n  end\n',
+      '',
+      'pieces are taken apart',
+    ],
+    ['  tokens.of_lane(lane)\n', '', 'a token does not say whose lane it is in'],
+    ['calls = 0, max = #members', 'calls = -1, max = #members', 'calling jobs are leased to a lane without free calls'],
+    ['lease = lanes.BELL, begun = 0', 'lease = lanes.LANE, begun = 0', 'an unheard call is found late'],
+    ['lease = lanes.BELL, begun = 0', 'lease = lanes.BELL, begun = 1', 'an unheard call counts as a run'],
+    ['  standby.hand(q, lane, tokens.of(ids))\n', '', 'an unheard job is never leased again'],
+    ['bytes > MOST_TOLD or ', '', 'a call carries large values'],
+    ['or not snapshot.is_plain(row) then', 'then', 'a run starts without the values next to its document'],
+    ['  if n > 0 then counts.waited(q, 0, n) end\n', '', 'they are not counted among the waiting jobs'],
+    [
+      '    if not cache.writes.zsets[index][member] then journal.put(cache.writes.zsets[index], member, nil) end\n',
+      '    journal.put(cache.writes.zsets[index], member, nil)\n',
+      'an unleased job is nowhere',
+    ],
+    ['  journal.put(places.to_ring, q, left > 0 and left or nil)\n', '', 'the lane is called besides'],
+  ),
+  ...of(
+    92,
+    'scripts/enqueue.lua',
+    ['eager.hand_over(tagged)\n', '', 'nothing is leased with a call'],
+    ['eager.call_lanes()\n', '', 'nobody is called'],
+  ),
+  ...of(
+    92,
+    'scripts/commit.lua',
+    ['if laned and cache.queue(queue_name).handed then', 'if false then', 'an unheard job waits for its lease to end'],
+    ["#runs == 0 or leave ~= ''", '#runs == 0', 'a lane leaves without its leased jobs'],
+  ),
+  ...of(92, 'lib/run/claim.lua', ['    tokens.keep(id, doc.token)\n', '', 'a retry gets the lease once']),
+  ...of(
+    93,
+    'lib/runtime/leased.lua',
+    ['n <= leased.MOST', 'true', 'the document of a queue grows'],
+    [
+      'if till and newly_lent[member] and not held[member] then n = n + 1 end',
+      '',
+      'jobs that come together are separated',
+    ],
+    ['till and newly_lent[member] and has_room', 'till and has_room', 'a lease is stored in two places'],
+    [
+      "      tally.add(queue_record, 'leases', (till and 1 or 0) - (held[member] and 1 or 0))\n",
+      '',
+      'leases in the document are not counted',
+    ],
+  ),
+  ...of(
+    93,
+    'lib/queue/due.lua',
+    [
+      'if till <= time.now then ids[#ids + 1] = id else',
+      'if till > time.now then',
+      'a lease in the document never ends',
+    ],
+    [' else next_moment = math.min(next_moment, till) end', ' end', 'no check happens when the next lease ends'],
+  ),
+  ...of(93, 'lib/job/places.lua', [
+    'if doc.place == PLACE.leased then journal.put(leased.newly_lent, id, false) elseif place',
+    'if place',
+    'a renewed lease is stored in two places',
+  ]),
+  ...of(93, 'lib/runtime/tally.lua', [
+    '  local members = tally.in_document(q, place)\n',
+    '  local members = {}\n',
+    'a look shows half of the runs',
+  ]),
+  ...of(94, 'scripts/commit.lua', [
+    ' and claim.is_overtaken() then',
+    ' and false then',
+    'a claim misses newly ready jobs',
+  ]),
+  ...of(
+    94,
+    'scripts/commit.lua',
+    ['laned and not head and claim', 'laned and claim', 'a wrong count hides jobs from every lane'],
+    ['claim.finds_nothing(queue_name)', 'true', 'a lane gets nothing with its commits'],
+  ),
+  ...of(
+    94,
+    'lib/run/claim.lua',
+    ['    if score then return false end\n', '', 'jobs made ready by a commit are not leased with it'],
+    ["  return tally.is_empty(q, 'ready')\nend", '  return true\nend', 'jobs made ready by other calls are not leased'],
+  ),
+  ...of(98, 'lib/run/claim.lua', [' or next(cache.writes.lists) then', ' then', 'a claim misses earlier writes']),
+]

@@ -1,0 +1,65 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    133,
+    'lib/queue/kinds.lua',
+    ['  note(doc, -1)\n', '', 'jobs that leave stay counted in their minute'],
+    ['  note(doc, 1)\nend', 'end', 'kinds are not listed'],
+    [
+      'kinds.member(kinds.of(doc), id), false)\n  note',
+      'kinds.member(kinds.of(doc), id), 0)\n  note',
+      'jobs that are retried stay in the index',
+    ],
+    [
+      'fields.error_kind, nil)\nend',
+      'fields.error_kind, doc.error_kind)\nend',
+      'a job that fails again has its old minute',
+    ],
+    ["('0'):rep(16 - #id)", "('0'):rep(0)", 'ids of other lengths are in a wrong order'],
+    ["before ~= '' and", 'false and', 'each page is the first'],
+    ['if #lines <= MOST then return text end', 'if true then return text end', 'every kind is kept'],
+    ['return a.last > b.last', 'return a.last < b.last', 'new kinds are dropped'],
+    [
+      "return '+\\n' .. table.concat(kept)",
+      "return '\\n' .. table.concat(kept)",
+      'lists leave out jobs of dropped kinds',
+    ],
+    ['newest - minute < RECENT and', 'true and', 'minutes are never joined'],
+    ['if n > 0 and newest - tonumber(word) < PAST then', 'if n > 0 then', 'minutes are kept forever'],
+    ['if one[2] < 0 and not counts[word] then', 'if false then', 'jobs of joined minutes stay counted'],
+    [
+      'queue_record.kinds_below ~= kinds.WHOLE and not has_failed_jobs(queue_record)',
+      'true',
+      'old failed jobs are never found',
+    ],
+    ['  if not is_listed(doc.queue, kind) then note(doc, 1) end\n', '', 'a repair lists no kinds'],
+    ['      if scores[i] then kinds.leave(id, doc) end\n', '', 'a job keeps its place without a kind'],
+    ['  cache.del(index_of(q))\n', '', 'an index that is written again keeps its wrong entries'],
+  ),
+  ...of(133, 'lib/run/retry.lua', [
+    '  run.kind = nil\n',
+    '',
+    'a refused run has the kind of the error that its function reported',
+  ]),
+  ...of(
+    133,
+    'lib/job/places.lua',
+    ['  if doc.place == PLACE.failed then kinds.leave(id, doc) end\n', '', 'nothing leaves the index'],
+    ['  if place == PLACE.failed then kinds.enter(id, doc) end\n', '', 'nothing enters the index'],
+  ),
+  ...of(133, 'lib/run/ops/on_records.lua', [
+    '  if doc.place == PLACE.failed then kinds.leave(id, doc) end\n',
+    '',
+    'a renamed job stays at its old kind',
+  ]),
+  ...of(
+    133,
+    'queries/list.lua',
+    ['    if has_dropped then return nil end\n', '', 'lists leave out jobs of dropped kinds'],
+    ['    if not kinds.is_whole(name) then return nil end\n', '', 'lists leave out jobs of earlier versions'],
+    ["    wanted_of[#wanted_of + 1] = { name, '' }\n", '', 'lists leave out jobs without a kind'],
+    ["return own == '' or own == kind", 'return true', 'a list of a kind has other jobs'],
+    ['while ids[1] and tonumber(ids[#ids]) < down_to do', 'while false do', 'a page passes over jobs of another kind'],
+  ),
+]

@@ -1,0 +1,118 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    1,
+    'scripts/commit.lua',
+    [
+      '    lanes.set(queue_name, bell, nil)\n    cache.set_text',
+      '    cache.set_text',
+      'a bell keeps its place next to its lane',
+    ],
+    ['if last and last == seq then', 'if false then', 'a repeated request does everything again'],
+    ['if last and (last > seq or', 'if last and (', 'an old request is served'],
+    [
+      'if not there[lane] and not lanes.has_room(queue_name) then',
+      'if false then',
+      'there are more lanes than the queue may have',
+    ],
+    [
+      "if not laned or word == 'empty' or word == 'full' then cache.set_expiring(lane_key, record, lanes.MINUTE) else",
+      "if word == 'empty' then cache.set_expiring(lane_key, record, 1) else",
+      'the answers of a lane that has left are forgotten',
+    ],
+  ),
+  ...of(1, 'lib/run/claim.lua', [
+    'if (doc and doc.token == token) or',
+    'if (doc and doc.token) or',
+    'a repeated request gets runs that other lanes hold now',
+  ]),
+  ...of(
+    2,
+    'lib/queue/bells.lua',
+    ['    lanes.set(q, bell, time.now + lanes.BELL)\n', '', 'a bell on its way does not count'],
+    ['or math.min(most, math.ceil(', 'or math.min(1000, math.ceil(', 'more bells ring than there may be lanes'],
+    ['math.ceil(ready / batch)) - there', 'math.min(ready, 1)) - there', 'one bell rings, however much is ready'],
+  ),
+  ...of(
+    2,
+    'lib/queue/lanes.lua',
+    ['lanes.BELL = 20000', 'lanes.BELL = 45000', 'a lost bell costs a lane’s time'],
+    ['    if till <= time.now then\n', '    if false then\n', 'lanes and bells never expire'],
+  ),
+  ...of(2, 'scripts/extend.lua', [
+    'lanes.set(queue_name, lane, time.now + lease)',
+    'lanes.set(queue_name, lane, cache.queue(queue_name).lanes[lane])',
+    'a lane that extends its leases expires',
+  ]),
+  ...of(
+    2,
+    'scripts/commit.lua',
+    [
+      '  lanes.set(queue_name, lane, time.now + (lease > 0 and lease or lanes.LANE))\n',
+      '  lanes.set(queue_name, lane, cache.queue(queue_name).lanes[lane] or time.now + lease)\n',
+      'a continuing lane expires',
+    ],
+    [
+      "    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - lent\n",
+      '    places.to_ring[queue_name] = nil\n',
+      'a lane with more work than it can take calls no further lane',
+    ],
+  ),
+  ...of(2, 'lib/run/ops/of_callers.lua', [
+    'if cache.queue(name).lanes[bell] then lanes.set(name, bell, nil) end',
+    '',
+    'a bell that was never sent keeps its place',
+  ]),
+  ...of(
+    3,
+    'scripts/commit.lua',
+    ['(#ids == 0 and not more)', '#ids == 0', 'a lane leaves although it has not seen everything'],
+    [
+      'lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0',
+      '0',
+      'a lane that leaves forgets jobs waiting for a rate',
+    ],
+    [
+      'lanes.next_room(queue_name) <= time.now + lanes.LANE and',
+      'lanes.next_room(queue_name) < numbers.never and',
+      'a lane follows for a moment that is far',
+    ],
+    [
+      "if leave ~= '' then places.to_ring[queue_name]",
+      'if false then places.to_ring[queue_name]',
+      'no lane follows an expired lane',
+    ],
+  ),
+  ...of(3, 'lib/run/claim.lua', [
+    'local MAX_SCAN = 1000',
+    'local MAX_SCAN = 10000',
+    'a lane goes through everything, however much it is',
+  ]),
+  ...of(3, 'lib/job/queueing.lua', [
+    '  places.move(id, doc, place, nil,',
+    '  places.move(id, doc, nil, nil,',
+    'jobs of pull workers stay in the ready list',
+  ]),
+  ...of(3, 'lib/queue/sides.lua', [
+    '(tag or queue_record.mode ==',
+    '(queue_record.mode ==',
+    'a job with a tag waits for lanes, which ask for none',
+  ]),
+  ...of(3, 'lib/job/create.lua', [
+    '  if doc.tag and not sides.of(doc.queue, doc.class) then\n',
+    '  if false then\n',
+    'a tag is taken for a class that is called',
+  ]),
+  ...of(3, 'lib/queue/moving.lua', [
+    "further = 'p:0:' .. moved",
+    'further = nil',
+    'jobs that wait for pull workers are forgotten when a push worker takes over',
+  ]),
+  ...of(4, 'lib/queue/bells.lua', ['  work.conclude()\n', '', 'the last woken queue gets no bell']),
+  ...of(4, 'scripts/commit.lua', [
+    'bells.ring_all()\n',
+    'places.to_ring = { [queue_name] = places.to_ring[queue_name] }\nbells.ring_all()\n',
+    'only the own queue is rung for',
+  ]),
+]

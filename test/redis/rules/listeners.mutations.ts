@@ -1,0 +1,85 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    30,
+    'lib/port/write.lua',
+    [
+      "for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end",
+      "journal.push(cache.writes.messages, { ns .. 'live:' .. channel, text })",
+      'a listener above receives nothing',
+    ],
+    [
+      "for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end",
+      "for _, level in ipairs(all) do redis.call('PUBLISH', ns .. 'live:' .. level, text) end",
+      'messages of a refused run are published',
+    ],
+  ),
+  ...of(30, 'lib/port/hints.lua', [
+    'return system > 0 or till > time.now',
+    'return system > 0',
+    'a listener outside receives no statuses',
+  ]),
+  ...of(
+    30,
+    'lib/port/hints.lua',
+    [
+      'return hints.set(system, math.max(till, time.now + ms), version)',
+      'return hints.set(system, time.now + ms, version)',
+      'a short-lived listener to all cuts off the rest',
+    ],
+    [
+      'known[channel] = math.max(known[channel] or 0, time.now + ms)',
+      'known[channel] = time.now + ms',
+      'a short-lived listener to a channel cuts off the rest',
+    ],
+    [
+      'if tonumber(till) > time.now then\n      listened.till',
+      'if true then\n      listened.till',
+      'a listener is never forgotten',
+    ],
+    [
+      'if till > time.now then return levels end',
+      'if true then return levels end',
+      'everything is published outside, whatever the listener',
+    ],
+    ['#lines > MOST_LISTENED', 'false', 'very many channels are all remembered'],
+  ),
+  ...of(30, 'lib/run/packed.lua', [
+    '    if hints.hears_job(one) then hints',
+    '    if false then hints',
+    'a job in a piece that is listened to is made without a word',
+  ]),
+  ...of(
+    30,
+    'lib/queue/waiters.lua',
+    ['        break\n', '', 'a job calls all claims that wait'],
+    [
+      "if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then",
+      'if true then',
+      'a job calls any waiting claim',
+    ],
+    ['        table.remove(claims, i)\n', '', 'two jobs call one claim'],
+    [
+      "'(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, MAX_CALLS",
+      "'-inf', '+inf', 'LIMIT', 0, MAX_CALLS",
+      'a departed claim is called',
+    ],
+    [
+      '  if till > time.now then cache.change_queue(q, queue_fields.pulls_until, math.max(cache.queue(q).pulls_until or 0, till)) end\n',
+      '',
+      'nobody is called',
+    ],
+    ['till > time.now and till)', 'till > time.now and till or nil)', 'a claim that leaves the line stays in it'],
+  ),
+  ...of(30, 'scripts/commit.lua', [
+    "#ids == 0 and told == '' and time.now + wait or time.now)",
+    'time.now + wait)',
+    'a served claim is called for the next job',
+  ]),
+  ...of(30, 'lib/job/places.lua', [
+    '  if place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end\n',
+    '',
+    'a due job calls no claim',
+  ]),
+]

@@ -1,0 +1,24 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    111,
+    'lib/run/retry.lua',
+    ['error = LOST, ', '', 'the row of a lost run has no reason'],
+    ["    log.keep(id, 'error', LOST, doc)\n", '', 'the log does not mention a lost run'],
+    ['  if doc.begun then\n', '  if true then\n', 'the log mentions runs that never began'],
+  ),
+  ...of(
+    111,
+    'lib/port/log.lua',
+    ['tonumber(job_doc.history or 0) > 0', 'false', 'no job has a log of its own'],
+    ['tonumber(job_doc.history or 0) > 0', 'job_doc.history', 'a job that keeps nothing has a log of its own'],
+    ["level .. '\\n' .. entry", "'\\n' .. entry", 'an own log tells no levels'],
+  ),
+  ...of(111, 'lib/family/erase.lua', [", history = 'log' }", ' }', 'the log of a job stays when the job goes']),
+  ...of(111, 'lib/runtime/store.lua', [
+    'if not cache.writes.dels[e[1]] then',
+    'do',
+    'a job that has gone leaves a log',
+  ]),
+]

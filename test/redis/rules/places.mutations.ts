@@ -1,0 +1,226 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(14, 'lib/job/places.lua', [
+    '  if was then places.leave(id, doc, keeps) end\n',
+    '',
+    'a job keeps its old place',
+  ]),
+  ...of(14, 'lib/run/ops/on_records.lua', [
+    'cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))',
+    "cache.zset(redis_keys.queue_key(doc.queue, 'ready'), me.id, order.score(doc))",
+    'a new priority puts the job into the queue twice',
+  ]),
+  ...of(15, 'lib/job/ending.lua', [
+    '  if doc.place == PLACE.leased then\n    cache.change(id, doc, fields.terminating, TERMINATING.asked)',
+    '  if false then\n    cache.change(id, doc, fields.terminating, TERMINATING.asked)',
+    'a running job is terminated at once',
+  ]),
+  ...of(15, 'lib/family/trees.lua', [
+    "  if doc.terminating then journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end\n",
+    '',
+    'a terminating job adopts',
+  ]),
+  ...of(
+    15,
+    'lib/job/ending.lua',
+    [
+      "        cache.change(member, member_doc, fields.delete_requested, '1')\n        waiting = true\n",
+      '        waiting = true\n',
+      'a job to be deleted stays when its run has ended',
+    ],
+    [
+      "    cache.change(id, doc, fields.delete_requested, '1')\n    return 'ending'\n",
+      "    return 'ending'\n",
+      'a tree to be deleted loses only its leaves',
+    ],
+  ),
+  ...of(
+    15,
+    'lib/job/create.lua',
+    [
+      'if parent_doc and parent_doc.terminating and not born then journal.refuse',
+      'if false then journal.refuse',
+      'a terminating job gets a child from outside',
+    ],
+    ['if parent_doc and parent_doc.terminating then\n', 'if false then\n', 'a child of a terminating job lives on'],
+  ),
+  ...of(
+    15,
+    'scripts/extend.lua',
+    [
+      "(doc.terminating == TERMINATING.asked and '!' or '')",
+      "''",
+      'a lane never hears that a job of its runs is to end',
+    ],
+    [' and not is_ending then', ' then', 'a run never hears that its job is to end'],
+  ),
+  ...of(15, 'lib/job/rerun.lua', [
+    '  cache.change(id, doc, fields.delete_requested, nil)\n',
+    '',
+    'a job that was brought back goes all the same',
+  ]),
+  ...of(
+    15,
+    'lib/run/finish.lua',
+    [
+      '  if doc.terminating then return ending.terminate_now(id, doc) end\n',
+      '',
+      'a commit forgets that the job is to end',
+    ],
+    [
+      "if run.ending == 'checkpoint' and doc.terminating == TERMINATING.asked then",
+      'if false then',
+      'a run of a terminating job continues by checkpoints',
+    ],
+  ),
+  ...of(15, 'lib/job/ending.lua', [
+    '  if doc.has_shutdown then\n    cache.change(id, doc, fields.terminating, TERMINATING.asked)\n',
+    '  if true then\n    cache.change(id, doc, fields.terminating, TERMINATING.asked)\n',
+    'a released job without a shutdown hook does not end',
+  ]),
+  ...of(
+    15,
+    'lib/run/retry.lua',
+    ['if ending.ends_after_release(id, doc)', 'if false', 'a job without a shutdown hook gets a shutdown run'],
+    [
+      '  if doc.terminating then return ending.terminate_now(id, doc) end\n  local lost',
+      '  local lost',
+      'a lost run forgets that the job is to end',
+    ],
+  ),
+  ...of(15, 'lib/job/queueing.lua', [
+    'if doc.terminating or doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end',
+    'if doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end',
+    'input wakes a job that is terminating',
+  ]),
+  ...of(15, 'lib/job/ending.lua', [
+    '  if doc.has_shutdown then\n    local was',
+    '  if false then\n    local was',
+    'there is no shutdown run',
+  ]),
+  ...of(
+    16,
+    'lib/job/rerun.lua',
+    [
+      '  rerun.spare(id, doc)\n  cache.change(id, doc, fields.ended_at, nil)\n',
+      '  cache.change(id, doc, fields.ended_at, nil)\n',
+      'force does not bring a terminating job back',
+    ],
+    [
+      'if doc.place == PLACE.failed then cache.change(id, doc, fields.failures, nil) end',
+      '',
+      'a failed job still counts its attempts',
+    ],
+  ),
+  ...of(
+    16,
+    'lib/run/ops/on_jobs.lua',
+    ['  if stopped and not force then\n', '  if false then\n', 'any run wakes a terminated job'],
+    ['if doc.terminating == TERMINATING.asked then rerun.spare(id, doc) end', '', 'force during a run is forgotten'],
+  ),
+  ...of(16, 'lib/run/finish.lua', [
+    '    if own and not doc.gone then\n',
+    '    if false then\n',
+    'force during the shutdown run is forgotten',
+  ]),
+  ...of(16, 'lib/job/ending.lua', [
+    '  if doc.place == PLACE.terminated or doc.terminating then return end\n',
+    '  if states.resting[doc.place] or doc.terminating then return end\n',
+    'a job at rest cannot be terminated',
+  ]),
+  ...of(17, 'lib/run/claim.lua', [
+    'if doc.not_before and tonumber(doc.not_before) <= time.now then cache.change(id, doc, fields.not_before, nil) end',
+    'cache.change(id, doc, fields.not_before, nil)',
+    'an early run clears a later appointment',
+  ]),
+  ...of(
+    17,
+    'lib/job/queueing.lua',
+    [
+      'math.max(moment, tonumber(doc.backoff_until) or 0, tonumber(doc.lock_until) or 0)',
+      'math.max(moment, tonumber(doc.lock_until) or 0)',
+      'input shortens a backoff',
+    ],
+    [
+      'math.max(moment, tonumber(doc.backoff_until) or 0, tonumber(doc.lock_until) or 0)',
+      'math.max(moment, tonumber(doc.backoff_until) or 0)',
+      'input shortens a lock',
+    ],
+    [
+      '  elseif doc.place == PLACE.timers then\n    queueing.enqueue(id, doc, true)\n',
+      '  elseif doc.place == PLACE.timers then\n    queueing.enqueue(id, doc)\n',
+      'input does not wake a job that waits for a time',
+    ],
+    [
+      "if early then cache.change(id, doc, fields.wanted_early, '1') end",
+      '',
+      'input during a backoff is forgotten for an appointment',
+    ],
+  ),
+  ...of(17, 'lib/run/finish.lua', [
+    '  if not waiting and (doc.not_before or doc.next_slot or doc.sleep_until) then\n',
+    '  if not waiting and doc.next_slot then\n',
+    'a commit forgets the appointment',
+  ]),
+  ...of(17, 'lib/queue/moving.lua', [
+    '      places.move(id, doc, sides.of(q, doc.class, doc.tag), nil, nil, true)\n',
+    "      places.move(id, doc, doc.not_before and 't' or sides.of(q, doc.class, doc.tag), tonumber(doc.not_before), nil, true)\n",
+    'a registration sends an early job back',
+  ]),
+  ...of(
+    17,
+    'lib/run/ops/on_records.lua',
+    [
+      'if doc.place == PLACE.timers or (not doc.place and postponed) or',
+      'if doc.place == PLACE.timers or (not doc.place and (tonumber(doc.not_before) or 0) > time.now) or',
+      'a new priority sends an early job back',
+    ],
+    [
+      'if doc.place == PLACE.pull and queueing.own_moment(doc) > time.now then',
+      'if false then',
+      'a new slot sends an early job of a pull worker back',
+    ],
+    [' and moved and not doc.wanted_early)', ' and moved)', 'a new slot takes the turn of an early job'],
+    [
+      '  if postponed then cache.change(me.id, doc, fields.wanted_early, nil) end\n',
+      '',
+      'a new time does not postpone an early job of a pull worker',
+    ],
+  ),
+  ...of(
+    18,
+    'lib/run/claim.lua',
+    [
+      'if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end',
+      '',
+      'a locked job is leased',
+    ],
+    [
+      'if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end',
+      'if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc) end',
+      'a locked job forgets that it was ready',
+    ],
+    [
+      '(doc.place and doc.place ~= PLACE.pull) or (tonumber(doc.lock_until) or 0) > time.now then',
+      '(doc.place and doc.place ~= PLACE.pull) then',
+      'a locked job is leased to a claim by its id',
+    ],
+  ),
+  ...of(
+    18,
+    'lib/run/ops/of_callers.lua',
+    [
+      "if doc.place == PLACE.leased then journal.refuse('BUSY'",
+      "if false then journal.refuse('BUSY'",
+      'a running job is locked',
+    ],
+    [
+      "if (tonumber(doc.lock_until) or 0) > time.now then journal.refuse('BUSY'",
+      "if false then journal.refuse('BUSY'",
+      'a lock is taken from its holder',
+    ],
+    ['or doc.lock_token ~= token then', 'then', 'anybody unlocks'],
+    ['  if doc.place == PLACE.timers then queueing.enqueue(me.id, doc) end\n', '', 'an unlocked job waits on'],
+  ),
+]

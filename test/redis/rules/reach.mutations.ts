@@ -1,0 +1,43 @@
+import { of } from '../mutation.ts'
+
+export const mutations = [
+  ...of(
+    70,
+    'lib/run/ops/reach.lua',
+    ["me.token and me.reach ~= 'all' and trees.root", 'false and trees.root', 'a run changes anybody’s job'],
+    ["me.token and me.reach ~= 'all' and trees.root", 'me.token and trees.root', 'reach all is not heard'],
+  ),
+  ...of(70, 'lib/run/ops/on_jobs.lua', [
+    "if force and me.token and me.reach ~= 'all' then",
+    'if false then',
+    'every run may delete with force',
+  ]),
+  ...of(70, 'lib/run/ops/on_families.lua', [
+    '  cache.need(orphan)\n  reach.check(me, orphan)\n',
+    '  cache.need(orphan)\n',
+    'a run adopts anybody’s job',
+  ]),
+  ...of(70, 'lib/run/ops/reach.lua', [
+    'trees.root(id) ~= trees.root(me.id)',
+    'trees.root(id) ~= me.id',
+    'a run cannot reach up',
+  ]),
+  ...of(70, 'lib/family/kin.lua', [
+    '  if not parent then return end\n  kin.memo.roots = nil\n',
+    '  if not parent then return end\n',
+    'a detached child stays in the family',
+  ]),
+  ...of(
+    71,
+    'lib/family/births.lua',
+    ['if born > MAX_BORN then', 'if false then', 'a job leads to any number of further jobs'],
+    ['if level + 1 > MAX_LEVELS then', 'if false then', 'families grow to any depth'],
+    ["(parent_doc.root_and_level or ''):match", "(''):match", 'each job counts its own children alone'],
+    ['  cache.change(root, root_doc, fields.descendants, numbers.int(born))\n', '', 'nobody is counted'],
+  ),
+  ...of(71, 'lib/family/erase.lua', [
+    '  if doc.root_and_level then births.uncount(doc) end\n',
+    '',
+    'a departed process is counted forever',
+  ]),
+]
