@@ -25,15 +25,18 @@ afterAll(() => pages.close())
 
 const opened = (html: string): string | undefined => /aria-current="page"[^>]*data-hotkey="\w">(\w+) /.exec(html)?.[1]
 
-test('a failed job opens at its error, with its args below it; another job at its log', async () => {
+test('a failed job shows its error and args above its timeline, and opens at its log like another job', async () => {
   const [failed, waiting] = [await pages.make('declined', { args: '"ORD-7" ' as never }), await pages.make('waits')]
   await Promise.all([pages.rest(failed), pages.rest(waiting)])
   const html = await reader.html(`/ui/jobs/${failed}`)
-  expect(opened(html)).toBe('Errors')
+  expect(opened(html)).toBe('Log')
   expect(html).toContain('Why it failed')
-  expect(html).toMatch(/<b>card declined<\/b>.*<h3>Args<\/h3>.*ORD-7/s)
-  expect(opened(await reader.html(`/ui/jobs/${failed}?tab=log`))).toBe('Log')
-  expect(opened(await reader.html(`/ui/jobs/${waiting}`))).toBe('Log')
+  expect(html).toMatch(/id="failure".*<b>card declined<\/b>.*<h3>This job<\/h3>.*ORD-7.*<h2>Timeline<\/h2>/s)
+  expect(html).toContain('No recent job of declined has completed.')
+  expect(opened(await reader.html(`/ui/jobs/${failed}?tab=errors`))).toBe('Errors')
+  const other = await reader.html(`/ui/jobs/${waiting}`)
+  expect(opened(other)).toBe('Log')
+  expect(other).not.toContain('id="failure"')
 })
 
 test('the page of a paused queue names the key that paused it, with the reason', async () => {

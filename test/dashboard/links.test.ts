@@ -75,7 +75,7 @@ test('a run in the timeline links to its details, and its address alone opens it
   }
   // Another tab closes the run.
   const [, log] = /href="([^"]*)"[^>]*>\s*Log /.exec(await visitor.html(`${way}?run=1`))!
-  expect(log).toBe(`${way}?tab=log#tabs`)
+  expect(log).toBe(`${way}#tabs`)
 })
 
 test('the log is read back from the moment of the address, and the timeline marks it', async () => {

@@ -108,7 +108,7 @@ export function Head({ job, runs }: { job: JobView; runs: readonly PastRun[] }) 
             Run now
           </Act>
         )}
-        <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e" wide>
+        <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e" wide={status !== 'failed'}>
           Again with changes
         </LinkButton>
         <Act

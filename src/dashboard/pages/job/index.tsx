@@ -10,10 +10,11 @@ import { Listen, LOG } from '../../parts/listen.tsx'
 import { shareOf } from '../../words/job.ts'
 import type { Family } from '../../words/timeline.ts'
 import { acts } from './acts.ts'
+import { Failure, type FailureData, failureOf } from './failure.tsx'
 import { Head } from './head.tsx'
 import { type PortRow, Ports } from './ports.tsx'
 import { Rail } from './rail.tsx'
-import { isTab, type Tab, type TabData, Tabs, tabAtFirst } from './tabs.tsx'
+import { FIRST_TAB, isTab, type Tab, type TabData, Tabs } from './tabs.tsx'
 import { Timeline } from './timeline.tsx'
 import { Why } from './why.tsx'
 
@@ -39,6 +40,7 @@ export type JobData = {
   tab: TabData
   folded: boolean
   at?: number
+  failure?: FailureData
 }
 
 type Steps = Awaited<ReturnType<Engine['jobs']['steps']>>
@@ -128,14 +130,15 @@ async function load(asked: Asked): Promise<JobData> {
   // An address with a moment shows the log of that moment.
   const isAtMoment = momentIn(query) !== undefined || query.has('tail')
   const opened = isTab(given) ? given : isAtMoment ? 'log' : undefined
-  const [{ job, runs }, steps, ports, why, children, shown, { limits }] = await Promise.all([
+  const [{ job, runs }, steps, ports, why, children, shown, { limits }, failure] = await Promise.all([
     found,
     engine.jobs.steps(ref),
     found.then(({ job }) => looked(engine, job, portsOf(job, query.get('port')))),
     whyOf(asked, ref),
     found.then(({ job }) => childrenOf(engine, job)),
-    tabOf(asked, opened ?? 'log'),
+    tabOf(asked, opened ?? FIRST_TAB),
     asked.cache.bounds(),
+    found.then(({ job }) => failureOf(asked, job)),
   ]).catch((error) => gone(asked, error))
   const names = new Map(Object.entries(job.children).map(([name, { id }]) => [id, name]))
   const family = children.map((child) => ({
@@ -143,10 +146,9 @@ async function load(asked: Asked): Promise<JobData> {
     job: child,
     share: shareOf(child.progress),
   }))
-  const tab = opened ? shown : { ...shown, name: tabAtFirst(job) }
   const folded = query.get('scale') !== 'true'
   const morePorts = portsIn(job) - ports.length
-  return { job, why, limits, family, runs, steps, ports, morePorts, tab, folded, at: momentIn(query) }
+  return { job, why, limits, family, runs, steps, ports, morePorts, tab: shown, folded, at: momentIn(query), failure }
 }
 
 /** Listens to the job and its children while it may change; to its log while the tail is on. */
@@ -170,6 +172,7 @@ function View({ data, query }: { data: JobData; query: URLSearchParams }) {
       <Why job={job} why={data.why} family={data.family} limits={data.limits} />
       <div class="jobcols">
         <div class="stack">
+          {data.failure && <Failure job={job} runs={data.runs} log={tab.log} data={data.failure} />}
           <Timeline
             {...{ job, runs: data.runs, family: data.family, folded: data.folded, at: data.at }}
             steps={data.steps.steps.slice(0, STEPS)}

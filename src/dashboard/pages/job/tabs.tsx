@@ -8,6 +8,7 @@ import type { JobView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useLook, useWay } from '../../look.ts'
 import { Act } from '../../parts/act.tsx'
+import { Fault } from '../../parts/fault.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Empty, Link } from '../../parts/layout.tsx'
 import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
@@ -15,10 +16,8 @@ import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value.tsx'
-import { messageOf, stackOf } from '../../words/job.ts'
 import { shownJson } from '../../words/json.ts'
-import { bytes, count, many } from '../../words/number.ts'
-import { stackParts } from '../../words/stack.ts'
+import { bytes, count } from '../../words/number.ts'
 import { title } from '../../words/text.ts'
 import { moment, span } from '../../words/time.ts'
 import { Runs } from './runs.tsx'
@@ -27,7 +26,7 @@ const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs', 'steps'] as co
 export type Tab = (typeof tabs)[number]
 const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's', args: 'v', errors: 'f' }
 
-export const tabAtFirst = ({ status }: Pick<JobView, 'status'>): Tab => (status === 'failed' ? 'errors' : 'log')
+export const FIRST_TAB: Tab = 'log'
 export const isTab = (name: string): name is Tab => (tabs as readonly string[]).includes(name)
 
 export type TabData = {
@@ -102,67 +101,15 @@ function Result({ job, found }: { job: JobView; found?: TabData['result'] }) {
   )
 }
 
-function Stack({ stack }: { stack: string }) {
-  return (
-    <pre tabindex={0}>
-      {stackParts(stack).map(({ isForeign, lines }) =>
-        isForeign ? (
-          <details>
-            <summary class="link">{many(lines.length, 'library frame')}</summary>
-            {`${lines.join('\n')}\n`}
-          </details>
-        ) : (
-          `${lines.join('\n')}\n`
-        ),
-      )}
-    </pre>
-  )
-}
-
-function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
-  const way = useWay()
-  const stack = stackOf(error)
-  return (
-    <section class="fault">
-      <p>
-        <b>{messageOf(error)}</b>{' '}
-        {at !== undefined && (
-          <>
-            <Ago at={at} />{' '}
-            <Link to={`${way({ tab: 'log', at: new Date(at).toISOString() })}#tabs`}>The log until then</Link>
-          </>
-        )}
-      </p>
-      {stack === undefined ? (
-        <Json value={error} />
-      ) : (
-        <>
-          <Stack stack={stack} />
-          <details class="foot">
-            <summary class="link">As JSON</summary>
-            <Json value={error} />
-          </details>
-        </>
-      )}
-    </section>
-  )
-}
-
 function Errors({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
   const all = failed(runs)
   if (all.length === 0 && job.error === null) return <Empty>No run has failed.</Empty>
   const [last, ...before] = all
   return (
     <>
-      {last ? <ErrorOf error={last.error!} at={last.endedAt} /> : <ErrorOf error={job.error!} />}
-      {job.args !== null && (
-        <section class="fault">
-          <h3>Args</h3>
-          <Json value={job.args} />
-        </section>
-      )}
+      {last ? <Fault error={last.error!} at={last.endedAt} /> : <Fault error={job.error!} />}
       {before.map(({ error, endedAt }) => (
-        <ErrorOf error={error!} at={endedAt} />
+        <Fault error={error!} at={endedAt} />
       ))}
     </>
   )
@@ -234,7 +181,7 @@ export function Tabs(props: Props) {
             const n = numberOf(name, props)
             return (
               <a
-                href={`${base}${way({ tab: name === tabAtFirst(props.job) ? undefined : name, run: undefined })}#tabs`}
+                href={`${base}${way({ tab: name === FIRST_TAB ? undefined : name, run: undefined })}#tabs`}
                 aria-current={props.tab.name === name ? 'page' : undefined}
                 data-hotkey={hotkeys[name]}
               >

@@ -1,0 +1,108 @@
+// What a failed job shows first: its error and args, the last good job of its class, its log, and the deploy that ran it.
+
+import type { PastRun } from '../../../core/run.ts'
+import type { JobView } from '../../../engine/engine.ts'
+import type { Asked } from '../../page.ts'
+import { type Fact, Facts } from '../../parts/facts.tsx'
+import { Fault } from '../../parts/fault.tsx'
+import { Card, Empty, JobId, Link, To } from '../../parts/layout.tsx'
+import { type LogEntry, LogLines } from '../../parts/log.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { Json } from '../../parts/value.tsx'
+import { type DeployMark, deployOfRun, deploysOf } from '../../words/deploy.ts'
+import { ofClass } from '../../words/paths.ts'
+import { span } from '../../words/time.ts'
+import { deploymentsOf } from '../jobs/kinds.tsx'
+
+export type FailureData = { good?: JobView; deploy?: DeployMark & { id: string } }
+
+/** A class has one last good job for all looks of this time. */
+const FRESH = 60_000
+const LINES = 5
+
+/** The job of the same class that completed last. */
+const goodJob = ({ engine, cache }: Asked, { queue, class: name }: JobView): Promise<JobView | undefined> =>
+  cache.get(`good ${queue}/${name}`, FRESH, async () => {
+    const { jobs } = await engine.jobs.list({ queue, class: name, status: 'completed', sort: 'ended', limit: 1 })
+    return jobs[0]
+  })
+
+/** Undefined unless the job has failed. */
+export async function failureOf(asked: Asked, job: JobView): Promise<FailureData | undefined> {
+  if (job.status !== 'failed') return undefined
+  const [good, deployments] = await Promise.all([goodJob(asked, job), deploymentsOf(asked)])
+  return { good, deploy: deployOfRun(deploysOf(deployments), job) }
+}
+
+function Deploy({ deploy, version }: { deploy?: FailureData['deploy']; version: string | null }) {
+  if (!deploy) return <>{version ?? 'unknown version'}</>
+  return (
+    <>
+      <To kind="link mono" to={`/deploys?of=${encodeURIComponent(deploy.id)}&at=${deploy.at}`}>
+        {deploy.version ?? 'unknown version'}
+      </To>{' '}
+      deployed <Ago at={deploy.at} />
+    </>
+  )
+}
+
+/** Duration of the run that ended the job. */
+const tookOf = ({ ranAt, endedAt }: JobView): string => (ranAt && endedAt ? span(endedAt - ranAt) : '–')
+
+function Good({ job, good }: { job: JobView; good?: JobView }) {
+  if (!good) return <Empty>No recent job of {job.class} has completed.</Empty>
+  const facts: Fact[] = [
+    [
+      'Job',
+      <>
+        <JobId id={good.id} /> <Ago at={good.endedAt!} />
+      </>,
+    ],
+    ['Ran for', tookOf(good)],
+    ['Version', good.version && <span class="mono">{good.version}</span>],
+  ]
+  return (
+    <>
+      <div class="body">
+        <Facts of={facts} />
+      </div>
+      {good.args !== null && <Json value={good.args} />}
+    </>
+  )
+}
+
+type FailureProps = { job: JobView; runs: readonly PastRun[]; log: readonly LogEntry[]; data: FailureData }
+
+export function Failure({ job, runs, log, data: { good, deploy } }: FailureProps) {
+  const last = runs.find(({ error }) => error !== undefined)
+  const own = last ? log.filter(({ at }) => at >= last.startedAt) : log
+  const error = last?.error ?? job.error
+  const facts: Fact[] = [
+    ['Ran for', tookOf(job)],
+    ['Deploy', <Deploy deploy={deploy} version={job.version} />],
+  ]
+  return (
+    <Card title="Error" kind="failure" id="failure">
+      {error && <Fault error={error} at={last?.endedAt} />}
+      <div class="pair">
+        <section aria-label="This job">
+          <h3>This job</h3>
+          <div class="body">
+            <Facts of={facts} />
+          </div>
+          {job.args !== null && <Json value={job.args} />}
+        </section>
+        <section aria-label="Last good job">
+          <h3>
+            <Link to={`/jobs?${ofClass(job.queue, job.class)}&status=completed`}>Last good job</Link>
+          </h3>
+          <Good job={job} good={good} />
+        </section>
+      </div>
+      <section class="fault" aria-label="Log of the last run">
+        <h3>Log of the last run</h3>
+        <LogLines entries={own.slice(0, LINES)} of={String(job.id)} />
+      </section>
+    </Card>
+  )
+}

@@ -1,0 +1,56 @@
+// An error of a run: its message, and its stack with the lines of source.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import { useWay } from '../look.ts'
+import { messageOf, stackOf } from '../words/job.ts'
+import { many } from '../words/number.ts'
+import { stackParts } from '../words/stack.ts'
+import { Link } from './layout.tsx'
+import { Ago } from './moment.tsx'
+import { Json } from './value.tsx'
+
+function Stack({ stack }: { stack: string }) {
+  return (
+    <pre tabindex={0}>
+      {stackParts(stack).map(({ isForeign, lines }) =>
+        isForeign ? (
+          <details>
+            <summary class="link">{many(lines.length, 'library frame')}</summary>
+            {`${lines.join('\n')}\n`}
+          </details>
+        ) : (
+          `${lines.join('\n')}\n`
+        ),
+      )}
+    </pre>
+  )
+}
+
+export function Fault({ error, at }: { error: Encoded; at?: number }) {
+  const way = useWay()
+  const stack = stackOf(error)
+  return (
+    <section class="fault">
+      <p>
+        <b>{messageOf(error)}</b>{' '}
+        {at !== undefined && (
+          <>
+            <Ago at={at} />{' '}
+            <Link to={`${way({ tab: 'log', at: new Date(at).toISOString() })}#tabs`}>The log until then</Link>
+          </>
+        )}
+      </p>
+      {stack === undefined ? (
+        <Json value={error} />
+      ) : (
+        <>
+          <Stack stack={stack} />
+          <details class="foot">
+            <summary class="link">As JSON</summary>
+            <Json value={error} />
+          </details>
+        </>
+      )}
+    </section>
+  )
+}
