@@ -36,6 +36,7 @@ export type Deployment = {
     | 'prices'
     | 'version'
     | 'versionUrl'
+    | 'author'
     | 'grace'
     | 'traces'
   >
@@ -144,6 +145,8 @@ function tracesOf(env: Environment): Pick<EngineOptions, 'traces'> {
   return { traces: { endpoint, headers, sample, ...(service && { service }) } }
 }
 
+/** Maximum number of characters of the author of a deploy. */
+const MOST_AUTHOR = 100
 /** Characters of Cloudflare's id of a version, which is unique for one Worker. */
 const SHORT_ID = 8
 
@@ -245,6 +248,7 @@ export function deploymentOf(env: Environment): Deployment {
       ...(env.SIDEJOB_PRICES ? { prices: readPrices(env.SIDEJOB_PRICES) } : {}),
       ...(env.SIDEJOB_HISTORY ? { history: wholeNumber('SIDEJOB_HISTORY', env.SIDEJOB_HISTORY, MOST_HISTORY) } : {}),
       version: versionOf(env),
+      ...(env.SIDEJOB_AUTHOR ? { author: env.SIDEJOB_AUTHOR.slice(0, MOST_AUTHOR) } : {}),
       ...tracesOf(env),
       versionUrl: versionUrlOf(env),
       // A local stack replaces its only process at once.

@@ -93,6 +93,11 @@ export const settings = {
       "Address of this version alone, for classes with `pin`; `{id}` is the start of the id of Cloudflare's version ([changing-code.md](changing-code.md#pin-a-class)). `sidejob deploy` sets it if `preview_urls` is true.",
     without: 'a deployment with pinned classes answers 500',
   },
+  SIDEJOB_AUTHOR: {
+    about: 'Logging',
+    means: 'Author of the deployed commit, shown with its deploy. `sidejob deploy` sets it.',
+    without: 'deploys have no author',
+  },
   SIDEJOB_HISTORY: {
     about: 'Lanes',
     means:

@@ -31,7 +31,7 @@ export const deployCommands: Record<string, Command> = {
     async run(client, _, { show, json }) {
       const answer = await client.deployments.list()
       const rows = answer.deployments.flatMap(({ id, deploys }) => deploys.map((one) => ({ deployment: id, ...one })))
-      show(json ? answer : rows.sort((a, b) => (a.at < b.at ? 1 : -1)), ['at', 'version', 'deployment'])
+      show(json ? answer : rows.sort((a, b) => (a.at < b.at ? 1 : -1)), ['at', 'version', 'author', 'deployment'])
     },
   },
   'deploys compare': {

@@ -67,6 +67,7 @@ export type Shape = {
   version?: string
   /** Pattern of the addresses of single versions, if the Worker has preview URLs. */
   versionUrl?: string
+  author?: string
   workersDev: boolean
 }
 
@@ -91,11 +92,11 @@ const bucketsFor = ({ r2_buckets }: Raw, { bucket, names }: Shape): Pick<Raw, 'r
 
 /** The configuration of one deployment, without parts that the account lacks. */
 export function configFor(raw: Raw, shape: Shape): Raw {
-  const { names, account, placement, cron, workersDev, version, versionUrl } = shape
+  const { names, account, placement, cron, workersDev, version, author, versionUrl } = shape
   const vars = {
     ...(versionUrl ? { SIDEJOB_VERSION_URL: versionUrl } : {}),
     ...raw.vars,
-    ...(version ? { SIDEJOB_VERSION: version } : {}),
+    ...(version ? { SIDEJOB_VERSION: version, ...(author && { SIDEJOB_AUTHOR: author }) } : {}),
   }
   return {
     version_metadata: versionMetadata,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { askAgain, runAgain } from './again.ts'
 import { checkHealth, checkSignature, checkTick, type Found } from './checks.ts'
 import { type Cloudflare, createCloudflare } from './cloudflare.ts'
-import { commitOf } from './code-version.ts'
+import { authorOf, commitOf } from './code-version.ts'
 import { configFor, cronsOf, hasFiles, type Project, readProject, warningsFor, withConfig } from './config.ts'
 import {
   type Database,
@@ -201,7 +201,8 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const bucket = hasFiles(project.raw) && (await makeBucket(names, means, say))
   const { account } = means
   const version = env.SIDEJOB_VERSION || (project.raw.vars?.SIDEJOB_VERSION as string) || commitOf(project.root)
-  const shape = { names, account, bucket, placement, cron, workersDev, version, versionUrl }
+  const author = env.SIDEJOB_AUTHOR || (project.raw.vars?.SIDEJOB_AUTHOR as string) || authorOf(project.root)
+  const shape = { names, account, bucket, placement, cron, workersDev, version, author, versionUrl }
   const deployed = configFor(project.raw, shape)
   await withConfig(project, deployed, (path) =>
     withSecrets(folder, { ...plan.given, ...fresh, PUBLIC_URL: origin }, (file) =>

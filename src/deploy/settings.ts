@@ -21,11 +21,13 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
 }
 
-/** Secrets of a Worker. A movable clock is only for tests; a version belongs to one upload, so it is no secret. */
+/** Secrets of a Worker. A movable clock is only for tests; version and author belong to one upload, so they are no secrets. */
 const told = [
   ...new Set([
     ...Object.keys(needed),
-    ...Object.keys(settings).filter((name) => !['SIDEJOB_TEST_CLOCK', 'SIDEJOB_VERSION'].includes(name)),
+    ...Object.keys(settings).filter(
+      (name) => !['SIDEJOB_TEST_CLOCK', 'SIDEJOB_VERSION', 'SIDEJOB_AUTHOR'].includes(name),
+    ),
   ]),
 ]
 

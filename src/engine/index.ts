@@ -132,6 +132,8 @@ export type EngineOptions = {
   version?: string
   /** Address of this version alone, for classes with `pin`. */
   versionUrl?: string
+  /** Author of that code, shown with its deploy. */
+  author?: string
   /** Milliseconds for which the classes of a replaced version stay registered; default 10 minutes. */
   grace?: number
   /** Prices that turn the usage of a job into costs. */
@@ -173,6 +175,7 @@ function assemble(options: EngineOptions) {
     retry: options.retry,
     version: options.version,
     versionUrl: options.versionUrl,
+    author: options.author,
     grace: options.grace,
   })
   const bells = createBells(options.qstash)

@@ -6,7 +6,8 @@ import { classCounts } from '../core/stats.ts'
 import { route } from './route.ts'
 
 const version = z.string().nullable().meta({ description: 'version of the code, such as a commit; null if unknown' })
-const deploy = z.object({ version, at: moment })
+const author = z.string().nullable().meta({ description: 'author of the code; null if unknown' })
+const deploy = z.object({ version, author, at: moment })
 
 const deploymentList = z.object({
   deployments: z.array(

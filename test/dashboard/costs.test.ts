@@ -119,6 +119,14 @@ counted('a job with children and a chain of three to a limit costs no more than 
   await grown.close()
 })
 
+counted('a look at a failed job costs at most 32 commands, and as few as another job after it', async () => {
+  const { jobs } = await pages.engine.jobs.list({ status: 'failed' })
+  const { first, next } = await looks(`/jobs/${jobs[0]!.id}`)
+  console.log(first, next)
+  expect(first.commands).toBeLessThanOrEqual(32)
+  expect(next.commands).toBeLessThanOrEqual(most['/jobs/:job']![1])
+})
+
 counted(
   'the first look at the Overview costs 12 commands if no job has failed and no job waits at a limit',
   async () => {

@@ -40,7 +40,13 @@ describe.skipIf(!program())('the page of a failed job', { timeout: 60_000 }, () 
 
   async function ran(version: string, isBroken: boolean, order: string): Promise<number> {
     const locate = async (stack: string) => mappedStack(stack, table)
-    const engine = createEngine({ ...site.engineOptions, workers: [charge(isBroken)], version, locate })
+    const engine = createEngine({
+      ...site.engineOptions,
+      workers: [charge(isBroken)],
+      version,
+      author: 'Ann Lee',
+      locate,
+    })
     await engine.tick()
     const args = encodeValue({ order })
     const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: 'charge', args }])
@@ -87,7 +93,7 @@ describe.skipIf(!program())('the page of a failed job', { timeout: 60_000 }, () 
         expect(stack.match(/^[> ] +\d+ \| /gm)).toHaveLength(5)
         expect(stack).toContain('> 12 | const line12 = 12')
         const [own, other] = [failure.getByLabel('This job'), failure.getByLabel('Last good job')]
-        expect(await own.innerText()).toMatch(/88f62d2b deployed .*ORD-2/s)
+        expect(await own.innerText()).toMatch(/88f62d2b deployed .* by Ann Lee.*ORD-2/s)
         expect(await other.innerText()).toMatch(new RegExp(`#${good}.*a41c07e9.*ORD-1`, 's'))
         expect(await failure.getByLabel('Log of the last run').innerText()).toContain('charging ORD-2')
         const { height } = page.viewportSize()!

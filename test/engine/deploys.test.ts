@@ -28,7 +28,7 @@ async function deploy(version: string, broken = false) {
       if (broken) throw new Error(`no memory in ${version}`)
     },
   })
-  const engine = createEngine({ ...kit.engineOptions, workers: [resize as Worker], version })
+  const engine = createEngine({ ...kit.engineOptions, workers: [resize as Worker], version, author: 'Ann' })
   await engine.tick()
   return {
     engine,
@@ -52,6 +52,7 @@ test('a deployment lists its deploys with their versions, newest first, also if 
   const { version, deploys } = await only()
   expect(version).toBe('v3')
   expect(deploys.map((one) => one.version)).toEqual(['v3', 'v2', 'v1'])
+  expect(deploys.map(({ author }) => author)).toEqual(['Ann', 'Ann', 'Ann'])
   for (const [i, expected] of [at[3]!, at[1]!, at[0]!].entries())
     expect(Math.abs(deploys[i]!.at - expected)).toBeLessThan(5_000)
 })

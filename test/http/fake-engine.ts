@@ -23,7 +23,7 @@ import type {
 import type { Engine } from '../../src/engine/index.ts'
 
 const T = 1_800_000_000_000
-const deployed = { version: '88f62d2b', at: T }
+const deployed = { version: '88f62d2b', author: 'Ann', at: T }
 export const zeroes = { made: 0, runs: 0, errors: 0, completed: 0, failed: 0, terminated: 0, lost: 0, skipped: 0 }
 
 export const facts: JobFacts = {

@@ -132,6 +132,7 @@ function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
         </To>
       ),
     },
+    { head: 'Author', kind: 'dim', cell: ({ author }) => (author ? <Name of={author} most={40} /> : '–') },
     { head: 'Deployment', kind: 'dim mono', cell: ({ id }) => id },
     { head: '#Deployed', cell: ({ at }) => <Ago at={at} /> },
   ]

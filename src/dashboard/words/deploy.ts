@@ -1,6 +1,6 @@
 // Deploys, named by the version of their code.
 
-export type DeployMark = { at: number; version: string | null }
+export type DeployMark = { at: number; version: string | null; author?: string | null }
 
 type Deployed = { id: string; deploys: readonly DeployMark[] }
 

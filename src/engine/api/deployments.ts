@@ -14,8 +14,8 @@ type QueueTexts = { queue: string; texts: string[] }
 /** Counts by class at a time. Each has the texts of that day and of the day before. */
 type Mark = { at: number; queues: QueueTexts[] }
 
-type DeployView = { version: string | null; at: number }
-type DeploymentView = DeployView & { id: string; classes: number; deploys: DeployView[] }
+type DeployView = { version: string | null; author: string | null; at: number }
+type DeploymentView = Omit<DeployView, 'author'> & { id: string; classes: number; deploys: DeployView[] }
 type OfPeriod = Pick<ClassCount, 'counts' | 'took'>
 type ComparedClass = {
   queue: string
@@ -33,8 +33,9 @@ type Comparison = DeployView & {
   more: boolean
 }
 
-const viewOf = ({ version = null as string | null, at }: { version?: string | null; at: number }): DeployView => ({
-  version,
+const viewOf = ({ version, author, at }: Deploy): DeployView => ({
+  version: version ?? null,
+  author: author ?? null,
   at,
 })
 

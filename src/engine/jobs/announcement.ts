@@ -27,6 +27,8 @@ export type AnnouncerOptions = {
   version?: string
   /** The address of this version alone, if it has pinned classes. */
   versionUrl?: string
+  /** Author of that code. */
+  author?: string
   /** Milliseconds for which the classes of a replaced version stay. */
   grace?: number
 }
@@ -44,7 +46,7 @@ export type CodeVersion = {
   crons?: string[]
 }
 
-export type Deploy = { version?: string; at: number }
+export type Deploy = { version?: string; author?: string; at: number }
 
 /**
  * `versions` may serve now, the newest first, and `classes` and `crons` are their union. `hashes` also remembers former
@@ -143,7 +145,7 @@ type Found = { own?: Deployment; others: Deployment[] }
 
 /** Without `known` it reads the announcements with one command. */
 export function createAnnouncer(options: AnnouncerOptions) {
-  const { store, deployment, classes, now, setCron, version, versionUrl, grace = GRACE } = options
+  const { store, deployment, classes, now, setCron, version, author, versionUrl, grace = GRACE } = options
 
   async function schedule(repeating: Announced[], gone: string[]): Promise<void> {
     if (!setCron) return
@@ -242,7 +244,10 @@ export function createAnnouncer(options: AnnouncerOptions) {
     const isSame = isDeploy && front?.defined === defined && members.includes(`${id} ${front.hash}`)
     await carryOut(found, serving, joins && !isSame)
     if (joins && version && versionUrl) await announceVersion(version, { url: versionUrl, at: time })
-    const deploys = [...(isDeploy ? [{ at: time, ...(version ? { version } : {}) }] : []), ...(own?.deploys ?? [])]
+    const deploys = [
+      ...(isDeploy ? [{ at: time, ...(version ? { version } : {}), ...(author ? { author } : {}) }] : []),
+      ...(own?.deploys ?? []),
+    ]
     const stays = new Set(serving.map((one) => `${id} ${one.hash}`))
     const gone = members.filter((one) => !stays.has(one))
     await store.setDeployment(id, JSON.stringify(deploymentOf(serving, deploys, own)), hash, gone)

@@ -217,6 +217,7 @@ export type RegistryOptions = {
   setCron?: SetCron
   retry?: Retry
   version?: string
+  author?: string
   versionUrl?: string
   grace?: number
 }

@@ -8,7 +8,7 @@ import { experimental_readRawConfig as readRawConfig } from 'wrangler'
 import { probe } from '../../../infra/probe/index.ts'
 import { development } from '../../../infra/stand-ins/qstash.ts'
 import { planOf as initPlan } from '../../../src/cli/project/init/plan.ts'
-import { commitOf } from '../../../src/deploy/code-version.ts'
+import { authorOf, commitOf } from '../../../src/deploy/code-version.ts'
 import { configFor, readProject, warningsFor } from '../../../src/deploy/config.ts'
 import { distanceWarnings, placementOf, qstashRegion } from '../../../src/deploy/database.ts'
 import { adviceFor } from '../../../src/deploy/failure.ts'
@@ -150,12 +150,14 @@ test('the configuration of a deployment has its names, and every path as the pro
   })
 })
 
-test('a deployment has the commit of its folder as a variable, next to its own variables', () => {
-  const { vars } = configFor({ vars: { GREETING: 'hello' } }, { ...shape, version: '88f62d2b' })
-  expect(vars).toEqual({ GREETING: 'hello', SIDEJOB_VERSION: '88f62d2b' })
+test('a deployment has the commit of its folder and its author as variables, next to its own variables', () => {
+  const { vars } = configFor({ vars: { GREETING: 'hello' } }, { ...shape, version: '88f62d2b', author: 'Ann' })
+  expect(vars).toEqual({ GREETING: 'hello', SIDEJOB_VERSION: '88f62d2b', SIDEJOB_AUTHOR: 'Ann' })
   expect(configFor({}, shape).vars).toBeUndefined()
   expect(commitOf(root)).toMatch(/^[0-9a-f]{8,}(-dirty)?$/)
   expect(commitOf('/')).toBeUndefined()
+  expect(authorOf(root)).toMatch(/\S/)
+  expect(authorOf('/')).toBeUndefined()
   const { given: secrets } = planOf({ ...given, SIDEJOB_VERSION: '88f62d2b' })
   expect(secrets).not.toHaveProperty('SIDEJOB_VERSION')
 })
@@ -276,9 +278,9 @@ test('no advice for unknown values', () => {
   expect(adviceFor('a comet has struck')).toBeUndefined()
 })
 
-test('every setting of the Worker is a secret, except the clock of tests and the version of an upload', () => {
+test('every setting of the Worker is a secret, except the clock of tests and the version and author of an upload', () => {
   const all = planOf(Object.fromEntries(told.map((name) => [name, 'x'])))
-  const others = ['SIDEJOB_TEST_CLOCK', 'SIDEJOB_VERSION']
+  const others = ['SIDEJOB_TEST_CLOCK', 'SIDEJOB_VERSION', 'SIDEJOB_AUTHOR']
   expect(Object.keys(all.given).sort()).toEqual(told.filter((name) => !others.includes(name)).sort())
 })
 

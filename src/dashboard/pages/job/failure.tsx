@@ -8,6 +8,7 @@ import { Fault } from '../../parts/fault.tsx'
 import { Card, Empty, JobId, Link, To } from '../../parts/layout.tsx'
 import { type LogEntry, LogLines } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Json } from '../../parts/value.tsx'
 import { type DeployMark, deployOfRun, deploysOf } from '../../words/deploy.ts'
 import { ofClass } from '../../words/paths.ts'
@@ -42,6 +43,12 @@ function Deploy({ deploy, version }: { deploy?: FailureData['deploy']; version: 
         {deploy.version ?? 'unknown version'}
       </To>{' '}
       deployed <Ago at={deploy.at} />
+      {deploy.author && (
+        <>
+          {' '}
+          by <Name of={deploy.author} most={40} />
+        </>
+      )}
     </>
   )
 }
