@@ -1,4 +1,4 @@
-// What a failed job shows first: its error and args, the last good job of its class, its log, and the deploy that ran it.
+// The first part of the page of a failed job: error, args, last good job of the class, log and deploy.
 
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'
