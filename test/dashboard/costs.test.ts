@@ -119,11 +119,10 @@ counted('a job with children and a chain of three to a limit costs no more than 
   await grown.close()
 })
 
-counted('a look at a failed job costs at most 32 commands, and as few as another job after it', async () => {
+counted('a look at a failed job costs at most 24 commands first, and as few as another job after it', async () => {
   const { jobs } = await pages.engine.jobs.list({ status: 'failed' })
   const { first, next } = await looks(`/jobs/${jobs[0]!.id}`)
-  console.log(first, next)
-  expect(first.commands).toBeLessThanOrEqual(32)
+  expect(first.commands).toBeLessThanOrEqual(24)
   expect(next.commands).toBeLessThanOrEqual(most['/jobs/:job']![1])
 })
 
