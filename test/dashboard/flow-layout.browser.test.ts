@@ -76,6 +76,8 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
   /** Pairs that lie on each other, in the drawing's own units. */
   const overlaps = (page: Page) =>
     page.evaluate(() => {
+      // Texts outside of the visible part are measured too.
+      for (const node of document.querySelectorAll('[data-off]')) node.removeAttribute('data-off')
       type Rect = { what: string; wire?: string; left: number; right: number; top: number; bottom: number }
       const rectOf = (element: Element, what: string, wire?: string): Rect => {
         const { left, right, top, bottom } = element.getBoundingClientRect()
@@ -163,6 +165,27 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       const near = await seen()
       expect(near.small).toEqual(['.cls', '.fact', '.pn', '.badge', '.node .port'])
       expect(far.height).toBeGreaterThan(near.height * 1.3)
+    })
+  })
+
+  test('texts outside of the visible part are not drawn, and are drawn when the part moves', async () => {
+    await as(['read'], `/flows/${await make(100)}`, async (page) => {
+      while ((await page.locator('[data-board].far').count()) > 0)
+        await page.getByRole('button', { name: 'Zoom in' }).click()
+      const shown = () =>
+        page
+          .locator('.board .node .name')
+          .evaluateAll((names) =>
+            names.filter((name) => name.getClientRects().length > 0).map((name) => name.textContent),
+          )
+      expect((await shown()).length).toBeLessThan(60)
+      for (const name of ['load_0', 'index_99']) {
+        await page.locator(`.board [data-name="${name}"]`).focus()
+        expect(await shown()).toContain(name)
+      }
+      expect(await shown()).not.toContain('load_0')
+      await page.getByRole('button', { name: 'All of it' }).click()
+      expect(await page.locator('.board [data-off]').count()).toBe(0)
     })
   })
 

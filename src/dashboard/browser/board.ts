@@ -81,6 +81,8 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   let opened = `${data.node} ${data.wire}`
   const state: State = { shape: '', live: data, offset: Date.now() - clockOf() }
 
+  view.onShow((_, shown) => state.drawing?.cull(shown))
+
   /** `soon`: draws parts in the next frames. */
   function draw(how: 'atOnce' | 'soon' = 'atOnce'): void {
     const shape = shapeOf(dataIn(state))

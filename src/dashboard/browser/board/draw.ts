@@ -1,7 +1,7 @@
 // Draws a graph once for each shape, then writes only changes.
 
 import type { Beads } from './beads.ts'
-import type { Layout, Placed } from './layout.ts'
+import type { Box, Layout, Placed } from './layout.ts'
 import { LABEL, portY, shortPort } from './layout.ts'
 import { make, set, write } from './svg.ts'
 
@@ -151,6 +151,14 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
         lengthAdjust: 'spacingAndGlyphs',
       })
       set(parts.badge, { transform: `translate(${Number(x) - long / 2} ${Number(y) - 11})` })
+    },
+    /** Hides the texts of nodes outside of this box: the browser lays out all shown texts in each frame of a zoom. */
+    cull({ x, y, width, height }: Box): void {
+      for (const [name, { box: group }] of nodes) {
+        const { box } = layout.nodes.get(name)!
+        const isIn = box.x + box.width > x && box.x < x + width && box.y + box.height > y && box.y < y + height
+        if (isIn === group.hasAttribute('data-off')) group.toggleAttribute('data-off', !isIn)
+      }
     },
     nodeAt: (name: string): SVGElement | undefined => nodes.get(name)?.box,
   }

@@ -11,13 +11,22 @@ const FARTHEST = 0.13
 export function createView(svg: SVGSVGElement) {
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
   let seen: Box = all
-  const told: ((seen: Box) => void)[] = []
+  const told: ((seen: Box, shown: Box) => void)[] = []
+
+  /** The part of the drawing on the screen: more than `seen` if the board has other proportions. */
+  function shown(): Box {
+    const { clientWidth = 1, clientHeight = 1 } = svg.parentElement ?? {}
+    const scale = Math.min(clientWidth / seen.width, clientHeight / seen.height)
+    const [width, height] = [clientWidth / scale, clientHeight / scale]
+    return { x: seen.x - (width - seen.width) / 2, y: seen.y - (height - seen.height) / 2, width, height }
+  }
+
   function show(): void {
     svg.setAttribute('viewBox', `${seen.x} ${seen.y} ${seen.width} ${seen.height}`)
     const scale = (svg.parentElement?.clientWidth ?? 0) / seen.width
     svg.classList.toggle('far', scale < FAR)
     svg.classList.toggle('farthest', scale < FARTHEST)
-    for (const tell of told) tell(seen)
+    for (const tell of told) tell(seen, shown())
   }
 
   function centre({ x, y }: { x: number; y: number }): void {
@@ -80,7 +89,7 @@ export function createView(svg: SVGSVGElement) {
   return {
     at,
     centre,
-    onShow: (tell: (seen: Box) => void): void => void told.push(tell),
+    onShow: (tell: (seen: Box, shown: Box) => void): void => void told.push(tell),
     reveal({ x, y, width, height }: Box): void {
       const isIn = x >= seen.x && y >= seen.y && x + width <= seen.x + seen.width && y + height <= seen.y + seen.height
       if (!isIn) centre({ x: x + width / 2, y: y + height / 2 })
