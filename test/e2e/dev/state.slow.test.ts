@@ -110,7 +110,7 @@ test('KV, R2, D1, Durable Objects and jobs are there after a restart, D1 as wran
   expect(wrangler('d1', 'execute', 'shop', '--local', '--json', '--command', 'select item from orders')).toContain(
     '"item": "book"',
   )
-})
+}, 120_000)
 
 test('with persist: false a start finds no data of earlier starts', async () => {
   const stack = await start(false)
