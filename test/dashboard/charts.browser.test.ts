@@ -143,7 +143,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
   test('the chart of a queue shows the range that the address says', () =>
     at('/queues/shop?range=1h', async (page) => {
       expect(await page.getByRole('img', { name: /3 jobs completed and 2 failed in the last 1 h/ }).count()).toBe(1)
-      await page.getByRole('link', { name: 'The last quarter of the chart' }).press('Enter')
+      await page.getByRole('link', { name: 'Zoom in to the last quarter of the chart' }).press('Enter')
       await page.waitForURL(/\/queues\/shop\?range=1h&from=/)
       await page.getByRole('link', { name: '24 h' }).click()
       await page.getByRole('heading', { name: 'Ends an hour' }).waitFor()
@@ -151,7 +151,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
 
   test('without a pointer a chart can be zoomed, moved to earlier times, and reset', () =>
     at('/?range=1h', async (page) => {
-      await page.getByRole('link', { name: 'The last quarter of the chart' }).press('Enter')
+      await page.getByRole('link', { name: 'Zoom in to the last quarter of the chart' }).press('Enter')
       await page.waitForURL(/from=/)
       const [from, to] = stretch(page)
       expect(to - from).toBe(15 * 60_000)

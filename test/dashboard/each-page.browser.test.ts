@@ -42,6 +42,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     '/queues/core',
     '/workers/core/split',
     '/jobs?by=class',
+    '/jobs/new?queue=media&class=resize',
+    '/schedules?new',
     '/jobs?status=failed',
     '/channels?at=%2Fshop',
   ]

@@ -79,18 +79,18 @@ const cases: Case[] = [
     says: /^class nope is not registered/,
   },
   {
-    path: '/schedules',
+    path: '/schedules?new',
     fill: { Name: 'nightly', Class: 'resize', When: '1 2 3' },
     press: 'Create schedule',
     field: 'When',
-    says: /expected 5 or 6 fields/,
+    says: /^When: expected 5 or 6 fields.*Words work too, like "every day at 3"$/,
   },
   {
-    path: '/schedules',
+    path: '/schedules?new',
     fill: { Name: 'nightly', Class: 'resize', When: '0 3 * * *', Zone: 'Mars/Base' },
     press: 'Create schedule',
     field: 'Zone',
-    says: /expected a time zone/,
+    says: /^Zone: expected a time zone/,
   },
   {
     path: '/limits?change=',

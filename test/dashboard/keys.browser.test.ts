@@ -376,7 +376,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await isAt(page, `/jobs/${jobs[1]}`)
     }))
 
-  test.each(['/limits?change=', '/schedules#new', '/workers?register'])('%s: its form has the focus', (path) =>
+  test.each(['/limits?change=', '/schedules?new', '/workers?register'])('%s: its form has the focus', (path) =>
     at(path, async (page) => {
       await page.waitForFunction(() => document.activeElement?.matches('form.form :is(input, select, textarea)'))
     }),

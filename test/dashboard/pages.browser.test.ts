@@ -227,20 +227,42 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('a schedule is made, paused and resumed', async () => {
     await enter(['read', 'write'], '/schedules')
+    await page.getByRole('link', { name: 'New schedule' }).click()
+    await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'alias')
+    expect(await page.locator('datalist option[value="pulled"]').textContent()).toBe('default/pulled')
     await page.locator('input[name="alias"]').fill('report-2-30')
     await page.locator('input[name="class"]').fill('pulled')
     await page.locator('input[name="cron"]').fill('30 2 * *')
     await page.locator('#preview .err').waitFor()
-    await page.locator('input[name="cron"]').fill('30 2 * * *')
+    await page.locator('input[name="cron"]').fill('every day at 2:30')
     await page.locator('input[name="tz"]').fill('Europe/Berlin')
     await page.getByText('At 02:30, in Europe/Berlin').waitFor()
     expect(await page.locator('#preview li').count()).toBe(5)
     await page.getByRole('button', { name: 'Create schedule' }).click()
     await toast('Schedule report-2-30 is set')
+    await page.waitForURL(`${served.url}/ui/schedules`)
+    await page.locator('input[name="alias"]').waitFor({ state: 'detached' })
     await page.getByLabel('Pause report-2-30').click()
     await toast('The schedule is paused')
     await page.getByLabel('Resume report-2-30').click()
     await toast('The schedule is resumed')
+  })
+
+  test('a class that is typed in the form of a new job brings its fields, and typed args stay', async () => {
+    await served.engine.workers.register('media', 'stretch', {
+      pull: true,
+      in: { width: { schema: '{"type":"integer"}' as never } },
+    })
+    await enter(['read', 'write'], '/jobs/new')
+    await page.locator('textarea[name="args"]').fill('[7]')
+    await page.locator('input[name="class"]').fill('stretch')
+    await page.getByRole('link', { name: 'Use queue media' }).waitFor()
+    await page.locator('input[name="queue"]').fill('media')
+    await page.locator('input[name="in.width"]').fill('640')
+    expect(await page.locator('textarea[name="args"]').inputValue()).toBe('[7]')
+    await page.getByRole('button', { name: 'Make the job' }).click()
+    await toast(/Job #\d+ was made/)
+    await page.waitForURL(/\/ui\/jobs\/\d+/)
   })
 
   test('a class is registered by a form, shown, and unregistered after its name was typed', async () => {

@@ -120,7 +120,35 @@ test('a pattern is described in words with its next five times, without a script
   const html = await reader.html(`/ui/schedules?${new URLSearchParams({ cron: '0 9 * * MON', tz: 'Asia/Tokyo' })}`)
   expect(html).toContain('At 09:00, only on Monday')
   expect(html.slice(html.indexOf('nexttimes')).match(/<time/g)!.length).toBeGreaterThanOrEqual(5)
-  expect(await reader.html('/ui/schedules?cron=nonsense')).toMatch(/<p class="err">[^<]+</)
+  expect(await reader.html('/ui/schedules?cron=nonsense')).toMatch(/<p class="err">When: [^<]+</)
+  expect(await reader.html('/ui/schedules?cron=every+day+at+3')).toContain('At 03:00')
+})
+
+test('a schedule without a run a minute after its slot is overdue', async () => {
+  const site = await startPages()
+  await site.engine.workers.register('default', 'pulled', { pull: true })
+  const user = await site.enter(['read'])
+  const make = (name: string) => site.make('pulled', { repeat: { cron: '* * * * *' }, alias: [name] })
+  await make('on time')
+  expect(await user.html('/ui/schedules')).not.toContain('overdue')
+  await site.advance(-180_000)
+  await make('heartbeat')
+  const html = await user.html('/ui/schedules')
+  expect(html.match(/<span class="st failed"><svg[^>]*><use[^>]*><\/use><\/svg>overdue<\/span>/g)).toHaveLength(1)
+  await site.close()
+})
+
+test('a new job of a class in another queue gets a link to it, and args with an example', async () => {
+  await pages.engine.workers.register('media', 'shrink', {
+    pull: true,
+    args: '{"type":"object","properties":{"width":{"type":"integer"}}}' as never,
+  })
+  const elsewhere = await reader.html('/ui/jobs/new?queue=default&class=shrink')
+  expect(elsewhere).toContain('No class &quot;shrink&quot; in queue default.')
+  expect(elsewhere).toContain('href="/ui/jobs/new?queue=media&amp;class=shrink"')
+  const known = await reader.html('/ui/jobs/new?queue=media&class=shrink')
+  expect(known).toContain('placeholder="{&quot;width&quot;:0}"')
+  expect(known).not.toContain('No class')
 })
 
 test('the typed filter becomes the address', async () => {

@@ -8,6 +8,7 @@ import { ownPath } from '../../src/dashboard/login.tsx'
 import { queryWith } from '../../src/dashboard/look.ts'
 import { linesOf } from '../../src/dashboard/parts/log.tsx'
 import { said } from '../../src/dashboard/parts/value.tsx'
+import { cronOf, ruleIn } from '../../src/dashboard/words/cron.ts'
 import { failedSign } from '../../src/dashboard/words/failed.ts'
 import { filterOf, tokensOf, typed } from '../../src/dashboard/words/filter.ts'
 import { happened } from '../../src/dashboard/words/happened.ts'
@@ -394,4 +395,27 @@ test.each([
   const sign = failedSign({ ...known, now: NOW }, seen)
   expect([sign?.n, sign?.kind]).toEqual([n, kind])
   if (title !== undefined) expect(sign!.title).toMatch(title)
+})
+
+test.each([
+  ['every day at 3', '0 3 * * *'],
+  ['every day at 2:30', '30 2 * * *'],
+  ['Every Monday at 9:30 pm', '30 21 * * MON'],
+  ['every weekday at 12am', '0 0 * * MON-FRI'],
+  ['every minute', '* * * * *'],
+  ['every 15 minutes', '*/15 * * * *'],
+  ['every 24 hours', '0 0 * * *'],
+  ['every 6 hours', '0 */6 * * *'],
+  ['every 7 minutes', 'every 7 minutes'],
+  ['every 2 days at 3', 'every 2 days at 3'],
+  ['30 2 * * *', '30 2 * * *'],
+])('a schedule of “%s” has the pattern %s', (words, pattern) => expect(cronOf(words)).toBe(pattern))
+
+test('an invalid pattern or zone is refused by the name of its field', () => {
+  expect(ruleIn('every day at 3', 'Europe/Berlin').source).toEqual({ cron: '0 3 * * *', tz: 'Europe/Berlin' })
+  expect(() => ruleIn('soon')).toThrow(
+    'When: expected 5 or 6 fields, like "30 2 * * *", got "soon". Words work too, like "every day at 3"',
+  )
+  expect(() => ruleIn('every day at 25')).toThrow(/^When: expected fields that cron knows/)
+  expect(() => ruleIn('every day at 3', 'Mars/Base')).toThrow(/^Zone: expected a time zone/)
 })

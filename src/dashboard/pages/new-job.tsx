@@ -5,7 +5,7 @@ import type { JobView, WorkerDefinition } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import type { Act } from '../page.ts'
 import { page } from '../page.ts'
-import { JobForm, jobBody } from '../parts/job-form.tsx'
+import { classesOf, JobForm, jobBody } from '../parts/job-form.tsx'
 import { Card, Head } from '../parts/layout.tsx'
 import { given, jsonText, maybe } from '../words/form.ts'
 import { jobLink } from '../words/paths.ts'
@@ -74,7 +74,7 @@ export const newJob = page<NewJobData>({
                 }
               : undefined
           }
-          classes={workers.map((one) => `${one.queue}/${one.class}`)}
+          classes={classesOf(workers)}
         />
       </Card>
     </>

@@ -5,12 +5,13 @@ import type { Labels } from '../../core/labels.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { given, jsonText, labelsIn, labelWords, maybe, numberIn, objectOf } from '../words/form.ts'
-import { readSchema } from '../words/schema.ts'
+import { readSchema, sampleOf, wordsOf } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
 import { refusal, Sent } from './act.tsx'
 import { Field, Options, TextArea } from './field.tsx'
 import { Icon } from './icon.tsx'
+import { Link } from './layout.tsx'
 import { ValueFields } from './value-fields.tsx'
 
 type Ports = NonNullable<WorkerDefinition['in']>
@@ -47,9 +48,13 @@ type JobFormProps = {
   typed?: URLSearchParams
 }
 
-function Who({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
+export const classesOf = (workers: readonly { queue: string; class: string }[]): string[] =>
+  workers.map((one) => `${one.queue}/${one.class}`)
+
+/** Queue and class, which the browser completes. `classes` are `queue/class`. */
+export function ClassFields({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
   return (
-    <div class="cronf">
+    <>
       <Field name="queue" label="Queue" value={queue ?? 'default'} required mono />
       <Field name="class" label="Class" value={name} required mono list="classes" />
       <datalist id="classes">
@@ -57,7 +62,7 @@ function Who({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'cl
           <option value={one.slice(one.indexOf('/') + 1)}>{one}</option>
         ))}
       </datalist>
-    </div>
+    </>
   )
 }
 
@@ -79,12 +84,55 @@ export function MakeIt({ fills }: { fills?: boolean }) {
   )
 }
 
+/** Links to classes of this name in other queues. */
+function Unknown({ queue = 'default', name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
+  const queues = classes.filter((one) => one.endsWith(`/${name}`)).map((one) => one.slice(0, one.indexOf('/')))
+  return (
+    <p class="note">
+      {`No class "${cut(name ?? '', 40)}" in queue ${cut(queue, 40)}. `}
+      {queues.map((one) => (
+        <Link to={`/jobs/new?${new URLSearchParams({ queue: one, class: name! })}`}>{`Use queue ${one}`}</Link>
+      ))}
+    </p>
+  )
+}
+
+/** Input ports and args, as the class describes them. */
+function Values({ worker, like, typed }: Pick<JobFormProps, 'worker' | 'like'> & { typed: URLSearchParams }) {
+  const was = (field: string): string | undefined => typed.get(field) ?? undefined
+  const schema = readSchema(worker?.args && encodedToJson(worker.args))
+  return (
+    <>
+      {Object.entries(worker?.in ?? {})
+        .filter(isNamed)
+        .map(([name, port]) => (
+          <PortField name={name} port={port} was={was} />
+        ))}
+      <TextArea
+        name="args"
+        label="Args"
+        note={schema ? `JSON: ${wordsOf(schema)}` : 'JSON'}
+        placeholder={schema && sampleOf(schema)}
+        rows={2}
+        value={like?.args ?? was('args')}
+      />
+    </>
+  )
+}
+
 export function JobForm({ worker, queue, name, like, classes, stay, typed = new URLSearchParams() }: JobFormProps) {
   const { base, here } = useLook()
   const was = (field: string): string | undefined => typed.get(field) ?? undefined
-  const ports = Object.entries(worker?.in ?? {}).filter(isNamed)
+  const isUnknown = !stay && Boolean(name) && !worker
   return (
-    <form class="form" method="post" action={`${base}${here}`} data-act="make" data-try={stay && `${queue}/${name}`}>
+    <form
+      class="form"
+      method="post"
+      action={`${base}${here}`}
+      data-act="make"
+      data-try={stay && `${queue}/${name}`}
+      data-preview={stay ? undefined : 'queue class'}
+    >
       <Sent act="make" />
       {stay ? (
         <>
@@ -93,16 +141,18 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
           <input type="hidden" name="stay" value="1" />
         </>
       ) : (
-        <Who queue={queue} name={name} classes={classes} />
+        <div class="cronf">
+          <ClassFields queue={queue} name={name} classes={classes} />
+        </div>
       )}
-      {ports.map(([name, port]) => (
-        <PortField name={name} port={port} was={was} />
-      ))}
+      <div class="stack" id={stay ? undefined : 'preview'} data-island={stay ? undefined : ''}>
+        {isUnknown && <Unknown queue={queue} name={name} classes={classes} />}
+        <Values worker={worker} like={like} typed={typed} />
+      </div>
       <Options
-        title="Options: args, priority, group, later, alias, labels"
-        open={like !== undefined || ports.length === 0 || OPTIONS.some((field) => typed.has(field))}
+        title="Options: inputs, priority, group, later, alias, labels"
+        open={like !== undefined || OPTIONS.some((field) => field !== 'args' && typed.has(field))}
       >
-        <TextArea name="args" label="Args" note="JSON" value={like?.args ?? was('args')} />
         <TextArea
           name="inputs"
           label="More inputs"

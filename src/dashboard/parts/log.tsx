@@ -5,13 +5,21 @@ import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { useLook } from '../look.ts'
 import { plain, textOf } from '../words/json.ts'
+import { cut } from '../words/text.ts'
 import { clock, dayOf, hourOf, moment } from '../words/time.ts'
 import { CopyButton } from './act.tsx'
 import { Icon } from './icon.tsx'
 import { Card, Empty, JobId, To } from './layout.tsx'
 import { Json, said } from './value.tsx'
 
-export type LogEntry = { id: string; at: number; job: number | null; level: string; entry: Encoded }
+export type LogEntry = {
+  id: string
+  at: number
+  job: number | null
+  class: string | null
+  level: string
+  entry: Encoded
+}
 
 const MOST = 400
 const LONGEST = 65_536
@@ -61,7 +69,7 @@ export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
   if (entries.length === 0 && !isSearching) return <Empty>No log entries.</Empty>
   return (
     <ol class="log" data-found>
-      {entries.map(({ id, at, job, level, entry }) => {
+      {entries.map(({ id, at, job, class: name, level, entry }) => {
         const { text, rest } = linesOf(entry)
         const isOld = now - at > DAY
         return (
@@ -78,6 +86,11 @@ export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
               {withJobs && job !== null && (
                 <>
                   <JobId id={job} />{' '}
+                  {name && (
+                    <To to={`/log?class=${encodeURIComponent(name)}`} kind="dim">
+                      {cut(name, 30)}
+                    </To>
+                  )}{' '}
                 </>
               )}
               {text} {rest && <span class="dimmer">{rest}</span>}

@@ -13,14 +13,18 @@ async function show(form: HTMLFormElement): Promise<void> {
   for (const name of form.dataset.preview!.split(' ')) asked.set(name, String(new FormData(form).get(name) ?? ''))
   const { signal } = (asking = new AbortController())
   const page = await pageAt(`${location.pathname}?${asked}`, signal)
+  const typed = new FormData(form)
   box.replaceChildren(...(page.getElementById('preview')?.childNodes ?? []))
+  for (const field of box.querySelectorAll<HTMLInputElement>('[name]'))
+    field.value = String(typed.get(field.name) ?? '')
 }
 
 export function startPreviews(): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   document.addEventListener('input', ({ target }) => {
     const form = target instanceof Element ? target.closest<HTMLFormElement>('form[data-preview]') : null
-    if (!form) return
+    const names = form?.dataset.preview?.split(' ')
+    if (!form || !names?.includes((target as HTMLInputElement).name)) return
     clearTimeout(timer)
     asking?.abort()
     timer = setTimeout(() => void show(form).catch(() => undefined), PAUSE)

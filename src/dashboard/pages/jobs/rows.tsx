@@ -84,7 +84,11 @@ function Moment({ query }: { query: URLSearchParams }) {
   return (
     <th scope="col" class="num" aria-sort={sorted ? 'descending' : undefined}>
       {canSort(query) ? (
-        <To kind="link" to={to} label={sorted ? 'Sort by creation' : 'Sort by end, newest first'}>
+        <To
+          kind="link"
+          to={to}
+          label={sorted ? 'Ended ↓. Sort by creation' : 'Made or ended. Sort by end, newest first'}
+        >
           {sorted ? 'Ended ↓' : 'Made or ended'}
         </To>
       ) : (

@@ -72,7 +72,7 @@ function Steps({ range }: { range: Range }) {
         </>
       )}
       {range.columns > FEW && (
-        <To kind="link" to={to(end - range.span / 4, end)} label="The last quarter of the chart">
+        <To kind="link" to={to(end - range.span / 4, end)} label="Zoom in to the last quarter of the chart">
           Zoom in
         </To>
       )}

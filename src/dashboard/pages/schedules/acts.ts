@@ -3,6 +3,7 @@
 import { decodeValue, encodedToJson } from '../../../core/codec/value.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
+import { ruleIn } from '../../words/cron.ts'
 import { given, jsonText, maybe, objectOf } from '../../words/form.ts'
 import { many } from '../../words/number.ts'
 import { jobLink } from '../../words/paths.ts'
@@ -77,7 +78,7 @@ export const acts: Record<string, Act> = {
       const body = objectOf({
         queue: JSON.stringify(given(form, 'queue')),
         class: JSON.stringify(given(form, 'class')),
-        repeat: JSON.stringify({ cron: given(form, 'cron'), ...(tz ? { tz } : {}), ...(missed ? { missed } : {}) }),
+        repeat: JSON.stringify({ ...Object(ruleIn(given(form, 'cron'), tz).source), ...(missed ? { missed } : {}) }),
         args: args && jsonText(args, 'args'),
       })
       const alias = given(form, 'alias')
@@ -87,6 +88,7 @@ export const acts: Record<string, Act> = {
       return {
         say: `Schedule ${alias} is set`,
         undo,
+        to: '/schedules',
         link: jobLink(job),
       }
     },

@@ -18,6 +18,8 @@ import { clock, dayOf, hourOf } from '../../words/time.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY
+/** Milliseconds after which a slot without a run is a problem. */
+const OVERDUE = 60_000
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
 
@@ -105,7 +107,7 @@ function Ticks({ shown }: { shown: Shown }) {
   )
 }
 
-function Next({ schedule: { paused, nextAt: first } }: { schedule: ScheduleView }) {
+function Next({ schedule: { paused, nextAt: first, status } }: { schedule: ScheduleView }) {
   const { now, zone } = useLook()
   if (paused || first === null)
     return (
@@ -113,9 +115,14 @@ function Next({ schedule: { paused, nextAt: first } }: { schedule: ScheduleView 
         <StatusText status="suspended">{paused ? 'paused' : 'no slot'}</StatusText>
       </div>
     )
+  const isOverdue = status === 'queued' && now - first > OVERDUE
   return (
     <div class="nxt">
-      <b>{first <= now ? 'due' : <Ago at={first} />}</b>
+      {isOverdue ? (
+        <StatusText status="failed">overdue</StatusText>
+      ) : (
+        <b>{first <= now ? 'due' : <Ago at={first} />}</b>
+      )}
       <span class="sub">
         {first - now < DAY ? clock(first, zone) : `${dayOf(first, zone)}, ${hourOf(first, zone)}`}
       </span>
@@ -162,13 +169,13 @@ function Acts({ schedule: { job, aliases, paused, repeat }, called }: { schedule
   const [pause, verb] = paused ? (['resume', 'Resume'] as const) : (['pause', 'Pause'] as const)
   return (
     <div class="acts">
-      <Button {...shared} act="run" icon="play" label={`Run ${called} now`}>
+      <Button {...shared} act="run" icon="play" label={`Run now: ${called}`}>
         Run now
       </Button>
       <Button {...shared} act={pause} icon={paused ? 'play' : 'pause'} label={`${verb} ${called}`} />
       {aliases[0] && isCron(repeat) && (
         <LinkButton
-          to={`/schedules?change=${encodeURIComponent(aliases[0])}#new`}
+          to={`/schedules?change=${encodeURIComponent(aliases[0])}`}
           scope="write"
           small
           label={`Change ${called}`}

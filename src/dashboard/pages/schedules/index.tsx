@@ -5,6 +5,8 @@ import type { ScheduleView } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/schedules-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
+import { LinkButton } from '../../parts/act.tsx'
+import { classesOf } from '../../parts/job-form.tsx'
 import { Card, Choice, Empty, Head } from '../../parts/layout.tsx'
 import { movedBy, type Shown, shownIn, spans } from '../../words/calendar.ts'
 import { many } from '../../words/number.ts'
@@ -19,6 +21,8 @@ type SchedulesData = {
   more: boolean
   shown: Shown
   runs: ReadonlyMap<number, readonly PastRun[]>
+  /** Known classes, for the opened form. */
+  classes?: string[]
   preview?: Preview
   was?: Record<string, string>
   past?: Past
@@ -50,7 +54,7 @@ function Moves({ shown }: { shown: Shown }) {
   )
 }
 
-function View({ data: { schedules, more, shown, runs, preview, was, past } }: { data: SchedulesData }) {
+function View({ data: { schedules, more, shown, runs, classes, preview, was, past } }: { data: SchedulesData }) {
   const paused = schedules.filter((one) => one.paused).length
   const failing = schedules.filter((one) => one.failing).length
   const note = `${many(schedules.length, 'schedule')}${more ? ' and more' : ''}; ${paused} paused, ${failing} failed last time`
@@ -67,10 +71,11 @@ function View({ data: { schedules, more, shown, runs, preview, was, past } }: { 
             on: name === shown.span.name,
           }))}
         />
-        <a class="btn primary" href="#new">
+        <LinkButton to="/schedules?new" scope="write" icon="plus" kind="primary">
           New schedule
-        </a>
+        </LinkButton>
       </Head>
+      {classes && <NewSchedule preview={preview} was={was} classes={classes} />}
       <i hidden data-zones={zonesOf(schedules).join(' ')} />
       <Card kind="cal">
         {schedules.length === 0 ? (
@@ -79,10 +84,11 @@ function View({ data: { schedules, more, shown, runs, preview, was, past } }: { 
           <Calendar schedules={schedules} shown={shown} runs={runs} />
         )}
       </Card>
-      <div class="below stack">
-        {past && <PastRuns past={past} />}
-        <NewSchedule preview={preview} was={was} />
-      </div>
+      {past && (
+        <div class="below">
+          <PastRuns past={past} />
+        </div>
+      )}
     </>
   )
 }
@@ -95,11 +101,13 @@ export const schedules = page<SchedulesData>({
     const shown = shownIn(query, look.now)
     const change = query.get('change')
     const runs = query.get('runs')
-    const [{ schedules, cursor }, ran, job, past] = await Promise.all([
+    const isOpened = ['new', 'change', 'cron'].some((name) => query.has(name))
+    const [{ schedules, cursor }, ran, job, past, known] = await Promise.all([
       engine.schedules.list({ limit: MOST }),
       cache.get('runs of schedules', SELDOM, () => engine.schedules.list({ limit: RUNS, runs: true })),
       change ? engine.jobs.get(change).catch(() => undefined) : undefined,
       runs ? pastOf(engine, runs).catch(() => undefined) : undefined,
+      isOpened ? engine.workers.list() : undefined,
     ])
     const was = change && job ? fieldsOf(change, job) : undefined
     const [cron, tz] = [query.get('cron') ?? was?.cron, query.get('tz') ?? was?.tz ?? '']
@@ -108,6 +116,7 @@ export const schedules = page<SchedulesData>({
       more: cursor !== null,
       shown,
       runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),
+      classes: known && classesOf(known.workers),
       preview: cron ? previewOf(cron, tz, look.now) : undefined,
       was,
       past,

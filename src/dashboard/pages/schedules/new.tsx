@@ -1,12 +1,13 @@
 // The form of a schedule. It describes the pattern and lists the next five times.
 
 import { SidejobError } from '../../../core/errors.ts'
-import { nextTimes, parseRepeat } from '../../../core/repeat.ts'
+import { nextTimes } from '../../../core/repeat.ts'
 import { useLook } from '../../look.ts'
 import { Field, Select, TextArea } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
-import { Card } from '../../parts/layout.tsx'
-import { cronWords } from '../../words/cron.ts'
+import { ClassFields } from '../../parts/job-form.tsx'
+import { Card, Link } from '../../parts/layout.tsx'
+import { cronOf, cronWords, ruleIn } from '../../words/cron.ts'
 import { cut } from '../../words/text.ts'
 import { moment } from '../../words/time.ts'
 
@@ -23,9 +24,9 @@ export type Preview = {
 }
 
 export function previewOf(cron: string, tz: string, now: number): Preview {
-  const words = cronWords(cron)
+  const words = cronWords(cronOf(cron))
   try {
-    const rule = parseRepeat({ cron, ...(tz ? { tz } : {}) })
+    const rule = ruleIn(cron, tz)
     const moved = rule.moved?.(now)
     return { cron, tz, next: nextTimes(rule, now, NEXT), ...(words && { words }), ...(moved && { moved }) }
   } catch (error) {
@@ -62,21 +63,35 @@ function Said({ preview: { tz, words, next, moved, fault } }: { preview: Preview
   )
 }
 
-export function NewSchedule({ preview, was = {} }: { preview?: Preview; was?: Record<string, string> }) {
+type NewScheduleProps = { preview?: Preview; was?: Record<string, string>; classes: readonly string[] }
+
+export function NewSchedule({ preview, was = {}, classes }: NewScheduleProps) {
   return (
-    <Card title={was.alias ? `Change ${cut(was.alias, 40)}` : 'New schedule'} id="new">
+    <Card
+      title={was.alias ? `Change ${cut(was.alias, 40)}` : 'New schedule'}
+      kind="change"
+      right={<Link to="/schedules">Cancel</Link>}
+    >
       <Form
         act="set"
         scope="write"
         press={was.alias ? 'Save' : 'Create schedule'}
         at="/schedules"
         preview={['cron', 'tz']}
+        isOpened
       >
         <div class="cronf">
           <Field name="alias" label="Name" path="key" value={was.alias} required />
-          <Field name="queue" label="Queue" value={was.queue ?? 'default'} required mono />
-          <Field name="class" label="Class" value={was.class} required mono />
-          <Field name="cron" label="When" note="cron" placeholder="30 2 * * *" value={preview?.cron} required mono />
+          <ClassFields queue={was.queue} name={was.class} classes={classes} />
+          <Field
+            name="cron"
+            label="When"
+            note="cron or words"
+            placeholder="every day at 2:30"
+            value={preview?.cron}
+            required
+            mono
+          />
           <Field name="tz" label="Zone" placeholder="UTC" value={preview?.tz} />
           <Select name="missed" label="Missed slots" options={['', 'run', 'last', 'skip']} value={was.missed} />
         </div>
