@@ -133,7 +133,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
             .map((one) => one.outerHTML.slice(0, 100)),
         )
         expect(silent).toEqual([])
-        expect(await findings(page)).toEqual([])
+        expect(await findings(page, { names: true })).toEqual([])
         for (const width of [640, 390, 320]) {
           await page.setViewportSize({ width, height: 844 })
           expect((await widest(page))[0]).toBeLessThanOrEqual(width)
@@ -142,7 +142,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         if (scope === 'write') return
         await page.setViewportSize({ width: 1_440, height: 1_000 })
         await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-        expect(await findings(page)).toEqual([])
+        expect(await findings(page, { names: true })).toEqual([])
       }),
     )
   })
