@@ -85,12 +85,7 @@ export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
             <span class="clip">
               {withJobs && job !== null && (
                 <>
-                  <JobId id={job} />{' '}
-                  {name && (
-                    <To to={`/log?class=${encodeURIComponent(name)}`} kind="dim">
-                      {cut(name, 30)}
-                    </To>
-                  )}{' '}
+                  <JobId id={job} /> {name && <span class="dim">{cut(name, 30)}</span>}{' '}
                 </>
               )}
               {text} {rest && <span class="dimmer">{rest}</span>}
