@@ -6,6 +6,7 @@ import { keptSteps } from '../core/series.ts'
 export const kinds = {
   '~jobs:last_id': ['string', 'the last id that was given'],
   '~jobs:highest': ['string', 'the same, in case the other copy is lost'],
+  '~jobs:largest': ['string', 'the size of the largest document that was ever above 64 KiB'],
   '~jobs:aliases': ['hash', 'alias → id'],
   '~job:<id>': ['string', "the job's document: a flat map of strings, as JSON"],
   '~jobs:<n>': [

@@ -7,10 +7,11 @@ import { type Doors, startDoors } from './kit.ts'
 
 const quick = defineWorker({ class: 'quick', perform: () => undefined })
 const elsewhere = { ...quick, queue: 'elsewhere' }
+const large = ['quarter', 'largest'].map((queue) => ({ ...quick, queue }))
 
 let doors: Doors
 beforeAll(async () => {
-  doors = await startDoors({ workers: [quick, elsewhere] })
+  doors = await startDoors({ workers: [quick, elsewhere, ...large] })
 })
 afterAll(() => doors.close())
 afterEach(async () => {
@@ -266,6 +267,31 @@ test('lists and searches of jobs with documents of 200 KB are cheap pages', {
     if (query.startsWith('queue') || isOfEnded) expect(seen.length).toBeGreaterThanOrEqual(40)
   }
 })
+
+test.each([
+  ['quarter', 1_000, 100],
+  ['largest', 800, 500],
+])(
+  '64 jobs with large documents (%s) are listed without delaying other calls',
+  { timeout: 120_000 },
+  async (...given) => {
+    const [queue, n, size] = given
+    const ports = Object.fromEntries(Array.from({ length: n }, (_, i) => [`port${i}`, { default: 'x'.repeat(size) }]))
+    const ids: number[] = []
+    for (let i = 0; i < 64; i++) ids.push(await make({ class: 'quick', queue, wait: '10h', in: ports, out: ports }))
+    for (const id of ids) await doors.ask('POST', `/v1/jobs/${id}/terminate`, {})
+    for (const query of ['class=quick', 'status=terminated', 'sort=ended']) {
+      const seen: number[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const { text } = await doors.ask('GET', `/v1/jobs?queue=${queue}&${query}${cursor && `&cursor=${cursor}`}`)
+        const page = JSON.parse(text)
+        seen.push(...page.jobs.map(({ id }: { id: number }) => id))
+        cursor = page.cursor
+      }
+      expect(seen.sort((a, b) => a - b)).toEqual(ids)
+    }
+  },
+)
 
 test('6,000 channels are listed in pages, each once', { timeout: 60_000 }, async () => {
   for (let n = 0; n < 6; n++)

@@ -108,10 +108,18 @@ local function read(ids, from, to)
   return some, stopped
 end
 
+-- So few documents are read without a look at their sizes.
+local FEW = 4
+
 -- Returns whether it reached the end.
 local function show_all(ids)
-  for from = 1, #ids, CHUNK do
-    local some, stopped = read(ids, from, from + CHUNK - 1)
+  local chunk = #ids <= FEW and FEW or large.share(CHUNK)
+  for from = 1, #ids, chunk do
+    if read_bytes > MAX_READ then
+      cursor = numbers.int(tonumber(ids[from]) + 1)
+      return false
+    end
+    local some, stopped = read(ids, from, from + chunk - 1)
     for _, id in ipairs(some) do
       if id == stopped or #jobs == most or not show(id) then
         cursor = numbers.int(tonumber(id) + 1)
@@ -130,8 +138,13 @@ local function add_older(ids, id)
   if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
 end
 
+local function newest_id()
+  cache.fetch({ ns .. 'jobs:last_id', large.key })
+  return tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
+end
+
 local function by_id()
-  local last = tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
+  local last = newest_id()
   local from = before ~= '' and math.min(tonumber(before) - 1, last) or last
   local stop = math.max(1, from - scan + 1)
   local ids = {}
@@ -177,13 +190,14 @@ local function tell_total(n)
 end
 
 local function asked_queues()
-  local names = queues.asked(queue_name)
-  queues.fetch(names)
+  local names, keys = queues.asked(queue_name), { large.key }
+  for i, name in ipairs(names) do keys[i + 1] = redis_keys.queue_key(name) end
+  cache.fetch(keys)
   return names
 end
 
 -- A page covers all ids of a small namespace.
-local function is_small() return tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) <= scan end
+local function is_small() return newest_id() <= scan end
 
 -- Jobs that wait at limits are in none of a queue's indexes.
 local function has_indexes(names)
@@ -305,7 +319,7 @@ local function window_at(start, from)
     lists[i] = redis.call('ZREVRANGE', key, start, start + share - 1)
     longest = math.max(longest, #lists[i])
   end
-  local step, rank = math.max(1, math.floor(CHUNK / math.max(1, #from))), 0
+  local step, rank = math.max(1, math.floor(large.share(CHUNK) / math.max(1, #from))), 0
   while rank < longest and read_bytes <= MAX_READ do
     local members = {}
     for _, list in ipairs(lists) do
@@ -370,8 +384,9 @@ local modes = {
     -- A position after the last is the end; Redis rejects larger numbers.
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
+    local chunk = #ids <= FEW and FEW or large.share(CHUNK)
     for i, id in ipairs(ids) do
-      if i % CHUNK == 1 then cache.fetch_jobs(tables.slice(ids, i, i + CHUNK - 1)) end
+      if (i - 1) % chunk == 0 and read_bytes <= MAX_READ then cache.fetch_jobs(tables.slice(ids, i, i + chunk - 1)) end
       if not admit_read(id) or not show(id) then
         cursor = numbers.int(from + i - 1)
         return

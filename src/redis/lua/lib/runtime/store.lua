@@ -143,10 +143,12 @@ local function write_texts(more_to_come, dels)
     sets[#sets + 1] = key
     sets[#sets + 1] = text
   end
+  local largest = 0
   for id in pairs(cache.dirty) do
     local key, doc = redis_keys.key_of(id), cache.docs[id]
     if doc then
       local text = cjson.encode(doc)
+      largest = math.max(largest, #text)
       cache.raw[key] = text
       sets[#sets + 1] = key
       sets[#sets + 1] = text
@@ -155,6 +157,7 @@ local function write_texts(more_to_come, dels)
       dels[#dels + 1] = key
     end
   end
+  large.note(sets, largest)
   for q in pairs(more_to_come and {} or cache.queue_dirty) do
     sets[#sets + 1] = redis_keys.queue_key(q)
     sets[#sets + 1] = cjson.encode(cache.queues[q])

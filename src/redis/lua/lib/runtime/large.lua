@@ -1,0 +1,25 @@
+-- The size of the largest document. It determines how many documents one command reads.
+
+local large = {}
+
+
+large.key = ns .. 'jobs:largest'
+
+-- Bytes: smaller documents are not noted; a command reads at most so many.
+local SMALL, AT_ONCE = 65536, 2097152
+
+local function noted() return tonumber(cache.text_at(large.key) or 0) or 0 end
+
+function large.note(sets, bytes)
+  if bytes <= SMALL or bytes <= noted() then return end
+  cache.raw[large.key] = numbers.int(bytes)
+  sets[#sets + 1] = large.key
+  sets[#sets + 1] = cache.raw[large.key]
+end
+
+-- Returns how many documents to read at once.
+function large.share(most)
+  return noted() > 0 and math.max(1, math.min(most, math.floor(AT_ONCE / noted()))) or most
+end
+
+return large
