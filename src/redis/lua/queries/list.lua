@@ -82,7 +82,7 @@ local function show(id)
   return true
 end
 
-local MAX_READ, CHUNK, read_bytes = 1048576, 64, 0
+local MAX_READ, read_bytes = 1048576, 0
 
 local function admit_read(id)
   if read_bytes > MAX_READ then return false end
@@ -94,6 +94,7 @@ end
 -- Returns the jobs read, and the first job beyond the maximum.
 local function read(ids, from, to)
   local some, shown = tables.slice(ids, from, to), {}
+  if read_bytes > MAX_READ then return some, ids[from] end
   cache.fetch_jobs(some)
   local stopped
   for _, id in ipairs(some) do
@@ -108,17 +109,10 @@ local function read(ids, from, to)
   return some, stopped
 end
 
--- So few documents are read without a look at their sizes.
-local FEW = 4
-
 -- Returns whether it reached the end.
 local function show_all(ids)
-  local chunk = #ids <= FEW and FEW or large.share(CHUNK)
+  local chunk = large.share(#ids)
   for from = 1, #ids, chunk do
-    if read_bytes > MAX_READ then
-      cursor = numbers.int(tonumber(ids[from]) + 1)
-      return false
-    end
     local some, stopped = read(ids, from, from + chunk - 1)
     for _, id in ipairs(some) do
       if id == stopped or #jobs == most or not show(id) then
@@ -138,9 +132,10 @@ local function add_older(ids, id)
   if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
 end
 
+local id_key = ns .. 'jobs:last_id'
 local function newest_id()
-  cache.fetch({ ns .. 'jobs:last_id', large.key })
-  return tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
+  cache.fetch({ id_key, large.key })
+  return tonumber(cache.text_at(id_key) or 0)
 end
 
 local function by_id()
@@ -319,7 +314,7 @@ local function window_at(start, from)
     lists[i] = redis.call('ZREVRANGE', key, start, start + share - 1)
     longest = math.max(longest, #lists[i])
   end
-  local step, rank = math.max(1, math.floor(large.share(CHUNK) / math.max(1, #from))), 0
+  local step, rank = math.max(1, math.floor(large.share(WINDOW) / #from)), 0
   while rank < longest and read_bytes <= MAX_READ do
     local members = {}
     for _, list in ipairs(lists) do
@@ -384,9 +379,9 @@ local modes = {
     -- A position after the last is the end; Redis rejects larger numbers.
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
-    local chunk = #ids <= FEW and FEW or large.share(CHUNK)
+    local chunk = large.share(#ids)
     for i, id in ipairs(ids) do
-      if (i - 1) % chunk == 0 and read_bytes <= MAX_READ then cache.fetch_jobs(tables.slice(ids, i, i + chunk - 1)) end
+      if (i - 1) % chunk == 0 then cache.fetch_jobs(tables.slice(ids, i, i + chunk - 1)) end
       if not admit_read(id) or not show(id) then
         cursor = numbers.int(from + i - 1)
         return
@@ -409,5 +404,5 @@ local modes = {
 
 local ok, why = journal.attempt(modes[mode])
 if not ok then return reply.refused { code = why.code, message = why.message } end
-local newest = cursor:match('^%d+$') and mode ~= 'repeats' and cache.text_at(ns .. 'jobs:last_id') or ''
+local newest = cursor:match('^%d+$') and mode ~= 'repeats' and cache.text_at(id_key) or ''
 return reply.jobs { jobs = jobs, cursor = cursor, total = total, newest = newest }

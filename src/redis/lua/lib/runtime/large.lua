@@ -7,6 +7,7 @@ large.key = ns .. 'jobs:largest'
 
 -- Bytes: smaller documents are not noted; a command reads at most so many.
 local SMALL, AT_ONCE = 65536, 2097152
+local FEW, MOST = 4, 64
 
 local function noted() return tonumber(cache.text_at(large.key) or 0) or 0 end
 
@@ -17,9 +18,10 @@ function large.note(sets, bytes)
   sets[#sets + 1] = cache.raw[large.key]
 end
 
--- Returns how many documents to read at once.
-function large.share(most)
-  return noted() > 0 and math.max(1, math.min(most, math.floor(AT_ONCE / noted()))) or most
+-- Returns how many of `n` documents to read at once. A few are read without a look at the size.
+function large.share(n)
+  if n <= FEW or noted() == 0 then return MOST end
+  return math.max(1, math.min(MOST, math.floor(AT_ONCE / noted())))
 end
 
 return large
