@@ -10,13 +10,14 @@ export type Cost = readonly [trips: number, look: number, first: number]
  *   waiting jobs, adds one more to both.
  * - Each flow with nodes adds one command. Stored graphs add one to the first look at Flows.
  * - A schedule that keeps its history adds one to the first look at Schedules, then once a minute.
- * - The job of `/jobs/:job` waits for children, and has a chain of three jobs and a limit behind it.
+ * - The job of `/jobs/:job` waits for children, and has a chain of three jobs and a limit behind it, and four
+ *   kept runs.
  */
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 12],
   '/jobs': [1, 14, 20],
   '/jobs/new': [2, 8, 14],
-  '/jobs/:job': [6, 12, 74],
+  '/jobs/:job': [2, 8, 29],
   '/flows': [2, 10, 15],
   '/flows/:job': [2, 14, 18],
   '/flows/:job/edit': [2, 12, 25],

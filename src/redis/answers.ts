@@ -54,6 +54,18 @@ export const rows = {
 
   told: { document: 'text', error: 'some' },
   listed: { id: 'number', document: 'text', side: 'texts', callback: 'told?' },
+  /** Only a whole row has children and a position. */
+  inspected: {
+    id: 'number',
+    document: 'text',
+    side: 'texts',
+    children: 'texts',
+    ahead: 'moment',
+    facts: 'facts?',
+    childCount: 'number',
+    callback: 'told?',
+    whole: 'flag',
+  },
   facts: {
     paused: 'flag',
     maxLanes: 'number',
@@ -206,17 +218,8 @@ export const replies = {
   told: {},
   breaker: { state: 'text', till: 'moment', failures: 'number' },
 
-  job: {
-    id: 'number',
-    document: 'text',
-    side: 'texts',
-    children: 'texts',
-    items: 'texts',
-    ahead: 'moment',
-    facts: 'facts?',
-    childCount: 'number',
-    callback: 'told?',
-  },
+  /** `hasKin`: `kin` has the newest children. */
+  job: { job: 'inspected?', items: 'texts', hasKin: 'flag', kin: 'listed[]', chain: 'inspected[]' },
   /** `total`: number of matches, if an index knows it; `newest`: the newest id, if the list continues by ids. */
   jobs: { jobs: 'listed[]', cursor: 'some', total: 'moment', newest: 'moment' },
   tree: { members: 'member[]', more: 'flag' },

@@ -212,6 +212,10 @@ export type Inspection = {
   limit?: KeptLimit
   ownLimit?: string
   now: number
+  /** Its newest children; absent if it has too many. */
+  kin?: Listed['jobs']
+  /** Some of the jobs that it waits for, by id. Rows that are not whole have no children and no position. */
+  chain?: ReadonlyMap<number, Inspection & { isWhole: boolean }>
 }
 
 export type Ready = { id: number; queue: string; since: string; priority: number; ahead: number }

@@ -26,13 +26,17 @@ const family = defineWorker({
   },
 })
 
-/** A deployment with such a family; the last job of its chain waits for room. */
+/** A deployment with such a family, whose root keeps four runs; the last job of its chain waits for room. */
 async function startFamily() {
   const grown = await startPages({ workers: [family] })
   await grown.engine.workers.register('default', 'pulled', { pull: true, concurrency: 1 })
   await grown.make('pulled')
   await grown.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000 })
-  const root = await grown.make('family', { args: encodeValue(2) })
+  const root = await grown.make('family', { args: encodeValue(2), history: 5 })
+  for (let runs = 1; runs <= 4; runs++) {
+    await grown.until(async () => (await grown.engine.jobs.runs(String(root))).runs.length === runs)
+    if (runs < 4) await grown.engine.jobs.run(String(root), {})
+  }
   await grown.until(async () => (await grown.engine.jobs.why(String(root), { deep: 3 })).chain?.length === 3)
   return { grown, root, visitor: await grown.enter(['admin']) }
 }
@@ -116,6 +120,20 @@ counted('a job with children and a chain of three to a limit costs no more than 
   const seen = await looks(`/jobs/${root}`, grown, visitor)
   expectWithin('/jobs/:job', seen)
   expect([seen.next.commands, seen.first.commands]).toEqual(most['/jobs/:job']!.slice(1))
+  expect(Object.keys((await grown.engine.jobs.get(String(root))).children)).toHaveLength(3)
+  expect(seen.first.commands).toBeLessThanOrEqual(30)
+  await grown.close()
+})
+
+counted('the page of a job shows the chain behind it, and a change of it within ten seconds', async () => {
+  const { grown, root, visitor } = await startFamily()
+  const page = () => visitor.html(`/ui/jobs/${root}`)
+  const { chain } = await grown.engine.jobs.why(String(root), { deep: 3 })
+  for (const { job } of chain!)
+    expect(await page()).toContain(`family #${job}</a>`.replace('family', chain![2]!.job === job ? 'pulled' : 'family'))
+  const [first] = Object.values((await grown.engine.jobs.get(String(root))).children)
+  await grown.engine.jobs.terminate(String(first!.id), { recursive: true })
+  expect(await page()).not.toContain(`family #${first!.id}</a>`)
   await grown.close()
 })
 

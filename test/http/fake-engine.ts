@@ -363,6 +363,7 @@ const answers: Unperformed = {
   tick: async () => ({ rung: ['core'], more: false }),
   jobs: {
     copy: async () => ({ id: 8, status: 'queued' }),
+    children: async () => [],
     existed: async () => true,
     enqueue: async (jobs) => ({ jobs: jobs.map((_, i) => ({ id: 7 + i, status: 'queued' })), existing: false }),
     get: async () => view,

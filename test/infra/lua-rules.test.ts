@@ -316,7 +316,7 @@ const KIB: Record<string, number> = {
   errors: 10,
   flow: 12,
   glance: 14,
-  inspect: 14,
+  inspect: 16,
   limits: 4,
   list: 20,
   overview: 6,

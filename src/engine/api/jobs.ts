@@ -97,6 +97,11 @@ export function createJobs({
     return searched((from) => look(from, LOOKED_AT), { text, args, labels, limit, before })
   }
 
+  const listedView = ({ id, document, callback }: Listed['jobs'][number]): JobView => ({
+    ...shownJob(id, document, { callback }),
+    ...factsOf(document, { now: now() }),
+  })
+
   /** The limits of the job change too. */
   async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {
     const { id, document } = await store.inspect(job)
@@ -165,15 +170,17 @@ export function createJobs({
 
     withSchemas: described,
 
+    /** Returns the newest children of a job. Costs at most one command if the job is read in the same turn. */
+    async children(job: Ref, limit: number): Promise<JobView[]> {
+      const { id, kin } = await store.inspect(job, { kin: limit })
+      const { jobs } = kin ? { jobs: kin } : await page({ parent: String(id), limit })
+      return jobs.map(listedView)
+    },
+
     /** Lists jobs. `total` is present only if it costs no extra command: for one queue and statuses at rest. */
     async list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null } & ListNotes> {
-      const at = now()
       const { jobs, ...rest } = await page(filter)
-      const shown = jobs.map(({ id, document, callback }) => ({
-        ...shownJob(id, document, { callback }),
-        ...factsOf(document, { now: at }),
-      }))
-      return { jobs: shown, ...rest }
+      return { jobs: jobs.map(listedView), ...rest }
     },
 
     /** Lists jobs in short form, each with the first reason why it does not run. */

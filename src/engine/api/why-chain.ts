@@ -61,9 +61,9 @@ const damaged = (job: number, { message }: SidejobError): WhyLink => ({
 })
 
 /** A deleted job blocks nothing. */
-async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
+async function lookAt(store: Ask, id: number, known?: Inspection): Promise<WhyLink[]> {
   try {
-    return [await linkOf(store, await store.inspect(String(id)))]
+    return [await linkOf(store, known ?? (await store.inspect(String(id))))]
   } catch (error) {
     if (hasCode(error, 'UNREADABLE')) return [damaged(id, error)]
     if (hasCode(error, 'NOT_FOUND')) return []
@@ -78,7 +78,7 @@ async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
  * 'stripe', holders: […] } }]
  */
 export async function followed(store: Ask, job: string, deep: number): Promise<Why> {
-  const found = await store.inspect(job).catch((error: SidejobError) => {
+  const found = await store.inspect(job, { deep }).catch((error: SidejobError) => {
     if (!hasCode(error, 'UNREADABLE')) throw error
     return damaged(Number(/job (\d+)/.exec(error.message)?.[1]), error)
   })
@@ -90,9 +90,11 @@ export async function followed(store: Ask, job: string, deep: number): Promise<W
   const seen = new Set([first.job])
   while (chain.length < deep) {
     const causes = causesOf(last).filter((id) => !seen.has(id))
-    const links = (await Promise.all(causes.map((id) => lookAt(store, id)))).flat()
+    const links = (await Promise.all(causes.map((id) => lookAt(store, id, found.chain?.get(id))))).flat()
     if (links.length === 0) break
-    last = links.reduce((a, b) => (lastsUntil(b) > lastsUntil(a) ? b : a))
+    const latest = links.reduce((a, b) => (lastsUntil(b) > lastsUntil(a) ? b : a))
+    const isPart = found.chain?.get(latest.job)?.isWhole === false
+    last = (isPart && (await lookAt(store, latest.job))[0]) || latest
     seen.add(last.job)
     chain.push(last)
   }

@@ -78,51 +78,80 @@ const unreadableJob = (id: number): SidejobError =>
 
 type PortAsked = { dir: 'i' | 'o'; port: string; limit: number }
 
+/** Maximum of children, and maximum length of the chain of awaited jobs, that are read with a job. */
+export type Further = { kin?: number; deep?: number }
+
 export function createLooks(parts: Parts) {
   const { client, keys, base, moments, vault } = parts
   const { evaluate } = client
   const fill = filling(parts, vault.show)
 
-  const begun = new Map<string, Promise<Inspection>>()
+  type Begun = { further: Required<Further>; answer: Promise<Inspection> }
+  const begun = new Map<string, Begun>()
 
   /** Reads of one job that begin in the same turn of the event loop are one call. */
-  function inspect(job: string, of?: PortAsked): Promise<Inspection> {
-    if (of) return read(job, of)
+  function inspect(job: string, asked: PortAsked | Further = {}): Promise<Inspection> {
+    if ('port' in asked) return read(job, { ...asked, kin: 0, deep: 0 })
+    const { kin = 0, deep = 0 } = asked
     const known = begun.get(job)
-    if (known) return known
-    const answer = read(job)
-    begun.set(job, answer)
-    queueMicrotask(() => begun.delete(job))
+    if (known) {
+      known.further.kin = Math.max(known.further.kin, kin)
+      known.further.deep = Math.max(known.further.deep, deep)
+      return known.answer
+    }
+    const further = { kin, deep }
+    const answer = Promise.resolve().then(() => {
+      begun.delete(job)
+      return read(job, further)
+    })
+    begun.set(job, { further, answer })
     return answer
   }
 
-  async function read(job: string, of?: PortAsked): Promise<Inspection> {
-    const raw = await evaluate(
-      scripts.inspect,
-      [keys.hints, keys.listened],
-      { ...base(), job, dir: of?.dir ?? '', port: of?.port ?? '', most: of?.limit ?? 0 },
-      [],
+  function inspectionOf(row: Row<'inspected'>): (Inspection & { isWhole: boolean }) | undefined {
+    const { paused, maxLanes, lanes, mode, now, limitFree = null, ownLimit, limit } = row.facts!
+    const document = readable(() => decodeRecord(row.document, row.side, vault.show))
+    return (
+      document && {
+        id: row.id,
+        document,
+        ...toldOf(row.callback, vault),
+        children: row.children,
+        childCount: row.childCount,
+        items: [],
+        ahead: row.ahead ?? null,
+        limitFree,
+        now,
+        queue: { paused, maxLanes, lanes, pull: mode === 'pull' },
+        ...(ownLimit ? { ownLimit } : {}),
+        ...(limit ? { limit: limitSettingsOf(limit) } : {}),
+        isWhole: row.whole,
+      }
     )
+  }
+
+  const listed = (rows: readonly Row<'listed'>[]): Listed['jobs'] =>
+    rows.flatMap(({ id, document: text, side, callback }) => {
+      const document = readable(() => decodeRecord(text, side, vault.show))
+      return document ? [{ id, document, ...toldOf(callback, vault) }] : []
+    })
+
+  async function read(job: string, asked: Required<Further> & Partial<PortAsked>): Promise<Inspection> {
+    const { kin: most, deep, dir = '', port = '', limit = 0 } = asked
+    const args = { ...base(), job, dir, port, most: limit, kin: most, deep }
+    const raw = await evaluate(scripts.inspect, [keys.hints, keys.listened], args, [])
     const found = granted(answerOf(raw, 'job', 'refused'))
-    const { id, children, childCount, items, ahead = null } = found
-    const { paused, maxLanes, lanes, mode, now, limitFree = null, ownLimit, limit } = found.facts!
-    const document = readable(() => decodeRecord(found.document, found.side, vault.show))
-    if (!document) throw unreadableJob(id)
-    moments.saw(now)
-    await fill([{ id, document }])
+    const inspection = inspectionOf(found.job!)
+    if (!inspection) throw unreadableJob(found.job!.id)
+    moments.saw(inspection.now)
+    const chain = found.chain.flatMap((row) => inspectionOf(row) ?? [])
+    const kin = listed(found.kin)
+    await fill([inspection, ...chain, ...kin])
     return {
-      id,
-      document,
-      ...toldOf(found.callback, vault),
-      children,
-      childCount,
-      items: items.map(vault.show.item),
-      ahead,
-      limitFree,
-      now,
-      queue: { paused, maxLanes, lanes, pull: mode === 'pull' },
-      ...(ownLimit ? { ownLimit } : {}),
-      ...(limit ? { limit: limitSettingsOf(limit) } : {}),
+      ...inspection,
+      items: found.items.map(vault.show.item),
+      ...(found.hasKin ? { kin } : {}),
+      ...(deep > 0 ? { chain: new Map(chain.map((one) => [one.id, one])) } : {}),
     }
   }
 
@@ -152,10 +181,7 @@ export function createLooks(parts: Parts) {
       [],
     )
     const { total, newest, cursor = null, ...found } = granted(answerOf(raw, 'jobs', 'refused'))
-    const jobs = found.jobs.flatMap(({ id, document: text, side, callback }) => {
-      const document = readable(() => decodeRecord(text, side, vault.show))
-      return document ? [{ id, document, ...toldOf(callback, vault) }] : []
-    })
+    const jobs = listed(found.jobs)
     await fill(jobs)
     return {
       jobs,

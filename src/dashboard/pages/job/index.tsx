@@ -3,7 +3,7 @@
 import { hasCode, missing, SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
-import type { Item, JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
+import type { Item, JobView, WaitedLimit, Why as WhyView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { type Asked, page } from '../../page.ts'
 import { Listen, LOG } from '../../parts/listen.tsx'
@@ -31,7 +31,7 @@ const CHAIN_FRESH = 10_000
 export type JobData = {
   job: JobView
   why: WhyView
-  limits: readonly LimitView[]
+  limits: readonly WaitedLimit[]
   family: Family
   runs: PastRun[]
   steps: Steps
@@ -100,19 +100,23 @@ async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabDa
   return { name, log: (await log).entries }
 }
 
-const childrenOf = async (engine: Engine, { id, children }: JobView): Promise<JobView[]> =>
-  Object.keys(children).length === 0 ? [] : (await engine.jobs.list({ parent: String(id), limit: CHILDREN })).jobs
-
 const leadsOn = ({ code, job, data }: WhyView['reasons'][number]): boolean =>
   code === 'LIMITED' || job !== undefined || data.jobs !== undefined
 
+const leadsTo = (why: WhyView): string =>
+  JSON.stringify([
+    why.job,
+    ...why.reasons.filter(leadsOn).map(({ code, key, job, data }) => [code, key, job, data.jobs]),
+  ])
+
 async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
-  const why = await engine.jobs.why(job)
-  const causes = why.reasons.filter(leadsOn)
-  if (causes.length === 0) return why
-  const name = JSON.stringify([why.job, ...causes.map(({ code, key, job, data }) => [code, key, job, data.jobs])])
-  const { chain, limit } = await cache.get(`why ${name}`, CHAIN_FRESH, () => engine.jobs.why(job, { deep: DEEP }))
-  return { ...why, chain, ...(limit && { limit }) }
+  const name = `why ${job}`
+  const deep = () => cache.get(name, CHAIN_FRESH, () => engine.jobs.why(job, { deep: DEEP }))
+  if (!cache.isFresh(name)) return deep()
+  const [why, known] = await Promise.all([engine.jobs.why(job), deep()])
+  if (leadsTo(why) !== leadsTo(known))
+    return cache.get(`${name} ${leadsTo(why)}`, CHAIN_FRESH, () => engine.jobs.why(job, { deep: DEEP }))
+  return { ...why, chain: known.chain, ...(known.limit && { limit: known.limit }) }
 }
 
 async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
@@ -135,9 +139,9 @@ async function load(asked: Asked): Promise<JobData> {
     engine.jobs.steps(ref),
     found.then(({ job }) => looked(engine, job, portsOf(job, query.get('port')))),
     whyOf(asked, ref),
-    found.then(({ job }) => childrenOf(engine, job)),
+    engine.jobs.children(ref, CHILDREN),
     tabOf(asked, opened ?? FIRST_TAB),
-    asked.cache.bounds(),
+    asked.cache.glance(),
     found.then(({ job }) => failureOf(asked, job)),
   ]).catch((error) => gone(asked, error))
   const names = new Map(Object.entries(job.children).map(([name, { id }]) => [id, name]))

@@ -1,14 +1,17 @@
--- inspect: Returns one job for the API and the dashboard. Read only.
+-- inspect: Returns one job for the API and the dashboard, on request with its newest children and with the jobs that
+-- it waits for. Read only.
 --
 -- keys: the hints
 -- by: API, dashboard, dispatcher
 -- reads: hints, job, jobs, limit, listened, queue
 -- writes: none
--- args: ns, clock, seed, job, dir, port, most:int
+-- args: ns, clock, seed, job, dir, port, most:int, kin:int, deep:int
 -- returns: job | refused
+-- kin: maximum of children; deep: maximum length of the chain of awaited jobs
 
 local aliases = require 'job/aliases'
 local places = require 'job/places'
+local states = require 'job/states'
 local limits = require 'limit/limits'
 local ports = require 'port/ports'
 local lanes = require 'queue/lanes'
@@ -36,6 +39,93 @@ local function jobs_ahead(id, doc)
   return own + in_front + (rank - n) + math.floor(packed * (rank - n) / redis.call('ZCARD', index))
 end
 
+-- The job with its facts. Only a whole row has children and a position.
+local function view(id, doc, is_whole)
+  local ahead, limit_free, limit, children, total = '', '', '', {}, 0
+  if doc.place == PLACE.limited then
+    local moment = limits.next_room(doc.waiting_limit)
+    limit_free = moment < numbers.never and numbers.int(moment) or ''
+    limit = cjson.encode(limits.at(doc.waiting_limit).settings or {})
+  end
+  if is_whole then
+    if not doc.place or doc.place == PLACE.pull or doc.place == PLACE.limited then
+      ahead = numbers.int(jobs_ahead(id, doc))
+    end
+    children, total = snapshot.flat_children(id, doc)
+  end
+  local queue_record = cache.queue(doc.queue)
+  local facts = row_of.facts { paused = queue_record.paused and 'paused' or '',
+    max_lanes = numbers.int(lanes.most(queue_record)), lanes = numbers.int(lanes.count(doc.queue)),
+    mode = queue_record.mode or '', now = numbers.int(time.now), limit_free = limit_free,
+    own_limit = sides.own_limit(doc) or '', limit = limit }
+  return row_of.inspected { id = id, document = cache.text_at(redis_keys.key_of(id)),
+    side = snapshot.flat_side_values(id, doc), children = children, ahead = ahead, facts = facts,
+    child_count = numbers.int(total), callback = snapshot.callback_of(doc), whole = is_whole and 'whole' or '' }, children, #children == 2 * total
+end
+
+local function ids_in(children, is_open)
+  local ids = {}
+  for i = 2, #children, 2 do
+    local id, is = children[i]:match('^(%d+),(%a+)')
+    if id and not (is_open and states.ends[is]) then ids[#ids + 1] = id end
+  end
+  table.sort(ids, function(a, b) return tonumber(a) < tonumber(b) end)
+  return ids
+end
+
+-- Some of the jobs that a job probably waits for. The caller decides, and reads the others.
+local MOST_CAUSES = 5
+local function causes_of(doc, children)
+  if doc.place ~= PLACE.suspended and doc.place ~= PLACE.timers then return {} end
+  if doc.held then return { doc.parent } end
+  if not (doc.waits_for or doc.awaited_children or doc.followed) then return {} end
+  return tables.slice(ids_in(children, true), 1, math.min(MOST_CAUSES, large.share(MOST_CAUSES)))
+end
+
+local function lasts_until(doc)
+  if doc.place == PLACE.leased then return tonumber(doc.lease_until) end
+  if doc.place == PLACE.limited then return 0 end
+  return doc.place == PLACE.timers and tonumber(doc.backoff_until or doc.not_before or doc.next_slot or 0)
+    or numbers.never
+end
+
+-- Adds rows of these jobs. Returns the causes behind the job that will take longest.
+local function add_causes(rows, causes, seen)
+  local latest, till, some, behind = nil, -1, {}, {}
+  cache.fetch_jobs(causes)
+  for _, cause in ipairs(causes) do
+    local doc = not seen[cause] and cache.find(cause)
+    if doc then
+      some[#some + 1] = cause
+      seen[cause] = true
+      if lasts_until(doc) > till then
+        latest = cause
+        till = lasts_until(doc)
+      end
+    end
+  end
+  snapshot.fetch_side_values(some)
+  for _, cause in ipairs(some) do
+    local row, children = view(cause, cache.find(cause), cause == latest)
+    rows[#rows + 1] = row
+    if cause == latest then behind = causes_of(cache.find(cause), children) end
+  end
+  return behind
+end
+
+-- Rows of the newest children, if all children are known.
+local function kin_of(ids)
+  local rows = {}
+  snapshot.fetch_side_values(ids)
+  for _, child in ipairs(ids) do
+    local doc = cache.find(child)
+    rows[#rows + 1] = doc and row_of.listed { id = child, document = cache.text_at(redis_keys.key_of(child)),
+      side = snapshot.flat_side_values(child, doc), callback = snapshot.callback_of(doc) }
+  end
+  return rows
+end
+
+
 local doc = cache.find(id)
 local items = {}
 if port ~= '' then
@@ -49,22 +139,21 @@ if port ~= '' then
   end
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
-local ahead = ''
-if not doc.place or doc.place == PLACE.pull or doc.place == PLACE.limited then
-  ahead = numbers.int(jobs_ahead(id, doc))
+if kin + deep > 0 then cache.fetch({ redis_keys.queue_key(doc.queue), large.key }) end
+local row, children, is_all = view(id, doc, true)
+local causes, newest, both, chain, seen = deep > 0 and causes_of(doc, children) or {}, {}, {}, {}, { [id] = true }
+if kin > 0 and is_all then
+  local ids = ids_in(children)
+  for i = #ids, math.max(1, #ids + 1 - math.min(kin, large.share(kin))), -1 do newest[#newest + 1] = ids[i] end
 end
-local queue_record = cache.queue(doc.queue)
-local limit_free, limit = '', ''
-if doc.place == PLACE.limited then
-  local moment = limits.next_room(doc.waiting_limit)
-  limit_free = moment < numbers.never and numbers.int(moment) or ''
-  limit = cjson.encode(limits.at(doc.waiting_limit).settings or {})
+for _, ids in ipairs({ newest, causes }) do
+  for _, one in ipairs(ids) do both[#both + 1] = one end
 end
-local facts = row_of.facts { paused = queue_record.paused and 'paused' or '',
-  max_lanes = numbers.int(lanes.most(queue_record)), lanes = numbers.int(lanes.count(doc.queue)),
-  mode = queue_record.mode or '', now = numbers.int(time.now), limit_free = limit_free, own_limit = sides.own_limit(doc)
-  or '', limit = limit }
-local children, total = snapshot.flat_children(id, doc)
-return reply.job { id = id, document = cache.text_at(redis_keys.key_of(id)), side = snapshot.flat_side_values(id, doc),
-  children = children, items = items, ahead = ahead, facts = facts, child_count = numbers.int(total),
-  callback = snapshot.callback_of(doc) }
+cache.fetch_jobs(both)
+local kin_rows = kin_of(newest)
+for _ = 1, deep do
+  if not causes[1] then break end
+  causes = add_causes(chain, causes, seen)
+end
+return reply.job { job = row, items = items, has_kin = kin > 0 and is_all and 'kin' or '', kin = kin_rows,
+  chain = chain }

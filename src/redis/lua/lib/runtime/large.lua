@@ -2,7 +2,6 @@
 
 local large = {}
 
-
 large.key = ns .. 'jobs:largest'
 
 -- Bytes: smaller documents are not noted; a command reads at most so many.
