@@ -17,7 +17,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 12],
   '/jobs': [1, 14, 20],
   '/jobs/new': [2, 8, 14],
-  '/jobs/:job': [2, 8, 29],
+  '/jobs/:job': [2, 9, 29],
   '/flows': [2, 10, 15],
   '/flows/:job': [2, 14, 18],
   '/flows/:job/edit': [2, 12, 25],

@@ -60,7 +60,8 @@ local function view(id, doc, is_whole)
     own_limit = sides.own_limit(doc) or '', limit = limit }
   return row_of.inspected { id = id, document = cache.text_at(redis_keys.key_of(id)),
     side = snapshot.flat_side_values(id, doc), children = children, ahead = ahead, facts = facts,
-    child_count = numbers.int(total), callback = snapshot.callback_of(doc), whole = is_whole and 'whole' or '' }, children, #children == 2 * total
+    child_count = numbers.int(total), callback = snapshot.callback_of(doc), whole = is_whole and 'whole' or '' },
+    children, #children == 2 * total
 end
 
 local function ids_in(children, is_open)
