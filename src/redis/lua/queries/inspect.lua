@@ -74,7 +74,7 @@ local function ids_in(children, is_open)
   return ids
 end
 
--- Some of the jobs that a job probably waits for. The caller decides, and reads the others.
+-- Some of the jobs that a job probably waits for. The engine follows them, and reads missing ones by itself.
 local MOST_CAUSES = 5
 local function causes_of(doc, children)
   if doc.place ~= PLACE.suspended and doc.place ~= PLACE.timers then return {} end

@@ -4,7 +4,7 @@ local large = {}
 
 large.key = ns .. 'jobs:largest'
 
--- Bytes: smaller documents are not noted; a command reads at most so many.
+-- Bytes: smaller documents are not noted; maximum that one command reads.
 local SMALL, AT_ONCE = 65536, 2097152
 local FEW, MOST = 4, 64
 
