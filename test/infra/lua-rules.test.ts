@@ -325,14 +325,14 @@ const KIB: Record<string, number> = {
   series: 5,
   tree: 10,
   verify: 34,
-  commit: 128,
-  change: 102,
+  commit: 129,
+  change: 103,
   enqueue: 97,
   extend: 69,
   limit: 68,
-  tick: 77,
+  tick: 78,
   register: 70,
-  settings: 70,
+  settings: 71,
   signal: 14,
 }
 
