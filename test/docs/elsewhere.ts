@@ -56,6 +56,18 @@ export const elsewhere: Elsewhere[] = [
     why: 'a picture of the states of a lane, compared with its transitions',
   },
   {
+    page: 'docs/history.md',
+    starts: 'npx wrangler d1 create',
+    group: 'listed',
+    why: 'creates a database in an account of Cloudflare',
+  },
+  {
+    page: 'docs/history.md',
+    starts: '[[d1_databases]]',
+    group: 'listed',
+    why: 'needs the id of a database in an account of Cloudflare',
+  },
+  {
     page: 'docs/traces.md',
     starts: 'npx wrangler secret put OTEL_EXPORTER_OTLP_ENDPOINT',
     group: 'listed',
