@@ -17,6 +17,7 @@ import { ErrorPage } from './parts/error.tsx'
 import { Shell } from './parts/shell.tsx'
 import { Toast } from './parts/toast.tsx'
 import type { Env } from './session.ts'
+import { patchOf, withoutTimes } from './words/chunks.ts'
 
 export type Draw = ReturnType<typeof createDraw>
 export type Drawn = { asked: Asked; data: unknown; around: Around; word?: string }
@@ -26,9 +27,6 @@ export const wantsData = (c: Context): boolean => c.req.header('accept')?.starts
 const AROUND = 10_000
 
 const DOCTYPE = '<!doctype html>'
-
-/** HTML without the text of times, which changes with every look. */
-const seenAs = (html: string): string => html.replace(/(<time[^>]*>)[^<]*/g, '$1')
 
 type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: readonly Page[]; ask: AskApi }
 
@@ -69,14 +67,18 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
   const around = (asked: Asked): Promise<Around> => asked.cache.get('around', AROUND, () => aroundOf(asked))
 
   async function isSeen(c: Context, text: string): Promise<boolean> {
-    const tag = `"${(await hashOf(seenAs(text))).slice(0, 20)}"`
+    const tag = `"${(await hashOf(withoutTimes(text))).slice(0, 20)}"`
     if (c.req.header('if-none-match') === tag) return true
     c.header('etag', tag)
     return false
   }
 
-  const answer = async (c: Context, html: string): Promise<Response> =>
-    (await isSeen(c, html)) ? c.body(null, 304) : c.html(html)
+  /** A refresh names the chunks that it has. */
+  async function answer(c: Context, html: string): Promise<Response> {
+    if (await isSeen(c, html)) return c.body(null, 304)
+    const names = c.req.header('x-chunks')
+    return names === undefined ? c.html(html) : c.json({ patch: patchOf(html, names) })
+  }
 
   async function brief(
     c: Context<Env>,

@@ -232,4 +232,24 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect((await served.store.breaker(host, 'ask', settings)).state).toBe('closed')
     })
   })
+
+  test('a refresh carries the rows that changed, and no others', () =>
+    at('/jobs', async (page) => {
+      const answers: { type?: string; bytes: number }[] = []
+      page.on('response', async (answer) => {
+        if (!answer.request().headers()['x-live'] || answer.status() !== 200) return
+        answers.push({ type: answer.headers()['content-type'], bytes: (await answer.body()).length })
+      })
+      const shown = async () => {
+        const id = await served.make('waits')
+        await page.getByRole('button', { name: /1 new above/ }).waitFor()
+        await page.keyboard.press('.')
+        await page.locator(`#row-${id}`).waitFor()
+      }
+      await shown()
+      await shown()
+      const [first, last] = [answers[0]!, answers.at(-1)!]
+      expect([first.type, last.type]).toEqual(['text/html; charset=UTF-8', 'application/json'])
+      expect(last.bytes).toBeLessThan(first.bytes / 4)
+    }))
 })

@@ -4,6 +4,7 @@ import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'
 import { holdBack, showHeld } from './list.ts'
 import { isWriting, parsed } from './page.ts'
+import { updateTimes } from './times.ts'
 
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
@@ -40,6 +41,8 @@ function swap(next: Document, id: string): void {
 /** `whole`: the user asked for the page, so new rows are shown too. */
 export async function take(html: string, whole = true): Promise<void> {
   const next = parsed(html)
+  // Unchanged chunks have the times of an earlier version.
+  updateTimes(next)
   await breath()
   const held = whole ? 0 : holdBack(next)
   const showChanged = watchRows()

@@ -3,10 +3,10 @@
 import { about, ago, span } from '../../words/time.ts'
 import { readZone } from './page.ts'
 
-function tick(): void {
+export function updateTimes(root: ParentNode = document): void {
   const now = Date.now()
   const zone = readZone()
-  for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-ago], time[data-since]')) {
+  for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-ago], time[data-since]')) {
     const { ago: at, since, short } = time.dataset
     const text =
       at === undefined ? (short === undefined ? span : about)(now - Number(since)) : ago(Number(at), now, zone)
@@ -15,5 +15,5 @@ function tick(): void {
 }
 
 export function startTimes(): void {
-  setInterval(() => document.hidden || tick(), 1_000)
+  setInterval(() => document.hidden || updateTimes(), 1_000)
 }
