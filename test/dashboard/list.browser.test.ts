@@ -233,7 +233,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a refresh carries the rows that changed, and no others', () =>
+  test('a refresh carries only changed rows', () =>
     at('/jobs', async (page) => {
       const answers: { type?: string; bytes: number }[] = []
       page.on('response', async (answer) => {

@@ -36,7 +36,7 @@ async function change(): Promise<void> {
   await pages.engine.runs.commit(run!.run.token, { end: 'failed', error: { message: 'no ink' } } as never)
 }
 
-/** Each answer is that of a new isolate. */
+/** Asks a new isolate. */
 async function look(path: string, headers = {}): Promise<string> {
   pages.forget()
   return (await reader.get(`/ui${path}`, { ...live, ...headers })).text()

@@ -1,4 +1,4 @@
-// A page in chunks, so that a refresh sends only those that changed.
+// A page in chunks. A refresh sends only the changed chunks.
 
 /** A chunk begins at a part that changes by itself: a card, a row, an item of a list, a drawing. */
 const STARTS = /(?=<(?:section|article|header|form|dl|li|tr|svg)\b)/
