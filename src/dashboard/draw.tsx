@@ -77,7 +77,8 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
   async function answer(c: Context, html: string): Promise<Response> {
     if (await isSeen(c, html)) return c.body(null, 304)
     const names = c.req.header('x-chunks')
-    return names === undefined ? c.html(html) : c.json({ patch: patchOf(html, names) })
+    const patch = names === undefined ? undefined : patchOf(html, names)
+    return patch ? c.json({ patch }) : c.html(html)
   }
 
   async function brief(

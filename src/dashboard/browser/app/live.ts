@@ -1,6 +1,6 @@
 // Refreshes the page: often with input, seldom without, never while it is hidden.
 
-import { chunkNames, type Patch, patched } from '../../words/chunks.ts'
+import { type Chunk, htmlOf, namesIn, type Patch, patched } from '../../words/chunks.ts'
 import { many } from '../../words/number.ts'
 import { about, clock, span } from '../../words/time.ts'
 import { isHearing } from './listen.ts'
@@ -17,9 +17,8 @@ const retries = [1_000, 2_000, 5_000, 10_000]
 type State = {
   every: number
   tag?: string
-  /** The last version of the page, and the names of its chunks. */
-  html?: string
-  chunks?: string
+  /** The last version of the page. */
+  chunks: Chunk[]
   timer?: ReturnType<typeof setTimeout>
   failures: number
   isPaused: boolean
@@ -33,6 +32,8 @@ type State = {
 }
 
 const state: State = {
+  // A name, because some servers drop an empty header.
+  chunks: [['-', '']],
   every: 0,
   failures: 0,
   isPaused: false,
@@ -131,19 +132,16 @@ const briefOf = (): string | undefined => document.querySelector<HTMLElement>('[
 /** A refresh as data: the script of the page draws `data`, the server drew `parts`. */
 type Told = { as: string; now: number; data: unknown; parts: Record<string, string> }
 
-function showPage(html: string, force: boolean): Promise<void> {
-  state.html = html
-  state.chunks = chunkNames(html)
-  state.whole = Date.now()
-  return take(html, force)
-}
-
-async function show(answer: Response, force: boolean, known = ''): Promise<void> {
-  if (!answer.headers.get('content-type')?.startsWith('application/json')) return showPage(await answer.text(), force)
-  const told = (await answer.json()) as Told | { patch: Patch }
-  if ('patch' in told) return showPage(patched(known, told.patch), force)
+async function show(answer: Response, force: boolean, known: Chunk[]): Promise<void> {
+  if (!answer.headers.get('content-type')?.includes('json')) return take(await answer.text(), force)
+  const told: Partial<Told> & { patch?: Patch } = await answer.json()
+  if (told.patch) {
+    state.whole = Date.now()
+    state.chunks = patched(known, told.patch)
+    return take(htmlOf(state.chunks), force)
+  }
   if (told.as !== briefOf()) return look(true)
-  takeParts(told.parts)
+  takeParts(told.parts!)
   tell('told', told)
 }
 
@@ -156,10 +154,13 @@ async function look(force = false): Promise<void> {
   state.looked = Date.now()
   try {
     const isBrief = !force && briefOf() !== undefined && Date.now() - state.whole < WHOLE
-    const headers: Record<string, string> = { 'x-live': '1', accept: isBrief ? 'application/json' : 'text/html' }
+    const { chunks } = state
+    const headers: Record<string, string> = {
+      'x-live': '1',
+      'x-chunks': namesIn(chunks),
+      accept: isBrief ? 'application/json' : 'text/html',
+    }
     if (state.tag && !force) headers['if-none-match'] = state.tag
-    const { html, chunks } = state
-    if (chunks && !isBrief) headers['x-chunks'] = chunks
     const answer = await fetch(location.href, { headers, cache: 'no-store' })
     if (answer.status === 401)
       return location.assign(
@@ -172,7 +173,7 @@ async function look(force = false): Promise<void> {
     state.tag = answer.headers.get('etag') ?? undefined
     document.body.classList.remove('stale')
     const was = headOf()
-    if (answer.status !== 304) await show(answer, force, html)
+    if (answer.status !== 304) await show(answer, force, chunks)
     showEnded(was)
   } catch (error) {
     console.warn('this page could not be refreshed', error)
