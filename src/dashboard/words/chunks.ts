@@ -21,7 +21,7 @@ function nameOf(chunk: string): string {
 
 export type Chunk = [name: string, html: string]
 
-/** A page as chunks: new ones, and positions of those that the browser has. */
+/** A page as new chunks, and as positions of chunks that the browser has. */
 export type Patch = (Chunk | number)[]
 
 /**

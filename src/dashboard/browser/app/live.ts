@@ -135,11 +135,7 @@ type Told = { as: string; now: number; data: unknown; parts: Record<string, stri
 async function show(answer: Response, force: boolean, known: Chunk[]): Promise<void> {
   if (!answer.headers.get('content-type')?.includes('json')) return take(await answer.text(), force)
   const told: Partial<Told> & { patch?: Patch } = await answer.json()
-  if (told.patch) {
-    state.whole = Date.now()
-    state.chunks = patched(known, told.patch)
-    return take(htmlOf(state.chunks), force)
-  }
+  if (told.patch) return take(htmlOf((state.chunks = patched(known, told.patch))), force)
   if (told.as !== briefOf()) return look(true)
   takeParts(told.parts!)
   tell('told', told)
@@ -173,6 +169,7 @@ async function look(force = false): Promise<void> {
     state.tag = answer.headers.get('etag') ?? undefined
     document.body.classList.remove('stale')
     const was = headOf()
+    if (!isBrief) state.whole = Date.now()
     if (answer.status !== 304) await show(answer, force, chunks)
     showEnded(was)
   } catch (error) {
