@@ -32,8 +32,7 @@ type State = {
 }
 
 const state: State = {
-  // A name, because some servers drop an empty header.
-  chunks: [['-', '']],
+  chunks: [],
   every: 0,
   failures: 0,
   isPaused: false,
