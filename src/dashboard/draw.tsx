@@ -76,7 +76,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
   /** A refresh names the chunks that it has. */
   async function answer(c: Context, html: string): Promise<Response> {
     if (await isSeen(c, html)) return c.body(null, 304)
-    const names = c.req.header('x-chunks')
+    const names = c.req.header('x-live')
     const patch = names === undefined ? undefined : patchOf(html, names)
     return patch ? c.json({ patch }) : c.html(html)
   }

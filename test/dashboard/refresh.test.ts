@@ -29,8 +29,6 @@ afterAll(() => pages.close())
 
 const chunksOf = (html: string) => patched([], patchOf(html, '-')!)
 
-const live = { 'x-live': '1', accept: 'text/html' }
-
 /** A change of one job: its run fails, or it is retried. */
 async function change(): Promise<void> {
   if ((await pages.statusOf(Number(job))) === 'failed') return void (await pages.engine.jobs.retry(job))
@@ -41,7 +39,7 @@ async function change(): Promise<void> {
 /** Asks a new isolate. */
 async function look(path: string, headers = {}): Promise<string> {
   pages.forget()
-  return (await reader.get(`/ui${path}`, { ...live, ...headers })).text()
+  return (await reader.get(`/ui${path}`, { accept: 'text/html', ...headers })).text()
 }
 
 /** Bytes of a refresh after the change of one job, as a patch and whole. */
@@ -51,7 +49,7 @@ async function refreshed(path: string): Promise<{ patch: number; whole: number }
   const whole = await look(path)
   const names = namesIn(first)
   expect(withoutTimes(htmlOf(patched(first, patchOf(whole, names)!))) === withoutTimes(whole)).toBe(true)
-  const text = await look(path, { 'x-chunks': names })
+  const text = await look(path, { 'x-live': names })
   const { patch } = JSON.parse(text) as { patch: Patch }
   expect(htmlOf(patched(first, patch))).toMatch(/^<!doctype html>.*<\/html>$/s)
   return { patch: text.length, whole: whole.length }
@@ -68,21 +66,18 @@ test.each([
 })
 
 test('a refresh without changes has no body', async () => {
-  const first = await reader.get('/ui/jobs', live)
+  const first = await reader.get('/ui/jobs')
   const again = await reader.get('/ui/jobs', {
-    ...live,
     'if-none-match': first.headers.get('etag')!,
-    'x-chunks': namesIn(chunksOf(await first.text())),
+    'x-live': namesIn(chunksOf(await first.text())),
   })
   expect([again.status, await again.text()]).toEqual([304, ''])
 })
 
-test('a visit without names of chunks is the whole page', async () => {
-  for (const headers of [{}, live]) {
-    const answer = await reader.get('/ui/jobs', headers)
-    expect(answer.headers.get('content-type')).toContain('text/html')
-    expect(await answer.text()).toMatch(/^<!doctype html>/)
-  }
+test('a visit is the whole page', async () => {
+  const answer = await reader.get('/ui/jobs')
+  expect(answer.headers.get('content-type')).toContain('text/html')
+  expect(await answer.text()).toMatch(/^<!doctype html>/)
 })
 
 const list = (...items: string[]) => `<ul>${items.map((item) => `<li>${item}</li>`).join('')}</ul>`

@@ -151,8 +151,7 @@ async function look(force = false): Promise<void> {
     const isBrief = !force && briefOf() !== undefined && Date.now() - state.whole < WHOLE
     const { chunks } = state
     const headers: Record<string, string> = {
-      'x-live': '1',
-      'x-chunks': namesIn(chunks),
+      'x-live': namesIn(chunks) || '1',
       accept: isBrief ? 'application/json' : 'text/html',
     }
     if (state.tag && !force) headers['if-none-match'] = state.tag
