@@ -3,6 +3,7 @@
 import type { Asset } from './asset.ts'
 import { asset as app } from './built/app-js.generated.ts'
 import { asset as board } from './built/board-js.generated.ts'
+import { asset as doctor } from './built/doctor-js.generated.ts'
 import { asset as flow } from './built/flow-css.generated.ts'
 import { asset as mono } from './built/geist-mono-woff2.generated.ts'
 import { asset as sans } from './built/geist-woff2.generated.ts'
@@ -12,4 +13,16 @@ import { asset as schedules } from './built/schedules-css.generated.ts'
 import { asset as style } from './built/style-css.generated.ts'
 import { asset as workers } from './built/workers-css.generated.ts'
 
-export const assets: readonly Asset[] = [app, board, palette, style, flow, limits, schedules, workers, sans, mono]
+export const assets: readonly Asset[] = [
+  app,
+  board,
+  doctor,
+  palette,
+  style,
+  flow,
+  limits,
+  schedules,
+  workers,
+  sans,
+  mono,
+]

@@ -1,6 +1,5 @@
 // The script of all pages: forms, refreshes, keys and times.
 
-import { startDoctor } from './app/doctor.ts'
 import { startForms } from './app/forms.ts'
 import { startFurther } from './app/further.ts'
 import { startKeys } from './app/keys.ts'
@@ -29,7 +28,6 @@ startViews()
 startPreviews()
 startTryIt()
 startZoom()
-startDoctor()
 startTail()
 startLive()
 startListening()

@@ -4,6 +4,7 @@ import type { Child } from 'hono/jsx'
 import { type FaultKind, pageOf } from '../../core/faults.ts'
 import { isId } from '../../core/job.ts'
 import type { Health } from '../../engine/engine.ts'
+import { asset as script } from '../built/doctor-js.generated.ts'
 import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button, LinkButton } from '../parts/act.tsx'
@@ -210,6 +211,7 @@ export const doctor = page<DoctorData>({
   path: '/doctor',
   nav: 'doctor',
   every: 0,
+  scripts: [script.name],
   async load({ engine, query, cache, look }) {
     const cursor = query.get('cursor')
     const [{ examined: before, ...health }, { stats, series }, examined] = await Promise.all([

@@ -1,7 +1,7 @@
 // Examines slice after slice until the end or until the user stops it. Appends the faults.
 
-import { faultsTitle, lookedAt } from '../../words/doctor.ts'
-import { made, pageAt } from './page.ts'
+import { faultsTitle, lookedAt } from '../words/doctor.ts'
+import { made, pageAt } from './app/page.ts'
 
 const box = (): HTMLElement | null => document.getElementById('slices')
 
@@ -61,8 +61,7 @@ async function run(): Promise<void> {
   else button().remove()
 }
 
-export function startDoctor(): void {
-  if (!box()?.dataset.next) return
+if (box()?.dataset.next) {
   button().textContent = 'Go on'
   if (new URLSearchParams(location.search).has('run')) void run()
 }
