@@ -58,7 +58,7 @@ async function refreshed(path: string): Promise<{ patch: number; whole: number }
 test.each([
   ['Overview', '/', 10_000],
   ['Jobs', '/jobs', 4_000],
-  ['a job', '/jobs/:job', 9_000],
+  ['a job', '/jobs/:job', 9_500],
 ])('a refresh of %s sends only the parts that changed', async (_, path, most) => {
   const { patch, whole } = await refreshed(path.replace(':job', job))
   expect(patch).toBeLessThan(most)
