@@ -53,6 +53,9 @@ async function healthOf(engine: Engine): Promise<Health> {
   return health
 }
 
+/** Characters of a version, or of the address of a push worker. */
+const MAX_PIN = 2_100
+
 export const system = {
   health: route('GET /health', {
     scope: 'open',
@@ -133,7 +136,7 @@ export const system = {
     summary: 'Perform the run of a pinned job',
     description:
       'Another version of the same deployment calls this route with a claimed job that is pinned to this version.',
-    body: z.looseObject({ id: z.int(), document: z.looseObject({ pinnedTo: z.string().optional() }) }),
+    body: z.looseObject({ id: z.int(), document: z.looseObject({ pinnedTo: z.string().max(MAX_PIN).optional() }) }),
     answers: { 200: z.looseObject({}) },
     handle: async ({ engine, bytes, c }) => Response.json(await engine.performPinned(c.req.raw.headers, bytes)),
   }),

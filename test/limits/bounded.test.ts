@@ -78,7 +78,7 @@ const PLAIN = [
   /\.(job|parent)( |$)/, // the id of a job
   /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/, // which commit it is, and what a run has seen
   /^body\.match\.args\{\}(\.(equals|in\[\]|min|max))?$/, // condition on a number in args
-  /^body\.(nodes\{\}\.init|ids\[\])$/, // the id of a job
+  /^body\.(id|nodes\{\}\.init|ids\[\])$/, // the id of a job
   /^body\.counts\{\}$/, // a sum is a double, for any addend
 ]
 const CUT = ['body.error.message', 'body.error.stack']
