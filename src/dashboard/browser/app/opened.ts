@@ -1,7 +1,5 @@
 // An opened form gets the focus: one opened by a link to its page, by an anchor, or in a menu.
 
-import { onClick } from './page.ts'
-
 const fields = 'input:not([type=hidden], [type=checkbox], [disabled]), textarea:not([disabled]), select:not([disabled])'
 
 function focusIn(form: Element | null | undefined): void {
@@ -24,8 +22,6 @@ export function startOpened(): void {
   if (document.readyState === 'complete') focusOpened()
   else addEventListener('load', () => setTimeout(focusOpened))
   addEventListener('hashchange', focusOpened)
-  // A link to the anchor that the address has already is no change of it.
-  onClick('a[href^="#"]', (link) => (link as HTMLAnchorElement).hash === location.hash && focusOpened())
   document.addEventListener(
     'toggle',
     ({ target }) => {

@@ -15,16 +15,14 @@ async function show(form: HTMLFormElement): Promise<void> {
   const page = await pageAt(`${location.pathname}?${asked}`, signal)
   const typed = new FormData(form)
   box.replaceChildren(...(page.getElementById('preview')?.childNodes ?? []))
-  for (const field of box.querySelectorAll<HTMLInputElement>('[name]'))
-    field.value = String(typed.get(field.name) ?? '')
+  for (const field of box.querySelectorAll<HTMLInputElement>('[name]')) field.value = typed.get(field.name) as string
 }
 
 export function startPreviews(): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   document.addEventListener('input', ({ target }) => {
-    const form = target instanceof Element ? target.closest<HTMLFormElement>('form[data-preview]') : null
-    const names = form?.dataset.preview?.split(' ')
-    if (!form || !names?.includes((target as HTMLInputElement).name)) return
+    const { form, name } = target as HTMLInputElement
+    if (!form?.dataset.preview?.split(' ').includes(name)) return
     clearTimeout(timer)
     asking?.abort()
     timer = setTimeout(() => void show(form).catch(() => undefined), PAUSE)
