@@ -162,7 +162,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const id = await site.make('says', { args: JSON.stringify(long) })
     await site.rest(id)
     for (const [path, selector] of [
-      [`/jobs/${id}`, '#tabs .fault b'],
+      [`/jobs/${id}`, 'main .fault b'],
       ['/log', '.log .clip'],
     ] as const)
       await visit(browser, site, { path, width: 390 }, async (page) => {
