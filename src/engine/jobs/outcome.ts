@@ -16,6 +16,7 @@ import { logWords, opWords, type RunOutcome, readWords, spawnWords, stateWords }
 import { largestPart } from '../../redis/largest.ts'
 import { says, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
 import { createVault, type Vault } from '../../redis/vault.ts'
 import { checkRootOfRun, faultOfRun, skewed, skewOf } from './checks.ts'
 import { kindOfFailed } from './kind.ts'
@@ -94,6 +95,14 @@ function slotOf(
     ],
   }
 }
+
+/** Gives back a run without using an attempt. */
+export const released = ({ document }: ClaimedJob, words: Words = []): RunOutcome => ({
+  token: document.token!,
+  n: LAST,
+  end: 'released',
+  words,
+})
 
 /** Gives back a run whose slot was missed if its schedule skips such slots. Returns undefined if it should run. */
 export function skipped(document: JobRecord, now: number): RunOutcome | undefined {

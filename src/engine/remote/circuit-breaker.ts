@@ -10,6 +10,12 @@ export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, ca
 /** Push workers have a breaker per endpoint, so callbacks to the same host continue. */
 export const PUSHED = 'push/'
 
+/** The name of the breaker of an endpoint. */
+export const endpointOf = (url: string): string => {
+  const { host, pathname } = new URL(url)
+  return PUSHED + host + pathname.replace(/\/+$/, '')
+}
+
 const FRESH = 1_000
 /** An open breaker is read again after this time, because an operator may have closed it. */
 const OPEN_FRESH = 10_000

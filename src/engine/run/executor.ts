@@ -3,24 +3,23 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
-import { readObject } from '../../core/readable.ts'
-import { NO_VERSION } from '../../core/reasons.ts'
-import type { Changes, RunError } from '../../core/run.ts'
+import type { Changes } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { outcomeSent, type RunOutcome, type SentOutcome } from '../../redis/changes.ts'
-import { says, type Words } from '../../redis/ops.ts'
+import { says } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
 import { faultInArgs, schemaOfClass, skewOf } from '../jobs/checks.ts'
-import { LAST, outcomeOf, skipped } from '../jobs/outcome.ts'
+import { LAST, outcomeOf, released, skipped } from '../jobs/outcome.ts'
 import { callsOthers, longestRun, performedBy, type Registered, type Registry, timeoutOf } from '../jobs/registry.ts'
-import { createCircuitBreakers, PUSHED } from '../remote/circuit-breaker.ts'
+import { createCircuitBreakers, endpointOf, PUSHED } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
 import type { Versions } from '../remote/versions.ts'
 import type { RunTrace, Tracer } from '../trace/tracer.ts'
 import { OlderCode } from './code-change.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, runError, runFunction } from './function.ts'
+import { createPinned, hasFailed } from './pinned.ts'
 import { createReader } from './reader.ts'
 import { keepsValues, Recording } from './recording.ts'
 import { type RunHook, type RunReport, refusedReport, reportOf, startOf, type ToldOutcome } from './report.ts'
@@ -51,13 +50,9 @@ export type ExecutorOptions = {
 }
 
 const RELEASE_FOR = 10_000
-/** Milliseconds until the next call of a version that did not answer. */
-const VERSION_WAIT = { least: 10_000, most: 600_000 }
 /** A push worker answers with these if it no longer has the address of an earlier version. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
-/** The stored error of a pinned job whose version does not answer, since that time. */
-type VersionError = RunError & { code: typeof NO_VERSION; version: string; since: number }
 /** A class may have just moved to pull workers, which its queue may learn a moment before or after us. */
 const BRIEFLY = 1_000
 /** Time until the first heartbeat of a push worker that answered 202. */
@@ -65,15 +60,6 @@ const LATER_LEASE = 60_000
 
 /** Factor for lateness, some of which is usual. */
 const LATENESS = 3
-
-const endpointOf = (url: string): string => {
-  const { host, pathname } = new URL(url)
-  return PUSHED + host + pathname.replace(/\/+$/, '')
-}
-
-/** After a failed run, the next one checks the breaker first. */
-const hasFailed = ({ document }: ClaimedJob): boolean =>
-  Boolean(document.failures) || /,(released|lost),/.test(document.lastRun ?? '')
 
 /** Cloudflare allows 32 invocations per request, its own calls included. Two are left for the user's code. */
 const MAX_ISOLATED = 30
@@ -143,12 +129,7 @@ export function createExecutor({
   const breakers = createCircuitBreakers({ store, shut: async () => undefined })
   const pace = createRunTimes()
   const reader = createReader(store)
-
-  /** The version or address on which the job continues if this run begins to wait. */
-  const pinOf = ({ document }: ClaimedJob, { definition: { pin, push: address }, local }: Registered) => {
-    if (!pin) return undefined
-    return local ? versions.own : (document.pinnedTo ?? address?.url)
-  }
+  const pinned = createPinned({ store, versions, breakers })
 
   const deciding = (lent: ClaimedJob, found?: Registered, trace?: RunTrace) => ({
     document: lent.document,
@@ -156,7 +137,7 @@ export function createExecutor({
     retry: found?.definition.retry,
     by: found && performedBy(found),
     reach: found?.definition.reach,
-    pinsTo: found && pinOf(lent, found),
+    pinsTo: found && pinned.pinOf(lent, found),
     found,
     registry,
     random,
@@ -224,16 +205,9 @@ export function createExecutor({
     }
   }
 
-  const release = (lent: ClaimedJob, words: Words = []): RunOutcome => ({
-    token: lent.document.token!,
-    n: LAST,
-    end: 'released',
-    words,
-  })
-
   /** Delays the run without using an attempt; `why` shows the message. */
   const returned = (lent: ClaimedJob, wait: number, message: string): RunOutcome =>
-    release(lent, [
+    released(lent, [
       ...says.wait({ ms: Math.ceil(wait) }),
       ...says.error({ error: JSON.stringify({ message, reason: 'other' }) }),
     ])
@@ -273,33 +247,6 @@ export function createExecutor({
     return returned(lent, wait, message)
   }
 
-  /** The longer a version has been silent, the longer the job waits. */
-  function awaitVersion(lent: ClaimedJob, silence: string): RunOutcome {
-    const { pinnedTo: version, lastError } = lent.document
-    const last = readObject<VersionError>(lastError)
-    const since = last?.code === NO_VERSION && last.version === version ? last.since : store.now()
-    const wait = Math.min(Math.max((store.now() - since) / 8, VERSION_WAIT.least), VERSION_WAIT.most)
-    const remedy = `deploy it again, or rehearse the new code and run: sidejob move ${lent.id} --to <version>`
-    const message = `${silence}: ${remedy}`
-    const error: VersionError = { message, reason: 'other', code: NO_VERSION, version: version!, since }
-    const words = [...says.wait({ ms: Math.ceil(wait) }), ...says.error({ error: JSON.stringify(error) })]
-    return release(lent, words)
-  }
-
-  async function performElsewhere(lent: ClaimedJob, found?: Registered): Promise<RunOutcome | undefined> {
-    const version = lent.document.pinnedTo!
-    const url = await versions.addressOf(version)
-    if (url === undefined) return awaitVersion(lent, `no deployment has announced version ${version}`)
-    const host = endpointOf(url)
-    const permit = await breakers.pass(host, hasFailed(lent))
-    if (permit.state === 'open') return awaitVersion(lent, `version ${version} does not answer at ${url}`)
-    const { outcome, silent } = await versions.forward(url, lent, timeoutOf(found, lent.document.timeout))
-    await breakers.leave(host, permit, { down: silent !== undefined }).catch(() => permit)
-    if (silent !== undefined) return awaitVersion(lent, `version ${version} at ${url} ${silent}`)
-    if (!outcome) return undefined
-    return outcomeSent({ ...outcome, words: [...outcome.words, ...says.version({ version })] })
-  }
-
   async function performRemote(
     lent: ClaimedJob,
     found: Registered,
@@ -307,10 +254,10 @@ export function createExecutor({
   ): Promise<RunOutcome | undefined> {
     const { pinnedTo } = lent.document
     const address = found.definition.push && { ...found.definition.push, ...(pinnedTo ? { url: pinnedTo } : {}) }
-    if (!address) return release(lent, says.wait({ ms: found.definition.pull ? BRIEFLY : RELEASE_FOR }))
+    if (!address) return released(lent, says.wait({ ms: found.definition.pull ? BRIEFLY : RELEASE_FOR }))
     const host = endpointOf(address.url)
     const permit = await breakers.pass(host, hasFailed(lent))
-    const silence = (why: string) => awaitVersion(lent, `the push worker at ${pinnedTo} ${why}`)
+    const silence = (why: string) => pinned.wait(lent, `the push worker at ${pinnedTo} ${why}`)
     if (permit.state === 'open') return pinnedTo ? silence('keeps failing') : spare(lent, host, permit.until!)
     const snapshot = snapshotOf(lent, timeoutOf(found), schemaOfClass(found))
     const call = (traceparent = lent.document.traceparent) => push(address, snapshot, { ...pushing, traceparent })
@@ -319,9 +266,9 @@ export function createExecutor({
       : call())
     // The answer counts even if other isolates cannot learn of it.
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
-    // Only the failure of a trial call counts for its job, so a job that always fails comes to an end.
     const isGone = outcome.unreached || GONE.has(outcome.status ?? 0)
     if (pinnedTo && isGone) return silence(outcome.unreached ? 'cannot be reached' : `answered ${outcome.status}`)
+    // Only the failure of a trial call counts for its job, so a job that always fails comes to an end.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
     const { unreached } = outcome
     if (changes !== 'later')
@@ -364,7 +311,7 @@ export function createExecutor({
   }
 
   async function performIsolated(lent: ClaimedJob, usage: Usage): Promise<RunOutcome | undefined> {
-    if (usage.isolated >= MAX_ISOLATED) return release(lent)
+    if (usage.isolated >= MAX_ISOLATED) return released(lent)
     usage.isolated++
     try {
       const settled = await isolate!(lent)
@@ -372,7 +319,7 @@ export function createExecutor({
     } catch (error) {
       if (!isUnavailable(error)) throw error
       usage.isolated = MAX_ISOLATED
-      return release(lent)
+      return released(lent)
     }
   }
 
@@ -390,18 +337,18 @@ export function createExecutor({
       const found = registry.local(queue, name) ?? (await registry.find(queue, name))
       // Another deployment may know the class.
       const isElsewhere = versions.isOther(lent.document)
-      if (!found && !isElsewhere) return release(lent, [...says.unknown(), ...says.wait({ ms: RELEASE_FOR })])
+      if (!found && !isElsewhere) return released(lent, [...says.unknown(), ...says.wait({ ms: RELEASE_FOR })])
       if (isElsewhere || callsOthers(found!)) {
         leave = await usage.calls.take()
         usage.sent.requests++
       }
       if (usage.ends !== Number.POSITIVE_INFINITY && elapsed() + longestRun(lent, found) > usage.ends) {
         usage.handsOn = true
-        return release(lent)
+        return released(lent)
       }
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
       const settled = await (isElsewhere
-        ? performElsewhere(lent, found)
+        ? pinned.perform(lent, found)
         : performFound(lent, found!, { alone, usage, trace }))
       if (!settled || asked === undefined) return settled
       settled.late = late
