@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { type AlertState, newAlert, nextStep, type Problem, type Told } from '../core/alert.ts'
 import { type Length, milliseconds } from '../core/time.ts'
 import type { Worker } from '../core/worker.ts'
-import { type Need, needsOf, type RuleName } from '../dashboard/words/needs.ts'
+import { type Need, needsOf, type RuleName, waitingIn } from '../dashboard/words/needs.ts'
 import { count, many } from '../dashboard/words/number.ts'
 import type { QueueView } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
@@ -75,9 +75,10 @@ function senderOf(targets: readonly AlertTarget[]): Worker {
 
 /** Queues with more ready jobs than allowed. */
 function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], now: number): Need[] {
-  return queues.flatMap(({ name, counts, oldestReady }) => {
+  return queues.flatMap((queue) => {
+    const { name, oldestReady } = queue
     const most = typeof depth === 'object' ? depth[name] : depth
-    const ready = counts.queued - counts.scheduled
+    const ready = waitingIn(queue)
     if (most === undefined || ready <= most) return []
     const text = `Queue {} has ${many(ready, 'ready job')}, expected at most ${count(most)}.`
     const buttons = [{ to: `/queues/${encodeURIComponent(name)}`, text: 'See the queue' }]

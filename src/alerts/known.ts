@@ -1,22 +1,25 @@
 // Reads the data of the rules, once for each check.
 
 import { CALLBACKS } from '../core/callback.ts'
-import { IN_A_ROW, type Known } from '../dashboard/words/needs.ts'
+import { MOST_SLOW, unclaimedIn } from '../dashboard/unclaimed.ts'
+import { IN_A_ROW, isSlow, type Known } from '../dashboard/words/needs.ts'
 import type { Engine } from '../engine/index.ts'
 
 const MOST = 50
 
-/** Twelve commands of Redis, and more only if jobs have failed, repeat or call hosts. */
+/** Twelve commands of Redis, and more only if jobs have failed, repeat or wait long. */
 export async function knownOf(engine: Engine, now: number): Promise<Known> {
   const { stats, series, limits, health, hasSchedules } = await engine.stats.glance({ step: 'minute' })
   const failedIn = (isOfCallbacks: boolean) =>
     stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
   const hasFailed = failedIn(true) || failedIn(false)
-  const [callbacks, schedules, kinds, classes, { breakers }] = await Promise.all([
+  const slow = stats.queues.filter((queue) => isSlow(queue, now)).slice(0, MOST_SLOW)
+  const [callbacks, schedules, kinds, classes, unclaimed, { breakers }] = await Promise.all([
     failedIn(true) ? engine.callbacks.list({ state: 'FAILED', limit: MOST }) : undefined,
     hasSchedules ? engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: MOST }) : undefined,
     hasFailed ? engine.errors.list({ details: true, muted: true }) : undefined,
     hasFailed ? engine.stats.classes({ hours: true }) : undefined,
+    slow.length > 0 ? unclaimedIn(engine, slow) : undefined,
     engine.breakers.list(),
   ])
   return {
@@ -26,6 +29,7 @@ export async function knownOf(engine: Engine, now: number): Promise<Known> {
     points: series.points,
     pointsByQueue: series.queues,
     classes: classes?.classes,
+    unclaimed,
     givenUp: callbacks?.callbacks ?? [],
     moreGivenUp: Boolean(callbacks?.cursor),
     schedules: schedules?.schedules ?? [],

@@ -167,6 +167,14 @@ test('a target that fails is tried again, and each other target gets one message
   await minutes(4)
 })
 
+test('a job of a pull class that no pull worker claims causes a message', async () => {
+  await kit.engine.workers.register('shop', 'resize', { pull: true })
+  await kit.make('resize', { queue: 'shop' })
+  await minutes(3)
+  await kit.until(() => texts('resize').length > 0)
+  expect(texts('resize')[0]).toMatch(/^No pull worker claims resize from queue shop: a job has been ready for/)
+})
+
 test('the tick of a Worker checks the alerts, and a fault of an alert does not stop it', async () => {
   const checked = vi.fn(() => Promise.reject(new Error('no rule')))
   const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)

@@ -264,7 +264,8 @@ export const fullLimits: Rule = ({ limits, now }) =>
         ),
     )
 
-const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
+/** Jobs that wait, also at a limit, but not for a time. */
+export const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
 
 export const pausedQueues: Rule = ({ queues, now }) =>
   queues
