@@ -1,4 +1,4 @@
-// Geometry of the board of a flow in a browser: what is drawn on what, with 3 to 1,000 nodes.
+// Geometry of the board of a flow in a browser: overlaps of its parts, with 3 to 1,000 nodes.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

@@ -1,4 +1,4 @@
-// What a receiver of OTLP 1.0 over HTTP accepts as JSON. It refuses unknown members.
+// The JSON that a receiver of OTLP 1.0 over HTTP accepts. It refuses unknown members.
 
 import * as z from 'zod'
 

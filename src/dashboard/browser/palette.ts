@@ -30,7 +30,7 @@ function show(field: HTMLInputElement, list: HTMLElement, found: Document): void
 /** A link, or the button of an act. */
 const press = (line: HTMLElement | undefined): void => line?.querySelector<HTMLElement>('a, button')?.click()
 
-/** Takes over what was typed into the search field of the page. */
+/** Takes over the text of the search field of the page. */
 export function openPalette(typed: HTMLInputElement | null): void {
   if (opened?.isConnected) return
   const list = made('ul', { className: 'checks next found', role: 'listbox', id: 'palette', ariaLabel: 'Results' })
