@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Resources } from '../../functions/download.ts'
 import { type Client, createClient } from '../client/index.ts'
 import { checkWorkers, readRetry } from '../core/definition.ts'
-import { errorBody, isOutage, SidejobError } from '../core/errors.ts'
+import { errorBody, isOutage, messageOf, SidejobError } from '../core/errors.ts'
 import { fakeInPlace } from '../core/fake.ts'
 import type { Downloads } from '../core/files.ts'
 import { tellLoaded } from '../core/loading.ts'
@@ -142,7 +142,7 @@ function making<T>(make: () => T): T {
     return make()
   } catch (error) {
     if (isOutage(error)) throw error
-    throw new SidejobError('MISCONFIGURED', error instanceof Error ? error.message : String(error), { cause: error })
+    throw new SidejobError('MISCONFIGURED', messageOf(error), { cause: error })
   }
 }
 

@@ -84,3 +84,5 @@ export class SidejobError extends Error {
 export const errorBody = ({ code, message, path, retryAfter, schema }: SidejobError, base = '') => ({
   error: { code, message, path, retryAfter, schema, doc_url: `${base}/docs/errors#${code}` },
 })
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

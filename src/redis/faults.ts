@@ -1,6 +1,6 @@
 // Translates errors of Redis into errors that name the remedy.
 
-import { type Code, SidejobError } from '../core/errors.ts'
+import { type Code, messageOf, SidejobError } from '../core/errors.ts'
 
 /** Schema of a namespace during an import. No version reads it, so no isolate changes the data. */
 export const IMPORTING = '9999'
@@ -62,8 +62,7 @@ const meanings: readonly Meaning[] = [
  * The text of Redis. The vendor's client appends the whole command with users' data, which is neither shown nor
  * matched.
  */
-const saidOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split(', command was:')[0]!
+const saidOf = (error: unknown): string => messageOf(error).split(', command was:')[0]!
 
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
 

@@ -1,6 +1,6 @@
 // The history: moves ended jobs from the outbox in Redis to a SQL database, and searches there.
 
-import { SidejobError } from '../../core/errors.ts'
+import { messageOf, SidejobError } from '../../core/errors.ts'
 import type { HistoryStore } from '../../history/store.ts'
 import { notedIn } from '../../redis/outbox.ts'
 import type { Store } from '../../redis/store.ts'
@@ -25,7 +25,6 @@ export type HistoryOptions = { store: HistoryStore; days?: number }
 type HistoryParts = { store: Store; history: HistoryOptions | undefined; now: () => number }
 
 const encoder = new TextEncoder()
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 export function createHistory({ store, history, now }: HistoryParts) {
   const { namespace, vault } = store

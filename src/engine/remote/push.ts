@@ -5,7 +5,7 @@ import { CLOSED, type Closed, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { parseMsgpack } from '../../core/codec/msgpack-reader.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { messageOf, SidejobError } from '../../core/errors.ts'
 import { callBody, readResultMap } from '../../core/jq.ts'
 import { present } from '../../core/present.ts'
 import { retryAfter } from '../../core/retry.ts'
@@ -107,7 +107,7 @@ function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
   try {
     return changesOf(bytes, contentType)
   } catch (error) {
-    return wrong(error instanceof Error ? error.message : String(error))
+    return wrong(messageOf(error))
   }
 }
 
@@ -157,7 +157,7 @@ const jq: Dialect = {
     try {
       return { n: LAST, ...readResultMap(readerOf(bytes, isText(contentType) ? contentType : MSGPACK)) }
     } catch (error) {
-      return failed(`the worker's answer is no result map: ${error instanceof Error ? error.message : String(error)}`)
+      return failed(`the worker's answer is no result map: ${messageOf(error)}`)
     }
   },
   isFinal: ({ status, headers }) =>
@@ -175,22 +175,20 @@ async function signed(snapshot: Snapshot, secrets: readonly string[], dialect: D
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 /** Includes the cause: `fetch failed: connect ECONNREFUSED …`. */
-const messageOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
-}
+const withCause = (error: unknown): string =>
+  error instanceof Error && error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : messageOf(error)
 
 function unreached(error: unknown, timeout: number): Pushed {
   if (isTimeout(error))
     return { changes: failed(`the worker did not answer within ${timeout} ms`, { reason: 'timeout' }), down: true }
-  return { changes: failed(`the worker could not be reached: ${messageOf(error)}`), down: true, unreached: true }
+  return { changes: failed(`the worker could not be reached: ${withCause(error)}`), down: true, unreached: true }
 }
 
 /** An error before the call is no sign of the host's health. */
 function uncalled(error: unknown): Pushed {
   if (error instanceof SidejobError)
-    return { changes: failed(`the worker could not be reached: ${messageOf(error)}`, { retry: false }) }
-  return { changes: failed(`the call could not be made: ${messageOf(error)}; is its secret whsec_ and base64?`) }
+    return { changes: failed(`the worker could not be reached: ${withCause(error)}`, { retry: false }) }
+  return { changes: failed(`the call could not be made: ${withCause(error)}; is its secret whsec_ and base64?`) }
 }
 
 export async function push(

@@ -2,7 +2,7 @@
 
 import { readUpTo } from '../../core/bytes.ts'
 import { toBase64 } from '../../core/codec/base64.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { messageOf, SidejobError } from '../../core/errors.ts'
 import { checkSignature } from '../../core/hook-signature.ts'
 import { readObject } from '../../core/readable.ts'
 import type { SentOutcome } from '../../redis/changes.ts'
@@ -37,8 +37,7 @@ export const isAddress = (pinnedTo: string): boolean => pinnedTo.includes('://')
 
 const encoder = new TextEncoder()
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : String(error)
+const causeOf = (error: unknown): unknown => (error as Error | undefined)?.cause ?? error
 
 /** Secrets with which versions sign their calls. */
 const secretsOf = (secret: string): string[] => [`whsec_${toBase64(encoder.encode(`versions of ${secret}`))}`]
@@ -95,7 +94,7 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
         const answer = readObject<{ outcome?: SentOutcome }>(text)
         return answer ?? { silent: 'gave an answer that is not an outcome of a run' }
       } catch (error) {
-        return { silent: `cannot be reached: ${messageOf(error)}` }
+        return { silent: `cannot be reached: ${messageOf(causeOf(error))}` }
       }
     },
 
