@@ -1,7 +1,6 @@
 // Alerts that are open, acknowledged or muted.
 
-import type { AlertState } from '../../core/alert.ts'
-import { isMuted } from '../../core/alert.ts'
+import { type AlertState, isMuted } from '../../core/alert.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'

@@ -104,6 +104,13 @@ export const released = ({ document }: ClaimedJob, words: Words = []): RunOutcom
   words,
 })
 
+/** The same, with a delay. `why` shows the message. */
+export const returned = (lent: ClaimedJob, wait: number, message: string, more: object = {}): RunOutcome =>
+  released(lent, [
+    ...says.wait({ ms: Math.ceil(wait) }),
+    ...says.error({ error: JSON.stringify({ message, reason: 'other', ...more }) }),
+  ])
+
 /** Gives back a run whose slot was missed if its schedule skips such slots. Returns undefined if it should run. */
 export function skipped(document: JobRecord, now: number): RunOutcome | undefined {
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined

@@ -19,16 +19,15 @@ import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { PLACE } from '../../redis/marks.ts'
-import { says } from '../../redis/ops.ts'
 import { createdAtOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { CallbackJob, ClaimedJob, Ring } from '../../redis/types.ts'
 import type { Callback, CallbackProgress, CallbackState, CallbackView } from '../engine.ts'
 import { addressOf } from '../jobs/callback-spec.ts'
-import { outcomeOf } from '../jobs/outcome.ts'
+import { outcomeOf, returned } from '../jobs/outcome.ts'
 import type { Registry } from '../jobs/registry.ts'
 import type { RunTrace } from '../trace/tracer.ts'
-import { createCircuitBreakers, type HostReport } from './circuit-breaker.ts'
+import { createCircuitBreakers, delayUntil, type HostReport } from './circuit-breaker.ts'
 import { type Signer, webhookHeaders } from './sign.ts'
 
 export type Payload = (ended: Ended, given: Record<string, unknown>) => string | Promise<string>
@@ -162,24 +161,13 @@ export function createCallbacks(options: CallbackOptions) {
     }
   }
 
-  const later = ({ document }: ClaimedJob, wait: number, message: string): RunOutcome => ({
-    token: document.token!,
-    n: 0,
-    end: 'released',
-    words: [
-      ...says.wait({ ms: Math.ceil(wait) }),
-      ...says.error({ error: JSON.stringify({ message, reason: 'other' }) }),
-    ],
-  })
-
   /** Delays the callback without an attempt, for at most the time that all attempts would take. */
   function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
     const since = lent.document.resentAt ?? createdAtOf(lent.document)
     const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
     if (store.now() - since > patienceOf(spec.retry))
       return commit(lent, spec, { end: 'failed', error: { message: `${host} kept failing: given up`, retry: false } })
-    // Random, so that delayed callbacks do not all arrive in the same second.
-    return later(lent, Math.max(0, until - store.now()) + 1_000 + random() * 9_000, message)
+    return returned(lent, delayUntil(until, store.now(), random), message)
   }
 
   const commit = (lent: ClaimedJob, spec: Callback, changes: Changes): Promise<RunOutcome> =>

@@ -20,6 +20,10 @@ const FRESH = 1_000
 /** An open breaker is read again after this time, because an operator may have closed it. */
 const OPEN_FRESH = 10_000
 
+/** Milliseconds until a delayed run. Random, so that jobs do not all arrive in the same second. */
+export const delayUntil = (until: number, now: number, random: () => number): number =>
+  Math.max(0, until - now) + 1_000 + random() * 9_000
+
 /** `down` describes the host, not the request. Absent if the host was not called. */
 export type HostReport = { down?: boolean; after?: number }
 

@@ -10,9 +10,9 @@ import { says } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
 import { faultInArgs, schemaOfClass, skewOf } from '../jobs/checks.ts'
-import { LAST, outcomeOf, released, skipped } from '../jobs/outcome.ts'
+import { LAST, outcomeOf, released, returned, skipped } from '../jobs/outcome.ts'
 import { callsOthers, longestRun, performedBy, type Registered, type Registry, timeoutOf } from '../jobs/registry.ts'
-import { createCircuitBreakers, endpointOf, PUSHED } from '../remote/circuit-breaker.ts'
+import { createCircuitBreakers, delayUntil, endpointOf, PUSHED } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
 import type { Versions } from '../remote/versions.ts'
 import type { RunTrace, Tracer } from '../trace/tracer.ts'
@@ -88,7 +88,6 @@ export type RunOptions = { alone?: boolean; usage?: Usage; asked?: number; trace
 
 type Means = { usage: Usage; trace: RunTrace | undefined }
 
-/** A run whose tools are in use. */
 type Running = { lent: ClaimedJob; found: Registered; stops: Stops; trace: RunTrace | undefined }
 
 export const newUsage = ({
@@ -161,10 +160,11 @@ export function createExecutor({
   /** Methods that one run may call. A class, because closures per run would cost more than a short run. */
   class Tools implements JobTools {
     readonly #running: Running
-    readonly #lent: ClaimedJob
     constructor(running: Running) {
       this.#running = running
-      this.#lent = running.lent
+    }
+    get #lent() {
+      return this.#running.lent
     }
     get trace() {
       return this.#running.trace
@@ -205,13 +205,6 @@ export function createExecutor({
     }
   }
 
-  /** Delays the run without using an attempt; `why` shows the message. */
-  const returned = (lent: ClaimedJob, wait: number, message: string): RunOutcome =>
-    released(lent, [
-      ...says.wait({ ms: Math.ceil(wait) }),
-      ...says.error({ error: JSON.stringify({ message, reason: 'other' }) }),
-    ])
-
   async function performLocal(
     lent: ClaimedJob,
     found: Registered,
@@ -240,11 +233,9 @@ export function createExecutor({
     return { ...changes, error: { ...error, stack: await locate(error.stack) } }
   }
 
-  /** Random, so that jobs do not all arrive in the same second. */
   function spare(lent: ClaimedJob, host: string, until: number): RunOutcome {
-    const wait = Math.max(0, until - store.now()) + 1_000 + random() * 9_000
     const message = `${host.slice(PUSHED.length)} keeps failing: tried again after ${new Date(until).toISOString()}`
-    return returned(lent, wait, message)
+    return returned(lent, delayUntil(until, store.now(), random), message)
   }
 
   async function performRemote(
@@ -270,9 +261,8 @@ export function createExecutor({
     if (pinnedTo && isGone) return silence(outcome.unreached ? 'cannot be reached' : `answered ${outcome.status}`)
     // Only the failure of a trial call counts for its job, so a job that always fails comes to an end.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
-    const { unreached } = outcome
     if (changes !== 'later')
-      return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found, trace), unreached })
+      return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found, trace), unreached: outcome.unreached })
     const { queue, token, redeliverAfterMs } = lent.document
     await store.extend(queue, [token!], redeliverAfterMs ?? LATER_LEASE, { own: redeliverAfterMs !== undefined })
     return undefined

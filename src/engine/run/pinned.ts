@@ -1,29 +1,27 @@
-// Runs of pinned jobs. Another version of the code performs them, or another address of a push worker. A job waits for
-// as long as that version does not answer.
+// Runs of pinned jobs, which another version of the code performs. Until it answers, the job waits.
 
 import { readObject } from '../../core/readable.ts'
 import { NO_VERSION } from '../../core/reasons.ts'
-import type { RunError } from '../../core/run.ts'
 import { outcomeSent, type RunOutcome } from '../../redis/changes.ts'
 import { says } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
-import { released } from '../jobs/outcome.ts'
+import { returned } from '../jobs/outcome.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
-import { type createCircuitBreakers, endpointOf } from '../remote/circuit-breaker.ts'
+import { type CircuitBreakers, endpointOf } from '../remote/circuit-breaker.ts'
 import type { Versions } from '../remote/versions.ts'
 
 /** Milliseconds until the next call of a version that did not answer. */
 const WAIT = { least: 10_000, most: 600_000 }
 
-/** The stored error of a pinned job whose version does not answer, since that time. */
-type VersionError = RunError & { code: typeof NO_VERSION; version: string; since: number }
+/** A part of the stored error of a job whose version does not answer, since that time. */
+type VersionError = { code?: string; version?: string; since: number }
 
 /** After a failed run, the next one checks the breaker first. */
 export const hasFailed = ({ document }: ClaimedJob): boolean =>
   Boolean(document.failures) || /,(released|lost),/.test(document.lastRun ?? '')
 
-type Parts = { store: Store; versions: Versions; breakers: ReturnType<typeof createCircuitBreakers> }
+type Parts = { store: Store; versions: Versions; breakers: CircuitBreakers }
 
 export function createPinned({ store, versions, breakers }: Parts) {
   /** The longer a version has been silent, the longer the job waits. */
@@ -33,9 +31,7 @@ export function createPinned({ store, versions, breakers }: Parts) {
     const since = last?.code === NO_VERSION && last.version === version ? last.since : store.now()
     const ms = Math.min(Math.max((store.now() - since) / 8, WAIT.least), WAIT.most)
     const remedy = `deploy it again, or rehearse the new code and run: sidejob move ${lent.id} --to <version>`
-    const message = `${silence}: ${remedy}`
-    const error: VersionError = { message, reason: 'other', code: NO_VERSION, version: version!, since }
-    return released(lent, [...says.wait({ ms: Math.ceil(ms) }), ...says.error({ error: JSON.stringify(error) })])
+    return returned(lent, ms, `${silence}: ${remedy}`, { code: NO_VERSION, version, since })
   }
 
   return {

@@ -71,12 +71,11 @@ export class RunTrace {
     const { id, document } = lent
     const spanOf = (job: string | number) => spanIdOf(`${seed} job ${job}`)
     const above = document.callbackOf ?? parentOf(document)?.id
+    const spanAbove = above === undefined ? undefined : spanOf(above)
     this.traceId = traceId
     this.jobSpan = spanOf(`${id}${slot}`)
     this.runSpan = spanIdOf(`${seed} run ${document.token}`)
-    this.parent = document.callbackOf
-      ? spanOf(above!)
-      : (given?.spanId ?? (above === undefined ? undefined : spanOf(above)))
+    this.parent = document.callbackOf ? spanAbove : (given?.spanId ?? spanAbove)
     this.#lent = lent
     this.#derives = !given && slot === ''
     this.#now = now
@@ -85,12 +84,12 @@ export class RunTrace {
 
   /** For requests of this run. */
   get traceparent(): string {
-    return traceparentOf({ traceId: this.traceId, spanId: this.runSpan, isSampled: true })
+    return this.#header(this.runSpan)
   }
 
   /** For a worker that sends the span of the run itself. */
   get ofJob(): string {
-    return traceparentOf({ traceId: this.traceId, spanId: this.jobSpan, isSampled: true })
+    return this.#header(this.jobSpan)
   }
 
   /** For children, if they cannot derive the trace from their root. */
@@ -105,7 +104,7 @@ export class RunTrace {
     const span: Span = { ...this.#base(spanId, this.runSpan), name, kind, start, end: start, attributes: {} }
     this.spans.push(span)
     try {
-      return await action(traceparentOf({ traceId: this.traceId, spanId, isSampled: true }))
+      return await action(this.#header(spanId))
     } catch (error) {
       const { message = String(error), stack } = (error ?? {}) as Partial<Error>
       span.error = { message, ...(stack ? { stack } : {}) }
@@ -119,6 +118,10 @@ export class RunTrace {
     const { traceparent } = (decodeValue(context) ?? {}) as { traceparent?: string }
     const writer = readTraceparent(traceparent)
     if (writer && this.#links.size < MAX_LINKS) this.#links.set(writer.spanId, writer)
+  }
+
+  #header(spanId: string): string {
+    return traceparentOf({ traceId: this.traceId, spanId, isSampled: true })
   }
 
   #base(spanId: string, parent: string | undefined): Pick<Span, 'traceId' | 'spanId' | 'parent'> {
