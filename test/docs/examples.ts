@@ -73,10 +73,11 @@ async function startShop() {
   })
   const allowHosts = ['127.0.0.1', 'localhost']
   const downloads: Downloads = { files, allowHosts, base: `${PUBLIC_URL}/files`, keep: 3 * HOUR }
+  let passed = 0
   const kit = await startKit({
     hold: true,
-    // The clock stands at NOW, but for the milliseconds that a call needs to reach Redis.
-    clock: () => NOW - Date.now(),
+    // The clock stands between two calls of `pass`, but for the milliseconds that a call needs to reach Redis.
+    clock: () => NOW + passed - Date.now(),
     workers: [flow, download({ files, allowHosts, now: () => NOW })],
     random: () => 0.5,
     allowHosts,
@@ -103,6 +104,10 @@ async function startShop() {
     kit,
     files,
     receiver,
+    /** Moves the clock by milliseconds. */
+    pass(ms: number) {
+      passed += ms
+    },
     async close() {
       await kit.close()
       await receiver.close()
@@ -281,11 +286,12 @@ const jobs: Part = async ({ show }) => {
   await show('jobs.remove', { job: 2 })
 }
 
-const runs: Part = async ({ show, call }) => {
+const runs: Part = async ({ show, call }, { pass }) => {
   const claimed = await show('queues.claim', { queue: 'images', body: { max: 1, wait: '20s', process: 'resizer-1' } })
   const { token } = claimed.runs[0].run
   await show('runs.heartbeat', { token, body: { progress: { done: 0.5 } } })
   await show('runs.page', { token, port: 'file', after: 0 })
+  pass(1_000)
   await call('runs.commit', {
     token,
     body: {
@@ -301,6 +307,7 @@ const runs: Part = async ({ show, call }) => {
   await show('runs.steps', { token })
   await show('runs.children', { token })
   await show('jobs.steps', { job: 1 })
+  pass(1_000)
   await show('runs.commit', {
     token,
     body: {

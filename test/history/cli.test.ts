@@ -19,6 +19,7 @@ const historyStore = { store: createHistoryStore(db), days: 90 }
 let kit: Kit
 beforeAll(async () => {
   kit = await startKit({ workers: [zip], hold: true, historyStore })
+  await kit.engine.history.begin()
 })
 afterAll(async () => {
   await kit.close()
