@@ -57,14 +57,13 @@ export const channels = {
     answers: { 200: z.object({ channel: z.string(), message: closed }) },
     media: 'text/event-stream',
     listens: true,
-    handle: async ({ engine, params, caller, c, hangUp }) => {
-      return events(
+    handle: ({ engine, params, caller, c, hangUp }) =>
+      events(
         c,
         hangUp,
         (signal) => engine.channels.subscribe(`/${params.channel}`, signal),
         () => caller!.home.keys.isActive(caller!.id),
-      )
-    },
+      ),
   }),
 
   listen: route('GET /v1/subscribe', {
@@ -76,7 +75,7 @@ export const channels = {
     answers: { 200: z.object({ channel: z.string(), message: closed }) },
     media: 'text/event-stream',
     listens: true,
-    handle: async ({ engine, query, caller, c, hangUp }) =>
+    handle: ({ engine, query, caller, c, hangUp }) =>
       events(
         c,
         hangUp,
@@ -94,23 +93,32 @@ export const channels = {
   }),
 }
 
-type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Encoded }>
+type Messages = (signal: AbortSignal) => Promise<AsyncIterable<{ channel: string; message: Encoded }>>
 
 /**
  * A stream of messages, until the client disconnects: at most an hour, or until the key is removed. Message ids grow.
  * Messages are not stored: a client that reconnects with its last id learns that it may have
  * missed some.
  */
-const events = (c: Context, hangUp: () => void, messages: Messages, isKnown: () => Promise<boolean>): Response =>
-  streamSSE(c, async (stream) => {
-    const gone = new AbortController()
+async function events(
+  c: Context,
+  hangUp: () => void,
+  messages: Messages,
+  isKnown: () => Promise<boolean>,
+): Promise<Response> {
+  const gone = new AbortController()
+  const heard = await messages(gone.signal).catch((error) => {
+    gone.abort()
+    throw error
+  })
+  return streamSSE(c, async (stream) => {
     stream.onAbort(() => gone.abort())
     const stop = beating(stream, isKnown, () => gone.abort())
     const last = c.req.header('last-event-id')
     if (last !== undefined) await stream.writeSSE({ event: 'gap', data: JSON.stringify({ after: last }) })
     let sent = 0
     try {
-      for await (const { channel, message } of messages(gone.signal)) {
+      for await (const { channel, message } of heard) {
         if (gone.signal.aborted) break
         await stream.writeSSE({ id: `${Date.now()}-${++sent}`, data: writeJson({ channel, message: raw(message) }) })
       }
@@ -122,6 +130,7 @@ const events = (c: Context, hangUp: () => void, messages: Messages, isKnown: () 
       hangUp()
     }
   })
+}
 
 /**
  * Sends a comment at once, as confirmation, then at intervals, so that no proxy cuts the line; each beat verifies the

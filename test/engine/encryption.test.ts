@@ -93,7 +93,7 @@ test('users’ values are unreadable in Redis, and readable by permitted callers
   const heard: string[] = []
   const listening = new AbortController()
   const stream = (async () => {
-    for await (const { message } of engine.channels.subscribe(['/sidejob/log', 'results'], listening.signal))
+    for await (const { message } of await engine.channels.subscribe(['/sidejob/log', 'results'], listening.signal))
       heard.push(message)
   })().catch(() => undefined)
   await kit.until(async () => (await redis.get(kit.store.keys.listened)) !== null)
@@ -381,7 +381,7 @@ describe('a person who can read Redis and use the API cannot have a sealed value
     const listening = new AbortController()
     const channels = ['/sidejob/log', '/heard', '/']
     const stream = (async () => {
-      for await (const one of own.engine.channels.subscribe(channels, listening.signal)) heard.push(one)
+      for await (const one of await own.engine.channels.subscribe(channels, listening.signal)) heard.push(one)
     })().catch(() => undefined)
     await own.until(async () => (await raw.get(own.store.keys.listened)) !== null)
     const job = String(await own.make('repeating', { at: Date.now() + 1e8 }))

@@ -125,13 +125,11 @@ test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream 
   await kit.engine.channels.publish('/told/below', '"unheard"')
 
   const stop = new AbortController()
-  const stream = kit.engine.channels.subscribe('/told', stop.signal)[Symbol.asyncIterator]()
+  const stream = (await kit.engine.channels.subscribe('/told', stop.signal))[Symbol.asyncIterator]()
+  await kit.engine.channels.publish('/told/below', '"heard"')
+  expect((await stream.next()).value).toEqual({ channel: '/told/below', message: '"heard"' })
+  await kit.until(() => texts.join('').includes('"heard"'))
   const ended = stream.next().catch(({ name }) => name)
-  // The stream is open once Redis knows its listener.
-  await kit.until(async () => {
-    await kit.engine.channels.publish('/told/below', '"heard"')
-    return texts.join('').includes('"heard"')
-  })
   stop.abort()
   expect(await ended).toBe('AbortError')
   socket.destroy()

@@ -69,7 +69,7 @@ test('viewers of a job see a mark, and the rest unchanged', async () => {
   const heard: string[] = []
   const listening = new AbortController()
   const stream = (async () => {
-    for await (const { message } of kit.engine.channels.subscribe(['/sidejob/log'], listening.signal))
+    for await (const { message } of await kit.engine.channels.subscribe(['/sidejob/log'], listening.signal))
       heard.push(message)
   })().catch(() => undefined)
   const id = await kit.make('pay', { args, inputs: { orders: [order] }, keepResult: true })

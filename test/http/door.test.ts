@@ -1,11 +1,12 @@
 // The gateway: rate limits of keys, the audit, and the lifetime of streams.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { SidejobError } from '../../src/core/errors.ts'
 import { dashboard } from '../../src/dashboard/index.ts'
 import type { AuditEntry, KnownKey } from '../../src/engine/engine.ts'
 import type { Deps } from '../../src/http/deps.ts'
 import type { BadRequest } from './bad-input.ts'
-import { fakeEngine } from './fake-engine.ts'
+import { fakeEngine, twoMessages } from './fake-engine.ts'
 import { setUp } from './kit.ts'
 
 const get = (path: string, more: Partial<BadRequest> = {}): BadRequest => ({ method: 'GET', path, ...more })
@@ -26,6 +27,10 @@ function keyed(known: Partial<KnownKey>, verbs: Parameters<typeof fakeEngine>[0]
 }
 
 afterEach(() => vi.useRealTimers())
+
+async function* silent(signal: AbortSignal) {
+  await new Promise((end) => signal.addEventListener('abort', end))
+}
 
 describe('how much', () => {
   test('a key beyond its limit learns when the next request is free', async () => {
@@ -68,9 +73,7 @@ describe('how much', () => {
   })
 
   test('the channel / has at most 50 listeners, of all keys together', async () => {
-    const subscribe = async function* (_: unknown, signal: AbortSignal) {
-      await new Promise((end) => signal.addEventListener('abort', end))
-    }
+    const subscribe = async (_: unknown, signal: AbortSignal) => silent(signal)
     const { ask } = keyed({}, { channels: { subscribe } } as never)
     const listen = (path: string) => ask(get(path))
     const open = await Promise.all(Array.from({ length: 50 }, () => listen('/v1/subscribe?channel=/')))
@@ -246,9 +249,7 @@ describe('a stream', () => {
     const { engine } = fakeEngine({
       keys: { isActive: knows },
       channels: {
-        async *subscribe(_, signal) {
-          await new Promise((resolve) => signal.addEventListener('abort', resolve))
-        },
+        subscribe: async (_, signal) => silent(signal),
       },
     })
     const { ask } = setUp({}, { engine })
@@ -260,6 +261,27 @@ describe('a stream', () => {
     })
     return { text, isOver: () => isOver }
   }
+
+  test('a message that is sent as soon as the client has its stream is not missed', async () => {
+    const opening = Promise.withResolvers<AsyncIterable<{ channel: string; message: string }>>()
+    const { engine } = fakeEngine({ channels: { subscribe: () => opening.promise } })
+    const { ask } = setUp({}, { engine })
+    let isOpen = false
+    const answer = Promise.resolve(ask(get('/v1/subscribe/a'))).finally(() => {
+      isOpen = true
+    })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(isOpen).toBe(false)
+    opening.resolve(twoMessages('/a'))
+    expect(await (await answer).text()).toContain('"message":[1]')
+  })
+
+  test('is refused if Redis refuses the subscription', async () => {
+    const refused = new SidejobError('UNAVAILABLE', 'Redis refused the subscription: 500')
+    const { engine } = fakeEngine({ channels: { subscribe: () => Promise.reject(refused) } })
+    const answer = await setUp({}, { engine }).ask(get('/v1/subscribe/a'))
+    expect([answer.status, (await answer.json()).error.message]).toEqual([503, refused.message])
+  })
 
   test('ends with the beat after its key was removed', async () => {
     let known = true

@@ -23,6 +23,12 @@ import type {
 import type { Engine } from '../../src/engine/index.ts'
 
 const T = 1_800_000_000_000
+
+export async function* twoMessages(channel: string) {
+  yield { channel, message: '{\n"n": 1 }' }
+  yield { channel: `${channel}/b`, message: '~kQE=' }
+}
+
 const deployed = { version: '88f62d2b', author: 'Ann', at: T }
 export const zeroes = { made: 0, runs: 0, errors: 0, completed: 0, failed: 0, terminated: 0, lost: 0, skipped: 0 }
 
@@ -464,10 +470,9 @@ const answers: Unperformed = {
       ],
       cursor: null,
     }),
-    async *subscribe(channels) {
+    subscribe: async (channels) => {
       const [channel] = [channels].flat() as [string]
-      yield { channel, message: '{\n"n": 1 }' }
-      yield { channel: `${channel}/b`, message: '~kQE=' }
+      return twoMessages(channel)
     },
   },
   log: {

@@ -1673,6 +1673,10 @@ describe('formats', () => {
   })
 })
 
+async function* silent(signal: AbortSignal) {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve))
+}
+
 describe('listening', () => {
   test('each message is an event, in one piece of JSON', async () => {
     const { ask: send } = setUp()
@@ -1728,9 +1732,9 @@ describe('listening', () => {
     let gone: AbortSignal | undefined
     const { ask: send } = setUp({
       channels: {
-        async *subscribe(_, signal) {
+        subscribe: async (_, signal) => {
           gone = signal
-          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          return silent(signal)
         },
       },
     })

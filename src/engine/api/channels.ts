@@ -11,8 +11,7 @@ import { quotaOf } from '../jobs/new-job.ts'
 
 const LISTEN = 60_000
 
-async function* merged<T>(streams: AsyncIterable<T>[]): AsyncIterable<T> {
-  const readers = streams.map((stream) => stream[Symbol.asyncIterator]())
+async function* merged<T>(readers: AsyncIterator<T>[]): AsyncIterable<T> {
   const next = (reader: AsyncIterator<T>) => reader.next().then((got) => ({ reader, got }))
   const coming = new Map(readers.map((reader) => [reader, next(reader)]))
   try {
@@ -29,7 +28,7 @@ async function* merged<T>(streams: AsyncIterable<T>[]): AsyncIterable<T> {
 
 const REMEMBERED = 1_000
 
-/** Remembers the listeners of each channel, so that the first MGET of the next message can read their jobs. */
+/** Remembers listeners, so that the first MGET of the next message can read their jobs. */
 function createAudience() {
   const heard = new Map<string, readonly string[]>()
   return {
@@ -58,7 +57,6 @@ const lastView = (
 export function createChannels({ store, client, registry, ring, now }: Context) {
   const audience = createAudience()
 
-  /** Output ports publish to the channels of their class definition. */
   async function saying() {
     const lists = (await store.queueNames()).sort().map(async (queue) => [queue, await registry.known(queue)] as const)
     return (await Promise.all(lists)).flatMap(([queue, classes]) =>
@@ -71,9 +69,21 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   const publishersOf = (name: string, ports: Awaited<ReturnType<typeof saying>>) =>
     ports.flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : [])).slice(0, MOST_PUBLISHERS)
 
-  /** Scripts write log messages around sealed values. All other messages are sealed as a whole or not at all. */
+  /** Scripts write log messages around sealed values. Other messages are sealed as a whole or not at all. */
   const shownMessage = (channel: string, message: string): Encoded =>
     channel === '/sidejob/log' ? store.vault.showLogMessage(message) : store.vault.show.value(message, 'value')
+
+  async function* messagesOf(streams: AsyncIterator<string>[], renew: () => Promise<unknown>) {
+    const timer = setInterval(() => renew().catch(() => undefined), LISTEN / 2)
+    try {
+      for await (const text of merged(streams)) {
+        const end = text.indexOf('\t')
+        yield { channel: text.slice(0, end), message: shownMessage(text.slice(0, end), text.slice(end + 1)) }
+      }
+    } finally {
+      clearInterval(timer)
+    }
+  }
 
   return {
     /** Publishes a message. `keep: 1` keeps it as the last message of the channel, `keep: 0` deletes the kept one. */
@@ -131,25 +141,17 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       }
     },
 
-    /** Yields each message of the channels and of their subchannels once, until the signal aborts. */
-    async *subscribe(
+    /** Resolves once Redis sends the messages. Then yields each once, until the signal aborts. */
+    async subscribe(
       channels: string | readonly string[],
       signal: AbortSignal,
-    ): AsyncIterable<{ channel: string; message: Encoded }> {
+    ): Promise<AsyncIterable<{ channel: string; message: Encoded }>> {
       const names = [channels].flat()
       const renew = () => store.change('', [ops.listen({ ms: LISTEN, channels: names })])
       await renew()
-      const timer = setInterval(() => renew().catch(() => undefined), LISTEN / 2)
-      try {
-        const streams = names.map((name) => client.listen(store.keys.live(name), signal))
-        for await (const text of merged(streams)) {
-          if (text === '') continue
-          const end = text.indexOf('\t')
-          yield { channel: text.slice(0, end), message: shownMessage(text.slice(0, end), text.slice(end + 1)) }
-        }
-      } finally {
-        clearInterval(timer)
-      }
+      const streams = names.map((name) => client.listen(store.keys.live(name), signal)[Symbol.asyncIterator]())
+      await Promise.all(streams.map((stream) => stream.next()))
+      return messagesOf(streams, renew)
     },
   }
 }
