@@ -39,7 +39,7 @@ const poisons: Record<string, Poison> = {
   'a result of 2 MiB': { perform: () => text(2 * MIB), input: { keepResult: true }, says: /1048576 bytes.*TOO_LARGE/ },
   'twelve values of 1 MB': {
     perform: (job) => job.set(Object.fromEntries(many(12, (i) => [`f${i}`, text(1_000_000)]))),
-    says: /too much.*8388608/,
+    says: /too large.*8388608/,
   },
   'a port whose channels are no list': {
     perform: (job) => job.write('out', 1),
@@ -62,7 +62,7 @@ const poisons: Record<string, Poison> = {
   'garbage from a push worker': { push: true, says: /not changes/ },
   'thirty thousand counts': {
     perform: (job) => many(30_000, (i) => job.count(`count ${i}`)),
-    says: /too much|expected at most|TOO_LARGE/,
+    says: /too large|expected at most|TOO_LARGE/,
   },
   'data 100,000 deep': { perform: (job) => job.set({ deep: nested(100_000) }), says: /deep|stack|nest/i },
   'a log of 12 MiB': { perform: (job) => many(12, () => job.log(text(MIB))) },
@@ -75,7 +75,7 @@ const poisons: Record<string, Poison> = {
   'a hundred thousand values of 1.5 KB': {
     perform: (job) => many(100_000, () => job.write('out', text(1_500))),
     input: { out: { out: {} } },
-    says: /too much/,
+    says: /too large/,
   },
 }
 
