@@ -1,16 +1,13 @@
-// Alerts: when a message about a problem is sent, sent again, and followed by a message that it is over.
-
-/** A problem that a rule found. `key` is the same for as long as the problem lasts. */
+/** `key` is the same for as long as the problem lasts. */
 export type Problem = { key: string; rule: string; text: string; since: number; link: string; isSevere: boolean }
 
-/** An alert as Redis keeps it. Times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export type Alert = {
   rule: string
   text: string
   since: number
   link: string
   isSevere: boolean
-  /** When it was found. */
   at: number
   /** The problem has not been found since. */
   goneAt?: number
@@ -26,9 +23,9 @@ export type AlertState = { alert?: Alert; muted?: Noted & { until?: number } }
 export type Told = { key: string; what: 'begins' | 'lasts' | 'is over'; alert: Alert; once: string }
 
 export type AlertTimes = {
-  /** Milliseconds for which a problem must last before a message is sent, by rule. */
+  /** Milliseconds for which a problem must last, by rule. */
   after: (rule: string) => number
-  /** Milliseconds after which the message is sent again. */
+  /** Milliseconds. */
   every?: number
 }
 
@@ -42,13 +39,9 @@ type Step = { state: AlertState; told?: Told }
 
 const noted = (state: AlertState, alert: Alert): AlertState => ({ ...state, alert })
 
-/** @example newAlert({ key: 'slow mail', rule: 'slow', text, since, link, isSevere: false }, now).at === now */
 export const newAlert = ({ key: _, ...problem }: Problem, now: number): Alert => ({ ...problem, at: now })
 
-/**
- * Returns the next state of one alert, and the message to send. The state is stored first and each message has a key, so
- * a check that stops in between is repeated without a second message.
- */
+/** The state is stored first and each message has a key, so a check that stops in between causes no second message. */
 export function nextStep(
   key: string,
   state: AlertState,

@@ -1,9 +1,6 @@
-// Parses lists of objects that differ in few members: values that an earlier object had are not checked again.
-
 import type * as z from 'zod'
 import { isObject } from './is-object.ts'
 
-/** @example isAlikeBut(['args'], { class: 'zip', args: '1' }, { class: 'zip', args: '2' }) // true */
 export function isAlikeBut<T extends object>(members: readonly (keyof T & string)[], one: T, other: T): boolean {
   let shared = 0
   for (const name in other) {
@@ -23,22 +20,18 @@ type Row = Record<string, unknown>
 
 export type QuickParse = (value: unknown) => unknown
 
-/** Parsers that `check` asks before the schema itself. */
 export const quickParses = new WeakMap<z.ZodType, QuickParse>()
 
 type Likeness = {
-  /** Rows with the same value of this member are compared. */
   by: string
-  /** Members that may differ: optional ones without a default. Checks of the whole object must not read them. */
+  /** Optional members without a default. Checks of the whole object must not read them. */
   members: readonly string[]
   most: number
 }
 
 type Example = { row: Row; parsed: Row; rest: Row }
 
-/**
- * Parses lists of objects, most of which equal an earlier object except for some members: checks only these members.
- */
+/** Checks only the members that differ from an earlier object of the list. */
 export function alike(item: z.ZodObject, { by, members, most }: Likeness): QuickParse {
   const schemas = members.map((member) => [member, item.shape[member]! as z.ZodType] as const)
 

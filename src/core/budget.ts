@@ -1,15 +1,14 @@
-// One budget for a script call: every list has its own limit, and this bounds their sum.
+// Each list has its own limit; this bounds their sum.
 
 import { SidejobError } from './errors.ts'
 import type { Op } from './run.ts'
 
 /**
- * Parts of a call: the name in errors, and the cost for Redis. A unit is a microsecond of CPU of redis-server 7.0, as
- * measured; test/limits/sums.slow.test.ts asserts that no call within the budget needs 50 ms.
+ * Microseconds of CPU of redis-server 7.0; test/limits/sums.slow.test.ts asserts that no call within the budget needs
+ * 50 ms.
  */
 export const parts = {
   jobs: { weight: 11, name: 'jobs' },
-  /** Jobs that are alike wait in pieces. */
   packed: { weight: 4, name: 'jobs that are alike' },
   parents: { weight: 10, name: 'jobs with a parent' },
   keys: { weight: 7, name: 'unique keys' },
@@ -45,17 +44,12 @@ export function add(sum: Sum, part: Part, n: number): void {
 
 const cost = (part: Part, n: number): number => n * parts[part].weight
 
-/** @example unitsOf(new Map([['jobs', 2]])) // 22 */
 export function unitsOf(sum: Sum): number {
   let units = 0
   for (const [part, n] of sum) units += cost(part, n)
   return units
 }
 
-/**
- * The error for a call that exceeds the budget: its most expensive part, and the maximum for a call with the same
- * proportions.
- */
 export function excessOf(sum: Sum): string | undefined {
   const units = unitsOf(sum)
   if (units <= BUDGET) return undefined
@@ -71,7 +65,7 @@ type Lists = {
   aliases?: readonly string[]
 }
 
-/** Counts the long lists of a job before they are sealed and encoded, which costs more than counting. */
+/** Counts before the lists are sealed and encoded, which costs more than counting. */
 export function addLists(sum: Sum, { in: ins = {}, out = {}, inputs, aliases }: Lists): void {
   for (const port in ins) add(sum, 'channels', ins[port]!.channels?.length ?? 0)
   for (const port in out) add(sum, 'names', out[port]!.channels?.length ?? 0)
@@ -91,7 +85,6 @@ export function sumOfLists(ops: readonly Op[]): Sum {
   return sum
 }
 
-/** @throws TOO_LARGE if a call exceeds the budget. */
 export function checkSum(sum: Sum): void {
   const excess = excessOf(sum)
   if (excess !== undefined) throw new SidejobError('TOO_LARGE', excess)

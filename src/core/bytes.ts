@@ -1,16 +1,14 @@
-// Reads a body whole, up to a maximum size.
-
 type Bytes = ReadableStream<Uint8Array>
-/** `size`: maximum bytes of the read. Undefined at the end. */
+/** `size` is a maximum. Undefined at the end. */
 type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel: () => Promise<void> }
 
-/** Size of the first read, doubled each time: most bodies are small, and each read of a stream has a cost. */
+/** Doubled each time: most bodies are small, and each read of a stream has a cost. */
 const FIRST = 8_192
 const LARGEST = 1_048_576
-/** Maximum size of the first read, so that a sender cannot reserve memory by announcing a large body. */
+/** A sender cannot reserve more memory by announcing a large body. */
 const SAID = 131_072
 
-/** Byte streams fill the given buffer, in workerd with all available bytes; other streams deliver chunks. */
+/** In workerd, byte streams fill the given buffer with all available bytes; other streams deliver chunks. */
 function readerOf(stream: Bytes): Reader {
   try {
     const reader = stream.getReader({ mode: 'byob' })
@@ -34,10 +32,7 @@ function asking(said: number): (size: number) => number {
   }
 }
 
-/**
- * Returns undefined if the stream has more than `most` bytes. Then up to `readOn` bytes are read and discarded.
- * `said` is the announced length, used only for the sizes of reads.
- */
+/** Returns undefined beyond `most` bytes, after up to `readOn` bytes are discarded. `said` is the announced length. */
 export async function readUpTo(
   stream: Bytes | null,
   most: number,

@@ -1,5 +1,3 @@
-// Callbacks about the end of a job, and their retries.
-
 import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, raw } from './codec/value.ts'
 import type { Retry } from './retry.ts'
@@ -7,7 +5,7 @@ import { iso } from './time.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
-/** Delays between ten attempts in about three days. */
+/** Ten attempts in about three days. */
 export const callbackDelays: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -22,7 +20,7 @@ export const callbackDelays: readonly number[] = [
 
 export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 
-/** A group name that callers cannot use. */
+/** Callers cannot use this name. */
 export const CALLBACK_GROUP = 'callback:'
 export const callbackGroup = (host: string): string => CALLBACK_GROUP + host
 export const isCallbackGroup = (id: string): boolean => id.startsWith(CALLBACK_GROUP)
@@ -34,7 +32,6 @@ export const callbackRetry = (delays: readonly number[] = callbackDelays): Retry
   backoff: { delays: [...delays], jitter: JITTER },
 })
 
-/** Time after which a callback that only met an open breaker is given up. */
 export const patienceOf = (delays: readonly number[] = callbackDelays): number =>
   delays.reduce((sum, delay) => sum + delay, 0) * (1 + JITTER)
 
@@ -47,17 +44,10 @@ export type Ended = {
   finishedAt: number
 } & ({ type: 'success'; result: Encoded } | { type: 'failure'; reason: string; message: string; error: Encoded | null })
 
-/**
- * The same on every attempt. The time is part of it, because the number of an end that a failover of Redis has lost
- * is used again.
- */
+/** The time is part of it, because a failover of Redis may lose the number of an end, which is then used again. */
 export const webhookId = ({ job, end, finishedAt }: Ended): string => `end_${job}_${end}_${finishedAt.toString(36)}`
 
-/**
- * The default body, with the result of `GET …/result`. The same text on every attempt.
- *
- * @example envelope(ended) // '{"id":7,…,"status":"completed","type":"success","finishedAt":"…","result":144}'
- */
+/** The same text on every attempt. */
 export function envelope(ended: Ended): string {
   const { job: id, queue, class: name, status, type } = ended
   const head = { id, queue, class: name, status, type, finishedAt: iso(ended.finishedAt) }

@@ -1,9 +1,7 @@
-// Reads the texts of lib/queue/class_counts.lua.
-
 import { type Counted, counted } from './series.ts'
 import { waitBelow } from './waits.ts'
 
-/** Upper ends of the buckets in milliseconds, as in lib/queue/class_counts.lua; the last bucket has none. */
+/** Milliseconds, as in lib/queue/class_counts.lua; the last bucket has no end. */
 export const classEnds = [
   10,
   30,
@@ -19,7 +17,7 @@ export const classEnds = [
   Number.POSITIVE_INFINITY,
 ] as const
 
-/** Milliseconds: the mean, and the bucket ends of the median and of 95 %. */
+/** Milliseconds. The quantiles are ends of buckets. */
 export type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
 
 /**
@@ -68,11 +66,7 @@ function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }
 }
 
-/**
- * Counts of each hour of a day, by class, oldest first, from `since` on; hours without events of a class are left out.
- *
- * @example classHoursOf({ texts: ['20779\nresize\t3\n'], marks: ['498700\n20779\nresize\t2\n'] }, { day: 20_779, since: 0 })
- */
+/** Oldest first, without hours in which a class has no events. */
 export function classHoursOf(
   { texts, marks }: { texts: readonly string[]; marks: readonly string[] },
   { day, since }: { day: number; since: number },
@@ -107,11 +101,6 @@ const byName = (sums: Sums): ClassCount[] =>
 
 export type CountedPart = { day: number; from: readonly string[]; to: readonly string[] }
 
-/**
- * Adds up what one queue counted in parts of days, by class. Classes without events are left out.
- *
- * @example countsIn([{ day: 20_779, from: ['20779\nresize\t2\n'], to: ['20779\nresize\t5\n'] }])
- */
 export function countsIn(parts: readonly CountedPart[]): ClassCount[] {
   const sums = new Map<string, number[]>()
   for (const { day, from, to } of parts) {
@@ -125,11 +114,7 @@ export function countsIn(parts: readonly CountedPart[]): ClassCount[] {
   return byName(new Map([...sums].filter(([, numbers]) => numbers.some((n) => n !== 0))))
 }
 
-/**
- * The classes of one queue on a day (counted since 1970), by name; several texts of that day are added up.
- *
- * @example classCountsOf(['20779\nresize\t2,1,,1\n', ''], 20_779)
- */
+/** `day` is counted since 1970. */
 export function classCountsOf(texts: readonly string[], day: number): ClassCount[] {
   return byName(sumsOf(texts, day))
 }

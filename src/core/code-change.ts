@@ -1,9 +1,4 @@
-// The error of a function that requested other steps and waits than its job has stored.
-
-/**
- * `asked` is null if the function returned without asking for what the job keeps. `longer`: milliseconds that the
- * requested wait is longer than the kept one.
- */
+/** `asked` is null if the function returned early. `longer` is in milliseconds. */
 export type CodeChange = { kept: string; asked: string | null; longer?: number }
 
 export function codeChangeIn(error: string | null): (CodeChange & { message: string }) | undefined {

@@ -1,5 +1,3 @@
-// Constraints: limits for jobs selected by queue, class, and values in their args.
-
 import * as z from 'zod'
 import { fitsGlob } from './glob.ts'
 import { atMost } from './schemas/at-most.ts'
@@ -7,7 +5,6 @@ import { duration, label } from './schemas.ts'
 
 const scalar = z.union([z.string().max(1_000), z.number(), z.boolean(), z.null()])
 
-/** A plain value means equal. */
 const condition = z.union([
   scalar,
   z.strictObject({ equals: scalar }),
@@ -27,7 +24,7 @@ export const constraint = z.strictObject({
   }),
   concurrency: z.int().min(1).max(1_000_000).optional(),
   rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), period: duration.refine((ms) => ms > 0) }).optional(),
-  /** A path into the args: each value there has its own limit. */
+  /** Each value at this path of the args has its own limit. */
   groupBy: z.string().min(1).max(255).optional(),
 })
 
@@ -61,13 +58,11 @@ export const isAbout = ({ match }: Constraint, job: Matched): boolean =>
   (match.class === undefined || fitsGlob(match.class, job.class)) &&
   Object.entries(match.args ?? {}).every(([path, condition]) => fits(atPath(job.args, path), condition))
 
-/** `constraint:<name>`, or one limit for each value of `groupBy`. */
 export function limitKeyOf(name: string, { groupBy }: Constraint, job: Matched): string {
   if (groupBy === undefined) return `constraint:${name}`
   return `constraint:${name}:${JSON.stringify(atPath(job.args, groupBy) ?? null)}`
 }
 
-/** @example isLimitOf('hosts', 'constraint:hosts:"a.com"') // true */
 export const isLimitOf = (name: string, key: string): boolean =>
   key === `constraint:${name}` || key.startsWith(`constraint:${name}:`)
 
@@ -75,6 +70,5 @@ const GROUP = 'group:'
 
 export const groupKey = (id: string): string => `${GROUP}${id}`
 
-/** Undefined for any other limit. @example groupIdOf('group:shop') // 'shop' */
 export const groupIdOf = (key: string): string | undefined =>
   key.startsWith(GROUP) ? key.slice(GROUP.length) : undefined

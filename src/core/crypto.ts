@@ -1,5 +1,3 @@
-// API keys: random, stored as hashes, compared in constant time.
-
 const encoder = new TextEncoder()
 
 const digitsOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
@@ -9,7 +7,6 @@ const hex = (bytes: Uint8Array): string => bytes.reduce((text, byte) => text + d
 export const hashOfBytes = async (bytes: Uint8Array): Promise<string> =>
   hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as BufferSource)))
 
-/** @example await hashOf('sj_…') // 64 hexadecimal digits */
 export const hashOf = (text: string): Promise<string> => hashOfBytes(encoder.encode(text))
 
 /** Compares in constant time. */
@@ -25,18 +22,14 @@ async function hmac(secret: string, text: string): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text))))
 }
 
-/**
- * Proves that the holder of the API key with this hash may request an address until a time. The secret belongs to the
- * deployment, because Redis and exports have the hash.
- */
+/** The secret belongs to the deployment, because Redis and exports have the hash. */
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
   hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
-/** A repeated call gets the same API key, which depends on a stored random text. */
+/** A repeated call gets the same key, which depends on a stored random text. */
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
 
-/** A tenant's key contains its name. */
 export const newKey = (tenant?: string): string =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${hex(crypto.getRandomValues(new Uint8Array(22)))}`
 

@@ -1,5 +1,3 @@
-// Checks definitions of workers with the rules of HTTP registrations.
-
 import * as z from 'zod'
 import { SidejobError } from './errors.ts'
 import { check } from './issues.ts'
@@ -27,10 +25,9 @@ function checkCron({ cron }: CodeWorker): void {
 }
 
 /**
- * A definition with its durations in milliseconds.
+ * Durations become milliseconds.
  *
  * @throws BAD_REQUEST with the class and the place of the first fault.
- * @example readWorker({ class: 'sync', timeout: '2m', perform }).timeout // 120_000
  */
 export function readWorker(worker: Worker, place = 'the definition'): CodeWorker {
   if (typeof worker !== 'object' || worker === null)
@@ -51,7 +48,7 @@ export const readRetry = (retry: RetryOptions): Retry => check(z.strictObject({ 
 
 export const checkedLabels = (given: Labels): LabelsText => check(z.strictObject({ labels }), { labels: given }).labels
 
-/** @throws BAD_REQUEST if a definition is wrong, or if two have the same queue and class. */
+/** Also refuses two definitions with the same queue and class. */
 export function checkWorkers(workers: readonly Worker[]): void {
   if (!Array.isArray(workers)) throw refused(`functions: expected a list of classes, got ${String(workers)}`)
   const places = new Map<string, number>()

@@ -1,5 +1,3 @@
-// Every error code with its HTTP status, for scripts, engine, routes and docs.
-
 export const codes = {
   BAD_REQUEST: 400,
   UNAUTHENTICATED: 401,
@@ -34,7 +32,7 @@ export const hasCode = (error: unknown, code: Code): error is SidejobError =>
 
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 
-/** @example const view = await engine.jobs.get('7').catch(missing) // undefined if job 7 does not exist */
+/** For `.catch(missing)`: undefined if the job does not exist. */
 export const missing = (error: unknown): undefined => {
   if (!hasCode(error, 'NOT_FOUND')) throw error
 }
@@ -47,7 +45,6 @@ export type ErrorDetail = {
   cause?: unknown
 }
 
-/** Hash of the current schema of a class, and hash of the schema of a caller or a job. */
 export type Skew = { class: string; current: string; built: string }
 
 /**
@@ -75,12 +72,7 @@ export class SidejobError extends Error {
   }
 }
 
-/**
- * `base` is the public URL of the deployment, which serves a page about every code.
- *
- * @example errorBody(new SidejobError('TOO_LARGE', '…'), 'https://jobs.example.com').error.doc_url //
- * 'https://jobs.example.com/docs/errors#TOO_LARGE'
- */
+/** `base` is the public URL of the deployment, which serves a page about every code. */
 export const errorBody = ({ code, message, path, retryAfter, schema }: SidejobError, base = '') => ({
   error: { code, message, path, retryAfter, schema, doc_url: `${base}/docs/errors#${code}` },
 })

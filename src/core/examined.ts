@@ -1,4 +1,4 @@
-// Findings of the doctor by slice, so that a check of one slice does not affect the rest.
+// By slice, so that a check of one slice does not affect the rest.
 
 import * as z from 'zod'
 import { type FaultKind, faultKinds } from './faults.ts'
@@ -23,12 +23,7 @@ function withSlice(slices: Examined['slices'], { cursor, faults }: Look, now: nu
   return { ...others, [cursor]: { at: now, since: was?.since ?? now, faults: countsOf(faults) } }
 }
 
-/**
- * Undefined if nothing changed. A full pass removes findings of slices that no longer exist.
- *
- * @example afterLook(null, { cursor: '10', isFirst: true, isLast: false, faults: [] }, now) // { begun: now, ended:
- * null, at: now, slices: {} }
- */
+/** A full pass removes findings of slices that no longer exist. */
 export function afterLook(before: Examined | null, look: Look, now: number): Examined | undefined {
   const was = before ?? { begun: now, ended: null, at: now, slices: {} }
   const hasFound = look.faults.length > 0 || look.cursor in was.slices
@@ -56,7 +51,6 @@ export const examined = z.object({
 
 export type ExaminedView = z.infer<typeof examined>
 
-/** @example examinedView(known).faults // { job: 2, queue: 1 } */
 export function examinedView({ ended, at, slices }: Examined): ExaminedView {
   const faults: ExaminedView['faults'] = {}
   const found = Object.entries(slices)

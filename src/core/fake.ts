@@ -1,5 +1,3 @@
-// A test installs a fake of sidejob here, and a Worker uses it.
-
 import type { Worker } from './worker.ts'
 
 export type Fake = (functions: readonly Worker[]) => (request: Request) => Promise<Response>
@@ -9,7 +7,6 @@ const here = globalThis as { [PLACE]?: Fake }
 
 export const fakeInPlace = (): Fake | undefined => here[PLACE]
 
-/** Undefined removes the fake. */
 export function placeFake(fake: Fake | undefined): void {
   if (fake) here[PLACE] = fake
   else delete here[PLACE]

@@ -1,5 +1,3 @@
-// Addresses of the doctor's findings in the API and the dashboard.
-
 import { groupIdOf } from './constraint.ts'
 
 export const faultKinds = [
@@ -40,7 +38,6 @@ const places: Record<FaultKind, Places> = {
 
 type Found = { kind: FaultKind; who: string }
 
-/** @example linkOf({ kind: 'queue', who: 'mail' }) // '/v1/queues/mail' */
 export const linkOf = ({ kind, who }: Found): string => places[kind].api(who)
 
 export const pageOf = ({ kind, who }: Found): string => places[kind].page(who)

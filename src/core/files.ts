@@ -1,5 +1,3 @@
-// Stored files: their storage, their names, and ranges.
-
 export type Stored = {
   size: number
   type?: string
@@ -39,15 +37,14 @@ export type Range = { offset: number; length: number }
 export type Files = {
   bucket: Bucket
   /**
-   * The id contains a proof that we issued it, and the time of the request: after a restore from older data, the
-   * number may belong to another job.
+   * The id has a proof that we issued it, and the time of the request: after a restore from older data, the number
+   * may belong to another job.
    */
   idOf: (job: number, askedAt?: number) => Promise<string>
-  /** Undefined if we did not issue the id. */
   jobOf: (id: string) => Promise<number | undefined>
   /**
-   * Signs an address that is valid for `length` milliseconds; with `since`, for up to twice that time, and with the
-   * same text for `length` milliseconds.
+   * Valid for `length` milliseconds; with `since`, for up to twice that, and with the same text for `length`
+   * milliseconds.
    */
   sign: (id: string, length: number, since?: number) => Promise<{ url: string; expiresAt: number }>
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
@@ -66,11 +63,6 @@ const LASTING = 24n
 const macOf = (bytes: Uint8Array): bigint =>
   bytes.slice(0, 5).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n) >> (40n - MAC)
 
-/**
- * Encodes a number, its MAC and the MAC of its time as an id of 14 characters.
- *
- * @example fileId(7, mac, lasting) // 'q0Zx-AAAAAAAAH'
- */
 export function fileId(job: number, mac: Uint8Array, lasting = mac): string {
   const proof = ((macOf(mac) >> LASTING) << LASTING) | (macOf(lasting) & ((1n << LASTING) - 1n))
   let rest = (proof << NUMBER) | BigInt(job)
@@ -93,15 +85,11 @@ export function numberIn(id: string): number | undefined {
   return job > 0 ? job : undefined
 }
 
-/** True for two ids of the same number and secret; the times may differ. */
+/** The same number and secret; the times may differ. */
 export const isKindred = (one: string, other: string): boolean =>
   bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 
-/**
- * Bytes requested by a Range header: undefined for the whole file and for unsupported forms; null if no byte matches.
- *
- * @example rangeOf('bytes=10-', 100) // { offset: 10, length: 90 }
- */
+/** Undefined for the whole file and for unsupported forms; null if no byte matches. */
 export function rangeOf(header: string | null, size: number): Range | null | undefined {
   const [, first = '', second = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && second === '') return undefined
@@ -112,7 +100,7 @@ export function rangeOf(header: string | null, size: number): Range | null | und
   return offset >= size || length < 1 ? null : { offset, length }
 }
 
-/** Undefined for other objects, because the bucket also contains records about files. */
+/** The bucket also contains records about files. */
 export const idIn = (key: string): string | undefined => /^([\w-]{3})\/(\1[\w-]{11})$/.exec(key)?.[2]
 
 export type Downloads = {

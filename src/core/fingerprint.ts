@@ -1,12 +1,10 @@
-// Groups errors by kind: failures of the same cause, whichever job, number or file they name.
-
 export type Failure = { message?: unknown; stack?: unknown }
 
 export type Kind = {
   fingerprint: string
   /** Without parts that vary between jobs. */
   message: string
-  /** Name and file of the innermost own function, without the line. */
+  /** The innermost own function, without the line. */
   frame: string | null
 }
 
@@ -23,7 +21,6 @@ const VARYING: [RegExp, string][] = [
   [/\d+(?:[.,]\d+)*/g, '#'],
 ]
 
-/** @example messageKind('card 4242 of "ann" declined') // 'card # of <text> declined' */
 export const messageKind = (message: string): string =>
   VARYING.reduce((text, [varying, name]) => text.replace(varying, name), message.slice(0, LONGEST)).trim()
 
@@ -32,7 +29,6 @@ const FOREIGN = /node_modules|^node:|<anonymous>|native|^library$/
 
 const partsOf = (line: string): string[] => FRAME.exec(line.slice(0, 500)) ?? []
 
-/** @example isForeign(' at f (node:net:1:2)') // true */
 export function isForeign(line: string): boolean {
   const [, , file] = partsOf(line)
   return file !== undefined && FOREIGN.test(file)
@@ -55,10 +51,6 @@ function hashOf(text: string): string {
   return hash.toString(16).padStart(16, '0')
 }
 
-/**
- * @example kindOf('pay', { message: 'card 4242 declined' }).fingerprint === kindOf('pay', { message: 'card 17
- * declined' }).fingerprint
- */
 export function kindOf(className: string, { message, stack }: Failure): Kind {
   const said = messageKind(typeof message === 'string' ? message : '')
   const frame = typeof stack === 'string' ? frameOf(stack) : null

@@ -1,19 +1,14 @@
-// Decides whether to wait briefly, so that one request serves several calls: if calls come close together, and while
-// waiting gathers some. A sequential caller also calls often, but waiting for it gathers nothing.
+// A sequential caller also calls often, but waiting for it gathers nothing.
 
 const OFTEN = 10
 /** Weight of the last interval. */
 const WEIGHT = 0.2
-/** Maximum weight of one interval, so that few calls after a pause end the gathering. */
+/** Bounded, so that few calls after a pause end the gathering. */
 const LONGEST = 1_000
-/** Number of empty waits after which one is skipped; after the next empty one two, then four, up to a maximum. */
+/** After this many empty waits one is skipped; after the next empty one two, then four, up to a maximum. */
 const IN_VAIN = 2
 const LEFT_OUT = 64
 
-/**
- * @param ms length of a wait
- * @param last time of the last call, if known
- */
 export function createGathering(ms: number, last = Number.NEGATIVE_INFINITY) {
   let interval = LONGEST
   let inVain = 0

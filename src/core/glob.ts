@@ -1,4 +1,4 @@
-// Patterns with `*` and `?`, matched in at most pattern × text steps.
+// Matching takes at most pattern × text steps.
 
 export type Step = { fits: (char: string) => boolean; many?: true }
 

@@ -1,5 +1,3 @@
-// Up to five earlier graphs of a flow, with their times and authors.
-
 import { CLOSED, list, parseJson } from './codec/json.ts'
 import { type Encoded, encodeValue } from './codec/value.ts'
 
@@ -17,11 +15,7 @@ const historyOf = (before: readonly Encoded[]): Pick<Graphs, 'history'> =>
 export const earlier = ({ history }: Pick<Graphs, 'history'>): Encoded[] =>
   history === undefined ? [] : (parseJson(history, list(CLOSED)) as Encoded[])
 
-/**
- * Oldest first, the current one last; null for graphs older than this record.
- *
- * @example versionsOf(graphs).at(-1)?.by // 'key:3'
- */
+/** Oldest first, the current one last; null for graphs older than this record. */
 export function versionsOf(graphs: Graphs): (Version | null)[] {
   const kept = graphs.versions === undefined ? [] : (JSON.parse(graphs.versions) as Version[])
   const n = graphs.graph === undefined ? 0 : earlier(graphs).length + 1
@@ -34,7 +28,6 @@ export function withGraph(was: Graphs, graph: Encoded, version: Version): Record
   return { graph, ...historyOf(before), versions: encodeValue(versions) }
 }
 
-/** Undefined if there is no earlier graph. */
 export function withoutLast(was: Graphs, version: Version): (Graphs & { graph: Encoded }) | undefined {
   const before = earlier(was)
   const graph = before.pop()

@@ -1,5 +1,3 @@
-// The graph of a flow: nodes that become jobs, edges between their ports, and the ports of the flow itself.
-
 import * as z from 'zod'
 import { parseJson } from './codec/json.ts'
 import { writeJson } from './codec/json-writer.ts'
@@ -25,7 +23,7 @@ const node = z.looseObject({
   queue: queueName.default('default'),
   class: className,
   args: closed.optional(),
-  /** A number: the job that becomes the node. true or a text: starts it without data. */
+  /** A number is the job that becomes the node; true or a text starts it without data. */
   init: z
     .union(
       [z.int().min(1), z.boolean(), z.string().max(1_000), z.null()],
@@ -53,7 +51,6 @@ type Shape = {
   outports: Record<string, { node: string }>
 }
 
-/** Every named node must exist; the fault names the end of the edge. */
 function checkEnds({ nodes, edges, inports, outports }: Shape, ctx: z.RefinementCtx): void {
   const check = (name: string, path: (string | number)[], whose: string) => {
     if (Object.hasOwn(nodes, name)) return

@@ -1,5 +1,3 @@
-// Verifies webhooks: HMAC-SHA256 over the body, in the three dialects that most services use.
-
 import { fromBase64 } from './codec/base64.ts'
 import { hashOfBytes } from './crypto.ts'
 import { SidejobError } from './errors.ts'
@@ -9,17 +7,15 @@ export type Dialect = 'standard' | 'stripe' | 'github'
 
 type Signed = {
   headers: Headers
-  /** Called only if the headers are acceptable. */
   body: () => Promise<Uint8Array>
   secrets: readonly string[]
   /** Milliseconds. */
   now: number
 }
 
-/** `prefix` is the signed text before the body. */
 type Claim = { header: string; id?: string; prefix: string; signatures: Uint8Array[] }
 
-/** Maximum difference between the signed time and now, in seconds. */
+/** Seconds between the signed time and now. */
 const TOLERANCE = 300
 /** A sender has one signature for each secret; a rotation has two. */
 const MAX_SIGNATURES = 10
@@ -28,7 +24,6 @@ const encoder = new TextEncoder()
 
 const unhex = (text: string): Uint8Array => Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
 
-/** Only signatures of exactly 32 bytes. */
 const readSignatures = (texts: readonly string[], form: RegExp, read: (text: string) => Uint8Array): Uint8Array[] =>
   texts
     .filter((text) => form.test(text))
@@ -109,9 +104,8 @@ function contentOf(prefix: string, body: Uint8Array): Uint8Array {
 }
 
 /**
- * Reads the body only if the headers have an acceptable time and a signature of the right form. Returns the body, and
- * the id of the event if a signed part has one: for GitHub, which does not sign its delivery id, that is the hash of
- * the body.
+ * Reads the body only after the headers pass. GitHub does not sign its delivery id, so the id of its events is the
+ * hash of the body.
  */
 export async function checkSignature(
   dialect: Dialect,

@@ -1,5 +1,3 @@
-// Describes invalid input: the field, the expected and the received value.
-
 import type * as z from 'zod'
 import { quickParses } from './alike.ts'
 import { type Code, SidejobError } from './errors.ts'
@@ -7,11 +5,7 @@ import { type Code, SidejobError } from './errors.ts'
 type Path = (string | number)[]
 type Issue = z.core.$ZodIssue
 
-/**
- * Throws BAD_REQUEST with the path of the first fault.
- *
- * @example check(jobInput, { class: 7 }) // throws: class: expected a text, got 7
- */
+/** @throws BAD_REQUEST with the path of the first fault */
 export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
   const quick = quickParses.get(schema)?.(input)
   if (quick !== undefined) return quick as z.output<Schema>
@@ -20,11 +14,6 @@ export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown):
   throw fault(innermost(first(parsed.error.issues), []))
 }
 
-/**
- * Undefined if the value matches.
- *
- * @example faultOf(z.number(), 'x') // { path: [], message: 'expected a number, got "x"' }
- */
 export const faultOf = (schema: z.ZodType, input: unknown): { path: Path; message: string } | undefined => {
   const parsed = schema.safeParse(input, { error: expected, reportInput: true })
   if (parsed.success) return undefined
@@ -37,7 +26,6 @@ export const faultOf = (schema: z.ZodType, input: unknown): { path: Path; messag
 export const dotted = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i ? '.' : ''}${step}`)).join('') || 'the body'
 
-/** @example faultText({ path: ['a'], message: 'is missing' }) // 'a: is missing' */
 export const faultText = ({ path, message }: { path: Path; message: string }): string =>
   path.length > 0 ? `${dotted(path)}: ${message}` : message
 
@@ -63,7 +51,6 @@ const code = (issue: Issue): Code => {
 
 const SECRET = /^(secret|token|key)$/
 
-// The received value is shortened, and secrets are hidden.
 const shown = ({ input, path, code }: Issue): string => {
   if (Array.isArray(input)) return `a list of ${input.length}`
   if (typeof input === 'object' && input !== null) return 'an object'
@@ -87,7 +74,6 @@ const innermost = (issue: Issue, above: Path): Found => {
   return innermost(first(best[0]!), path)
 }
 
-// A fault of the whole option: another type, another word, no such form.
 const isOther = (issue: Issue): boolean => {
   if (issue.code === 'invalid_union' && 'note' in issue && issue.note === 'No matching discriminator') return true
   if (issue.path.length > 0) return false

@@ -1,10 +1,8 @@
-// Statuses of a job, the moves between them, and its names.
-
 export const statuses = ['queued', 'running', 'suspended', 'completed', 'failed', 'terminating', 'terminated'] as const
 
 export type Status = (typeof statuses)[number]
 
-/** Every transition of a job and its cause. Tests make each of them and no other; README draws them. */
+/** Tests make each of them and no other; README draws them. */
 export const transitions: Record<Status | 'new', Partial<Record<Status, string>>> = {
   new: {
     queued: 'enqueue',
@@ -50,8 +48,7 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
 
 export const ended: ReadonlySet<Status> = new Set(['completed', 'failed', 'terminated'])
 
-/** An id is an integer from 1, written without a sign or leading zeros: "1abc" and "01" are none. */
-/** The id of the job of a run. */
+/** "1abc" and "01" are no ids. */
 export const idIn = (token: string): string => token.split('.', 1)[0]!
 
 export const isId = (text: string): boolean => /^[1-9][0-9]{0,15}$/.test(text)

@@ -1,5 +1,3 @@
-// JQ's protocol between master and worker.
-
 import * as z from 'zod'
 import { CLOSED, type Closed } from './codec/json.ts'
 import { writeMsgpack } from './codec/msgpack-writer.ts'
@@ -26,7 +24,6 @@ const ofFailure = z.object({
 /** Unknown members are ignored. */
 export const resultMap = z.discriminatedUnion('type', [ofSuccess.extend(success), ofFailure.extend(failure)])
 
-/** A short form; omitted parts do nothing. */
 export const shortForm = z.discriminatedUnion('type', [
   ofSuccess.partial().extend(success),
   ofFailure.partial().extend(failure),
@@ -52,11 +49,6 @@ export const callBody = ({ run, job }: Snapshot): Uint8Array =>
 
 const closedMap: Closed = { result: CLOSED, error: CLOSED }
 
-/**
- * Throws BAD_REQUEST if the result map is invalid.
- *
- * @example readResultMap((closed) => parseMsgpack(bytes, closed)) // { end: 'completed', result: '~kQE=', … }
- */
 export function readResultMap(read: (closed: Closed) => unknown): Pick<Changes, 'end' | 'result' | 'error' | 'saidAt'> {
   const { success, data, error } = resultMap.safeParse(read(closedMap))
   if (!success) {

@@ -1,9 +1,7 @@
-// Labels of jobs: short texts that people search for.
-
 import { SidejobError } from './errors.ts'
 import { limits } from './limits.ts'
 
-/** Labels as JSON, sorted by name, so that equal labels are equal texts. */
+/** Sorted by name, so that equal labels are equal texts. */
 export type LabelsText = string & { readonly __labels: true }
 
 export type Labels = Record<string, string>
@@ -20,11 +18,6 @@ export const readLabels = (text: string | undefined): Labels => (text === undefi
 /** Larger texts would be stored outside the record of the job. */
 export const isLarge = (text: LabelsText): boolean => new TextEncoder().encode(text).length > limits.labelsBytes.most
 
-/**
- * Adds the labels of a job to the labels of its class.
- *
- * @throws BAD_REQUEST if they are too many or too large together.
- */
 export function mergedLabels(ofClass: Labels | undefined, own: LabelsText | undefined): LabelsText | undefined {
   if (!ofClass) return own
   const all = { ...ofClass, ...readLabels(own) }

@@ -1,5 +1,3 @@
-// All limits in one place.
-
 /** Counted in each isolate. */
 export const doors = {
   /** Default of one API key; the burst is twice the rate. */
@@ -7,15 +5,15 @@ export const doors = {
   /** Lookups by unknown callers, from one address or IPv6 /64. */
   strangers: { rate: 0.5, burst: 30 },
   remembered: 10_000,
-  /** Bytes of a body that QStash signs. */
+  /** Bytes. */
   signedBody: 65_536,
-  /** Open streams and long polls: of one API key, and at the channel `/`. */
+  /** For one API key, and at the channel `/`. */
   listeners: { key: 500, root: 50 },
   /** Milliseconds. */
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
 
-/** Default quotas of an API key: its unfinished jobs, and their bytes. */
+/** Unfinished jobs of an API key, and their bytes. */
 export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
 // docs/limits.md is generated from this table.

@@ -1,5 +1,3 @@
-// The place where a program that loads the code of a Worker receives its classes.
-
 import type { Worker } from './worker.ts'
 
 type Listener = (functions: () => readonly Worker[]) => void
@@ -7,7 +5,6 @@ type Listener = (functions: () => readonly Worker[]) => void
 const PLACE = Symbol.for('sidejob.loading')
 const here = globalThis as { [PLACE]?: Listener }
 
-/** Reports the classes of a Worker to the program that loads it, if there is one. */
 export const tellLoaded: Listener = (functions) => here[PLACE]?.(functions)
 
 export async function workersOf(load: () => Promise<unknown>): Promise<Worker[]> {

@@ -1,5 +1,3 @@
-// A map with a maximum size that drops the least recently used entries.
-
 export class Lru<K, V> {
   readonly #most: number
   readonly #entries = new Map<K, V>()

@@ -1,10 +1,9 @@
-// Merge patches (RFC 7396).
+// RFC 7396.
 
 import { isObject } from './is-object.ts'
 
 type Tree = { [member: string]: unknown }
 
-/** @example patched({ retry: { max: 3 }, timeout: 5 }, { retry: { max: 9 }, timeout: null }) // { retry: { max: 9 } } */
 export function patched(of: Tree, patch: Tree): Tree {
   // A map, because a name may be a property that every object inherits.
   const all = new Map(Object.entries(of))
@@ -19,7 +18,6 @@ export function patched(of: Tree, patch: Tree): Tree {
   return Object.fromEntries(all)
 }
 
-/** @example differing({ in: { a: 1 } }, { in: { a: 2 } }) // ['in.a'] */
 export function differing(one: Tree, other: Tree, above = ''): string[] {
   const names = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...names].flatMap((name) => {

@@ -1,5 +1,4 @@
-// The pattern language for file types: a comma-separated list of globs that must all match, `!` for a glob that must
-// not.
+// A comma-separated list of globs that must all match; `!` marks a glob that must not.
 
 import { SidejobError } from './errors.ts'
 import { fitsSteps, type Step } from './glob.ts'
@@ -11,7 +10,6 @@ const unreadable = (text: string) => new SidejobError('BAD_REQUEST', `Invalid Mi
 const noSlash = (char: string) => char !== '/'
 const is = (wanted: string) => (char: string) => char === wanted
 
-/** `!` at the start negates the set. */
 function setOf(body: string, text: string): Step {
   const not = body.startsWith('!')
   const ranges = [...(not ? body.slice(1) : body).matchAll(/(.)-(.)|(.)/gsu)].map(

@@ -3,21 +3,13 @@
 const MINUTE = 60_000
 const MINUTES = 10
 
-/**
- * Oldest first.
- *
- * @example minutesOf('28333333:4:2', 28333334 * 60_000) // […, 2, 4, 0]
- */
+/** Oldest first. */
 export function minutesOf(counted: string | undefined, now: number): number[] {
   const [minute, ...counts] = (counted ?? '').split(':').map(Number) as [number, ...number[]]
   const behind = counted ? Math.max(0, Math.floor(now / MINUTE) - minute) : MINUTES
   return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)
 }
 
-/**
- * The last sixty seconds: the current minute plus the matching share of the previous one.
- *
- * @example rateOf([0, 0, 0, 0, 0, 0, 0, 0, 4, 1], 90_000) // 3
- */
+/** The current minute plus the matching share of the previous one. */
 export const rateOf = (minutes: readonly number[], now: number): number =>
   Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))

@@ -1,5 +1,3 @@
-// Computes the changes that make a flow match its graph: jobs to start, stop and adopt, wires to lay.
-
 import { decodeValue, type Encoded } from './codec/value.ts'
 import { SidejobError } from './errors.ts'
 import type { Graph, GraphNode, GraphPort } from './graph.ts'
@@ -12,7 +10,6 @@ export type FlowFacts = {
   id: number
   children: Record<string, { id: number; class: string; status: Status }>
   inputs: Record<string, { size: number; default: boolean }>
-  /** Wired inputs of the flow, and ports of its children with wires, values or a default. */
   wires: Wiring[]
   jobs: Record<number, Adoptable | null>
 }
@@ -32,10 +29,9 @@ export type Plan = {
   start: string[]
   adopt: string[]
   stop: { node: string; job: number }[]
-  /** Nodes of another class, queue or arguments: a new job replaces the old one, and gets its waiting values. */
+  /** A new job replaces the old one, and gets its waiting values. */
   replace: { node: string; job: number }[]
   wires: { added: string[]; removed: string[] }
-  /** These values stay in the ports of removed jobs, or of the flow. */
   orphaned: Orphan[]
 }
 
@@ -77,7 +73,6 @@ function changed(ports: GraphNode['inports'], was: GraphNode['inports']): PortOp
 const refused = (message: string, path: (string | number)[]) =>
   new SidejobError('REFUSED', `${path.join('.')}: ${message}`, { path })
 
-/** The job of a node must exist, match the node, and be free. */
 function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
   const id = node.init as number
   const path = ['nodes', name, 'init']
@@ -152,7 +147,6 @@ function hasData({ graph, facts, running, rowOf, given }: Comparison, { node, po
   return row !== undefined && (row.size > 0 || row.default)
 }
 
-/** Nodes that start without data, and nodes that receive data. */
 function startsOf(seen: Comparison): Set<string> {
   const { graph, wasNode, running, replaced, sources, given } = seen
   const start = new Set(replaced.map(({ node }) => node))
@@ -212,7 +206,6 @@ const movesOf = (seen: Comparison): Op[] =>
 
 const inOf = ({ node, port }: End): PortRef => (node === null ? { in: port } : { child: node, in: port })
 const outOf = ({ node, port }: End): PortRef => (node === null ? { out: port } : { child: node, out: port })
-/** The near end of a wire is an input of the flow or an output of a node; the far end is the opposite. */
 const nearEnd = (end: End): PortRef => (end.node === null ? inOf(end) : outOf(end))
 const farEnd = (end: End): PortRef => (end.node === null ? outOf(end) : inOf(end))
 
@@ -254,7 +247,6 @@ export const laysOf = (seen: Comparison, start: Set<string>): Op[] => [
   ...looseIn(seen).map(({ child, port }): Op => ({ op: 'wire', from: nearEnd({ node: child ?? null, port }), to: [] })),
 ]
 
-/** First values that are not part of the creation of a job. */
 function writesOf({ graph, given }: Comparison, start: Set<string>): Op[] {
   const write = (to: PortRef, values: Encoded[]): Op[] => (values.length ? [{ op: 'write', to, values }] : [])
   return Object.keys(graph.nodes).flatMap((child) => [
@@ -280,8 +272,8 @@ function orphansOf(seen: Comparison): Orphan[] {
 }
 
 /**
- * A node keeps its job, its values and its current defaults while its class, queue and arguments stay; initial values
- * (`init`) are given once.
+ * A node keeps its job, its values and its defaults while its class, queue and arguments stay. Initial values are
+ * given once.
  */
 export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFacts): Plan {
   const seen = compare(graph, before, facts)

@@ -1,14 +1,9 @@
-// Converts results of the engine by their schema: user values stay unchanged, times become ISO 8601.
-
 import { type Encoded, raw } from './codec/value.ts'
 import { mapValues } from './map-values.ts'
 import type { Places } from './schemas.ts'
 import { iso } from './time.ts'
 
-/**
- * @example present({ members: { createdAt: 'moment' } }, { createdAt: 0 }) // { createdAt: '1970-01-01T00:00:00.000Z'
- * }
- */
+/** User values stay unchanged, times become ISO 8601. */
 export const present = (place: Places | undefined, tree: unknown): unknown => {
   if (!place || tree === null || tree === undefined) return tree
   if (place === 'closed') return raw(tree as Encoded)

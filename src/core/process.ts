@@ -1,5 +1,3 @@
-// Running processes as shown to callers, and signals for them.
-
 import * as z from 'zod'
 import { jobId, moment } from './schemas.ts'
 

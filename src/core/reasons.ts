@@ -1,6 +1,4 @@
-// The reasons why a job does not run, and their remedies.
-
-/** The code of the stored error of a run whose version does not answer, and of the reason. */
+/** Also the code of the error that such a run stores. */
 export const NO_VERSION = 'VERSION'
 
 /** docs/troubleshooting.md is generated from this table. */

@@ -1,10 +1,8 @@
-// A recorded run: everything that it read and changed.
-
 import * as z from 'zod'
 import { changes, snapshot } from './run.ts'
 import { className, count, cursor, jobId, queueName, status } from './schemas.ts'
 
-/** Maximum number of characters of a recorded run. */
+/** Characters. */
 export const MOST_RECORDED = 65_536
 
 /** `commits`: the changes of each commit, the end last. */
@@ -38,5 +36,4 @@ export const recordedPage = z.object({ jobs: z.array(recordedJob), cursor: z.str
 export type RecordedRun = z.output<typeof recordedRun>
 export type StoredRun = z.output<typeof storedRun>
 export type RecordedJob = z.output<typeof recordedJob>
-/** The same as the API returns it. */
 export type GivenRecordedRun = z.input<typeof recordedRun>

@@ -1,5 +1,3 @@
-// Redaction: values that read-only viewers see as a mark.
-
 import { maps, parseJson } from './codec/json.ts'
 import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from './codec/value.ts'
@@ -23,11 +21,6 @@ function mark(value: unknown, [name, ...rest]: readonly string[]): boolean {
   return true
 }
 
-/**
- * `at` is the position of the value in the job.
- *
- * @example redacted('{"card":"4111","name":"Ann"}', ['args.card'], 'args') // '{"card":"[redacted]","name":"Ann"}'
- */
 export function redacted<T extends Encoded | null>(value: T, paths: readonly string[], part: Part, name?: string): T {
   if (value === null || paths.length === 0) return value
   const at = name === undefined ? [part] : [part, name]

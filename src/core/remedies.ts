@@ -1,5 +1,3 @@
-// The meaning of each error code, and what the caller can do about it.
-
 import type { Code } from './errors.ts'
 
 export type Remedy = {

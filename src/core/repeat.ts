@@ -1,6 +1,5 @@
-// Repeats: Bedrock's modifiers ('SCHEDULED, +1 DAY') or cron with a time zone. Slots are whole seconds. A repeat
-// counts from the scheduled slot (SCHEDULED, cron), so that a late run does not move later slots, or from a run's
-// start or end (STARTED, FINISHED), so that it does.
+// Slots are whole seconds. A late run does not move later slots if they count from the scheduled slot (SCHEDULED,
+// cron), but does if they count from a run's start or end (STARTED, FINISHED).
 
 import { SidejobError } from './errors.ts'
 import { bedrockRule } from './repeat/bedrock.ts'
@@ -11,7 +10,6 @@ import { iso } from './time.ts'
 export { shift, shiftLength } from './repeat/bedrock.ts'
 export type { Base, Rule } from './repeat/rule.ts'
 
-/** Runs each missed slot, one for all of them, or none. */
 export const missedWays = ['run', 'last', 'skip'] as const
 
 export type Missed = (typeof missedWays)[number]
@@ -21,7 +19,7 @@ export type Repeat = string | ({ cron: string; tz?: string } & Options) | ({ bed
 export type Moments = { scheduled: number; started?: number | null; finished?: number | null }
 
 export type ParsedRepeat = Rule & {
-  /** The stored form: Bedrock's words in capitals. */
+  /** Bedrock's words are in capitals. */
   source: Repeat
   missed: Missed
   stopOnFail: boolean
@@ -46,12 +44,7 @@ const fields: Record<string, Field> = {
   stopOnFail: optional({ is: (value) => typeof value === 'boolean', wanted: 'true or false' }),
 }
 
-/**
- * Throws if the repeat is invalid.
- *
- * @example parseRepeat('scheduled, +1 day').source // 'SCHEDULED, +1 DAY'
- * @example parseRepeat({ cron: '30 2 * * *', tz: 'Europe/Berlin' }).missed // 'last': Bedrock's words run every slot
- */
+/** `missed` defaults to 'last'; Bedrock's words run every slot. */
 export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
   const given = typeof repeat === 'string' ? { bedrock: repeat } : checked(repeat)
   checkFields(given)
@@ -62,10 +55,8 @@ export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
 }
 
 /**
- * The slot after a run. A slot in the past is due at once: with `missed: 'run'` it is the slot after the last run,
- * with 'last' the last missed slot. With 'skip' a scheduled slot is later than `now`.
- *
- * @example nextSlot('SCHEDULED, +1 HOUR', { scheduled, started, finished }, now) // scheduled + 3_600_000
+ * A slot in the past is due at once: with `missed: 'run'` it is the slot after the last run, with 'last' the last
+ * missed slot. With 'skip' a scheduled slot is later than `now`.
  */
 export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: number): number => {
   const parsed = understood(repeat)
@@ -77,11 +68,7 @@ export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: n
   return slot
 }
 
-/**
- * The last missed slot, unless each slot has its run.
- *
- * @example slotOfRun({ cron: '0 * * * *' }, Date.UTC(2026, 2, 11, 9), Date.UTC(2026, 2, 11, 13, 5)) // 13:00
- */
+/** The last missed slot, unless each slot has its run. */
 export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): number => {
   const parsed = understood(repeat)
   if (parsed.base !== 'scheduled' || parsed.missed === 'run' || !(scheduled < started)) return scheduled
@@ -89,10 +76,9 @@ export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, star
   return slot > scheduled ? slot : scheduled
 }
 
-/** Maximum delay of a slot in milliseconds; `missed: 'skip'` omits later ones. */
+/** Milliseconds; `missed: 'skip'` omits later slots. */
 export const SLOT_GRACE = 300_000
 
-/** True if a run that began at `started` is too late for any slot. */
 export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): boolean => {
   const parsed = understood(repeat)
   return (
@@ -102,7 +88,7 @@ export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, start
   )
 }
 
-/** As if runs took no time; fewer than `n` if the repeat ends or stops advancing, or after `until`. */
+/** As if runs took no time. Fewer than `n` if the repeat ends or stops advancing. */
 export const nextTimes = (
   repeat: Repeat | Pick<ParsedRepeat, 'next'>,
   from: number,

@@ -1,5 +1,4 @@
-// Delays before retries of failed runs and of lost requests to Redis. Delays of lost runs, conflicts and unreachable
-// hosts are in redis/lua/lib/run/backoff.lua; docs/retries.md has all in one table.
+// lib/run/backoff.lua has the delays of lost runs, conflicts and unreachable hosts; docs/retries.md has all.
 
 export type Backoff = {
   base?: number
@@ -15,10 +14,8 @@ export type Retry = { max?: number; backoff?: Backoff }
 export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
 
 /**
- * The delay after the n-th failure (n from 1), or undefined without further attempts. `random` is in [0, 1); `floor`
- * is the minimum (Retry-After). Backoff is up to `jitter` later; a list of delays up to `jitter` earlier or later.
- *
- * @example retryDelay({ max: 3 }, 2, 0) // 20000
+ * `failures` counts from 1, `random` is in [0, 1), `floor` is the minimum (Retry-After). Backoff is up to `jitter`
+ * later, a list of delays up to `jitter` earlier or later. Undefined without further attempts.
  */
 export function retryDelay(
   { max = retryDefaults.max, backoff = {} }: Retry,
@@ -35,11 +32,7 @@ export function retryDelay(
   return Number.isFinite(delay) ? Math.round(Math.max(floor, delay)) : retryDelay({ max }, failures, random, floor)
 }
 
-/**
- * The delay after the n-th lost request to Redis (n from 1): 50 ms, then four times that.
- *
- * @example requestDelay(2) // 200
- */
+/** 50 ms, then four times that; `n` counts from 1. */
 export const requestDelay = (n: number): number => 50 * 4 ** (n - 1)
 
 /** Seconds or a date, in milliseconds. */

@@ -1,5 +1,3 @@
-// The run protocol: input of a run (snapshot) and its effects (changes). Times and durations in milliseconds.
-
 import * as z from 'zod'
 import type { Encoded } from './codec/value.ts'
 import { limits } from './limits.ts'
@@ -75,7 +73,6 @@ export const snapshot = z.object({
     startedAt: ms,
     leaseUntil: ms,
     scheduledFor: ms.optional(),
-    /** Hash of the schema of the class. */
     schema: z.string().optional(),
     traceparent: z.string().optional().meta({ description: 'for pull workers: the trace of the job' }),
   }),
@@ -98,9 +95,6 @@ export const snapshot = z.object({
   children: z.record(z.string(), z.object({ id: jobId, status, class: z.string() })),
   moreChildren: count.optional(),
   steps: z.record(z.string(), closed).optional(),
-  /**
-   * For a job that follows its children: its wired inputs, and the children's ports with wires, values or a default.
-   */
   wires: z.array(wiring).optional(),
   moreSteps: z.literal(true).optional(),
   family: z.object({ finished: z.array(heir), cancelled: z.array(heir), failed: z.array(heir) }).optional(),
@@ -112,7 +106,7 @@ export type SnapshotOut = z.output<typeof snapshotOut>
 export type Wiring = z.output<typeof wiring>
 export type Snapshot = z.output<typeof snapshot>
 
-/** A port of this job, of a child (even of one spawned earlier in the same changes), or of any job. */
+/** The child may have been spawned earlier in the same changes. */
 export const portRef = z.union(
   [
     z.strictObject({ out: portName }),
@@ -181,8 +175,8 @@ const op = z.union([
     spawn.extend({ op: z.literal('spawn') }),
     z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed, context: closed.optional() }),
     z.strictObject({ op: z.literal('log'), entry: closed }),
-    // Ends one log entry, with the preceding operations and a number of the run's reads; `defaults` lists the reads
-    // that used the port's default.
+    // Ends one log entry, with the preceding operations and a number of reads; `defaults` lists the reads that used
+    // the default.
     z.strictObject({
       op: z.literal('entry'),
       reads: z
@@ -275,7 +269,6 @@ export const changes = z
       )
       .optional(),
     version: codeVersion.optional(),
-    /** Hash of the schema of the class that the worker was built against. */
     schema: schemaHash.optional(),
     /** ISO 8601 by the worker's own clock, unchanged. */
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
@@ -306,7 +299,7 @@ export type PastRun = {
   by?: string
   version?: string
   error?: Encoded
-  /** Only for jobs with a `history`: number of the run, time since which it was ready, number of commits. */
+  /** Only for jobs with a `history`. */
   n?: number
   readyAt?: number
   commits?: number
@@ -314,9 +307,6 @@ export type PastRun = {
 
 export type PortDeed = { job: number; dir: 'in' | 'out'; port: string; values: number }
 
-/**
- * Recorded effects of a run; `more` counts the unrecorded ones.
- */
 export type RunDeeds = {
   reads: PortDeed[]
   writes: PortDeed[]

@@ -1,5 +1,3 @@
-// Hash of the schemas of a class: callers that were built against another schema have another hash.
-
 import { decodeValue, type Encoded } from './codec/value.ts'
 import { canonical } from './json-schema/index.ts'
 import { jsonSchemaOf } from './json-schema/zod.ts'
@@ -28,11 +26,7 @@ function digits(text: string): string {
   return [a, b].map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-/**
- * Undefined if the class has no schema. The order of members does not count.
- *
- * @example schemaHash({ args: '{"type":"number"}' }) // 16 hexadecimal digits
- */
+/** Undefined if the class has no schema. The order of members does not count. */
 export const schemaHash = (schemas: Schemas): string | undefined =>
   hasSchema(schemas)
     ? digits(
@@ -51,7 +45,6 @@ const described = (ports: Worker['in'] = {}): Ports =>
     return text === undefined ? {} : { schema: text }
   })
 
-/** The schemas of a function as other programs see them. */
 function schemasOfFunction(worker: Worker): Schemas {
   if (worker.checked === 'run') return {}
   const [args, result] = [jsonSchemaOf(worker.args), jsonSchemaOf(worker.result)]

@@ -1,6 +1,5 @@
-// Schemas of input and output, for routes, OpenAPI, client and checks. Outside (z.input) are the clients' forms: any
-// value, ISO times, '5m'. Inside (z.output) are the engine's: encoded values, milliseconds. Requests are parsed
-// inward, answers presented outward.
+// Outside (z.input) are the clients' forms: any value, ISO times, '5m'. Inside (z.output) are the engine's: encoded
+// values, milliseconds.
 
 export * from './schemas/claims.ts'
 export * from './schemas/dashboard.ts'

@@ -1,10 +1,8 @@
-// Time series: differences between recorded totals.
-
 export const counted = ['made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped'] as const
 
 export type Counted = Record<(typeof counted)[number], number>
 
-/** Kept minutes and hours, as in lib/queue/counts.lua. */
+/** As in lib/queue/counts.lua. */
 export const keptSteps = { minute: 240, hour: 336 } as const
 
 export const standing = ['ready', 'running', 'limited'] as const
@@ -12,8 +10,7 @@ export const standing = ['ready', 'running', 'limited'] as const
 type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
 
 /**
- * `longestWait`: maximum milliseconds from ready to claimed. Numbers of jobs are recorded at the first event of the
- * period.
+ * `longestWait` is milliseconds from ready to claimed. Numbers of jobs are recorded at the first event of the period.
  */
 export type Point = { at: number; longestWait: number } & Counted & Standing
 
@@ -30,11 +27,7 @@ function markOf(text: string): Mark {
   return { moment: Number(moment), waited: Number(waited), counts, standing: standingOf(words.slice(counted.length)) }
 }
 
-/**
- * Oldest first, without empty periods.
- *
- * @example pointsOf({ before: ['10,0,3,2', '12,40,5,2'], latest: '0,0,6,6' }, { step: 60_000, since: 0 })
- */
+/** Oldest first. */
 export function pointsOf(
   { before, latest }: { before: readonly string[]; latest: string },
   { step, since, to = Number.POSITIVE_INFINITY }: { step: number; since: number; to?: number },

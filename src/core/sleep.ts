@@ -1,6 +1,3 @@
-// Waits that a signal can end.
-
-/** Resolves early if the signal aborts. */
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)

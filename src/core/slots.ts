@@ -1,9 +1,6 @@
-// Bounded concurrency: later callers wait for a free place.
-
 export type Slots = {
   /** The returned function frees the place. */
   take: () => Promise<() => void>
-  /** Taken or requested. */
   readonly wanted: number
   readonly most: number
 }

@@ -1,5 +1,3 @@
-// Places of a project's own files in the bundle of a build, for readable stacks.
-
 export type SourceTable = {
   /** As in frames of stacks: `worker.js`. */
   bundle: string
@@ -13,7 +11,6 @@ const LONGEST_LINE = 160
 
 const FRAME = /^(\s*at )(?:(.*) \()?(?:[^()\s]*\/)?([\w.-]+\.m?js):(\d+):(\d+)\)?$/
 
-/** The last place at or before a position in the same line. */
 function placeAt({ places }: SourceTable, line: number, column: number): SourceTable['places'][number] | undefined {
   let [low, high] = [0, places.length]
   while (low < high) {
@@ -35,13 +32,7 @@ function sourceAt(lines: readonly string[], at: number): string[] {
   })
 }
 
-/**
- * Maps frames to the project's own files, and adds five lines of source below the first of them. Other frames of the
- * bundle are marked as library frames.
- *
- * @example mappedStack('Error: no\n    at pay (worker.js:120:7)', table) // 'Error: no\n    at pay
- * (src/pay.ts:12:9)\n      10 | …'
- */
+/** Adds five lines of source below the first own frame, and marks other frames of the bundle as library frames. */
 export function mappedStack(stack: string, table: SourceTable): string {
   let isFirst = true
   const lines = stack.split('\n').flatMap((line) => {

@@ -1,5 +1,3 @@
-// Schemas of statistics.
-
 import * as z from 'zod'
 import { count, flag, moment, queueName, queueView, time } from './schemas.ts'
 import { counted, keptSteps, standing } from './series.ts'

@@ -1,5 +1,3 @@
-// Names and addresses of tenants.
-
 export const TENANT = /^[a-z0-9][a-z0-9-]{0,39}$/
 
 const KEY = /^sj_([a-z0-9][a-z0-9-]{0,39})_[0-9a-f]{44}$/
@@ -17,7 +15,6 @@ export const NAMESPACE = 'sidejob:'
 /** No kind of key begins with `t:`, and no tenant's name contains a `:`. */
 export const namespaceOf = (namespace: string, tenant: string): string => `${namespace}t:${tenant}:`
 
-/** @example isOfTenant('sidejob:t:acme:') // true */
 export const isOfTenant = (namespace: string): boolean => /t:[a-z0-9-]+:$/.test(namespace)
 
 export const addressOf = (publicUrl: string, tenant: string): string => `${publicUrl}/t/${tenant}`

@@ -1,5 +1,3 @@
-// Durations and times in text ('5m', '1h30m', 3, '2027-01-01T09:00:00Z').
-
 import { SidejobError } from './errors.ts'
 
 /** Milliseconds, or a text like '3 days'. */
@@ -12,7 +10,6 @@ const DAY = 24 * HOUR
 
 const units: Record<string, number> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY }
 
-// Long names of units and their short forms; a final s is removed first.
 const words: Record<string, string> = {
   millisecond: 'ms',
   sec: 's',
@@ -31,11 +28,7 @@ const LATEST = Date.UTC(10_000, 0, 1) - 1
 const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?([Zz]|[+-]\d\d:?\d\d))?$/
 
-/**
- * A number is seconds.
- *
- * @example duration('1h30m') // 5_400_000
- */
+/** A number is seconds. */
 export const duration = (given: number | string): number => {
   const found = typeof given === 'number' ? given * SECOND : amounts(given.trim().toLowerCase())
   if (!(found >= 0)) throw unreadable('a duration in seconds or like "5m", "1h30m", "3 days"', given)
@@ -43,12 +36,7 @@ export const duration = (given: number | string): number => {
   return Math.round(found)
 }
 
-/**
- * A number is milliseconds.
- *
- * @example milliseconds('1h30m') // 5_400_000
- * @example milliseconds(250) // 250
- */
+/** A number is milliseconds. */
 export const milliseconds = (given: number | string): number => {
   if (typeof given === 'string') return duration(given)
   if (!(given >= 0)) throw unreadable('a duration in milliseconds or like "5m", "1h30m", "3 days"', given)
@@ -56,11 +44,7 @@ export const milliseconds = (given: number | string): number => {
   return Math.round(given)
 }
 
-/**
- * ISO 8601 with its zone (a date alone is midnight UTC), or epoch milliseconds.
- *
- * @example time('2027-01-01T09:00:00+01:00') // 1798790400000
- */
+/** A date alone is midnight UTC; a number is epoch milliseconds. */
 export const time = (given: number | string): number => {
   const found = typeof given === 'number' ? given : instant(given.trim())
   if (!Number.isInteger(found)) {
@@ -116,7 +100,6 @@ const unreadable = (wanted: string, given: unknown) =>
 
 const shown = (given: unknown): string => (typeof given === 'string' ? JSON.stringify(given) : String(given))
 
-/** @example durationText(5_400_000) // '1h30m' */
 export function durationText(ms: number): string {
   let rest = ms
   let text = ''

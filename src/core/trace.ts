@@ -1,14 +1,8 @@
-// Traces: ids that derive from jobs, the header `traceparent`, and spans as OTLP sends them.
-
 export type TraceContext = { traceId: string; spanId: string; isSampled: boolean }
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 
-/**
- * Returns undefined if the header of W3C Trace Context is malformed.
- *
- * @example readTraceparent('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01')?.isSampled // true
- */
+/** Undefined if the header of W3C Trace Context is malformed. */
 export function readTraceparent(text: string | null | undefined): TraceContext | undefined {
   const [, traceId, spanId, flags = '0'] = TRACEPARENT.exec(text ?? '') ?? []
   return traceId && spanId ? { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 } : undefined
@@ -29,7 +23,6 @@ function hash32(text: string): number {
 const hexOf = (text: string, words: number): string =>
   Array.from({ length: words }, (_, i) => hash32(`${i} ${text} ${i}`).toString(16).padStart(8, '0')).join('')
 
-/** The same for the same text, and never all zeros. */
 export const traceIdOf = (text: string): string => hexOf(text, 4).replace(/^0{32}$/, '1'.padStart(32, '0'))
 export const spanIdOf = (text: string): string => hexOf(text, 2).replace(/^0{16}$/, '1'.padStart(16, '0'))
 
@@ -90,11 +83,7 @@ function spanJson({ traceId, spanId, parent, name, kind, start, end, attributes,
   }
 }
 
-/**
- * The body of `POST /v1/traces` as JSON (OTLP 1.0).
- *
- * @example JSON.stringify(otlpOf([span], { 'service.name': 'shop' }))
- */
+/** The body of `POST /v1/traces` as JSON (OTLP 1.0). */
 export const otlpOf = (spans: readonly Span[], resource: Attributes) => ({
   resourceSpans: [
     {

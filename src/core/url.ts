@@ -1,8 +1,8 @@
-// Allowed addresses: http and https, outside our own network unless the host is allowed by name.
+// Only http and https, outside our own network unless the host is allowed by name.
 
 import { SidejobError } from './errors.ts'
 
-// The URL parser has already converted every spelling of an IPv4 address (hex, octal, one number).
+// The URL parser has already converted other spellings: hex, octal, one number.
 const privateV4: readonly [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -41,7 +41,6 @@ function v6Groups(address: string): number[] {
 
 const dotted = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join('.')
 
-/** Ranges that embed an IPv4 address or must not be called. */
 const special: readonly [(groups: number[]) => boolean, (groups: number[]) => boolean][] = [
   // 6to4, and NAT64 by its well-known prefix: the embedded address decides.
   [([a]) => a === 0x2002, ([, b, c]) => isPrivateV4(dotted(b!, c!))],
@@ -53,7 +52,6 @@ const special: readonly [(groups: number[]) => boolean, (groups: number[]) => bo
   [([a, b]) => a === 0x3fff && b! < 0x1000, () => true],
 ]
 
-/** Only global unicast without a private IPv4 address may be called. */
 function isPrivateV6(address: string): boolean {
   const groups = v6Groups(address)
   const found = special.find(([is]) => is(groups))
@@ -72,7 +70,6 @@ const saysPrivate = (host: string): boolean => {
   if (loopbackNames.test(host)) return true
   if (!addressNames.test(host)) return false
   const [address] = host.match(/\d{1,3}([.-])\d{1,3}\1\d{1,3}\1\d{1,3}/) ?? []
-  // Hexadecimal parts and IPv6 addresses are treated as private.
   return !address || isPrivateV4(address.replaceAll('-', '.'))
 }
 
@@ -108,7 +105,7 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   return url
 }
 
-/** Without query and password, which may be secret. */
+/** Query and password may be secret. */
 export const shownUrl = (url: string): string => {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search && '?[redacted]'}`

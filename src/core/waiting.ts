@@ -1,5 +1,3 @@
-// Jobs that wait inside their function, with everything that their next run would read.
-
 import * as z from 'zod'
 import { snapshot } from './run.ts'
 import { className, count, cursor, label, queueName, status } from './schemas.ts'
@@ -34,5 +32,4 @@ export const waitingJob = z.object({
 export const waitingPage = z.object({ jobs: z.array(waitingJob), cursor: z.string().nullable() })
 
 export type WaitingJob = z.output<typeof waitingJob>
-/** The same as the API returns it. */
 export type GivenWaitingJob = z.input<typeof waitingJob>

@@ -1,9 +1,6 @@
-// Waiting times of runs in buckets, stored per day.
-
 /** Milliseconds, as in lib/queue/counts.lua; the last bucket has no end. */
 export const waitEnds = [10, 100, 1_000, 5_000, 30_000, 60_000, 600_000, 3_600_000, Number.POSITIVE_INFINITY] as const
 
-/** The end of the bucket of a quantile; undefined without runs. @example waitBelow([9, 1], 0.5) // 10 */
 export function waitBelow(
   buckets: readonly number[],
   share: number,

@@ -1,5 +1,3 @@
-// Checks that the wires of a flow at rest match its graph.
-
 import type { Graph } from './graph.ts'
 import { compare, type FlowFacts, laysOf } from './plan.ts'
 import type { Op, Wiring } from './run.ts'
@@ -28,12 +26,7 @@ const wantedOf = (op: WireOp): string =>
         op.to.map((end) => endText({ node: 'child' in end ? end.child : null, port: 'in' in end ? end.in : end.out })),
       )
 
-/**
- * Each fault has the operation that repairs it. The flow's last run must be over; before that, some wires are not
- * laid yet.
- *
- * @example wireFaults(graph, facts).map(({ what }) => what) // ['wires of sum.sum: expected double.in, got none']
- */
+/** The flow's last run must be over: before that, some wires are not laid yet. */
 export function wireFaults(graph: Graph, facts: FlowFacts): WireFault[] {
   const seen = compare(graph, graph, facts)
   return laysOf(seen, new Set()).flatMap((op) => {

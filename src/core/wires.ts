@@ -1,4 +1,4 @@
-// Wires of a graph and their names, without schemas, so that browsers can load it.
+// Without schemas, so that browsers can load it.
 
 /** Null: the flow's own port. */
 export type End = { node: string | null; port: string }
@@ -13,14 +13,8 @@ export type Wired = {
   outports: Record<string, Source>
 }
 
-/** @example endText({ node: 'sum', port: 'out' }) // 'sum.out' */
 export const endText = ({ node, port }: End): string => (node === null ? port : `${node}.${port}`)
 
-/**
- * In the order of delivery.
- *
- * @example wiresOf(graph).map(({ id }) => id) // ['x>sum.in', 'sum.out>double.in', 'double.out>y']
- */
 export function wiresOf({ edges, inports, outports }: Wired): GraphWire[] {
   const ends: [End, End][] = [
     ...Object.entries(inports).map(([port, to]): [End, End] => [
@@ -47,7 +41,6 @@ export function wiresOf({ edges, inports, outports }: Wired): GraphWire[] {
 
 export type NamedPort = { node: string; dir: 'in' | 'out'; port: string; path: (string | number)[] }
 
-/** Ports of nodes at ends of wires, without ports of the earlier graph. */
 export function namedPorts(graph: Wired, before?: Wired): NamedPort[] {
   const known = new Set(before ? namedPorts(before).map(portText) : [])
   const all: NamedPort[] = [

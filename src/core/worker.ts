@@ -1,5 +1,3 @@
-// A worker: a job class with its ports, its options, and its function.
-
 import type { z } from 'zod'
 import type { Length } from './time.ts'
 
@@ -76,8 +74,8 @@ export class Later extends Error {
 }
 
 /**
- * At most `concurrency` runs at once, and `limit` starts in each `period`, of all jobs that share the key. A function makes
- * the key of each job from its args; undefined: the job does not count.
+ * At most `concurrency` runs at once and `limit` starts in each `period`, of all jobs that share the key. A function
+ * makes the key from the args; undefined: the job does not count.
  */
 // biome-ignore lint/suspicious/noExplicitAny: args of any class
 export type WorkerLimit<Args = any> = {
@@ -93,8 +91,8 @@ export type RetryOptions = {
 }
 
 /**
- * A repeating job of the class: created when the deployment first announces the class, replaced when a new deployment
- * changes it, and removed when it is omitted. It is the schedule `cron:<queue>/<class>`.
+ * A repeating job of the class, the schedule `cron:<queue>/<class>`. A new deployment replaces it if it changed, and
+ * removes it if it is omitted.
  */
 export type Cron = {
   /** Five fields, or six with seconds first. */
@@ -106,14 +104,12 @@ export type Cron = {
   args?: unknown
 }
 
-/** Jobs that a run may name: its own tree, or all. */
 export type Reach = 'family' | 'all'
 
 export type WorkerOptions = {
   queue?: string
   class: string
   description?: string
-  /** Number and delays of retries of a failed run. */
   retry?: RetryOptions
   /** The longest time of a run: milliseconds, or a text like '2m'; 30 s by default. `job.signal` aborts then. */
   timeout?: Length
@@ -124,44 +120,42 @@ export type WorkerOptions = {
   /** Limits of all jobs of the class; the key defaults to the class. */
   limits?: readonly WorkerLimit[]
   /**
-   * The time for which a job is kept after its end: milliseconds, a text like '7 days', or 'forever'; 0 deletes it immediately. By
-   * default a day, and 30 days if it failed or if new input can wake it.
+   * Time for which an ended job is kept: milliseconds, a text like '7 days', or 'forever'. By default a day, and 30
+   * days if it failed or if new input can wake it.
    */
   retain?: Length
   cron?: Cron
   /**
-   * Number of recorded runs per job, shown at `/v1/jobs/:job/runs`: up to 100; by default the last ten failed ones.
-   * With `values`, a job also keeps what its last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
+   * Number of recorded runs per job, up to 100; by default the last ten failed ones. With `values`, a job also keeps
+   * what its last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
    */
   history?: number | { runs?: number; values: boolean }
-  /** Labels of all jobs of the class; a job can replace each of them and add its own, at most 8 together. */
+  /** Labels of all jobs of the class; a job can replace each and add its own, at most 8 together. */
   labels?: Record<string, string>
   /** Each run gets an invocation of its own: for heavy or untrusted work. */
   isolate?: boolean
   /**
-   * Number of consecutive lost runs after which the job fails, from 1 to 100; by default 10, and 2 with `isolate`: a
-   * run that killed its invocation twice would most likely do so again.
+   * Consecutive lost runs after which the job fails, from 1 to 100; by default 10, and 2 with `isolate`, because such
+   * a run most likely killed its invocation.
    */
   maxLost?: number
-  /** `'all'`: its runs may also change jobs outside their own tree, adopt any job, and delete with force; `'family'`. */
+  /** `'all'`: its runs may also change jobs outside their own tree, adopt any job, and delete with force. */
   reach?: Reach
   /**
-   * Values shown as `"[redacted]"` to read-only viewers: `args`, `state`, `in`, `out`, `result`, `error` or `progress`,
-   * and names after it: `['args.card.number', 'in.orders.address']`. Runs get the original values.
+   * Values that read-only viewers see as `"[redacted]"`: `args`, `state`, `in`, `out`, `result`, `error` or
+   * `progress`, and names after it, like `args.card.number`.
    */
   redact?: string[]
-  /**
-   * Place of the schema checks: `'door'` checks every write; `'run'` checks only in the run that reads the value.
-   */
+  /** `'door'` checks every write; `'run'` checks only in the run that reads the value. */
   checked?: 'door' | 'run'
   /**
-   * When a run asks for another step or wait than its job keeps, or returns without asking for a kept one: it fails (the
-   * default), writes a log entry, or ignores it.
+   * If a run asks for another step or wait than its job keeps, or for none: it fails (the default), logs a warning,
+   * or ignores it.
    */
   onCodeChange?: 'fail' | 'warn' | 'ignore'
   /**
-   * true: a job that waits inside the function stays on the version of the code that began it, while new jobs run on the
-   * newest. The deployment needs `SIDEJOB_VERSION_URL`.
+   * Jobs that wait inside the function stay on the version of the code that began them. The deployment needs
+   * `SIDEJOB_VERSION_URL`.
    */
   pin?: boolean
   /** false: no messages on `/sidejob/job/<id>` when the status changes. */
@@ -183,7 +177,7 @@ export type Worker<J = any> = WorkerOptions & {
 
 export const workerDefaults = { queue: 'default', timeout: 30_000 } as const
 
-/** A class with its types: the result of `defineWorker`, and the types of its callers. */
+/** The result of `defineWorker`. */
 export type Defined<
   Class extends string,
   In extends Ports,
@@ -203,7 +197,6 @@ export type Defined<
 // biome-ignore lint/suspicious/noExplicitAny: any class with its types
 export type AnyDefined = Defined<string, any, any, any, any>
 
-/** A class by its name alone: nothing is known of its values. */
 export type Unknown = { queue?: string; class: string; perform?: never }
 
 type Given<P> = NonNullable<P>

@@ -1,26 +1,16 @@
-// Writes trees as JSON text, with user values unchanged.
-
 import { toBase64 } from './base64.ts'
 
-/** A value that is written unchanged. Made by `raw(wire)`. */
 export abstract class Raw {
   abstract json(): string
   abstract msgpack(): Uint8Array
 }
 
-/**
- * Like JSON.stringify, with `raw(wire)` values unchanged. Bytes, large integers and floats without a JSON form are
- * written as `{ "$bin" }`, `{ "$int" }` and `{ "$float" }`.
- *
- * @example writeJson({ id: 7, args: raw('[1.0]') }) // '{"id":7,"args":[1.0]}'
- */
+/** Bytes, large integers and floats without a JSON form become `{ "$bin" }`, `{ "$int" }` and `{ "$float" }`. */
 export const writeJson = (tree: unknown): string => (isPlain(tree) ? JSON.stringify(tree) : written(tree)) ?? 'null'
 
 const plain = new Set(['string', 'boolean', 'undefined'])
 
-/**
- * Returns whether JSON.stringify writes the same text, in a fifth of the time. Called once for a whole tree.
- */
+/** JSON.stringify writes the same text in a fifth of the time. */
 const isPlain = (value: unknown): boolean => {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
   if (typeof value !== 'object' || value === null) return plain.has(typeof value) || value === null

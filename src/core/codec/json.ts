@@ -1,17 +1,14 @@
-// Reads JSON strictly, with user values left closed at positions named by a pattern.
-
 import { SidejobError } from '../errors.ts'
 import type { Encoded } from './opaque.ts'
 
-/** Maximum nesting of objects and arrays; conversions between formats rely on it. */
+/** Conversions between formats rely on it. */
 export const DEPTH = 200
 
-/** Marks a position of a user's value, which stays encoded. */
+/** A user's value at this place stays encoded. */
 export const CLOSED: unique symbol = Symbol('closed')
 const ITEM: unique symbol = Symbol('item')
 const MEMBER: unique symbol = Symbol('member')
 
-/** Values at other positions, and values of an unexpected shape, are decoded. */
 export type Closed = typeof CLOSED | Pattern
 export type Pattern = {
   readonly [field: string]: Closed
@@ -32,7 +29,6 @@ export const atItem = (pattern: Pattern): Closed => pattern[ITEM] ?? OPEN
 export const atField = (pattern: Pattern, name: string): Closed =>
   Object.hasOwn(pattern, name) ? pattern[name]! : (pattern[MEMBER] ?? OPEN)
 
-/** REPEATED: a name occurs twice in one object. */
 export type Fault = 'MALFORMED' | 'TOO_DEEP' | 'REPEATED'
 
 export class JsonError extends SidejobError {
@@ -60,7 +56,7 @@ export type Builder<T> = {
   done(made: T): unknown
 }
 
-/** A repeated name is refused, because readers do not agree on which value counts. `__proto__` is an ordinary name. */
+/** Readers do not agree on which of repeated names counts, so these are refused. `__proto__` is an ordinary name. */
 export const objects: Builder<Record<string, unknown>> = {
   make: () => ({}),
   has: Object.hasOwn,
@@ -72,10 +68,10 @@ export const objects: Builder<Record<string, unknown>> = {
   done: (made) => made,
 }
 
-/** The last value of a repeated name counts, as in JSON.parse. */
+/** The last of repeated names counts, as in JSON.parse. */
 export const lenient: Builder<Record<string, unknown>> = { ...objects, has: () => false }
 
-/** Maps keep the order of members (objects move "1" before "a"). The last value of a repeated name counts. */
+/** Maps keep the order of members; objects move "1" before "a". */
 export const maps: Builder<Map<string, unknown>> = {
   make: () => new Map(),
   has: () => false,
@@ -88,11 +84,7 @@ export const maps: Builder<Map<string, unknown>> = {
 export type ParseOptions = { depth?: number; builder?: Builder<any> }
 export type JsonOptions = ParseOptions & { number?: (text: string) => unknown }
 
-/**
- * Decodes JSON, except at CLOSED positions, which keep the checked slice of the text.
- *
- * @example parseJson('{ "class": "A", "args": [1.0] }', { args: CLOSED }) // { class: 'A', args: '[1.0]' }
- */
+/** Values at CLOSED positions keep the checked slice of the text. */
 export const parseJson = (text: string, closed: Closed = OPEN, options?: JsonOptions): unknown =>
   new Reader(text, options).document(closed)
 
@@ -112,7 +104,7 @@ const ZERO = 0x30
 const NINE = 0x39
 const LARGE_E = 0x45
 const SMALL_E = 0x65
-/** Distance from an opening bracket or brace to its closing one. */
+/** In character codes, from `[` to `]` and from `{` to `}`. */
 const CLOSING = 2
 const BYTE_ORDER_MARK = 0xfeff
 
@@ -122,13 +114,12 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
 const literals: Record<string, unknown> = { true: true, false: false, null: null }
 
-/** A member that may differ between objects of a list, and its position. */
 type Hole = { name: string; closed: Closed; from: number; to: number }
 
-/** Common text of the objects of a list, without members that may differ. */
+/** The common text of the objects of a list. */
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/** Minimum matches of a mould: an object that does not match is read twice. */
+/** An object that does not match is read twice. */
 const FEW = 4
 
 const holdsClosed = (item: Closed): item is Pattern =>
@@ -178,7 +169,6 @@ class Reader {
     else if (!this.skipDigits(first)) this.match(NUMBER, 'expected a value')
   }
 
-  /** Returns whether it was a positive integer. */
   private skipDigits(first: number): boolean {
     if (!(first > ZERO && first <= NINE)) return false
     const { text } = this
@@ -225,10 +215,7 @@ class Reader {
     return items
   }
 
-  /**
-   * In most lists the objects differ only in users' values, so each is compared with the text of the previous one. If
-   * few match, this is switched off.
-   */
+  /** In most lists only users' values differ, so each object is compared with the text of the previous one. */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
     let isOver = false
@@ -277,7 +264,6 @@ class Reader {
     return builder.done(made)
   }
 
-  /** Returns whether an element follows. */
   private enter(open: number): boolean {
     if (++this.depth > this.options.depth) this.tooDeep()
     this.at++
@@ -285,7 +271,6 @@ class Reader {
     return this.next() !== open + CLOSING || this.leave()
   }
 
-  /** Returns whether another element follows. */
   private goOn(open: number): boolean {
     this.space()
     const next = this.next()
@@ -315,7 +300,6 @@ class Reader {
     return escaped ? JSON.parse(this.text.slice(from, this.at)) : this.text.slice(from + 1, this.at - 1)
   }
 
-  /** Returns whether the string has escapes. */
   private quoted(): boolean {
     if (this.next() !== QUOTE) this.fail('expected a name in double quotes')
     const { text } = this

@@ -1,5 +1,3 @@
-// Reads MessagePack, with user values unchanged at positions named by a pattern.
-
 import { toBase64 } from './base64.ts'
 import { atField, atItem, CLOSED, type Closed, DEPTH, OPEN, objects, type ParseOptions, type Pattern } from './json.ts'
 import { writeJson } from './json-writer.ts'
@@ -7,17 +5,15 @@ import { Ext, MsgpackError, SHORT } from './msgpack.ts'
 import type { Encoded } from './opaque.ts'
 
 /**
- * Decodes MessagePack, except at CLOSED positions, which become `~` and the base64 of the slice. Integers beyond 2^53
- * are bigints, a key other than a string is its JSON text, a str that is not UTF-8 is bytes.
- *
- * @example parseMsgpack(body, oneOrMany({ args: CLOSED })) // { class: 'A', args: '~kQE=' }
+ * CLOSED positions become `~` and the base64 of the slice. Integers beyond 2^53 are bigints, a key other than a
+ * string is its JSON text, a str that is not UTF-8 is bytes.
  */
 export const parseMsgpack = (bytes: Uint8Array, closed: Closed = OPEN, options?: ParseOptions): unknown =>
   new Reader(bytes, options).document(closed)
 
 type Kind = 'nil' | 'bool' | 'uint' | 'int' | 'float' | 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-/** Decoded first byte: the kind, and a number that is inline (a value or a length) or in the next `width` bytes. */
+/** `inline` is the value or its length, unless the next `width` bytes have it. */
 type Format = { kind: Kind; width: number; inline: number }
 
 const wide = (kind: Kind, ...widths: number[]): Format[] => widths.map((width) => ({ kind, width, inline: 0 }))
@@ -71,7 +67,7 @@ const shortText = (bytes: Uint8Array, from: number, to: number): string | undefi
 // A byte order mark at the front of a string is part of the string.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A str that is not UTF-8 is bytes, because old writers of MessagePack marked bytes as str. */
+/** Old writers of MessagePack marked bytes as str. */
 const longText = (bytes: Uint8Array): string | Uint8Array => {
   try {
     return decoder.decode(bytes)
@@ -138,7 +134,7 @@ class Reader {
     else this.need(kind === 'str' || kind === 'bin' ? this.length(format) : width)
   }
 
-  // Created once, not once per map: most of a body is skipped.
+  // Created once, not once per map.
   private readonly skipItem = (): void => this.skip()
   private readonly skipMember = (): void => {
     this.skip()
@@ -180,7 +176,6 @@ class Reader {
     return new Ext(this.number('int', 1) as number, this.block(length).slice())
   }
 
-  /** `values` is the number of values per element. */
   private elements(format: Format, values: number, element: () => void): void {
     const from = this.at
     const count = this.length(format)
@@ -217,7 +212,7 @@ class Reader {
     this.at += length
   }
 
-  /** Every value takes at least a byte, so a count above the remaining length is false, and is refused early. */
+  /** Every value takes at least a byte, so a larger count is false. */
   private fits(length: number): void {
     const left = this.bytes.length - this.at
     if (length > left) this.fail(this.at, `expected at least ${length} more bytes, got ${left}`)

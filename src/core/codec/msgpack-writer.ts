@@ -1,13 +1,8 @@
-// Writes MessagePack, with user values unchanged.
-
 import { DEPTH } from './json.ts'
 import { Raw } from './json-writer.ts'
 import { Ext, fits64, MsgpackError, SHORT } from './msgpack.ts'
 
-/**
- * Numbers take the smallest format; `raw(wire)` values stay unchanged. An integer beyond 64 bits is written as the
- * map `{ "$int": "…" }`.
- */
+/** An integer beyond 64 bits becomes the map `{ "$int": "…" }`. */
 export const writeMsgpack = (tree: unknown): Uint8Array => {
   const writer = new Writer()
   writer.write(tree)

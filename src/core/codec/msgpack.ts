@@ -1,10 +1,8 @@
-// Parts of MessagePack without a JSON equivalent: extensions, integers of 64 bits, and faults of its bytes.
-
 import { SidejobError } from '../errors.ts'
 import { toBase64 } from './base64.ts'
 import type { Fault } from './json.ts'
 
-/** The bytes are not interpreted; a timestamp is type -1. */
+/** A timestamp is type -1. */
 export class Ext {
   readonly type: number
   readonly data: Uint8Array
@@ -33,5 +31,5 @@ export class MsgpackError extends SidejobError {
 
 export const fits64 = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n
 
-// Maximum length of an ASCII string that is copied faster than the platform encodes it.
+// Up to this length, copying an ASCII string is faster than the platform's encoder.
 export const SHORT = 24

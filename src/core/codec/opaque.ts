@@ -1,4 +1,2 @@
-// The encoded form of a user's value.
-
 /** JSON text as it came, or `~` and the base64 of a MessagePack slice. JSON text never begins with `~`. */
 export type Encoded = string & { readonly __wire?: never }

@@ -1,5 +1,3 @@
-// A user's value in its original encoding. It is converted only if it leaves in the other format.
-
 import { fromBase64 } from './base64.ts'
 import { CLOSED, type JsonOptions, lenient, maps, OPEN, type ParseOptions, parseJson } from './json.ts'
 import { Raw, writeJson } from './json-writer.ts'
@@ -10,11 +8,7 @@ import type { Encoded } from './opaque.ts'
 
 export type { Encoded } from './opaque.ts'
 
-/**
- * Encodes as JSON text, or as MessagePack if the value has bytes, bigints, NaN, Infinity, a Map or an Ext.
- *
- * @example encodeValue({ n: 1 }) // '{"n":1}'
- */
+/** MessagePack only if the value has bytes, bigints, NaN, Infinity, a Map or an Ext. */
 export const encodeValue = (value: unknown): Encoded => {
   let beyond = false
   const text = JSON.stringify(value, function (this: Record<string, unknown>, name, shown) {
@@ -26,42 +20,27 @@ export const encodeValue = (value: unknown): Encoded => {
   return parseJson(text, CLOSED) as Encoded
 }
 
-/**
- * MessagePack is decoded with bigints beyond 2^53, Uint8Array for bin and Ext for extensions.
- *
- * @example decodeValue('{"n":1}') // { n: 1 }
- */
+/** MessagePack is decoded with bigints beyond 2^53, Uint8Array for bin and Ext for extensions. */
 export const decodeValue = (wire: Encoded): unknown =>
   isSlice(wire) ? parseMsgpack(sliceOf(wire), OPEN, forgiving) : parseJson(wire, OPEN, forgiving)
 
 /**
  * Values without a JSON form become `{ "$bin": base64 }`, `{ "$int": digits }` (beyond 2^53), `{ "$ext": [type,
  * base64] }` or `{ "$float": "NaN" }`; a key other than a string becomes its JSON text.
- *
- * @example encodedToJson('~xAJoaQ==') // '{"$bin":"aGk="}'
  */
 export const encodedToJson = (wire: Encoded): string =>
   isSlice(wire) ? writeJson(parseMsgpack(sliceOf(wire), OPEN, { builder: maps })) : wire
 
 /**
- * Objects of exactly the `$bin`, `$int`, `$ext` or `$float` form become the encoded value. Integers keep their
- * digits: within 64 bits as integers, beyond as the double that prints the same digits, or else as the map `{ "$int":
- * digits }`. Other numbers are the nearest double. The last value of a repeated name counts.
- *
- * @example encodedToMsgpack('{"$bin":"aGk="}') // c4 02 68 69
+ * Integers keep their digits: within 64 bits as integers, beyond as the double that prints the same digits, or else
+ * as the map `{ "$int": digits }`. The last value of a repeated name counts.
  */
 export const encodedToMsgpack = (wire: Encoded): Uint8Array =>
   isSlice(wire) ? sliceOf(wire) : writeMsgpack(parseJson(wire, OPEN, exact))
 
-/** @example wireSize('"é"') // 4 */
 export const wireSize = (wire: Encoded): number =>
   isSlice(wire) ? base64Size(wire.slice(1)) : encoder.encode(wire).length
 
-/**
- * Puts an encoded value into a tree for `writeJson` or `writeMsgpack`.
- *
- * @example writeJson({ args: raw('[1.0]') }) // '{"args":[1.0]}'
- */
 export const raw = (wire: Encoded): Raw => new RawWire(wire)
 
 class RawWire extends Raw {
@@ -83,8 +62,7 @@ class RawWire extends Raw {
 
 const encoder = new TextEncoder()
 
-// Not JSON.parse, though that is twice as fast: in Node 24 (V8 13.6) it can confuse a name with \" with an earlier one
-// with \\.
+// JSON.parse is twice as fast, but in Node 24 (V8 13.6) it can confuse a name with \" with an earlier one with \\.
 const forgiving: ParseOptions = { builder: lenient }
 
 const isSlice = (wire: Encoded): boolean => wire.startsWith('~')
@@ -115,7 +93,6 @@ const int64 = (text: string): bigint | undefined => {
   return value !== undefined && fits64(value) ? value : undefined
 }
 
-/** Undefined if the content does not match. */
 const forms: Record<string, (content: unknown) => unknown> = {
   $bin: (content) => (isBase64(content) ? fromBase64(content) : undefined),
   $int: (content) => (typeof content === 'string' && isInteger(content) ? int64(content) : undefined),

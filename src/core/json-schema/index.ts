@@ -1,5 +1,4 @@
-// Checks values against foreign JSON Schemas: errors have the usual form, and neither a schema nor a value can make the
-// check slow.
+// Schemas are foreign: neither a schema nor a value can make the check slow.
 
 import { isObject } from '../is-object.ts'
 import { type Pattern, patternOf, type Spend } from './pattern.ts'
@@ -15,7 +14,6 @@ const one = ['additionalProperties', 'propertyNames', 'items', 'contains', 'not'
 const list = ['prefixItems', 'allOf', 'anyOf', 'oneOf']
 const named = ['properties', 'patternProperties', '$defs', 'definitions']
 const numbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
-/** Each of these may know members of the same value. */
 const parts = ['properties', 'allOf', 'anyOf', 'oneOf', '$ref', 'if']
 const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
   const name = of[0]!.toUpperCase() + of.slice(1)
@@ -171,7 +169,6 @@ const ENOUGH = { steps: 2_000, perByte: 4, depth: 256 }
 class Look {
   readonly #root: Schema
   readonly #patterns: Checked['patterns']
-  /** Members that the schema does not know are faults. */
   #isStrict: boolean
   #left: number
   #depth = 0
@@ -349,7 +346,6 @@ class Look {
     return isShared(schema) ? this.#loosely(ways) : ways()
   }
 
-  /** Accepts unknown members, because another part of the schema may know them. */
   #loosely<T>(look: () => T): T {
     const isStrict = this.#isStrict
     this.#isStrict = false
@@ -364,7 +360,6 @@ class Look {
     return branch === undefined ? [] : [branch as Schema]
   }
 
-  /** The form with the deepest fault; none if several are equally deep. */
   #some(forms: Schema[], value: unknown, path: Path, isOnly: boolean): Fault | undefined {
     const faults = forms.map((form) => this.fault(form, value, path))
     const fitting = faults.filter((fault) => !fault).length
@@ -380,15 +375,12 @@ class Look {
   }
 }
 
-/** `bytes`: size of the value's text. Undefined if it matches. */
+/** `bytes`: size of the value's text. */
 export type Check = (value: unknown, bytes: number) => Fault | undefined
 
 /**
- * `lenient` ignores unknown keywords, for schemas that were accepted earlier. `strict` refuses members that the schema
- * does not name, unless it allows them by `additionalProperties`.
- *
- * @throws the first fault of the schema, with its place in `path`.
- * @example checkOf({ type: 'number' })('x', 3) // { path: [], message: 'expected a number, got "x"' }
+ * `lenient` ignores unknown keywords, for schemas that were accepted earlier. `strict` refuses members that the
+ * schema does not name.
  */
 export function checkOf(schema: unknown, { lenient = false, strict = false } = {}): Check {
   const { patterns } = new Checked(schema, lenient)

@@ -1,5 +1,3 @@
-// Schemas of our own functions: checked by zod, and published as JSON Schema.
-
 import * as z from 'zod'
 import { type Encoded, encodeValue } from '../codec/value.ts'
 import { faultOf } from '../issues.ts'
@@ -16,7 +14,7 @@ export const zodCheck =
     }
   }
 
-/** Undefined if JSON Schema cannot express the schema, or only at length. */
+/** Undefined if JSON Schema cannot express the schema. */
 export function jsonSchemaOf(schema: z.ZodType | undefined): Encoded | undefined {
   if (!schema) return undefined
   try {

@@ -1,4 +1,4 @@
-// Bedrock's repeat syntax: a base and modifiers, applied from left to right as SQLite's date functions do.
+// Modifiers apply from left to right, as in SQLite's date functions.
 
 import { SidejobError } from '../errors.ts'
 import type { Base, Rule } from './rule.ts'
@@ -58,7 +58,6 @@ const canned: Record<string, string> = {
   WEEKLY: 'FINISHED, +7 DAYS',
 }
 
-/** @example bedrockRule('finished, +1 minute').text // 'FINISHED, +1 MINUTE' */
 export const bedrockRule = (given: string): Rule & { text: string } => {
   const text = capitals(given)
   const [base = '', ...rest] = items(canned[text] ?? text)
@@ -83,11 +82,7 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
   }
 }
 
-/**
- * Modifiers without a base, as in Bedrock's `retryAfter`.
- *
- * @example shift('+5 MINUTES', Date.UTC(2026, 2, 11, 13)) // 13:05:00
- */
+/** Modifiers without a base, as in Bedrock's `retryAfter`. */
 export const shift = (modifiers: string, from: number): number => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
@@ -96,11 +91,7 @@ export const shift = (modifiers: string, from: number): number => {
   return to
 }
 
-/**
- * Milliseconds; NaN if that depends on the date.
- *
- * @example shiftLength('+5 MINUTES') // 300_000
- */
+/** Milliseconds; NaN if that depends on the date. */
 export const shiftLength = (modifiers: string): number => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')

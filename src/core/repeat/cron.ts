@@ -1,7 +1,7 @@
-// Cron patterns in a time zone: croner matches wall-clock times, and this module converts them to instants. croner's
-// own zones are not used: it calls `*/15 2 * * *` an interval, which is lost in a gap and runs twice in an overlap.
-// Here a pattern is hourly only if it names all 24 hours; it then runs in both hours of an overlap, and its times in a
-// gap do not exist. Every other pattern runs once: at the first of two times, or right after the gap.
+// croner only matches wall-clock times, because its own zones call `*/15 2 * * *` an interval, which is lost in a gap
+// and runs twice in an overlap. Here a pattern is hourly only if it names all 24 hours: it runs in both hours of an
+// overlap, and its times in a gap do not exist. Every other pattern runs once: at the first of two times, or right
+// after the gap.
 
 import { Cron, CronPattern } from 'croner'
 import { SidejobError } from '../errors.ts'
@@ -13,11 +13,7 @@ const FIELDS = /^\s*\S+(\s+\S+){4,5}\s*$/
 
 type Step = (at: number) => number
 
-/**
- * 5 or 6 fields; six begin with seconds.
- *
- * @example cronRule('30 2 * * *', 'Europe/Berlin').next(Date.UTC(2026, 2, 29)) // 01:00 UTC: 02:30 does not exist
- */
+/** Six fields begin with seconds. */
 export const cronRule = (pattern: string, tz = 'UTC'): Rule => {
   const { walls, isHourly } = understood(pattern)
   const offset = zoneOffset(tz)
@@ -26,7 +22,6 @@ export const cronRule = (pattern: string, tz = 'UTC'): Rule => {
   return { base: 'scheduled', next, skip: (_, now) => next(now), last: lastOf(next), ...moved }
 }
 
-// Binary search: each step asks for a slot in the later half.
 const lastOf = (next: Step) => (from: number, now: number) => {
   let [slot, end] = [from, next(from) <= now ? now : from]
   while (end - slot >= SECOND) {
@@ -74,7 +69,6 @@ const once =
 
 const [WEEK, WEEKS] = [7 * DAY, 53]
 
-// A time in the gap runs at the end of the gap.
 const movedBy = (walls: Step, offset: Step) => (from: number) => {
   for (let [week, at] = [0, from]; week < WEEKS; week++, at += WEEK) {
     if (offset(at + WEEK) <= offset(at)) continue
@@ -94,7 +88,6 @@ const furthest = (offset: Step, at: number): number => {
   return end + offset(end)
 }
 
-// When the clock first shows a time, or the end of its gap.
 const firstShown = (offset: Step, wall: number): number => {
   if (Number.isNaN(wall)) return wall
   const [before, after] = [offset(wall - DAY), offset(wall + DAY)]
@@ -103,7 +96,6 @@ const firstShown = (offset: Step, wall: number): number => {
   return offset(late) === wall - late ? late : change(offset, early, late)
 }
 
-// The time of the clock change in (from, to].
 const change = (offset: Step, from: number, to: number): number => {
   const shown = offset(to)
   let [low, high] = [from, to]

@@ -1,16 +1,12 @@
-// Slots without a run of their own, and the runs that replace them.
-
 import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
 
 /** A run for each missed slot, one for all of them, or none. */
 export const madeUps = ['each', 'one', 'none'] as const
 
-/** First and last missed slot. */
 export type Passed = { from: number; to: number; made: (typeof madeUps)[number] }
 
 const SECOND = 1000
 
-/** As stored in the record of a job. */
 export const passedText = ({ from, to, made }: Passed): string => `${from},${to},${made}`
 
 export function passedOf(text: string): Passed {
@@ -37,7 +33,6 @@ function made({ last }: ParsedRepeat, { scheduled, started, slot, now, catchingU
   return { from: last(scheduled, started) > scheduled ? scheduled : slot, to, made: 'each' }
 }
 
-/** One run replaces all of them: the late one, or the next one if this one took too long. */
 function collapsed(repeat: ParsedRepeat, { scheduled, started, slot }: Used): Passed | undefined {
   const own = slotOfRun(repeat, scheduled, started)
   const after = following(repeat, own)
@@ -53,13 +48,6 @@ function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): Passe
   return own > scheduled ? { from, to: repeat.last(scheduled, own - SECOND), made: 'none' } : undefined
 }
 
-/**
- * Undefined if none were missed.
- *
- * @example passedBy(parseRepeat({ cron: '0 * * * *' }), { scheduled: nine, started: quarterPastNoon, slot: one, now,
- * isSkipped: false })
- * // from nine to noon, made: 'one'
- */
 export function passedBy(repeat: ParsedRepeat, used: Used): Passed | undefined {
   const { scheduled, slot, isSkipped, now } = used
   if (repeat.base !== 'scheduled' || Number.isNaN(slot)) return undefined
@@ -69,6 +57,5 @@ export function passedBy(repeat: ParsedRepeat, used: Used): Passed | undefined {
   return repeat.missed === 'last' ? collapsed(repeat, used) : leftOut(repeat, used)
 }
 
-/** @example slotsFrom(parseRepeat({ cron: '0 * * * *' }), nine, noon, 100) // 9, 10, 11, 12 */
 export const slotsFrom = (repeat: Pick<ParsedRepeat, 'next'>, first: number, until: number, most: number): number[] =>
   first > until ? [] : [first, ...nextTimes(repeat, first, most - 1, until)]

@@ -1,14 +1,12 @@
-// The rule of a repeat's slots.
-
 export type Base = 'scheduled' | 'started' | 'finished'
 
 /** NaN if there is no slot. */
 export type Rule = {
   base: Base
   next: (from: number) => number
-  /** The first slot after `now` of the series begun at `from`; `now` is a whole second. */
+  /** The first slot after `now` of the series from `from`; `now` is a whole second. */
   skip: (from: number, now: number) => number
-  /** The last slot until `now` of the series begun at `from`, which is a slot. */
+  /** The last slot until `now` of the series from `from`, which is a slot. */
   last: (from: number, now: number) => number
   /** The next slot within a year whose time the clock skips; `wall` is that time as if in UTC. */
   moved?: (from: number) => { at: number; wall: number } | undefined

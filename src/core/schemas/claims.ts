@@ -1,5 +1,3 @@
-// Claims of pull workers.
-
 import * as z from 'zod'
 import { limits } from '../limits.ts'
 import { atMost } from './at-most.ts'

@@ -1,5 +1,3 @@
-// Data of the dashboard besides jobs: shared views of the list of jobs, breakers of hosts, and alerts.
-
 import * as z from 'zod'
 import { moment, time } from './values.ts'
 

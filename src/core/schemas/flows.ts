@@ -1,5 +1,3 @@
-// Flows: graphs and wires.
-
 import * as z from 'zod'
 import { dir, jobId, status } from './names.ts'
 import { pastRun } from './past-runs.ts'

@@ -1,5 +1,3 @@
-// The history: ended jobs that a SQL database keeps.
-
 import * as z from 'zod'
 import { atMost } from './at-most.ts'
 import { statusList } from './job-rows.ts'

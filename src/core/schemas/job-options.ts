@@ -1,5 +1,3 @@
-// Options of a job, at creation and afterwards.
-
 import * as z from 'zod'
 import { alike, quickParses } from '../alike.ts'
 import { isCallbackGroup } from '../callback.ts'
@@ -70,7 +68,7 @@ export const history = z.int().min(0).max(MOST_HISTORY).meta({
   description: 'number of runs to keep at /v1/jobs/:job/runs; by default only the last ten failed or lost runs',
 })
 
-/** A hundred years, used as "never ends". */
+/** Used as "never ends". */
 export const FOREVER = 100 * 365.25 * DAY
 
 export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)]).meta({
@@ -122,7 +120,6 @@ const expectOne = (first: 'until' | 'for', second: 'for' | 'debounce') => ({
   path: [second],
 })
 
-/** Held until the job has ended, or as `until` specifies. */
 const unique = z.union([
   label,
   z
@@ -184,7 +181,6 @@ const callbackOptions = {
     .refine((headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)), 'expected no reserved header')
     .optional(),
   secret: webhookSecret.optional(),
-  /** Delays before the second attempt, the third, … */
   retry: z.array(duration).max(50).optional(),
   timeout: positive.refine((ms) => ms <= 30_000, 'expected at most 30 seconds').optional(),
 }
@@ -274,7 +270,6 @@ export const waits = z.enum(['limit', 'retry', 'function']).meta({
     '`limit`: only jobs that wait at a limit; `retry`: only jobs that wait for a retry; `function`: only jobs that wait inside their function, with kept steps',
 })
 
-/** An empty filter is refused, because it would match everything. */
 const bulkJobs = z.strictObject({
   filter: z
     .strictObject({

@@ -1,5 +1,3 @@
-// Lists of jobs: filters, and a row.
-
 import * as z from 'zod'
 import { ended, type Status } from '../job.ts'
 import { limits } from '../limits.ts'

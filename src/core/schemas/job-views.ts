@@ -1,5 +1,3 @@
-// Views of a job.
-
 import * as z from 'zod'
 import { callbackState, jobId, status } from './names.ts'
 import { closed, moment, span } from './values.ts'
@@ -145,7 +143,6 @@ export const result = z.union([
 ])
 export type Result = z.output<typeof result>
 
-/** The function has the value. */
 export const keptStep = z.object({
   name: z.string(),
   at: moment.nullable(),

@@ -1,5 +1,3 @@
-// API keys, tenants and the audit.
-
 import * as z from 'zod'
 import { quotas } from '../limits.ts'
 import { TENANT } from '../tenant.ts'
@@ -59,7 +57,6 @@ export const keyList = z.object({
   ),
 })
 
-/** A page disables buttons by it. */
 export const me = z.object({
   id: z.string(),
   name: z.string(),

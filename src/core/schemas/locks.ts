@@ -1,5 +1,3 @@
-// Locks of clients, and how a run failed.
-
 import * as z from 'zod'
 import { positive } from './values.ts'
 

@@ -1,5 +1,3 @@
-// Names: of queues, classes, ports, jobs, files.
-
 import * as z from 'zod'
 import type { Code } from '../errors.ts'
 import { isAlias, isId, isPortName, statuses } from '../job.ts'
@@ -11,7 +9,6 @@ import { closed } from './values.ts'
 const CONTROL = /\p{Cc}/u
 const encoder = new TextEncoder()
 
-/** At most `most` bytes without control characters. */
 export const isText = (text: string, most = 255): boolean =>
   text.length > 0 &&
   (text.length * 3 <= most || encoder.encode(text).length <= most) &&
@@ -56,7 +53,6 @@ export const classLabels = z
   .meta({ description: LABELS })
 export const labels = classLabels.transform(labelsText).meta({ description: LABELS })
 
-/** Tells the schemas of one class apart. */
 export const schemaHash = named('a hash of a schema: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
 
 export const dir = z.enum(['in', 'out'])

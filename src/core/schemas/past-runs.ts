@@ -1,11 +1,9 @@
-// Views of ended runs.
-
 import * as z from 'zod'
 import { dir, jobId } from './names.ts'
 import { logPage } from './ports.ts'
 import { closed, moment } from './values.ts'
 
-/** Newest first. `token` to `error` exist if the job keeps its runs. */
+/** Newest first. */
 export const pastRun = z.object({
   startedAt: moment,
   endedAt: moment,

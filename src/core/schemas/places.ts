@@ -1,17 +1,10 @@
-// Positions of special values in a schema: closed values, moments, durations.
-
 import type * as z from 'zod'
 import { CLOSED, type Closed, each, list, OPEN } from '../codec/json.ts'
 import { closed, moment, span } from './values.ts'
 
-/** Here, below named members, or below every member or item. */
 export type Places = 'closed' | 'moment' | 'span' | { members?: Record<string, Places>; each?: Places; items?: Places }
 
-/**
- * Options of a union are merged.
- *
- * @example places(z.object({ args: closed })) // { members: { args: 'closed' } }
- */
+/** Options of a union are merged. */
 export const places = (schema: z.ZodType): Places | undefined => {
   // `meta` copies a schema, but not its definition.
   const isCopyOf = (other: z.ZodType): boolean => schema.def === other.def
@@ -43,11 +36,6 @@ type Def =
   | { type: 'pipe'; in: z.ZodType }
   | { type: 'optional' | 'nullable' | 'default'; innerType?: z.ZodType }
 
-/**
- * The pattern for `parseJson` or `parseMsgpack`.
- *
- * @example closedIn(z.object({ args: closed })) // { args: CLOSED }
- */
 export const closedIn = (schema: z.ZodType): Closed => pattern(places(schema))
 
 const pattern = (place: Places | undefined): Closed => {

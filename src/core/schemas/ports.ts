@@ -1,5 +1,3 @@
-// Ports and channels: writes and reads.
-
 import * as z from 'zod'
 import { waitTime } from './job-options.ts'
 import { portView } from './job-views.ts'
@@ -42,7 +40,6 @@ export const target = z.union(
   'expected { job, in } or { job, out }',
 )
 
-/** 0 deletes the kept message. */
 export const keepMessage = z.union([z.literal(1), z.literal(0)], 'expected 1 or 0').meta({
   description: 'number of messages of the channel to keep: 1 keeps this one, 0 deletes the kept one',
 })

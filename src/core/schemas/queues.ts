@@ -1,5 +1,3 @@
-// Queues, limits, groups and schedules.
-
 import * as z from 'zod'
 import { statuses } from '../job.ts'
 import { madeUps } from '../repeat/passed.ts'
@@ -54,7 +52,6 @@ export const queueView = z.object({
 })
 export type QueueView = z.output<typeof queueView>
 
-/** `was` has the form of a request. */
 export const patchedQueue = queueView.extend({
   was: z
     .object({
@@ -208,10 +205,8 @@ export type LimitPreview = z.output<typeof limitPreview>
 const previewed = { preview: limitPreview.optional() }
 export const changedLimit = limitView.extend(previewed)
 
-/** Requests may contain them, and they are ignored. */
 const shownOnly = z.unknown().optional().meta({ readOnly: true, description: 'read only; ignored in requests' })
 
-/** Accepts the read-only members of GET. */
 export const limitInput = limitSettings.extend({
   key: shownOnly,
   running: shownOnly,

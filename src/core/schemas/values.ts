@@ -1,5 +1,3 @@
-// Values, times and counts.
-
 import * as z from 'zod'
 import { type Encoded, wireSize } from '../codec/value.ts'
 import { type Code, SidejobError } from '../errors.ts'
@@ -49,14 +47,12 @@ export const duration = bounded(readDuration).meta({ description: "seconds, or a
 /** Milliseconds, or a text with units. */
 export const milliseconds = bounded(readMilliseconds)
 
-/** `?force`, `?force=true`, `?force=false`. */
 export const flag = z
   .enum(['', 'true', 'false', '1', '0'], 'expected true or false')
   .transform((text) => text === '' || text === 'true' || text === '1')
 
 const CURSOR = 'expected the cursor of a previous page'
 
-/** The `next` of the previous page. */
 export const cursor = z
   .string()
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)

@@ -1,5 +1,3 @@
-// Reasons why a job does not run.
-
 import * as z from 'zod'
 import { runUnderWay } from './job-views.ts'
 import { jobId, status } from './names.ts'

@@ -1,5 +1,3 @@
-// Worker classes.
-
 import * as z from 'zod'
 import { limits } from '../limits.ts'
 import { mapValues } from '../map-values.ts'
@@ -90,7 +88,6 @@ export const worker = workerShape
     path: ['pin'],
   })
 
-/** `former`: earlier definitions with other schemas, for workers that were built against them. */
 export const keptWorker = workerShape.extend({ former: z.array(closed).optional() })
 
 type AnyFunction = (...given: never[]) => unknown
@@ -155,7 +152,6 @@ export type CodeWorker = z.output<typeof codeWorker>
 
 type Clearable<Shape extends z.ZodRawShape> = { [Name in keyof Shape]: z.ZodOptional<z.ZodNullable<Shape[Name]>> }
 
-/** null restores the default. */
 const clearable = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) =>
   z.strictObject(
     mapValues(shape, (member) => z.optional(z.nullable(member as z.ZodType))) as unknown as Clearable<Shape>,
@@ -198,7 +194,6 @@ export const shownRetry = z.object({
 
 export const shownRate = z.object({ limit: z.int(), period: span })
 
-/** Without the secret of the push address. */
 const schemaOfClass = schemaHash.optional().meta({
   description: 'hash of its schemas, to send with jobs, claims and commits; absent if it has none',
 })
