@@ -1,5 +1,3 @@
-// Shared parts of the verbs.
-
 import { hashOf } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { RETRY_FOR } from '../core/idempotency.ts'
@@ -31,7 +29,7 @@ export type Context = {
   versions: Versions
   longPoll: LongPoll
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  /** Starts a lane in the request that creates the jobs. Absent if only bells start lanes. */
+  /** Absent if only bells start lanes. */
   eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
   announce: () => Promise<void>
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
@@ -51,10 +49,7 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
 export const MINUTE = 60_000
 const DAY = 86_400_000
 
-/**
- * A call with a key claims as a lane of its own, so that a repeat returns the same jobs. `seq` identifies the
- * request.
- */
+/** A call with a key claims as a lane of its own, so that a repeat returns the same jobs. */
 export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
   call?.key
     ? {
@@ -72,7 +67,7 @@ export function checkRefusal(answer: string): void {
   if (refusal) throw new SidejobError('REFUSED', `${refusal.code}: ${refusal.message}; the run has failed`)
 }
 
-/** Uses the caller's key for a day, or else a random key that makes our own retries safe. */
+/** Without a key of the caller, a random one makes our own retries safe. */
 export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
     ? { key: call.key, period: period ?? call.keep ?? DAY, fingerprint: call.fingerprint ?? '' }

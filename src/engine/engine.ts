@@ -1,5 +1,3 @@
-// Types of inputs and results of the engine.
-
 export * from './shapes/deliveries.ts'
 export * from './shapes/flows.ts'
 export * from './shapes/jobs.ts'

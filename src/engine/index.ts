@@ -1,5 +1,3 @@
-// The engine: every noun of the API with its verbs, over the store, the registry, the bells and the dispatcher.
-
 import { CALLBACKS } from '../core/callback.ts'
 import { type Prices, priceOf } from '../core/cost.ts'
 import { hasCode, SidejobError } from '../core/errors.ts'
@@ -90,7 +88,7 @@ export type EngineOptions = {
   maxLost?: number
   /** Number of runs that a job keeps, unless its class sets another. By default it keeps the last ten that failed. */
   history?: number
-  /** A SQL database that keeps ended jobs, and the days for which it keeps them (default: all). */
+  /** A SQL database that keeps ended jobs, and for how many days. */
   historyStore?: HistoryOptions
   namespace?: string
   apiKey?: string
@@ -232,8 +230,8 @@ function assemble(options: EngineOptions) {
     await ringer.ring(rings, guest)
   }
 
-  // A flag instead of a promise, because an invocation must not wait for requests of another one. The tick learns at
-  // no cost what Redis holds, and announces the classes again if Redis was emptied or restored.
+  // A flag instead of a promise, because an invocation must not wait for requests of another one. The tick announces
+  // again if Redis was emptied or restored.
   let announced = false
   async function announce(known?: readonly string[]): Promise<void> {
     if (announced && !known) return
@@ -346,7 +344,6 @@ function assemble(options: EngineOptions) {
     bulk: createBulkVerbs(parts),
     callbacks: {
       ...createCallbackVerbs(parts),
-      /** For calls without a secret of their own. */
       secrets: async (url: string) => ({ secrets: await outgoing.signer.endpointSecrets(url) }),
     },
 
@@ -374,12 +371,10 @@ function assemble(options: EngineOptions) {
     ...createHealth(health),
     doctor: createDoctor(parts),
 
-    /** Runs one lane of a queue: claims, runs and commits jobs until none is ready or the time is over. */
     dispatch,
     tick: createTick({ store, announce, ringer, history, serve: dispatch, budget, requests, now, isTenant }),
     ...createOne(parts),
     performAlone,
-    /** Performs the run of a pinned job that another version of this deployment has sent. */
     performPinned: async (headers: Headers, bytes: Uint8Array) => ({
       outcome: await performAlone(await versions.received(headers, bytes)),
     }),

@@ -1,5 +1,3 @@
-// Alerts that are open, acknowledged or muted.
-
 import { type AlertState, isMuted } from '../../core/alert.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { readObject } from '../../core/readable.ts'
@@ -24,14 +22,13 @@ export function createAlerts({ store, now }: Context) {
     states,
     save,
 
-    /** Stores a new alert. If another check was earlier, its state is returned. */
+    /** If another check was earlier, its state is returned. */
     async open(key: string, state: AlertState): Promise<AlertState> {
       if (state.muted) await save(key, state)
       else if (!(await store.addAlert(key, JSON.stringify(state)))) return stateOf(key)
       return state
     },
 
-    /** Open alerts and mutes, the newest first. */
     async list() {
       const at = now()
       const alerts = [...(await states())].map(([key, state]) => {
@@ -60,7 +57,7 @@ export function createAlerts({ store, now }: Context) {
       await save(key, { ...state, alert: { ...state.alert, acknowledged: { ...given, at: now() } } })
     },
 
-    /** `until`: milliseconds since 1970; without it until it is unmuted. */
+    /** `until`: milliseconds since 1970. */
     async mute(key: string, { until, ...given }: By & { until?: number }): Promise<void> {
       const known = await states()
       if (!known.has(key) && known.size >= MOST)

@@ -1,5 +1,3 @@
-// Audit log: each admin request is recorded before it is carried out.
-
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { AuditEntry } from '../engine.ts'

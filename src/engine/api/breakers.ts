@@ -1,5 +1,3 @@
-// Circuit breakers of hosts.
-
 import { callbackGroup } from '../../core/callback.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -22,7 +20,7 @@ export function createBreakers({ store, ring }: Context) {
       }
     },
 
-    /** Closes the circuit breaker of a host. Other isolates notice it within ten seconds. */
+    /** Other isolates notice it within ten seconds. */
     async reset(host: string, of: OpenBreaker['of']): Promise<void> {
       const name = of === 'workers' ? `${PUSHED}${host}` : host
       const { failures } = await store.breaker(name, 'succeeded', breakerDefaults)

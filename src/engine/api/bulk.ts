@@ -1,5 +1,4 @@
-// Bulk actions: an internal job applies one action to all matching jobs, one slice per run. A slice and its cursor are
-// one commit, so a lost run has changed nothing.
+// A slice and its cursor are one commit, so a lost run has changed nothing.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -17,16 +16,15 @@ import { kindNameOf } from '../jobs/kind.ts'
 import { isAddress } from '../remote/versions.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
-/** Continues with a family that is too large for one script. Its runs work in Redis alone: lib/family/branches.lua. */
+/** Continues with a family that is too large for one script, in Redis alone: lib/family/branches.lua. */
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200
 const DAY = 86_400_000
 
-/** Internal jobs are skipped unless the filter names their queue. */
 const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWith('sidejob.')
 
-/** True if an action changes a job. The script decides the same: `bulk` in lib/run/ops/on_jobs.lua. */
+/** The script decides the same: `bulk` in lib/run/ops/on_jobs.lua. */
 const changes: Record<BulkInput['action'], (document: JobRecord, to?: string) => boolean> = {
   retry: ({ place }) => place === PLACE.failed,
   requeue: ({ place }) => place !== undefined && place !== PLACE.pull,
@@ -99,7 +97,6 @@ const PREVIEWED = 10
 const PAGE = 1_000
 
 export function createBulkVerbs({ store, constraints, ring, announce, versions, allowHosts }: Context) {
-  /** @throws if no pinned job can continue there */
   async function checkMove({ to }: BulkInput): Promise<void> {
     if (to === undefined) return
     if (isAddress(to)) return void callable(to, allowHosts, 'workers')
@@ -112,7 +109,6 @@ export function createBulkVerbs({ store, constraints, ring, announce, versions, 
   }
 
   return {
-    /** The progress and result of the internal job count the changed jobs. */
     async start(input: BulkInput, call?: Call): Promise<Enqueued> {
       await announce()
       await checkMove(input)
@@ -123,7 +119,7 @@ export function createBulkVerbs({ store, constraints, ring, announce, versions, 
       return made[0]!
     },
 
-    /** Counts the jobs that an action would change. `more` means that only the first 10,000 were read. */
+    /** `more` means that only the first 10,000 jobs were read. */
     async preview(
       { filter, ids, action, to }: BulkInput,
       { cursor, pages = PREVIEWED }: { cursor?: string; pages?: number } = {},

@@ -1,5 +1,3 @@
-// Callbacks: list, inspect and resend them.
-
 import { CALLBACK_GROUP, CALLBACKS, callbackGroup } from '../../core/callback.ts'
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -74,10 +72,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       return { tries: await triesOf((await toldOf(job)).told) }
     },
 
-    /**
-     * Returns one callback. `host` is the host whose circuit breaker delays it; `sent` is null if the request is no
-     * longer known.
-     */
+    /** `host` is the host whose circuit breaker delays it; `sent` is null if the request is no longer known. */
     async get(
       job: Ref,
     ): Promise<{ callback: CallbackView; tries: CallbackTry[]; sent: CallbackSent | null; host: string | null }> {
@@ -110,7 +105,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       }
     },
 
-    /** Sends the last callback again with the same body and id. `job` is the ended job or the callback itself. */
+    /** The body and the id stay the same. `job` is the ended job or the callback itself. */
     async resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
       return stepOf(await change(job, [ops.resend()], call))
     },

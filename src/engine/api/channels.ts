@@ -1,5 +1,3 @@
-// Channels: publish, list, subscribe.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { minutesOf, rateOf } from '../../core/minutes.ts'
 import { publishedWords } from '../../redis/changes.ts'
@@ -86,7 +84,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   }
 
   return {
-    /** Publishes a message. `keep: 1` keeps it as the last message of the channel, `keep: 0` deletes the kept one. */
+    /** `keep: 1` keeps it as the last message of the channel, `keep: 0` deletes the kept one. */
     async publish(
       channel: string,
       message: Encoded,
@@ -105,7 +103,6 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       return { subscribers: Number(answer[0]) }
     },
 
-    /** `last` includes channels that have a kept message and no subscriber. */
     async list({
       publishers = false,
       last = false,

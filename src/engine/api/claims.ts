@@ -1,5 +1,3 @@
-// Run protocol for pull workers: claim, commit, heartbeat.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { missing, SidejobError } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
@@ -18,11 +16,11 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** Escapes brackets: names support only `*` and `?`. */
+/** Names support only `*` and `?`. */
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000
-/** A claim asks Redis at most this often for jobs that it may take. Redis looks at up to 1,000 jobs each time. */
+/** Redis looks at up to 1,000 jobs each time. */
 const MAX_LOOKS = 50
 
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
@@ -59,7 +57,6 @@ export function createRuns({
     return { ...(found?.document ?? known), token }
   }
 
-  /** A missing class is not checked here: the commit reports it. */
   const classOf = (token: string) => classes.of(idIn(token)).catch(missing)
 
   async function settleRemote(token: string, said: Changes, asked?: Reach) {
@@ -133,7 +130,7 @@ export function createRuns({
     return id
   }
 
-  /** @throws SCHEMA_CHANGED if the schema of a worker is not remembered, so that no job can be checked for it. */
+  /** @throws SCHEMA_CHANGED if the schema of a worker is not remembered */
   async function checkSchemas(queue: string, schemas: Record<string, string>): Promise<void> {
     for (const [name, built] of Object.entries(schemas)) {
       if (!skewOf(await registry.find(queue, name), name, built)) continue
@@ -147,10 +144,7 @@ export function createRuns({
     }
   }
 
-  /**
-   * Returns an error if the args of a job do not fit an older schema, which its worker was built against; 'failed' if
-   * they do not fit the current one.
-   */
+  /** An error if the args do not fit the older schema of the worker; 'failed' if they do not fit the current one. */
   async function unfitFor(built: string, one: ClaimedJob): Promise<SidejobError | 'failed' | undefined> {
     const { queue, class: name, schema } = one.document
     const found = schema === undefined || schema === built ? undefined : await registry.find(queue, name)
@@ -167,11 +161,7 @@ export function createRuns({
     return skewed(skew, 'worker', `job ${one.id}: ${faultText(fault)}`, fault.path)
   }
 
-  /**
-   * Returns the jobs whose args fit the schemas that the worker was built against.
-   *
-   * @throws SCHEMA_CHANGED if none is left, and another worker has to run one.
-   */
+  /** @throws SCHEMA_CHANGED if none is left, and another worker has to run one */
   async function fitting(schemas: Record<string, string>, lent: ClaimedJob[]): Promise<ClaimedJob[]> {
     const unfit = new Map<ClaimedJob, SidejobError | 'failed'>()
     for (const one of lent) {
@@ -184,7 +174,6 @@ export function createRuns({
     return lent.filter((one) => !unfit.has(one))
   }
 
-  /** Claims again if the jobs found were not for this claim. */
   async function look(request: Look, waiter?: Waiter, skip = 0, looks = 1): Promise<Snapshot[]> {
     const { queue, lane, call, stop, schemas, ...claim } = request
     const answer = await store.commit({
@@ -209,8 +198,8 @@ export function createRuns({
 
   return {
     /**
-     * Claims jobs for a pull worker. Returns an empty list after `wait` milliseconds; `told` receives the signal of
-     * the process, and `stop` ends the wait.
+     * Returns an empty list after `wait` milliseconds; `told` receives the signal of the process, and `stop` ends the
+     * wait.
      */
     async claim(
       queue: string,
@@ -252,10 +241,7 @@ export function createRuns({
       return []
     },
 
-    /**
-     * Commits a run and returns the new status, after a checkpoint also a new snapshot. `reach` replaces the `reach` of
-     * the registered class.
-     */
+    /** After a checkpoint it returns a new snapshot. `reach` replaces the `reach` of the registered class. */
     async commit(
       token: string,
       changes: Changes,
@@ -285,12 +271,10 @@ export function createRuns({
       return { status: (await giveBack(token)) as Status }
     },
 
-    /** Returns input values that did not fit in the snapshot. */
     async values(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }> {
       return executor.page(await jobOf(token), port, after)
     },
 
-    /** Returns children that did not fit in the snapshot, in their current state. */
     async children(
       token: string,
       cursor: string = '0',
@@ -299,7 +283,6 @@ export function createRuns({
       return { children: childrenOf(children), cursor: next === '0' ? null : next }
     },
 
-    /** Returns stored steps that did not fit in the snapshot. */
     async steps(
       token: string,
       cursor: string = '0',

@@ -1,5 +1,3 @@
-// Copies of jobs.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { LabelsText } from '../../core/labels.ts'
@@ -14,7 +12,6 @@ import type { Jobs } from './jobs.ts'
 const given = <T extends Partial<JobInput>>(input: T): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined && value !== null)) as T
 
-/** Copies neither aliases nor the parent nor the schedule. */
 function inputLike(document: JobRecord, now: number): JobInput {
   const { retry, timeout, keepResult, retain, history, tag } = factsOf(document, { now })
   const { group, groupConcurrency: concurrency } = document
@@ -35,7 +32,6 @@ const needsKey = (job: string, what: string): SidejobError =>
   new SidejobError('REFUSED', `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its ${what}, got none`)
 
 export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'enqueue'>) {
-  /** Returns the inputs of the last run, if they are kept. Explains why not if the caller asked for them. */
   async function lastInputs(id: number, { inputsKept }: JobRecord, asked: boolean): Promise<JobInput['inputs']> {
     const kept = inputsKept === undefined ? null : await store.keptInputs(id)
     const values = Object.values(kept ?? {}).flat()
@@ -49,10 +45,7 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
   }
 
   return {
-    /**
-     * Creates a job with the settings of another. `inputs: 'last'` (the default) repeats the inputs of its last run,
-     * if they are kept.
-     */
+    /** `inputs: 'last'` (the default) repeats the inputs of the last run, if they are kept. */
     async copy(job: Ref, { args, inputs }: CopyChanges, call?: Call): Promise<Enqueued> {
       const { id, document } = await store.inspect(job)
       if (args === undefined && isSealed(document.args)) throw needsKey(job, 'args')

@@ -1,5 +1,3 @@
-// Deliveries: runs for callers that know jobs by id and hold no tokens.
-
 import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
@@ -138,7 +136,6 @@ export function createDeliveries(parts: Context) {
     }
   }
 
-  /** Sets the end of leases that depend on a date or on the next slot. */
   async function deliveryOf(lent: ClaimedJob): Promise<Delivery> {
     const { document } = lent
     const job = before(lent)
@@ -230,7 +227,6 @@ export function createDeliveries(parts: Context) {
   return {
     get: deliveredJob,
 
-    /** Lists matching jobs, newest first, up to 1,000 a page, without their children. */
     async list({
       cursor: before,
       ...filter
@@ -239,7 +235,7 @@ export function createDeliveries(parts: Context) {
       return { jobs: jobs.map(({ id, document }) => deliveredJobOf(id, document)), cursor }
     },
 
-    /** Claims jobs for a caller that knows them by id. `failed` counts jobs that failed instead. */
+    /** `failed` counts jobs that failed instead. */
     claim: deliver,
 
     finish: finishDelivery,
@@ -266,14 +262,13 @@ export function createDeliveries(parts: Context) {
       await change('', [ops.requeue_all({ queue_name: queue, forgiven, jobs: jobs.map(String) })], call)
     },
 
-    /** Returns claimed jobs that never reached the caller; the delivery is not counted and the call may be repeated. */
+    /** The delivery is not counted, and the call may be repeated. */
     async giveBack(deliveries: Delivery[], call?: Call): Promise<void> {
       await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)
       if (lane) await store.forget(lane.id)
     },
 
-    /** Performs an action at most once for the key of the call. A refused action may be repeated. */
     async once(call: Call, act: () => Promise<void>): Promise<void> {
       if (call.key === undefined) return act()
       const { again } = await store.change('', [ops.look()], onceOf(call))
@@ -282,7 +277,6 @@ export function createDeliveries(parts: Context) {
       await change('', [], call)
     },
 
-    /** Cancels or deletes a job and ends its run, unless the job has changed since it was read. */
     async withdraw({ id, status }: DeliveredJob, act: 'cancel' | 'delete', call?: Call): Promise<void> {
       const taken = status === 'running' ? [ops.requeue()] : []
       const ending = act === 'cancel' ? ops.cancel() : ops.delete({ force: true })
@@ -303,7 +297,7 @@ export function createDeliveries(parts: Context) {
       await change(job, [...same, ops.patch({ fields })], call)
     },
 
-    /** Makes jobs of matching classes fail instead of being claimed. `null` removes the block. */
+    /** Jobs of matching classes fail instead of being claimed. `null` removes the block. */
     async block(queue: string, globs: string[] | null): Promise<void> {
       const { rings } = await store.settings(queue, {}, globs === null ? { unban: true } : { ban: globs })
       await ring(rings)

@@ -1,5 +1,3 @@
-// Deployments and their deploys: counts and errors before and after one.
-
 import { type ClassCount, countsIn } from '../../core/class-counts.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Context } from '../context.ts'
@@ -11,7 +9,6 @@ const DAY = 86_400_000
 
 type QueueTexts = { queue: string; texts: string[] }
 
-/** Counts by class at a time. Each has the texts of that day and of the day before. */
 type Mark = { at: number; queues: QueueTexts[] }
 
 type DeployView = { version: string | null; author: string | null; at: number }
@@ -92,7 +89,6 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
   }
 
   return {
-    /** Lists deployments, the last changed first, with their versions and last deploys. */
     async list(): Promise<{ deployments: DeploymentView[] }> {
       const deployments = (await all()).map(([id, { at, classes, versions, deploys = [] }]) => ({
         id,
@@ -105,8 +101,8 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
     },
 
     /**
-     * Compares the counts of classes between the deploy before this one and this one with those until the next one or
-     * until now, and lists kinds of errors that are new since. Both versions run for a moment after a deploy.
+     * Compares the counts before this deploy with the counts until the next one. Both versions run for a moment after
+     * a deploy.
      */
     async compare(of?: string, { at }: { at?: number } = {}): Promise<Comparison> {
       const { id, deploys, i } = await deployOf(of, at)

@@ -1,5 +1,3 @@
-// Doctor: finds damage and repairs it.
-
 import { encodeValue } from '../../core/codec/value.ts'
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import { afterLook } from '../../core/examined.ts'
@@ -74,10 +72,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
     return { faults: faults.map(linked), jobs: seen, cursor: next === null ? FLOWS : String(next) }
   }
 
-  /**
-   * Records what a repair has left, for `/health` and the overview. A full Redis refuses the record, but not the
-   * repair.
-   */
+  /** A full Redis refuses the record, but not the repair. */
   async function note(cursor: string, { faults, cursor: next }: Slice): Promise<void> {
     const look = { cursor, isFirst: cursor === FIRST, isLast: next === null, faults }
     const known = afterLook(await store.examined(), look, now())
@@ -104,11 +99,9 @@ export function createDoctor({ store, ring, change, now }: Context) {
   }
 
   return {
-    /** Checks one slice of the jobs and returns its faults and the cursor of the next slice. */
     examine: (cursor: string = FIRST): Promise<{ faults: FoundFault[]; jobs: number; cursor: string | null }> =>
       look(cursor),
 
-    /** Repairs the faults of one slice. `left` holds the remaining faults. */
     async repair(
       cursor: string = FIRST,
     ): Promise<{ repaired: FoundFault[]; left: FoundFault[]; jobs: number; cursor: string | null }> {

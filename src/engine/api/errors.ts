@@ -1,5 +1,5 @@
-// Failed jobs by kind of error, from the index that failing commits write (lib/queue/kinds.lua). A list of kinds first
-// computes the kinds of jobs that have none. Muted kinds are left out.
+// Failing commits write the index (lib/queue/kinds.lua). A list of kinds first computes the kinds of jobs that have
+// none.
 
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -20,7 +20,6 @@ const SORTS_FOR = 3_000
 const STEPS = 20
 /** `kindsBelow` in lib/queue/kinds.lua: no job is in the index yet, or every one is. */
 const [FIRST, WHOLE] = ['0', '-']
-/** A filter for jobs without a kind. */
 const NO_KIND = '-'
 /** Cursor of an answer that does not count all failed jobs yet. */
 const MORE = '1'
@@ -39,7 +38,6 @@ const minutesOf = (rows: readonly Row[]): { at: number; count: number }[] => {
   return [...counts].map(([at, count]) => ({ at, count })).sort((a, b) => a.at - b.at)
 }
 
-/** `rows`: jobs of one kind, together or one by one. */
 function kindOfRows(rows: readonly Row[], details: boolean): ErrorKind {
   const jobs = rows.flatMap((row) => row.jobs.map(Number)).sort((a, b) => b - a)
   const { kind: error, class: name, ...newest } = rows.find((row) => Number(row.jobs[0]) === jobs[0])!
@@ -61,7 +59,6 @@ function kindOfRows(rows: readonly Row[], details: boolean): ErrorKind {
   }
 }
 
-/** `class` is null if no job of this kind was found. */
 type Mute = ErrorMute & { class: string | null }
 
 const told = (mute?: Mute): ErrorMute | null => (mute ? { by: mute.by, at: mute.at, until: mute.until } : null)
@@ -85,7 +82,6 @@ export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
 
 type Counted = { rows: Row[]; looked: number; cursor: string | null }
 
-/** Puts some of the failed jobs of a queue into the index. A wrong index is deleted first. */
 async function sortSome(store: Store, { queue, below, hasGap }: Queue): Promise<void> {
   const sort = (jobs: string[], next?: string) => store.change('', [ops.sort({ queue_name: queue, below: next, jobs })])
   if (hasGap) {
@@ -103,7 +99,6 @@ export function createErrors({ store, now }: Context) {
   const ask = ({ queue, class: name }: Omit<ErrorFilter, 'details' | 'muted'>) =>
     store.errors({ queue, class: name, newest: NAMED })
 
-  /** The cursor is null unless jobs without a kind are left. */
   async function indexed(of: ErrorFilter): Promise<Counted> {
     const until = Date.now() + SORTS_FOR
     let queues = await ask(of)
@@ -129,7 +124,6 @@ export function createErrors({ store, now }: Context) {
     return { rows, looked, cursor: queues.some(isUnsorted) ? MORE : null }
   }
 
-  /** Reads 1,000 failed jobs that were created since a time. */
   async function scanned({ queue, class: name, since, cursor: before }: ErrorFilter): Promise<Counted> {
     const page = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: SCANNED } as const
     const { jobs, cursor } = await store.list(page)
@@ -152,7 +146,6 @@ export function createErrors({ store, now }: Context) {
   }
 
   return {
-    /** Groups failed jobs by kind of error, most frequent first. */
     async list({ details = false, muted: isWhole = false, ...of }: ErrorFilter): Promise<ErrorPage> {
       const counting = of.since === undefined ? indexed(of) : scanned(of)
       const [{ rows, looked, cursor }, { muted }] = await Promise.all([counting, mutesOf({ store, now })])
@@ -168,7 +161,6 @@ export function createErrors({ store, now }: Context) {
       return { errors, looked, cursor, muted: mine }
     },
 
-    /** Mutes a kind of error, for good or until a time, or unmutes it. */
     async mute(
       kind: string,
       { muted: isMuted, until = null, by }: { muted: boolean; until?: number | null; by: string },

@@ -1,5 +1,3 @@
-// Search by name.
-
 import { groupIdOf } from '../../core/constraint.ts'
 import { isId } from '../../core/job.ts'
 import { statusOf } from '../../redis/record.ts'

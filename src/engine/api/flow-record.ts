@@ -1,5 +1,3 @@
-// Recorded events of a flow: moves of its nodes and values at their ports.
-
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { fieldsOf } from '../../redis/flat.ts'
@@ -13,7 +11,7 @@ const PAGE = 200
 /** Stream ids are `milliseconds-number`. */
 const [FIRST, LAST] = ['-', '+']
 
-/** Number of words per part, including its name: lib/port/record.lua. */
+/** Words per part, with its name, as in lib/port/record.lua. */
 const WORDS = { s: 6, p: 6 } as const
 
 function eventOf([id, flat]: [string, string[]]): FlowEvent {
@@ -35,7 +33,6 @@ function eventOf([id, flat]: [string, string[]]): FlowEvent {
 }
 
 export function createRecording({ store, change }: Pick<Context, 'store' | 'change'>) {
-  /** Newest first, but oldest first after `after`. */
   async function entries(job: number, limit: number, { after, before }: { after?: string; before?: string }) {
     const found: FlowEvent[] = []
     let from = after ?? before
@@ -52,7 +49,7 @@ export function createRecording({ store, change }: Pick<Context, 'store' | 'chan
   }
 
   return {
-    /** Records the events of a flow and keeps them for `keep` milliseconds. `null` stops and deletes the recording. */
+    /** `keep` is in milliseconds; `null` stops and deletes the recording. */
     async record(job: Ref, keep: number | null, call?: Call): Promise<void> {
       const { id, document } = await store.inspect(String(job))
       if (document.class !== 'flow' || document.queue !== 'core')

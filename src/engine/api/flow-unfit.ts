@@ -1,5 +1,3 @@
-// Waiting values at the source of a new wire that the target class would refuse.
-
 import type { Graph } from '../../core/graph.ts'
 import { faultText } from '../../core/issues.ts'
 import type { Plan } from '../../core/plan.ts'
@@ -23,10 +21,7 @@ function nearEndOf(state: FlowState, wire: GraphWire): NearEnd | undefined {
   return { id, dir: node === null ? 'i' : 'o', port }
 }
 
-/**
- * Returns waiting values that do not match the schemas of the classes at the new wires. A wire to an output of the
- * flow has no schema. Costs one command if values wait at a new wire, otherwise none.
- */
+/** A wire to an output of the flow has no schema. Costs one command if values wait at a new wire, otherwise none. */
 export async function unfitOf(
   { store, registry }: Pick<Context, 'store' | 'registry'>,
   state: FlowState,

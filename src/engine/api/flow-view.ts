@@ -1,5 +1,3 @@
-// Views of a flow: nodes, wires, waiting values and their age.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
@@ -31,7 +29,6 @@ export const graphsOf = ({ document }: FlowState): Graphs => ({
   versions: stateFieldOf(document, 'versions'),
 })
 
-/** The graph must not have changed since it was read. */
 export const wasGraph = (text: Encoded | undefined, vault: Vault): Words =>
   ops.was({ field: 'state:graph', values: vault.sealedAs(text, stateField('graph')) })
 
@@ -107,7 +104,6 @@ function nodeView({ children, nodes }: FlowState, graph: Graph, name: string): F
   }
 }
 
-/** Each port counts once, even with several wires. */
 function waiting(state: FlowState, wires: readonly GraphWire[]): { values: number; oldestAt: number | null } {
   const ports = new Set(wires.flatMap((wire) => [nearPort(state, wire), farPort(state, wire)]))
   const moments = [...ports].flatMap((port) => (port?.oldest ? (itemOf(port.oldest).at ?? []) : []))
@@ -158,7 +154,6 @@ export async function flowView(state: FlowState): Promise<FlowView> {
   }
 }
 
-/** The current graph comes first. */
 export async function versionViews(state: FlowState): Promise<GraphVersion[]> {
   const graphs = graphsOf(state)
   if (graphs.graph === undefined) return []

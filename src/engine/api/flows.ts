@@ -1,5 +1,3 @@
-// Flows: their graphs, wires and stored graphs.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { type Code, hasCode, SidejobError } from '../../core/errors.ts'
 import { type Graph, graphText, readGraph } from '../../core/graph.ts'
@@ -42,7 +40,7 @@ function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
 
 const textOf = (state: FlowState): Encoded | undefined => graphsOf(state).graph
 
-/** Runs the flow again, because it may have changed since it was read. */
+/** The flow may have changed since it was read. */
 const RUN = ops.run({ force: true })
 
 const ENDED = new Set(['terminating', 'terminated'])
@@ -99,7 +97,6 @@ export function createFlows({
       ),
     )
 
-  /** Commits everything or nothing. A change in the meantime is a conflict. */
   async function commit(state: FlowState, ops: Words[], call?: Call): Promise<string[]> {
     try {
       return await change(String(state.id), ops, call)
@@ -109,7 +106,6 @@ export function createFlows({
     }
   }
 
-  /** Reads, decides and commits; tries again after a conflict. */
   async function attempt<T>(job: Ref, step: (state: FlowState) => Promise<T>): Promise<T> {
     await announce()
     for (let tries = 1; ; tries++) {
@@ -187,7 +183,7 @@ export function createFlows({
         return { graph: graphOf(state), hash: await graphHash(textOf(state)!) }
       },
 
-      /** Replaces the graph of a flow in one transaction. With `preview` it only returns the effect. */
+      /** With `preview` it only returns the effect. */
       setGraph: (
         job: Ref,
         graph: Graph,

@@ -1,5 +1,3 @@
-// Overview in one read: totals, series, processes, health and limits.
-
 import type { Context } from '../context.ts'
 import type { Glance } from '../engine.ts'
 import { createHealth, type HealthParts } from './health.ts'
@@ -11,10 +9,6 @@ const MOST_LIMITS = 100
 
 export function createGlance(context: Context, health: HealthParts) {
   return {
-    /**
-     * Returns totals, series, processes and health from one read, and the limits at which jobs wait. Without `step`
-     * it omits series and runs.
-     */
     async glance({ step }: { step?: 'minute' | 'hour' } = {}): Promise<Glance> {
       const kind = step === undefined ? '' : STEPS[step].kind
       const most = { queues: MOST_QUEUES, limits: MOST_LIMITS, runs: MOST_RUNS }

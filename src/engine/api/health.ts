@@ -1,5 +1,3 @@
-// Health of Redis and QStash.
-
 import type { SidejobError } from '../../core/errors.ts'
 import { examinedView } from '../../core/examined.ts'
 import { remedies } from '../../core/remedies.ts'
@@ -40,7 +38,7 @@ const bellsProblem = ({ why, refused }: Trouble): Problem => ({
 
 const nouns: Record<string, string> = { job: 'job', jobs: 'piece', queue: 'queue', limit: 'limit', workers: 'class' }
 
-/** Counts by kind. Names of records stay private, since `/health` needs no key. */
+/** `/health` needs no key, so names of records stay private. */
 function dataProblem(keys: readonly string[]): Problem {
   const counts = [...Map.groupBy(keys, (key) => nouns[key.split(':')[0]!] ?? 'other')]
   const kinds = counts.map(([noun, found]) => `${noun}: ${found.length}`).join(', ')
@@ -59,9 +57,7 @@ const historyProblem = (message: string): Problem => ({
   remedy: 'check the database that is bound as `HISTORY`; ended jobs wait in Redis until it stores them',
 })
 
-/**
- * Calls Redis and reports its last refusal. A call to QStash would cost a message, so its last answer counts.
- */
+/** A call to QStash would cost a message, so its last answer counts. */
 export function createHealth({ client, store, bells, version, isTenant, history }: HealthParts) {
   return {
     async health(): Promise<Health> {

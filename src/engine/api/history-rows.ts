@@ -1,4 +1,4 @@
-// Rows of the history: from the records of ended jobs, and as views. Redacted values are masked before they are stored.
+// Redacted values are masked before they are stored.
 
 import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { type Failure, kindOf } from '../../core/fingerprint.ts'
@@ -13,10 +13,7 @@ import type { HistoryJob, HistoryRun } from '../engine.ts'
 
 type Part = Extract<Purpose, 'args' | 'result' | 'error'>
 
-/**
- * A value as the history stores it: masked, and sealed if Redis had it sealed. A sealed value that cannot be opened is
- * left out if it has masked parts.
- */
+/** A sealed value that cannot be opened is left out if it has masked parts. */
 function kept(text: string | undefined, part: Part, record: JobRecord, vault: Vault): string | null {
   if (text === undefined || text === 'null') return null
   const paths = redactedPathsOf(record)

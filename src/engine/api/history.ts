@@ -1,5 +1,3 @@
-// The history: moves ended jobs from the outbox in Redis to a SQL database, and searches there.
-
 import { messageOf, SidejobError } from '../../core/errors.ts'
 import type { HistoryStore } from '../../history/store.ts'
 import { notedIn } from '../../redis/outbox.ts'
@@ -12,7 +10,6 @@ const DAY = 86_400_000
 /** A lane stores after this many ends, or after this time with ends. The tick stores the rest. */
 const ENDS = 200
 const EVERY_MS = 5_000
-/** After an error of the database. */
 const PAUSE_MS = 10_000
 /** Slices of one call: at most 4 MiB each. */
 const SLICES = 20
@@ -55,7 +52,6 @@ export function createHistory({ store, history, now }: HistoryParts) {
     await store.outbox('1', stored)
   }
 
-  /** Stores what waits. An error of the database is reported, and delays the next attempt. */
   function drain(): Promise<void> {
     if (!history) return Promise.resolve()
     running ??= drained(history.store)
@@ -77,17 +73,15 @@ export function createHistory({ store, history, now }: HistoryParts) {
   }
 
   return {
-    /** True if this deployment has a history. */
     isOn: history !== undefined,
 
-    /** Starts the outbox, so that no end is missed. */
+    /** The outbox starts first, so that no end is missed. */
     async begin(): Promise<void> {
       if (!history || isBegun) return
       await store.outbox('1')
       isBegun = true
     },
 
-    /** Counts the runs of a commit, and stores them sometimes, without making the lane wait. */
     committed(runs: number): void {
       if (!history || runs === 0) return
       ends += runs
@@ -95,38 +89,34 @@ export function createHistory({ store, history, now }: HistoryParts) {
       if (ends >= ENDS || now() - storedAt >= EVERY_MS) void drain()
     },
 
-    /** Waits for the current call: an invocation must not end before. */
+    /** An invocation must not end before. */
     settled: (): Promise<void> => running ?? Promise.resolve(),
 
     drain,
 
-    /** Forgets a slice of ends that are too old. */
     async forget(): Promise<void> {
       if (!history?.days) return
       for (let n = 0; n < FORGOTTEN; n++)
         if (!(await history.store.forget(namespace, now() - history.days * DAY))) return
     },
 
-    /** Deletes a part of everything in the history. Returns true if there may be more. */
+    /** Returns true if there may be more. */
     async erase(): Promise<boolean> {
       for (let n = 0; n < FORGOTTEN; n++) if (!(await there().forget(namespace, Number.MAX_SAFE_INTEGER))) return false
       return true
     },
 
-    /** Lists ended jobs, the newest end first. */
     async list(query: HistoryQuery): Promise<{ jobs: HistoryJob[]; searchedTo: number | null; cursor: string | null }> {
       const { rows, searchedTo = null, cursor } = await there().list(namespace, query)
       return { jobs: rows.map((row) => historyJob(row, vault)), searchedTo, cursor }
     },
 
-    /** Returns the ends and the stored runs of one job. It has no aliases. */
     async get(job: string): Promise<{ ends: HistoryJob[]; runs: HistoryRun[] }> {
       const { ends: found, runs } = await there().get(namespace, Number(job))
       if (found.length === 0 && runs.length === 0) throw new SidejobError('NOT_FOUND', `the history has no job ${job}`)
       return { ends: found.map((row) => historyJob(row, vault)), runs: runs.map((row) => historyRun(row, vault)) }
     },
 
-    /** A sentence for operators if ended jobs cannot be stored. */
     problemOf(outbox: { bytes: number } | undefined): string | undefined {
       if (outbox && outbox.bytes >= FULL)
         return 'the outbox of the history is full: no job is claimed until the database has stored some'

@@ -1,5 +1,3 @@
-// Jobs: create, read, change, run and end them; their families and aliases.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { decodeValue, encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
@@ -102,7 +100,6 @@ export function createJobs({
     ...factsOf(document, { now: now() }),
   })
 
-  /** The limits of the job change too. */
   async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {
     const { id, document } = await store.inspect(job)
     await change('', [await constraints.tagWords(id, document, { group })])
@@ -144,7 +141,7 @@ export function createJobs({
   }
 
   return {
-    /** Creates jobs in one transaction; `existing` is true if the idempotency key or unique key already had one. */
+    /** In one transaction. `existing`: the idempotency key or unique key already had a job. */
     async enqueue(inputs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }> {
       const at = store.now()
       const find = await registry.finder(inputs)
@@ -159,7 +156,7 @@ export function createJobs({
       return { jobs: made, existing: again }
     },
 
-    /** Returns a job. `schemas` adds the JSON Schemas of its ports, `details` the cost of its runs. */
+    /** `schemas` adds the JSON Schemas of its ports, `details` the cost of its runs. */
     async get(
       job: Ref,
       { schemas = false, details = false }: { schemas?: boolean; details?: boolean } = {},
@@ -170,20 +167,19 @@ export function createJobs({
 
     withSchemas: described,
 
-    /** Returns the newest children of a job. Costs at most one command if the job is read in the same turn. */
+    /** Costs at most one command if the job is read in the same turn. */
     async children(job: Ref, limit: number): Promise<JobView[]> {
       const { id, kin } = await store.inspect(job, { kin: limit })
       const { jobs } = kin ? { jobs: kin } : await page({ parent: String(id), limit })
       return jobs.map(listedView)
     },
 
-    /** Lists jobs. `total` is present only if it costs no extra command: for one queue and statuses at rest. */
+    /** `total` is present only if it costs no extra command: for one queue and statuses at rest. */
     async list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null } & ListNotes> {
       const { jobs, ...rest } = await page(filter)
       return { jobs: jobs.map(listedView), ...rest }
     },
 
-    /** Lists jobs in short form, each with the first reason why it does not run. */
     async rows(filter: JobFilter): Promise<{ jobs: JobRow[]; cursor: string | null } & ListNotes> {
       const at = now()
       const { jobs, ...rest } = await page(filter)
@@ -192,7 +188,7 @@ export function createJobs({
 
     update: patch,
 
-    /** Deletes a job. Returns `ending` if a run has to end first, which only `force` does. */
+    /** Returns `ending` if a run has to end first, which only `force` does. */
     async remove(job: Ref, { force = false }: { force?: boolean }, call?: Call): Promise<'gone' | 'ending'> {
       await announce()
       try {
@@ -215,10 +211,7 @@ export function createJobs({
       return { ...stepOf(answer), ...(answer[2] ? {} : { ran: false as const }) }
     },
 
-    /**
-     * Terminates a job, and its descendants if `recursive`. `rest` is the internal job that continues with a large
-     * family.
-     */
+    /** `rest` is the internal job that continues with a large family. */
     async terminate(
       job: Ref,
       { recursive }: { recursive?: boolean },
@@ -258,12 +251,11 @@ export function createJobs({
       return stateShown(job)
     },
 
-    /** Returns whether a job with this id was ever created, even if it was deleted. */
+    /** Also true for deleted jobs. */
     async existed(id: string): Promise<boolean> {
       return isId(id) && Number(id) <= (await store.lastId())
     },
 
-    /** Explains why a job does not run. `deep` follows that many causes to other jobs and the last limit. */
     why: (job: Ref, { deep = 0 }: { deep?: number } = {}): Promise<Why> => followed(store, job, deep),
 
     async steps(job: Ref, cursor: string = '0'): Promise<KeptSteps> {
@@ -288,7 +280,7 @@ export function createJobs({
       }
     },
 
-    /** Returns the descendants of a job, nearest first, at most `limit` (5,000). `more` means that the tree is larger. */
+    /** Nearest first. `more` means that the tree is larger. */
     async tree(
       job: Ref,
       limit: number = MAX_TREE,
@@ -316,7 +308,7 @@ export function createJobs({
       await change(job, [[act === 'add' ? 'alias' : 'unalias', alias]], call)
     },
 
-    /** Locks a job. Only the holder of the token may change it. */
+    /** Only the holder of the token may change the job. */
     async lock(job: Ref, { ttl }: { ttl: number }, call?: Call): Promise<{ token: string }> {
       // The token follows from the key of the call, so that a repeated call returns the valid token.
       const token = call?.key ? (await hashOf(call.key)).slice(0, 32) : crypto.randomUUID().replaceAll('-', '')

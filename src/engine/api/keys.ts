@@ -1,5 +1,3 @@
-// API keys: create, rotate, revoke and authenticate them; stream tokens.
-
 import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
@@ -14,7 +12,7 @@ const STREAM = 60_000
 const MAX_TOKEN_MS = 30 * 86_400_000
 const FRESH = 10_000
 const REMEMBERED = 1_000
-/** Minimum time between two records of the last use. */
+/** Milliseconds between two records of the last use. */
 const NOTED_EVERY = 3_600_000
 
 type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
@@ -82,8 +80,8 @@ export function createKeys(
   }
 
   /**
-   * Creates a key from a random part. If the call has an idempotency key, the random part is stored with its answer,
-   * and a repeat derives the same key with a secret that Redis does not hold: for a day, unless the key was removed.
+   * The answer of an idempotency key stores the random part for a day, and a repeat derives the same key with a
+   * secret that Redis does not hold.
    */
   async function made(about: Omit<Kept, 'hash' | 'createdAt'>, call: Call | undefined, more: string[][]) {
     const chance = newKey()
@@ -119,10 +117,7 @@ export function createKeys(
         call?: Call,
       ): Promise<{ id: string; key: string }> => made(about, call, []),
 
-      /**
-       * Creates a key with the same rights. The old key ends `overlap` milliseconds later, or at its own expiry if
-       * that is sooner.
-       */
+      /** The old key ends `overlap` milliseconds later, or at its own expiry if that is sooner. */
       async rotate(
         id: string,
         { overlap }: { overlap: number },
@@ -144,7 +139,6 @@ export function createKeys(
 
       authenticate: async (key: string): Promise<KnownKey | undefined> => knownBy(await hashOf(key)),
 
-      /** Returns whether a key with this id exists and has not expired. */
       async isActive(id: string): Promise<boolean> {
         const own = await hashOfOwn()
         if (own && idOf(own) === id) return true
@@ -154,7 +148,7 @@ export function createKeys(
     },
 
     streamTokens: {
-      /** Creates a token that opens one path without the key, for a minute or for `life` milliseconds. */
+      /** `life` is in milliseconds. */
       async create(key: string, path: string, life: number = STREAM): Promise<{ token: string; expiresAt: number }> {
         const hash = await hashOf(key)
         const expiresAt = now() + life

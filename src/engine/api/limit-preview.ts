@@ -1,5 +1,3 @@
-// Preview of a limit change: which jobs would start at once.
-
 import type { Store } from '../../redis/store.ts'
 import type { KeptLimit, Room } from '../../redis/types.ts'
 import type { LimitPreview, LimitSettings } from '../engine.ts'
@@ -8,14 +6,13 @@ const NAMED = 20
 
 type Changed = Pick<KeptLimit, 'concurrency' | 'rate' | 'paused'>
 
-/** Omitted settings stay, null removes a bound. */
 export const changedBy = (was: Changed, { concurrency, rate, paused }: LimitSettings): Changed => ({
   concurrency: concurrency === undefined ? was.concurrency : concurrency,
   rate: rate === undefined ? was.rate : rate,
   paused: paused ?? was.paused,
 })
 
-/** Counts free slots as lib/limit/limits.lua does. */
+/** As in lib/limit/limits.lua. */
 function freeAt({ settings, running, now }: Room, { concurrency, rate, paused }: Changed, started: number): number {
   if (paused || (settings.shutUntil ?? 0) > now) return 0
   const slots = (concurrency ?? Number.POSITIVE_INFINITY) - running
@@ -23,7 +20,6 @@ function freeAt({ settings, running, now }: Room, { concurrency, rate, paused }:
   return Math.max(0, Math.min(slots, starts) - settings.reserved)
 }
 
-/** Returns the changed limit and the waiting jobs that would start, in order. */
 export async function limitPreview(
   store: Store,
   key: string,

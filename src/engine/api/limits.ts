@@ -1,5 +1,3 @@
-// Limits, constraints, groups and switches.
-
 import { type Constraint, groupIdOf, groupKey, isLimitOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
@@ -110,7 +108,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     return constraintView(...found)
   }
 
-  /** Refuses it, because each job that matches the constraint would set its numbers again. */
+  /** Each job that matches the constraint would set its numbers again. */
   async function refuseNumbersOfConstraint(key: string, { concurrency, rate }: LimitSettings): Promise<void> {
     if (!key.startsWith('constraint:')) return
     const found = (await constraints.list()).find(([name]) => isLimitOf(name, key))
@@ -142,7 +140,6 @@ export function createLimits({ store, constraints, ring, now }: Context) {
 
   return {
     limits: {
-      /** Lists limits and groups, about `most` of them, from one read. */
       withGroups: bounds,
 
       list: async (options?: { details?: boolean }): Promise<{ limits: LimitRow[] }> => ({
@@ -151,7 +148,6 @@ export function createLimits({ store, constraints, ring, now }: Context) {
 
       get: limitOf,
 
-      /** Returns a limit with its holders, soonest expiry first, and its waiting jobs in order. */
       async usage(
         key: string,
         { holders = 0, waiting = 0 }: { holders?: number; waiting?: number },
@@ -162,7 +158,6 @@ export function createLimits({ store, constraints, ring, now }: Context) {
         return { limit: roomOf(key, room), holders: room.holders, waiting: room.line.slice(0, waiting) }
       },
 
-      /** Sets a limit. With `preview` it changes nothing and returns the effect. */
       async set(
         key: string,
         settings: LimitSettings,
@@ -206,7 +201,6 @@ export function createLimits({ store, constraints, ring, now }: Context) {
 
       get: groupOf,
 
-      /** Sets the concurrency of a group. With `preview` it changes nothing and returns the effect. */
       async set(
         id: string,
         settings: Omit<LimitSettings, 'rate'>,

@@ -1,5 +1,3 @@
-// The log: write entries, and read them with filters.
-
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import { logWords } from '../../redis/changes.ts'
@@ -13,7 +11,6 @@ import type { Call, Ref } from '../engine.ts'
 const LOG_PAGE = 400
 const LOG_PAGES = 25
 
-/** `class` is the class of the job, null if the entry has none. */
 type LogRow = { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }
 
 /** Entries are sealed as a whole, errors of runs member by member. */
@@ -48,10 +45,9 @@ const entryOf = (entry: Encoded): Encoded => {
   return typeof text === 'string' ? encodeValue({ message: text }) : entry
 }
 
-/** Maximum change of Redis' clock that is expected. */
+/** Milliseconds by which the clock of Redis may change. */
 const MARGIN = 5_000
 
-/** A job has no entries from before its creation or after its end. */
 const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({
   from: createdAtOf(document) - MARGIN,
   ...(ended.has(statusOf(document)) && document.endedAt ? { to: document.endedAt + MARGIN } : {}),

@@ -1,5 +1,3 @@
-// Pull workers get no runs for slots that their schedules skip.
-
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import { skipped } from '../jobs/outcome.ts'

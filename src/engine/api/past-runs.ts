@@ -1,5 +1,3 @@
-// History of runs.
-
 import { SidejobError } from '../../core/errors.ts'
 import { redacted } from '../../core/redact.ts'
 import type { PastRun } from '../../core/run.ts'
@@ -35,7 +33,7 @@ const during = ({ startedAt, endedAt }: PastRun) => ({
 })
 
 export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog }: Pick<Log, 'read'>) {
-  /** Finds a run by its position. Each run that has ended since moves it further back. */
+  /** Each run that has ended since moves it further back. */
   async function kept(id: number, n: number, noted: number): Promise<string> {
     for (let behind = noted - n; behind >= 0; ) {
       const text = await store.runBehind(id, behind)
@@ -48,10 +46,8 @@ export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog
   }
 
   return {
-    /** Returns a job, the cost of its runs and the runs, all from one read. */
     withRuns: viewWithRuns,
 
-    /** Returns the last run, or all kept runs, newest first. `details` adds what the history of each run holds. */
     async runs(job: Ref, { details = false }: { details?: boolean } = {}): Promise<{ runs: PastRun[] }> {
       const found = await store.inspect(job)
       const runs = pastRunsOf(found.document, await keptRunsOf(store, found))

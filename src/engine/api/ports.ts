@@ -1,5 +1,3 @@
-// Ports: define, read, write, take and connect them from outside of a run.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import type { JobView } from '../../core/schemas/job-views.ts'
@@ -16,7 +14,7 @@ import { shownPortOf, shownValues } from '../run/shown.ts'
 
 type Target = { in: string } | { out: string }
 
-/** Time between two reads while waiting. The smallest plan allows few reads per invocation. */
+/** Milliseconds. The smallest plan allows few reads per invocation. */
 const [FIRST_LOOK, LAST_LOOK] = [50, 2_000]
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
@@ -26,7 +24,6 @@ const withContext = (item: string) => ({ context: '{}', ...shownItem(item) })
 export function createPorts({ store, registry, classes, change, view, now }: Context) {
   const portOf = (dir: Dir, port: string): Target => (dir === 'in' ? { in: port } : { out: port })
 
-  /** Waits until enough values are there, the job has ended, or the time is over. */
   async function filled(job: string, of: Target, max: number, end: number, signal?: AbortSignal): Promise<void> {
     const [dir, port] = 'in' in of ? (['in', of.in] as const) : (['out', of.out] as const)
     for (let pause = FIRST_LOOK; ; pause = Math.min(2 * pause, LAST_LOOK)) {
@@ -51,7 +48,6 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       return view(job)
     },
 
-    /** Returns a port and its first values without taking them. */
     async get(job: Ref, dir: Dir, port: string, limit: number = 100): Promise<PortView & { values: Item[] }> {
       const { document, items } = await store.inspect(job, { dir: sideOf(dir), port, limit })
       const side = sideOf(dir)

@@ -1,5 +1,3 @@
-// Processes: lanes, and pull workers that give a name.
-
 import { SidejobError } from '../../core/errors.ts'
 import { LANE_MARK } from '../../redis/store.ts'
 import type { AtWork, Signal } from '../../redis/types.ts'
@@ -24,10 +22,6 @@ export function createProcesses({ store, registry }: Context) {
   }
 
   return {
-    /**
-     * Lists processes and their runs. `others` holds the runs of unnamed processes; `more` means that the list is
-     * longer.
-     */
     async list(): Promise<{ processes: ProcessView[]; others: RunUnderWay[]; more: boolean }> {
       const { lanes, processes, runs, more, now } = await store.atWork(MOST_RUNS)
       const show = await shown(runs)
@@ -51,10 +45,7 @@ export function createProcesses({ store, registry }: Context) {
       return { processes: [...heard.sort(byId), ...serving.sort(byId)], others: [...left].map(show), more }
     },
 
-    /**
-     * Tells a process to take no new jobs, to stop, or (`null`) to continue. It learns this from its next claim or
-     * heartbeat.
-     */
+    /** `null` means continue. The process learns it from its next claim or heartbeat. */
     async signal(process: string, signal: Signal | null): Promise<void> {
       if (await store.signal(process, signal)) return
       throw new SidejobError(

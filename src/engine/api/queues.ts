@@ -1,5 +1,3 @@
-// Queues: list them, and change their settings.
-
 import { SidejobError } from '../../core/errors.ts'
 import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
@@ -7,7 +5,7 @@ import type { PatchedQueue, QueueDetail, QueuePatch, QueueView } from '../engine
 import { openSince } from '../lane/lane-name.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
-/** The same as in lib/queue/lanes.lua: more lanes if runs call other services. */
+/** As in lib/queue/lanes.lua: more lanes if runs call other services. */
 const LANES = 4
 const CALLING_LANES = 8
 
@@ -47,7 +45,6 @@ export function createQueues({ store, ring }: Context) {
       return { queues: await queueViews() }
     },
 
-    /** Returns a queue with up to `limit` (20) of its runs, waiting claims and next jobs. */
     async get(queue: string, { limit = NEXT }: { limit?: number } = {}): Promise<QueueDetail> {
       const [[seen], near] = await Promise.all([queueViews(queue), store.near(queue, limit)])
       if (!near) throw new SidejobError('NOT_FOUND', `there is no queue ${queue}: no job was created in it`)
@@ -65,7 +62,6 @@ export function createQueues({ store, ring }: Context) {
       return { ...seen!, open, runs, claims: near.claims, next: near.next }
     },
 
-    /** Changes settings of a queue in one transaction. `details` also returns the earlier settings as a patch. */
     async update(
       queue: string,
       patch: QueuePatch,

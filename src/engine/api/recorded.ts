@@ -1,5 +1,3 @@
-// Recorded runs of ended jobs, to replay them with new code. Reads only.
-
 import type { RecordedJob, StoredRun } from '../../core/recorded.ts'
 import { type JobRecord, redactedPathsOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
@@ -8,7 +6,6 @@ import { storedRunIn } from '../run/recording.ts'
 
 type Filter = { queue?: string; class?: string; limit?: number; cursor?: string }
 
-/** Why a stored run cannot be replayed. */
 function faultOf(record: JobRecord, run: StoredRun | undefined): string | undefined {
   if (!run) return 'its class did not keep the values of its last run'
   if (redactedPathsOf(record).length > 0) return 'its class redacts values'
@@ -31,7 +28,6 @@ function recordedOf(id: number, record: JobRecord): RecordedJob {
 }
 
 export const createRecorded = ({ store }: Context) => ({
-  /** Lists ended jobs whose class keeps values, newest first, each with its last run. */
   async list({ cursor, limit = 100, ...filter }: Filter): Promise<{ jobs: RecordedJob[]; cursor: string | null }> {
     const page = await store.list({ ...filter, mode: 'all', status: 'completed,failed', before: cursor, limit })
     const kept = page.jobs.filter(({ document }) => document.lastValues !== undefined)

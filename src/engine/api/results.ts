@@ -1,5 +1,3 @@
-// Results: wait for them, read or take them.
-
 import { encodeValue } from '../../core/codec/value.ts'
 import { ended, type Status } from '../../core/job.ts'
 import { redacted } from '../../core/redact.ts'
@@ -46,7 +44,7 @@ type Answer = { ended: true; result: Result | null } | { ended: false; status: S
 
 export function createResults({ store, change, now, longPoll }: Context) {
   return {
-    /** Returns the result of a job, or its status if it has not ended. `take` deletes the result. */
+    /** `take` deletes the result. */
     async result(
       job: Ref,
       { wait = 0, take = false }: { wait?: number; take?: boolean },

@@ -1,5 +1,3 @@
-// Rows of a list of jobs.
-
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Listed } from '../../redis/types.ts'
 import type { JobRow } from '../engine.ts'

@@ -1,5 +1,3 @@
-// Runs single jobs that the caller chooses, for tests in every order.
-
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
 import { ops } from '../../redis/ops.ts'
@@ -17,7 +15,6 @@ const LEASE = 3_600_000
 
 type One = { store: Store; executor: Executor; constraints: Constraints; ring: (rings: Ring[]) => Promise<void> }
 
-/** Runs single jobs that the caller chooses, without a lane. */
 export function createOne({ store, executor, constraints, ring }: One) {
   let known: string[] = []
 
@@ -32,7 +29,6 @@ export function createOne({ store, executor, constraints, ring }: One) {
   const setPriority = (id: number, priority: number) =>
     store.change(String(id), [ops.patch({ fields: { priority: priority === 0 ? '' : String(priority) } })])
 
-  /** Claims the job by giving it the highest priority for that moment. */
   async function lend({ id, queue, ahead }: Ready): Promise<ClaimedJob | undefined> {
     if (ahead > 0) await setPriority(id, FIRST)
     for (;;) {

@@ -1,5 +1,3 @@
-// Schedules.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -82,7 +80,6 @@ const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Pass
 /** Any further change creates a new schedule. */
 const changeable = ['queue', 'class', 'args', 'priority', 'retry', 'timeout', 'repeat', 'group']
 
-/** Fields that a change can set but not remove. */
 const kept = ['args', 'retry', 'timeout', 'group'] as const
 
 const isChange = (document: JobRecord, input: JobInput): boolean =>
@@ -149,13 +146,11 @@ export function createSchedules(
       limit?: number
       cursor?: string
       failing?: boolean
-      /** With `failing`: includes schedules whose kind of error is muted. */
       muted?: boolean
-      /** With `failing`: only schedules that failed at least this often in a row, or stopped after it. */
       inARow?: number
-      /** Includes the known runs of each schedule, at one command per schedule with a history. */
+      /** Costs one command per schedule with a history. */
       runs?: boolean
-      /** Lists slots before this moment, at most 50 of each schedule. */
+      /** At most 50 slots of each schedule. */
       until?: number
     }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }> {
       const schedules: ScheduleRow[] = []
@@ -180,7 +175,6 @@ export function createSchedules(
       return { schedules, cursor: next }
     },
 
-    /** Returns a schedule with its next five slots, or with the slots before `until`. */
     get: schedule,
 
     async set(alias: string, input: JobInput, call?: Call): Promise<ScheduleView> {
@@ -188,7 +182,6 @@ export function createSchedules(
       const found = await named(alias)
       if (!found) return make(alias, input, print, call)
       const { id, document } = found
-      // A terminated schedule does not repeat, so it is created again.
       const isOver = statusOf(document) === 'terminated'
       if (document.scheduleHash === print && !isOver) return scheduleOf(id, document)
       if (isChange(document, input) && !isOver) {
@@ -205,7 +198,6 @@ export function createSchedules(
       return schedule(job)
     },
 
-    /** Ends a schedule. The job remains and no longer runs by itself. */
     end: end,
 
     async pause(job: Ref, call?: Call): Promise<ScheduleView> {
@@ -216,7 +208,6 @@ export function createSchedules(
       return schedule(job)
     },
 
-    /** Resumes a schedule with the first slot after now. */
     async resume(job: Ref, call?: Call): Promise<ScheduleView> {
       const { document } = await look(job)
       const repeat = parseRepeat(JSON.parse(document.repeats!) as Repeat)
@@ -228,7 +219,6 @@ export function createSchedules(
       return schedule(job)
     },
 
-    /** Creates jobs for the slots between two times. `next` is the start of the next call. */
     async backfill(
       job: Ref,
       { from, to }: { from: number; to: number },

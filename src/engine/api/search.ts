@@ -1,4 +1,4 @@
-// Search in args, labels and errors. Each request reads a bounded number of jobs and reports how many.
+// Each request reads a bounded number of jobs and reports how many.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import { atPath } from '../../core/constraint.ts'
@@ -12,14 +12,13 @@ export const LOOKED_AT = 1_000
 type Seen = Listed['jobs'][number]
 type Page = (before: string | undefined) => Promise<Listed>
 
-/** `text` ignores case; `args` maps paths to values. */
 type Wanted = { text?: string; args?: Record<string, string>; labels?: Labels }
 
 /** Numbers, true, false and null are compared as JSON writes them. */
 const isAs = (value: unknown, wanted: string): boolean =>
   value !== undefined && (value === null || typeof value !== 'object') && String(value) === wanted
 
-/** Searches what people see: redacted values are never found. */
+/** Redacted values are never found. */
 function holds({ id, document }: Seen, { text, args: paths, labels = {} }: Wanted): boolean {
   const own = readLabels(document.labels)
   if (!Object.entries(labels).every(([name, value]) => own[name] === value)) return false
@@ -30,7 +29,6 @@ function holds({ id, document }: Seen, { text, args: paths, labels = {} }: Wante
   return Object.entries(paths).every(([path, wanted]) => isAs(atPath(opened, path), wanted))
 }
 
-/** Finds the newest jobs that contain the text; the cursor continues after the last job that was read. */
 export async function searched(
   page: Page,
   { text, args, labels, limit, before }: Wanted & { limit: number; before?: string },

@@ -1,4 +1,4 @@
-// Sessions of the dashboard. Redis holds only hashes of their names and keys.
+// Redis holds only hashes of their names and keys.
 
 import { hashOf, sessionName } from '../../core/crypto.ts'
 import { Lru } from '../../core/lru.ts'
@@ -30,16 +30,12 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
   }
 
   return {
-    /**
-     * Creates a session that lasts `life` milliseconds or, with `once`, a login name for one session. Returns
-     * undefined for an unknown key.
-     */
+    /** `life` is in milliseconds; `once` makes a login name for one session. Undefined for an unknown key. */
     async open(key: string, { life, once }: { life: number; once?: boolean }): Promise<string | undefined> {
       const hash = await hashOf(key)
       return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined
     },
 
-    /** Returns the key of a login name without using it up. */
     async peek(name: string): Promise<KnownKey | undefined> {
       const text = await store.session(await hashOf(name))
       return text !== null && isOnce(text) ? knownBy(text.slice(ONCE.length)) : undefined

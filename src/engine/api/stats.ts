@@ -1,5 +1,3 @@
-// Statistics: today, kept days, and series by minute and hour.
-
 import type { ClassCount, ClassHour } from '../../core/class-counts.ts'
 import { classCountsOf, classHoursOf } from '../../core/class-counts.ts'
 import type { Point } from '../../core/series.ts'
@@ -11,11 +9,9 @@ import type { Counts, DayView, Stats } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
-/** Names in Redis, and lengths. */
 export const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
-/** Maximum number of bytes read for hours of classes: all 24 hours of the first queues. */
+/** All 24 hours of the first queues. */
 const HOURS_BYTES = 4 * 1024 * 1024
-/** Maximum number of queues that are summed if none is named. */
 export const MOST_QUEUES = 50
 
 const sum = (all: readonly Counts[]): Counts => {
@@ -51,7 +47,6 @@ const byName = <T>(queues: readonly QueueRow[], value: (settings: QueueRow['sett
 
 export function createStats({ store }: Context) {
   return {
-    /** Returns counts of jobs and runs. `days` adds that many days, today first; days are kept for five years. */
     async totals({ days = 0 }: { days?: number } = {}): Promise<Stats> {
       const [{ queues, now }, { trouble }] = await Promise.all([store.overview(), store.standing()])
       const today = Math.floor(now / DAY)
@@ -73,10 +68,7 @@ export function createStats({ store }: Context) {
       }
     },
 
-    /**
-     * Returns counts for each of the last 240 minutes or 336 hours, oldest first. `more` means that only 50 queues
-     * were counted.
-     */
+    /** The last 240 minutes or 336 hours, oldest first. `more` means that only 50 queues were counted. */
     async series({
       queue = '',
       step = 'minute',
@@ -93,7 +85,6 @@ export function createStats({ store }: Context) {
       step: 'minute' | 'hour'
       points: Point[]
       more: boolean
-      /** With `details`. */
       queues?: Record<string, Point[]>
     }> {
       const { kind, ms } = STEPS[step]
@@ -104,10 +95,7 @@ export function createStats({ store }: Context) {
       return { step, points, more, ...(details ? { queues: Object.fromEntries(byQueue) } : {}) }
     },
 
-    /**
-     * Returns the counts of one day by class, and by hour with `hours`. `more` means that only 50 queues were
-     * counted.
-     */
+    /** `more` means that only 50 queues were counted. */
     async classes({
       queue = '',
       day: which = 'today',

@@ -1,5 +1,3 @@
-// Tenants. Each has its own namespace in Redis, which holds everything of it.
-
 import { add, BUDGET, type Sum, unitsOf } from '../../core/budget.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
@@ -21,13 +19,11 @@ export function createTenants({ store, now }: Context) {
   const seen = new Lru<string, { at: number; tenant: Tenant | undefined }>(REMEMBERED)
 
   return {
-    /** Without suspended tenants. */
     async list(): Promise<{ tenants: Tenant[] }> {
       const rows = Object.entries(await store.tenants()).map(([name, text]) => tenantOf(name, text))
       return { tenants: rows.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
 
-    /** Creates a tenant, or changes its limits. Omitted limits stay unchanged. */
     async set(name: string, { limits }: { limits?: KeyLimits }): Promise<void> {
       const all = await store.tenants()
       const known = Object.hasOwn(all, name) ? tenantOf(name, all[name]!) : undefined
@@ -39,13 +35,13 @@ export function createTenants({ store, now }: Context) {
       seen.delete(name)
     },
 
-    /** Removes a tenant. Its keys and bells are refused from then on; its data stays in Redis. */
+    /** Its keys and bells are refused from then on; its data stays in Redis. */
     async remove(name: string): Promise<void> {
       if ((await store.removeTenant(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no tenant ${name}`)
       seen.delete(name)
     },
 
-    /** Returns a tenant; undefined if it does not exist or is suspended. Remembered for ten seconds. */
+    /** Undefined if it is suspended. Remembered for ten seconds. */
     async get(name: string): Promise<Tenant | undefined> {
       const last = seen.get(name)
       if (last && Date.now() - last.at < FRESH_MS) return last.tenant
@@ -55,7 +51,6 @@ export function createTenants({ store, now }: Context) {
       return tenant
     },
 
-    /** Erases a slice of a tenant's keys in Redis; counts them with `preview`. The cursor of the last slice is null. */
     async erase(
       name: string,
       { cursor, preview = false }: { cursor: string; preview?: boolean },

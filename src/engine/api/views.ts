@@ -1,5 +1,3 @@
-// Views of the job list that all users of the dashboard share.
-
 import { SidejobError } from '../../core/errors.ts'
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,3 @@
-// Jobs that wait inside their function, for rehearsals of new code. Reads only.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Snapshot } from '../../core/run.ts'
 import type { WaitingJob } from '../../core/waiting.ts'
@@ -14,7 +12,7 @@ import { runAtOf, snapshotOf } from '../run/snapshot.ts'
 
 type Filter = { queue?: string; class?: string; deployment?: string; limit?: number; cursor?: string }
 
-/** Lease of a run in milliseconds, as in its snapshot. */
+/** Milliseconds, as in a snapshot. */
 const LEASE = 45_000
 
 /** The record as a claim at `at` would leave it. */
@@ -32,7 +30,7 @@ export function createWaiting({ store, registry, now }: Context) {
     return ({ queue, class: name }) => all.flatMap(([id, classes]) => (classes.has(keyOf({ queue, name })) ? [id] : []))
   }
 
-  /** Records of the ended children that these jobs wait for, because each has redacted paths of its own. */
+  /** Each has redacted paths of its own. */
   async function heirsOf(jobs: readonly ClaimedJob[]): Promise<Map<number, JobRecord>> {
     const ids = jobs.flatMap(({ family }) => family.map(({ id }) => id))
     if (ids.length === 0) return new Map()
@@ -57,7 +55,6 @@ export function createWaiting({ store, registry, now }: Context) {
   const idOf = async (job: Ref): Promise<number> => (await store.inspect(job)).id
 
   return {
-    /** Lists jobs that wait inside their function, newest first, each with what its next run would read. */
     async list({ deployment, cursor, limit = 100, ...filter }: Filter): Promise<{
       jobs: WaitingJob[]
       cursor: string | null
@@ -85,13 +82,11 @@ export function createWaiting({ store, registry, now }: Context) {
       }
     },
 
-    /** Returns kept steps that did not fit in the snapshot. */
     async steps(job: Ref, cursor: string = '0'): Promise<{ steps: Record<string, Encoded>; cursor: string | null }> {
       const { steps, cursor: next } = await store.steps(await idOf(job), cursor)
       return { steps, cursor: next === '0' ? null : next }
     },
 
-    /** Returns children that did not fit in the snapshot. */
     async children(job: Ref, cursor: string = '0'): Promise<{ children: Snapshot['children']; cursor: string | null }> {
       const { children, cursor: next } = await store.children(await idOf(job), cursor)
       return { children: childrenOf(children), cursor: next === '0' ? null : next }

@@ -1,6 +1,3 @@
-// Follows why a job does not run to its cause: the job it waits for, the limit of that job, and the holders of its
-// slots.
-
 import { hasCode, type SidejobError } from '../../core/errors.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { statusOf } from '../../redis/record.ts'
@@ -11,7 +8,6 @@ import { runOf } from '../run/job-facts.ts'
 import { roomOf } from './limits.ts'
 import { pauses, reasonsOf, waitsIn } from './why.ts'
 
-/** Maximum number of awaited jobs that are read to find the last end. */
 const LOOKED_AT = 5
 const HOLDERS = 5
 
@@ -37,7 +33,6 @@ async function limitOf(store: Ask, { reasons }: WhyLink): Promise<WhyLimit | und
   return room && { ...roomOf(key!, room), holders: room.holders }
 }
 
-/** The jobs named by the first reason that names any. */
 function causesOf({ job, reasons }: WhyLink): number[] {
   for (const reason of reasons) {
     const jobs = reason.job === undefined ? ((reason.data.jobs as number[] | undefined) ?? []) : [reason.job]
@@ -71,12 +66,6 @@ async function lookAt(store: Ask, id: number, known?: Inspection): Promise<WhyLi
   }
 }
 
-/**
- * Explains why a job does not run, and follows `deep` causes. It follows the awaited job with the latest end.
- *
- * @example (await followed(store, '7', 3)).chain // [{ job: 8, status: 'queued', reasons: […], limit: { key:
- * 'stripe', holders: […] } }]
- */
 export async function followed(store: Ask, job: string, deep: number): Promise<Why> {
   const found = await store.inspect(job, { deep }).catch((error: SidejobError) => {
     if (!hasCode(error, 'UNREADABLE')) throw error

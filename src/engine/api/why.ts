@@ -1,5 +1,3 @@
-// Why a job does not run: facts, the immediate cause first.
-
 import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
@@ -23,11 +21,9 @@ import type { Waited } from '../run/code-change.ts'
 import { shownError } from '../run/shown.ts'
 import { isForMessages, OURS } from '../run/steps.ts'
 
-/** An inspection, or only the record that a list has. */
 type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
   Partial<Pick<Inspection, 'queue'>>
 
-/** An inspection and what the function waits for with `waitFor`. */
 type Waiting = Inspection & { waits: { on: string; until?: number }[] }
 
 type Told = Omit<Reason, 'since'>
@@ -36,13 +32,11 @@ const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n 
 
 const wasReleased = (doc: JobRecord): boolean => doc.lastRun?.split(',')[2] === 'released'
 
-/** The version that did not perform the last run of a pinned job. */
 function silenceOf(doc: JobRecord): { message: string; version: string } | undefined {
   const error = readObject<{ code?: string; message: string; version: string }>(doc.lastError)
   return wasReleased(doc) && error?.code === NO_VERSION && error.version === doc.pinnedTo ? error : undefined
 }
 
-/** Names the reason if the worker is known to be down. */
 function backoffText(doc: JobRecord): string {
   if (!wasReleased(doc))
     return `${counted(doc.failures ?? 0, 'failure')}, ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; backs off until`
@@ -51,7 +45,6 @@ function backoffText(doc: JobRecord): string {
   return `its last run was released without using an attempt${why}; waits until`
 }
 
-/** The steps hold the length of the wait. */
 const messageReason = (channel: string): Told => ({
   code: 'MESSAGE',
   message: `its function waits for a message on channel ${channel}`,
@@ -74,7 +67,6 @@ function awaitedReasons({ waits }: Waiting): Told[] {
   })
 }
 
-/** The function no longer asks for its stored steps and waits. */
 const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof codeChangeIn>>): Told => ({
   code: 'CODE_CHANGED',
   message,
@@ -104,7 +96,6 @@ const untilReason = (code: string, until: number, now: number, message: string, 
   data: { ms: until - now, ...data },
 })
 
-/** A lock stops a job in every state. */
 const lockReasons = ({ document: { lockUntil }, now }: Looked): Told[] =>
   lockUntil !== undefined && lockUntil > now ? [untilReason('LOCKED', lockUntil, now, 'locked by a client until')] : []
 
@@ -273,11 +264,6 @@ function endReasons({ document: doc }: Looked): Told[] {
   ]
 }
 
-/**
- * Returns unfinished waits of a function from its stored steps.
- *
- * @example waitsIn({ '~answer#1': '{"until":7,"on":"answer"}' }) // [{ on: 'answer', until: 7 }]
- */
 export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
   const ours = Object.entries(steps).filter(([key]) => key.startsWith(OURS))
   const kept = ours.map(([, value]) => decodeValue(value) as Waited | null)
@@ -287,7 +273,6 @@ export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
 export const pauses = ({ document: { place, hasSteps } }: Inspection): boolean =>
   hasSteps !== undefined && (place === PLACE.suspended || place === PLACE.timers)
 
-/** The later of the time it became ready, ended, or ran last. */
 function sinceOf(doc: JobRecord): number {
   if (doc.place === undefined || doc.place === PLACE.pull || doc.place === PLACE.limited)
     return Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
@@ -336,16 +321,11 @@ function toldByPlace(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
   }
 }
 
-/** @example reasonsOf(inspection, [])[0].message // 'waits for input on port left' */
 export function reasonsOf(inspection: Looked, waits: Waiting['waits']): Reason[] {
   const since = sinceOf(inspection.document)
   return toldOf({ ...inspection, waits }).map((reason) => ({ ...reason, since }))
 }
 
-/**
- * Returns the first reason that the record alone shows. Without the number of jobs ahead and without waits of steps.
- *
- * @example firstReasonOf(document, Date.now())?.code // 'LIMITED'
- */
+/** From the record alone: without the number of jobs ahead and without waits of steps. */
 export const firstReasonOf = (document: JobRecord, now: number): Reason | null =>
   reasonsOf({ document, children: [], ahead: null, limitFree: null, now }, [])[0] ?? null

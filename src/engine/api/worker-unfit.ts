@@ -1,5 +1,3 @@
-// Waiting args and values that a changed class would refuse.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { faultText } from '../../core/issues.ts'
 import { itemOf } from '../../redis/item.ts'
@@ -8,7 +6,6 @@ import type { Context } from '../context.ts'
 import type { WorkerDefinition, WorkerUnfit } from '../engine.ts'
 import { faultIn } from '../jobs/checks.ts'
 
-/** Maximum number of waiting jobs, of ports, and of values per port that are read. */
 const [JOBS, PORTS, VALUES] = [100, 500, 20]
 const NAMED = 10
 

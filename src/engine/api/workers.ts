@@ -1,5 +1,3 @@
-// Registered worker classes.
-
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -27,7 +25,6 @@ const refuse = (path: string[], message: string): never => {
   throw new SidejobError('BAD_REQUEST', `${path.join('.')}: ${message}`, { path })
 }
 
-/** @throws because a registration would replace a deployed function. */
 function isFunction(queue: string, name: string): never {
   throw new SidejobError(
     'REFUSED',
@@ -57,7 +54,6 @@ function opened({ args, result, in: inputs, out, ...patch }: WorkerPatch): Recor
   return { ...patch, args: value(args), result: value(result), in: ports(inputs), out: ports(out) }
 }
 
-/** @throws with the field that another caller has changed */
 function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | ''): never {
   if (is === '') throw new SidejobError('NOT_FOUND', `class ${name} was unregistered during this call`)
   const what = differing(was, is).join(', ')
@@ -69,7 +65,6 @@ function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | '
 
 type ServedBy = WorkerView['servedBy'][number]
 
-/** Newest first, with the newest version that has the class. */
 function byClass(deployed: Record<string, string>): Map<string, ServedBy[]> {
   const found = new Map<string, ServedBy[]>()
   for (const [id, { at, classes, versions }] of deploymentsIn(deployed).sort(([, a], [, b]) => b.at - a.at))
@@ -118,7 +113,6 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       }
     },
 
-    /** Registers a class. With `preview` it changes nothing and reports the waiting jobs that would not fit. */
     async register(
       queue: string,
       name: string,
@@ -137,7 +131,6 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       return shown(definition)
     },
 
-    /** Merges settings into a registered class. `null` restores a default. */
     async update(
       queue: string,
       name: string,

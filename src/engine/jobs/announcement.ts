@@ -1,5 +1,4 @@
-// Announces the classes of this deployment to Redis. Several versions may serve at a time. The newest version defines
-// its classes; other classes stay as long as isolates of their version are seen.
+// The newest version defines its classes; other classes stay as long as isolates of their version are seen.
 
 import { hashOf } from '../../core/crypto.ts'
 import { readObject } from '../../core/readable.ts'
@@ -22,18 +21,14 @@ export type AnnouncerOptions = {
   deployment: string
   classes: () => Announced[]
   now: () => number
-  /** Absent if functions cannot have schedules. */
   setCron?: SetCron
   version?: string
-  /** The address of this version alone, if it has pinned classes. */
   versionUrl?: string
-  /** Author of that code. */
   author?: string
   /** Milliseconds for which the classes of a replaced version stay. */
   grace?: number
 }
 
-/** Code of a deployment that serves, or did until recently. */
 export type CodeVersion = {
   hash: string
   defined?: string
@@ -49,7 +44,7 @@ export type CodeVersion = {
 export type Deploy = { version?: string; author?: string; at: number }
 
 /**
- * `versions` may serve now, the newest first, and `classes` and `crons` are their union. `hashes` also remembers former
+ * `versions` may serve now, the newest first; `classes` and `crons` are their union. `hashes` also has former
  * versions. `deploys` is newest first.
  */
 export type Deployment = {
@@ -61,22 +56,19 @@ export type Deployment = {
   deploys?: Deploy[]
 }
 
-/** The address of a version, and when it announced itself. */
 export type AnnouncedVersion = { url: string; at: number }
 
 /** To recognize the last isolates of an old version. */
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
-/** Maximum number of addresses of versions. */
 const MAX_ADDRESSES = 100
 /** An isolate of an old version that starts later than this after a deploy means a rollback. */
 const GRACE = 600_000
-/** Maximum number of queues whose counts are kept at a deploy. They are compared with as many later. */
+/** Queues whose counts are kept at a deploy and compared later. */
 export const MAX_QUEUES = 50
-/** Maximum number of characters of these counts. */
+/** Characters of these counts. */
 const MAX_COUNTS = 256 * 1024
 
-// Names contain no line break.
 export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
 
 export const deploymentsIn = (texts: Record<string, string>): [id: string, deployment: Deployment][] =>
@@ -104,13 +96,9 @@ const classesOf = (versions: readonly CodeVersion[]): string[] => [
 const cronsOf = (versions: readonly CodeVersion[]): string[] =>
   versions.flatMap(({ crons = [] }, i) => crons.filter((key) => !classesOf(versions.slice(0, i)).includes(key)))
 
-/** The record of the deployment, and the version of this isolate. */
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/**
- * Returns the versions that may serve, the newest first. A version that is not remembered is new. An old one leads
- * again if it starts long after the newest one: then it was deployed again.
- */
+/** The newest first. An old version leads again if it starts long after the newest one: then it was deployed again. */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before
@@ -175,7 +163,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
     return { id: id.slice(0, 12), hash, defined, rows }
   }
 
-  /** Keeps the counts by class, so that later ones can be compared with them. Nothing else depends on it. */
+  /** Nothing else depends on these counts. */
   async function keepCounts(id: string, at: number, dropped: readonly Deploy[]): Promise<void> {
     try {
       const { queues } = await store.classes('', MAX_QUEUES, 0)
@@ -187,7 +175,6 @@ export function createAnnouncer(options: AnnouncerOptions) {
     }
   }
 
-  /** Pinned jobs find the version by it. */
   async function announceVersion(name: string, own: AnnouncedVersion): Promise<void> {
     const announced = Object.entries(await store.versions()).filter(([other]) => other !== name)
     const at = ([, text]: [string, string]) => readObject<AnnouncedVersion>(text)?.at ?? 0

@@ -1,5 +1,3 @@
-// Callbacks as jobs store them.
-
 import { SidejobError } from '../../core/errors.ts'
 import { callable } from '../../core/url.ts'
 import type { Callback } from '../engine.ts'
@@ -7,10 +5,7 @@ import type { Callback } from '../engine.ts'
 export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
-/**
- * Refuses a callback that could never be called. Calls of one API key to one host share a breaker and slots, because
- * endpoints of other keys there may be healthy.
- */
+/** Calls of one API key to one host share a breaker and slots, because endpoints of other keys there may be healthy. */
 export function keptCallback(
   callback: Callback | undefined,
   allowHosts: readonly string[],

@@ -1,6 +1,3 @@
-// Checks values against the schemas of their class: args, port values, results. Functions use zod, registered classes
-// JSON Schema.
-
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { SidejobError, type Skew } from '../../core/errors.ts'
 import { dotted } from '../../core/issues.ts'
@@ -59,7 +56,6 @@ export function faultIn(found: Described | undefined, part: Part, value: Encoded
   return found && checkFor(found, part, isStrict)?.(decodeValue(value), value.length)
 }
 
-/** The fault of the args of a job that was created for another schema. */
 export function faultInArgs(found: Described, { args = 'null' }: { args?: string }): Fault | undefined {
   const fault = faultIn(found, 'args', args, true)
   return fault && { ...fault, path: ['args', ...fault.path] }
@@ -67,21 +63,18 @@ export function faultInArgs(found: Described, { args = 'null' }: { args?: string
 
 const hashes = new WeakMap<Described, string | undefined>()
 
-/** Hash of the schemas of a class; undefined if it has none. */
 export function schemaOfClass(found: Described | undefined): string | undefined {
   if (!found) return undefined
   if (!hashes.has(found)) hashes.set(found, found.local ? hashOfFunction(found.local) : schemaHash(found.definition))
   return hashes.get(found)
 }
 
-/** Both hashes if they differ. */
 export function skewOf(found: Described | undefined, name: string, built: string | undefined): Skew | undefined {
   if (built === undefined) return undefined
   const current = schemaOfClass(found)
   return current === undefined || current === built ? undefined : { class: name, current, built }
 }
 
-/** @example skewed(skew, 'worker', 'result: expected a number, got "x"') */
 export const skewed = (schema: Skew, who: 'caller' | 'worker', what: string, path?: Path): SidejobError =>
   new SidejobError(
     'SCHEMA_CHANGED',
@@ -106,9 +99,9 @@ function checkOne(
 }
 
 /**
- * `built`: the hash of the schema that the caller was built against.
+ * `built`: hash of the schema that the caller was built against.
  *
- * @throws REFUSED with the place of the first value that the class does not accept; SCHEMA_CHANGED if the schemas differ.
+ * @throws REFUSED with the place of the first value that does not fit; SCHEMA_CHANGED if the schemas differ
  */
 export function checkValues(
   found: Described | undefined,
@@ -124,7 +117,6 @@ export function checkValues(
 export const checkDefault = (found: Described | undefined, name: string, part: Part, value: Encoded): void =>
   checkOne(found, name, part, value, ['value'])
 
-/** @throws REFUSED or SCHEMA_CHANGED if the class does not accept the args. Missing args are null. */
 export const checkArgs = (found: Described | undefined, name: string, args = 'null', built?: string): void =>
   checkOne(found, name, 'args', args, ['args'], built)
 
@@ -160,7 +152,6 @@ function checkSchema(schema: Encoded | undefined, path: Path): void {
   }
 }
 
-/** @throws BAD_REQUEST with the place of the mistake in a schema. */
 export function checkSchemas(definition: WorkerDefinition): void {
   checkSchema(definition.args, ['args'])
   checkSchema(definition.result, ['result'])
@@ -193,11 +184,7 @@ export function announcedDefinition(definition: WorkerDefinition, worker: Worker
 
 const ROOT = '/'
 
-/**
- * Lets only admins connect input ports to `/`, which receives every message.
- *
- * @throws FORBIDDEN for other callers.
- */
+/** Only admins may connect input ports to `/`, which receives every message. */
 export function checkRoot(ports: Record<string, { channels?: readonly string[] }> = {}, call: Call | undefined): void {
   if (!call?.rootless) return
   const port = Object.keys(ports).find((name) => ports[name]!.channels?.includes(ROOT))

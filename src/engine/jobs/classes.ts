@@ -1,5 +1,3 @@
-// Remembers the class of jobs by id, to check their values and results.
-
 import { isId } from '../../core/job.ts'
 import { Lru } from '../../core/lru.ts'
 import type { Store } from '../../redis/store.ts'

@@ -1,5 +1,3 @@
-// Tags jobs with the limits of matching constraints, and again when constraints change.
-
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Constraint, isAbout, limitKeyOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -16,7 +14,6 @@ type Known = { version: string; list: [string, Constraint][] }
 
 const none: Known = { version: '', list: [] }
 
-/** A damaged constraint matches no job. `version` is the version in Redis. */
 function parse(text: string | null, version = ''): Known {
   if (!text) return none
   const known = readObject<{ version: string; list: Record<string, string> }>(text)
@@ -34,7 +31,7 @@ const groupOf = ({
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
   group === undefined ? undefined : { id: group, concurrency }
 
-/** `seen`: the version of the tags that the caller read. If the job has other tags now, nothing changes. */
+/** `seen`: version of the tags that the caller read. If it is outdated, nothing changes. */
 type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
 
 /** Scripts report a stale cache. */
@@ -61,10 +58,7 @@ export function createConstraints(store: Store, registry: Registry) {
     return ops.tag({ of: id, version: known.version, limits, group: group?.id, seen })
   }
 
-  /**
-   * A job without a matching constraint shares the list of limits of its class, so that such jobs can wait in a
-   * piece.
-   */
+  /** A job without a matching constraint shares the list of its class, so that such jobs can wait in a piece. */
   function tag(job: NewJob): NewJob {
     const matching = limitsFor(job)
     const limits = matching.length ? { limits: [...(job.limits ?? []), ...matching] } : {}
@@ -72,7 +66,6 @@ export function createConstraints(store: Store, registry: Registry) {
   }
 
   return {
-    /** Creates jobs with the cached constraints, and again if those were stale. */
     async enqueue(jobs: NewJob[], once: Once, lane?: LaneStart) {
       for (let tries = 1; ; tries++) {
         const answer = await store.enqueue(known.version ? jobs.map(tag) : jobs, once, known.version, lane)
@@ -90,7 +83,6 @@ export function createConstraints(store: Store, registry: Registry) {
       known = parse(await store.constraints())
       return known.list
     },
-    /** Tags stale jobs that a claim found, so that the next claim can return them. */
     async retag({ stale, version }: Pick<CommitAnswer, 'stale' | 'version'>): Promise<Ring[]> {
       if (stale.length === 0) return []
       if (version !== known.version) known = parse(await store.constraints(), version)

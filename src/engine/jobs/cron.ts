@@ -1,5 +1,3 @@
-// Schedules of functions: `cron` in their definition.
-
 import { hasCode } from '../../core/errors.ts'
 import type { JobInput } from '../engine.ts'
 import type { SetCron } from './announcement.ts'

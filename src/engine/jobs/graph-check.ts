@@ -1,5 +1,3 @@
-// Checks the ports that a graph names before anything is created.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
@@ -7,7 +5,7 @@ import { namedPorts } from '../../core/wires.ts'
 import type { PortSpecs } from '../engine.ts'
 import type { Registry } from './registry.ts'
 
-/** Refuses wires to ports that a node does not have. A class that is not registered may have any port. */
+/** A class that is not registered may have any port. */
 export async function checkPorts(
   registry: Pick<Registry, 'finder'>,
   graph: Graph,
@@ -31,7 +29,7 @@ type Made = { queue?: string; class: string; args?: Encoded; inputs?: Record<str
 
 export const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
 
-/** Returns undefined for a malformed graph: the run reports it, and it may have a better graph by then. */
+/** The run reports a malformed graph, and may have a better one by then. */
 function graphIn(text: Encoded): Graph | undefined {
   try {
     return readGraph(text)
@@ -40,7 +38,6 @@ function graphIn(text: Encoded): Graph | undefined {
   }
 }
 
-/** In args, or the last value of the port. */
 function graphsOf({ args, inputs }: Made): { text: Encoded; at: (string | number)[] }[] {
   const written = inputs?.__graph
   const last = written?.at(-1)

@@ -1,4 +1,4 @@
-// The kind of error of a failed job. It is computed from what viewers see, so redacted values do not change it.
+// From what viewers see, so that redacted values do not change it.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'
@@ -15,6 +15,5 @@ export function failureOf(record: Failed): Failure {
 
 export const kindOfFailed = (record: Failed): Kind => kindOf(record.class, failureOf(record))
 
-/** Name of the kind of a job, as stored if it is known. */
 export const kindNameOf = (record: Failed & Pick<JobRecord, 'errorKind'>): string =>
   record.errorKind?.split(',', 1)[0] ?? kindOfFailed(record).fingerprint

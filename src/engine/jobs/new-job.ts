@@ -1,5 +1,3 @@
-// Turns a request into a job: applies the definition of its class and computes times and repeats.
-
 import { isAlikeBut } from '../../core/alike.ts'
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
@@ -18,13 +16,12 @@ import { checkFlows, flowPorts, isFlow } from './graph-check.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const HOUR = 3_600_000
-/** Isolated classes only. */
 const LOST_ALONE = 2
 
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? 0 : keep
 
-/** Options replace the class's options, port by port. All other ports stay (sidejob.md 93). */
+/** Port by port; all other ports stay (sidejob.md 93). */
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
   own ? { ...base, ...own } : base
 
@@ -49,7 +46,6 @@ export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): 
   return { repeat: encodeValue(source), slot }
 }
 
-/** Includes the length in milliseconds if it is constant. */
 function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
   if (!redeliver) return undefined
   const { after, max } = redeliver
@@ -67,7 +63,7 @@ const none: LimitKey[] = []
 const refusedKey = (name: string, why: string) =>
   new SidejobError('REFUSED', `args: the key function of a limit of class ${name} failed: ${why}`, { path: ['args'] })
 
-/** Computes limits from args, as the functions of the class see them. */
+/** From args, as the functions of the class see them. */
 function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' }: Counted): LimitKey[] {
   if (!keyed) return none
   const given = decodeValue(args)
@@ -142,7 +138,6 @@ function newJob(
   checkRoot(input.in, call)
   const own = flowPorts(input)
   const ports = overlay(overlay(found?.in, own?.in), input.in)
-  // The script reports unknown classes.
   if (found) checkInputs(found, input, ports)
   return {
     ...common(found),
@@ -195,7 +190,6 @@ function madeLike(job: NewJob, found: Registered | undefined, input: JobInput): 
   return { ...like, inputs: itemsOf(input.inputs) }
 }
 
-/** Creates jobs. A job that differs from the previous one only in args and inputs is copied from it. */
 export function newJobs(
   inputs: readonly JobInput[],
   find: (input: JobInput) => Registered | undefined,

@@ -1,5 +1,3 @@
-// Turns what a run reported into ops: retries, next slots and spawned jobs.
-
 import { excessOf, sumOfLists } from '../../core/budget.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
@@ -33,22 +31,18 @@ type Deciding = {
   registry: Registry
   random: () => number
   now: number
-  /** The worker was not reached. */
   unreached?: boolean
   by?: string
-  /** Functions are checked already. */
   found?: Registered
-  /** Its own tree, or all. */
   reach?: Reach
   /** For children that cannot derive the trace from their root. */
   traceparent?: string
   /** For values and messages of the run, whose readers link to it. */
   writer?: string
-  /** The version or address on which the job continues if this run begins to wait; absent if its class is not pinned. */
+  /** The version or address on which the job continues; absent if its class is not pinned. */
   pinsTo?: string
 }
 
-/** Seals nothing. */
 const plain = createVault()
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
@@ -96,7 +90,6 @@ function slotOf(
   }
 }
 
-/** Gives back a run without using an attempt. */
 export const released = ({ document }: ClaimedJob, words: Words = []): RunOutcome => ({
   token: document.token!,
   n: LAST,
@@ -104,14 +97,13 @@ export const released = ({ document }: ClaimedJob, words: Words = []): RunOutcom
   words,
 })
 
-/** The same, with a delay. `why` shows the message. */
 export const returned = (lent: ClaimedJob, wait: number, message: string, more: object = {}): RunOutcome =>
   released(lent, [
     ...says.wait({ ms: Math.ceil(wait) }),
     ...says.error({ error: JSON.stringify({ message, reason: 'other', ...more }) }),
   ])
 
-/** Gives back a run whose slot was missed if its schedule skips such slots. Returns undefined if it should run. */
+/** Undefined unless the schedule skips the slot of this run. */
 export function skipped(document: JobRecord, now: number): RunOutcome | undefined {
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
@@ -121,7 +113,7 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
 
 const MAX_FAILED_LOG_ENTRIES = 1_000
 
-/** Returns one op per log entry, only the last ones if the failing commit has no room for all. */
+/** Keeps the last entries if the failing commit has no room for all. */
 function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
   const entries = ops.flatMap((op) => (op.op === 'log' ? [op.entry] : []))
   let from = entries.length
@@ -135,7 +127,6 @@ function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
   return [...dropped, ...entries.slice(from)].map((entry) => logWords(entry, vault))
 }
 
-/** Without the detail, which no kind depends on. */
 const kindOfError = ({ message, stack }: RunError, document: JobRecord): string =>
   kindOfFailed({ ...document, lastError: errorText({ message, stack }, plain) }).fingerprint
 
@@ -161,7 +152,6 @@ function failed(changes: Changes, deciding: Deciding, slot: Words): Pick<RunOutc
 const countWords = ({ counts = {} }: Changes): Words =>
   Object.entries(counts).flatMap(([name, n]) => says.count({ name, n }))
 
-/** Conditions on the state are checked before the run changes it. */
 const expectWords = ({ ops = [] }: Changes, { vault }: Deciding): Words =>
   ops.flatMap((op) => (op.op === 'expect' ? opWords(op, vault) : []))
 
@@ -215,10 +205,7 @@ const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
 const byWords = ({ document, by }: Deciding): Words =>
   document.history && by !== undefined ? says.by({ process: by }) : []
 
-/**
- * A run whose values do not match its class fails: for good, unless a worker that was built against the current schema
- * may do it better.
- */
+/** A mismatch is final, unless a worker that was built against the current schema may do better. */
 export function soundChanges(
   changes: Changes,
   name: string,
@@ -256,7 +243,6 @@ function didNothing({ end: _, n: __, schema: ___, reads, state, ops = [], counts
 
 const isTrusted = ({ found, reach }: Deciding): boolean => found?.local !== undefined || reach === 'all'
 
-/** The run fails with this before its lists become ops. */
 const tooLarge = (excess: string): Words =>
   says.error({
     error: JSON.stringify({

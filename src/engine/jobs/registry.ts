@@ -1,5 +1,3 @@
-// Registry of classes: functions of this deployment, and classes registered in Redis.
-
 import { CLOSED, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
@@ -24,7 +22,7 @@ export type KeyedLimit = {
   rate?: { limit: number; period: number }
 }
 
-/** `local` is present if the function is in this deployment. */
+/** `local`: the function is in this deployment. */
 export type Registered = {
   in: PortSpecs
   out: PortSpecs
@@ -32,11 +30,8 @@ export type Registered = {
   local?: Worker
   keyed?: KeyedLimit[]
   inner?: (lent: ClaimedJob, trace?: RunTrace) => Promise<RunOutcome>
-  /** The internal class calls other hosts. */
   calls?: true
-  /** Maximum length of one run of an internal class. */
   longest?: (lent: ClaimedJob) => number
-  /** Earlier definitions of a registered class with other schemas, newest first. */
   former?: readonly Encoded[]
 }
 
@@ -45,7 +40,7 @@ export type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
 export const performedBy = ({ local, definition: { push } }: Registered): string =>
   local ? 'function' : push ? new URL(push.url).host : 'pull'
 
-/** True if runs call a worker, a host or an invocation of their own. Few of those run at once in one invocation. */
+/** Few of these runs are performed at once in one invocation. */
 export const callsOthers = ({ local, calls, definition: { push } }: Registered): boolean =>
   calls === true || local?.isolate === true || push !== undefined
 
@@ -74,7 +69,6 @@ const MISSING = 1_000
 /** Reading this many queues with a change costs less than a second read for the right one. */
 const MAX_NEAR = 20
 const closedDefinition = closedIn(keptWorker)
-/** Maximum number of former schemas of a class, and of their characters. */
 const FORMER = { schemas: 4, size: 65_536 }
 
 const specsOf = (ports: Ports = {}): PortSpecs =>
@@ -151,11 +145,9 @@ const definedBy = (former: Encoded): Registered => {
   return { in: {}, out: {}, definition }
 }
 
-/** The current or a former definition of a class with this schema. */
 export const withSchema = (found: Registered, hash: string): Registered | undefined =>
   [found, ...(found.former ?? []).map(definedBy)].find((one) => schemaOfClass(one) === hash)
 
-/** The former schemas of a class after its definition was replaced. */
 function formerOf(before: { definition: WorkerDefinition; former: readonly Encoded[] }, definition: WorkerDefinition) {
   const current = schemaOfClass(definedBy(schemasText(definition)))
   const all = [schemasText(before.definition), ...before.former].filter((text) => {
@@ -167,7 +159,6 @@ function formerOf(before: { definition: WorkerDefinition; former: readonly Encod
   return kept
 }
 
-/** `local` marks classes of a deployment. */
 const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault, former: readonly Encoded[] = []): string =>
   writeJson({
     ...definition,
@@ -194,7 +185,7 @@ const openedPush = (push: NonNullable<WorkerDefinition['push']>, opening: Openin
 
 type Stored = { definition: WorkerDefinition; isFunction: boolean; former: readonly Encoded[] }
 
-/** Opens only the members that `textOf` seals, because users write the rest. */
+/** Users write all other members. */
 function parseDefinition(text: string, { show }: Vault): Stored {
   const {
     local,
@@ -300,7 +291,6 @@ export function createRegistry(
   return {
     announce,
     retry,
-    /** Queues of our own classes. Deployments with many queues get a part of them. */
     get queues(): string[] {
       return [...new Set([...local.values()].map(({ local: worker }) => worker!.queue ?? 'default'))].slice(0, MAX_NEAR)
     },
@@ -337,15 +327,11 @@ export function createRegistry(
     },
     /** At most a few seconds old. */
     known: (queue: string) => remote(queue),
-    /** `isFunction`: a deployment defines the class. */
     async read(queue: string, name: string) {
       const kept = await store.definition(queue, name)
       return kept === null ? undefined : { kept, ...parseDefinition(kept, store.vault) }
     },
-    /**
-     * `replaces` is the stored text that the change was based on; '*' is any class but a function. `overtaken`: it
-     * differs.
-     */
+    /** `replaces` is the stored text that the change was based on; '*' is any class but a function. */
     async put(queue: string, name: string, definition: WorkerDefinition, replaces = '*') {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition

@@ -1,5 +1,3 @@
-// Changes of the fields that determine when a job repeats.
-
 import { type Fields, ops, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Sealed } from '../../redis/vault.ts'
@@ -9,11 +7,6 @@ import { repeatOf } from './new-job.ts'
 /** The next slot of a paused schedule: the last moment that a date can hold. */
 export const NEVER = 8_640_000_000_000_000
 
-/**
- * null ends the repeat. A paused schedule stays paused.
- *
- * @example repeatFields(document, { cron: '0 2 * * *' }, now).nextSlot // '1773194400000'
- */
 export function repeatFields(document: JobRecord, repeat: JobInput['repeat'] | null, now: number): Fields {
   if (repeat === null) return { repeats: '', nextSlot: '', repeatPaused: '' }
   const { repeat: repeats = '', slot } = repeatOf(repeat, now)
@@ -24,10 +17,7 @@ export function repeatFields(document: JobRecord, repeat: JobInput['repeat'] | n
 
 const was = (field: 'repeats' | 'repeatPaused', value = ''): Words => ops.was({ field, values: [value as Sealed] })
 
-/**
- * A change of these fields, refused if another caller has paused, resumed or changed the schedule since it was read.
- * Both fields are kept as plain text.
- */
+/** Refused if another caller has changed the schedule since it was read. */
 export const repeatWords = ({ repeats, repeatPaused }: JobRecord, fields: Fields): Words[] => [
   was('repeats', repeats),
   was('repeatPaused', repeatPaused),

@@ -1,5 +1,3 @@
-// The slot of a schedule that a run is for.
-
 import { type Repeat, slotOfRun } from '../../core/repeat.ts'
 import { TERMINATING } from '../../redis/marks.ts'
 import type { JobRecord } from '../../redis/record.ts'

@@ -1,5 +1,3 @@
-// Publishes bells: QStash calls us to serve a queue, now or at a time.
-
 import { sleep } from '../../core/sleep.ts'
 import type { BellTrouble, Ring } from '../../redis/types.ts'
 
@@ -12,7 +10,6 @@ export type BellOptions = {
 }
 
 export type Bells = {
-  /** Publishes bells. Returns the ones that could not be published. */
   ring: (rings: Ring[]) => Promise<Ring[]>
   sent: () => number
   trouble: () => BellTrouble | undefined
@@ -24,7 +21,7 @@ export const bellUrl = (publicUrl: string, queue: string): string =>
 const QSTASH = 'https://qstash.upstash.io'
 const ATTEMPTS = 3
 const PAUSE = 200
-/** Maximum milliseconds to wait for QStash. The tick replaces bells that were not published. */
+/** Milliseconds. The tick replaces bells that were not published. */
 const TIMEOUT = 2_000
 /** The maximum of the vendor for one request. */
 const BATCH = 100
@@ -43,10 +40,7 @@ class Refused extends Error {
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/**
- * Publishes bells. A bell contains only its name: Redis knows the work, and the tick rings again for lost bells.
- * The vendor's client has no timeout, and a hanging request would delay a lane, so this is not the vendor's client.
- */
+/** Not the vendor's client: it has no timeout, and a hanging request would delay a lane. */
 export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions): Bells {
   const address = `${url.replace(/\/+$/, '')}/v2/batch`
   let sent = 0

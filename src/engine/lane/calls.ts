@@ -1,16 +1,11 @@
-// The wait of a warm lane: it subscribes to a channel with its name, on which scripts publish calls.
-
-/** Subscribes to the calls of a lane. The first message is '' and confirms the subscription. */
+/** The first message is '' and confirms the subscription. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
-/** Starts the jobs of a call. Returns false if the call has none, and the lane must claim. */
+/** False if the call has no jobs, and the lane must claim. */
 export type Take = (call: string) => boolean
 
 type Calls = {
-  /**
-   * Waits for a call to claim, for `ms` milliseconds at most, or for `or`. A new subscription counts as a call, because jobs
-   * may have arrived before it.
-   */
+  /** `ms` is a maximum. A new subscription counts as a call, because jobs may have arrived before it. */
   next: (ms: number, or: Promise<void>) => Promise<void>
   /** True while the subscription works: Redis may refuse it, and a connection may end. */
   works: () => boolean
@@ -50,7 +45,6 @@ export type WarmthOptions = {
   listen?: Listen
   /** Milliseconds for which a lane stays after its last run. */
   warm: number
-  /** Maximum warm lanes of this isolate. */
   most: number
   elapsed: () => number
 }
@@ -59,7 +53,6 @@ export type Warmth = {
   worked: () => void
   busy: () => boolean
   left: () => number
-  /** Waits for a call to claim, for `ms` milliseconds at most, or for `or`. */
   wait: (ms: number, or: Promise<void>) => Promise<void>
   end: () => void
 }
@@ -73,7 +66,7 @@ export const cold: Warmth = {
   end: () => {},
 }
 
-/** Creates the waits of lanes. A lane subscribes at its first wait and stays subscribed until it ends. */
+/** A lane subscribes at its first wait and stays subscribed until it ends. */
 export function createWarmth({ listen, warm, most, elapsed }: WarmthOptions) {
   let listening = 0
   return (lane: string, end: number, take: Take): Warmth => {

@@ -1,4 +1,4 @@
-// The loop of a lane: claim, perform, and commit with the next claim. lane-state.ts has the states of a lane.
+// lane-state.ts has the states of a lane.
 
 import { sleep } from '../../core/sleep.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
@@ -16,7 +16,7 @@ import type { Guest } from './ringer.ts'
 /** Maximum packed jobs of one claim after a short batch, and how many times the size of that batch. */
 const WIDE = 600
 const GROWTH = 3
-/** A lane waits this many milliseconds for a whole batch. Then it commits the runs that have ended and claims more. */
+/** Milliseconds. Then the lane commits the runs that have ended and claims more. */
 const BATCH_WAIT_MS = 1_000
 
 export type DispatcherOptions = {
@@ -44,7 +44,7 @@ export function createDispatcher(parts: DispatcherOptions) {
   const { batch, concurrency, lease, short, requests } = settings
   const lanes = createLanes({ store, executor, listen: parts.listen, elapsed, settings })
 
-  /** The room of a lane after `shortRuns` runs of a short batch. A configured batch size is never exceeded. */
+  /** A configured batch size is never exceeded. */
   const roomOf = ({ usage, flight }: Lane, shortRuns: number, leaves: boolean) => ({
     max: leaves ? 0 : Math.max(0, batch - flight.size),
     ...(options.batch === undefined && !leaves ? { wide: Math.min(WIDE, GROWTH * shortRuns) } : {}),

@@ -1,5 +1,3 @@
-// The current runs of a lane: a limited number at once. The lane takes their outcomes as they end.
-
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
@@ -11,7 +9,6 @@ const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
   return { over, cancel: () => clearTimeout(timer) }
 }
 
-/** Performs added jobs, at most `limit` at once. Each run receives the time at which its job was claimed. */
 export function createInFlight(
   limit: number,
   perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
@@ -64,7 +61,6 @@ export function createInFlight(
       return open.size === 0 && done.length === 0 && !fault
     },
     tokens: (): string[] => Array.from(open, ({ document }) => document.token!),
-    /** Throws if a run could not be performed. */
     take(): RunOutcome[] {
       if (fault) throw fault.error
       const ended = done
@@ -77,7 +73,6 @@ export function createInFlight(
     async ended(): Promise<void> {
       if (done.length === 0 && !fault) await landing()
     },
-    /** For at most `ms` milliseconds. */
     async landed(ms: number): Promise<void> {
       if (open.size === 0) return
       const { over, cancel } = pause(ms)

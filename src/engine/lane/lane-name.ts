@@ -1,13 +1,11 @@
-// A random text and the time at which the lane was opened, so its age is known without a write.
+// The name has the time at which the lane was opened, so its age is known without a write.
 
 /** The tokens of the lane's runs begin with the first ones. */
 const RANDOM_LENGTH = 21
 
-/** @example newLaneName(1_800_000_000_000) // '0f8e3c…tmx0ywfls' */
 export const newLaneName = (now: number): string =>
   `${crypto.randomUUID().replaceAll('-', '').slice(0, RANDOM_LENGTH)}t${Math.floor(now).toString(36)}`
 
-/** Null for the name of a bell. */
 export function openSince(lane: string): number | null {
   const [, moment] = /^[0-9a-f]{21}t([0-9a-z]{8,9})$/.exec(lane) ?? []
   return moment === undefined ? null : Number.parseInt(moment, 36)

@@ -1,5 +1,3 @@
-// The options of a lane and their defaults.
-
 export type LaneOptions = {
   /** Maximum runs of one claim. The queue may set fewer. (Default: 100) */
   batch?: number

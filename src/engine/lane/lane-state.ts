@@ -1,12 +1,5 @@
-// The states of a lane. A lane is one invocation that serves a queue.
-//
-// - cold: the lane does not exist: it has not begun, or it has left its queue.
-// - serving: it claims jobs, performs them, and commits each batch with the next claim.
-// - warm: it has found no work. It waits for a call of Redis, a due job, or the end of a run.
-// - handing over: it claims no jobs, because its time is over, the queue is empty, or the queue has no room for it.
-//   It waits for its runs to end and commits them.
-//
-// Redis answers each commit with one word. `eventOf` reads the event from that word, `next` finds the next state.
+// A serving lane claims, performs and commits. A warm lane waits for a call, a due job or the end of a run. A lane
+// that hands over claims nothing, because its time is over or the queue has no room for it, and commits its last runs.
 
 import type { CommitAnswer } from '../../redis/types.ts'
 
@@ -28,7 +21,6 @@ const committed = {
   done: 'cold',
 } as const
 
-/** State → event → next state. */
 export const transitions = {
   cold: { started: 'serving' },
   serving: committed,
@@ -38,7 +30,7 @@ export const transitions = {
 
 export type LaneEvent = keyof typeof committed
 
-/** The event of a commit. `leaves`: the lane has used up its time or its requests. `idle`: it has no runs. */
+/** `leaves`: the lane has used up its time or its requests. `idle`: it has no runs. */
 export function eventOf(
   { word, dueIn = Number.POSITIVE_INFINITY }: Pick<CommitAnswer, 'word' | 'dueIn'>,
   { leaves, idle }: { leaves: boolean; idle: boolean },

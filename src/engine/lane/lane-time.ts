@@ -1,4 +1,4 @@
-// The time of a lane. An invocation has a limited CPU time, and a waiting lane uses none of it.
+// CPU time is limited, and a waiting lane uses none of it.
 
 /** A lane stays for at most this many budgets by the clock, so that a new deployment replaces it soon. */
 const MAX_BUDGETS = 4
@@ -6,7 +6,6 @@ const MAX_BUDGETS = 4
 export type LaneTimeOptions = {
   /** Milliseconds of work, measured by the clock because a Worker cannot read its CPU time. */
   budget: number
-  /** The latest time at which it leaves, even if it only waited. */
   until?: number
   elapsed: () => number
 }
@@ -25,7 +24,6 @@ export function createLaneTime({ budget, until = Number.POSITIVE_INFINITY, elaps
       if (restsSince !== undefined) rested += elapsed() - restsSince
       restsSince = undefined
     },
-    /** True if a working lane must leave. */
     isOver: (): boolean => elapsed() >= Math.min(began + budget + rested, latest),
   }
 }

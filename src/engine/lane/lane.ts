@@ -1,5 +1,3 @@
-// The parts of an open lane: its runs, its leases, its time, and how it waits for calls.
-
 import type { Store } from '../../redis/store.ts'
 import { type Executor, newUsage, type Usage } from '../run/executor.ts'
 import type { ToldOutcome } from '../run/report.ts'
@@ -14,17 +12,15 @@ import type { Guest } from './ringer.ts'
 
 /** Maximum warm lanes of an isolate. Each keeps a delivery of QStash open, and its free plan has ten at a time. */
 const MAX_WARM = 5
-/** A warm lane whose time is over waits this many milliseconds longer for a commit, because leaving with a commit costs nothing. */
+/** Milliseconds that a warm lane waits for a commit after its time, because leaving with a commit costs nothing. */
 const LEAVING_MS = 1_000
 
-/** Links of the span of a lane. */
 const MAX_LINKS = 100
 
 export type Lane = {
   queue: string
   id: string
   bell: string
-  /** Set if the lane runs in an invocation that exists for something else. */
   guest?: Guest
   usage: Usage
   flight: ReturnType<typeof createInFlight>
@@ -33,7 +29,6 @@ export type Lane = {
   warmth: Warmth
   seq: number
   askedBefore: number
-  /** The span of the lane links to its first runs. */
   noteTraces: (runs: readonly ToldOutcome[]) => void
   close: () => void
 }
@@ -46,7 +41,7 @@ export type LanesOptions = {
   settings: Required<LaneOptions>
 }
 
-/** The number of runs that may call other servers and that a lane may still take. A lane without runs takes one, which waits for its turn. */
+/** A lane without runs takes one, which waits for its turn. */
 export const callsFree = ({ calls }: Usage, running: number): number =>
   Math.max(running ? 0 : 1, calls.most - calls.wanted)
 
@@ -54,7 +49,6 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
   const { concurrency, budget, lease, warm } = settings
   const newWarmth = createWarmth({ listen, warm, most: MAX_WARM, elapsed })
 
-  /** Renews all leases. Stops the runs whose jobs are to end, and the runs that have lost their leases. */
   async function renew(queue: string, lane: string, { usage, flight }: Pick<Lane, 'usage' | 'flight'>): Promise<void> {
     if (flight.size === 0) return
     usage.sent.requests++
@@ -78,7 +72,6 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
       const renewals = createRenewals(lease, () => void renew(queue, id, { usage, flight }).catch(() => undefined))
       const time = createLaneTime({ budget, until: guest?.until, elapsed })
       const called = createLent()
-      /** False if the call has none. */
       const take = (call: string): boolean => {
         const jobs = store.lentByCall(call)
         flight.add(called.byCall(jobs, elapsed()), elapsed())

@@ -1,11 +1,11 @@
-// Jobs that Redis leased to a warm lane with a call. Until the lane confirms a call, the next answer repeats its jobs. Either may
-// arrive first, or twice: this module starts each job once.
+// Until the lane confirms a call, the next answer repeats its jobs. Either may arrive first, or twice: this module
+// starts each job once.
 
 import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
-/** If calls are frequent, a lane waits this many milliseconds before it commits, so that one commit has several runs. */
+/** Milliseconds between frequent calls and the commit, so that one commit has several runs. */
 const GATHERING_MS = 10
 
 export function createLent() {
@@ -13,7 +13,7 @@ export function createLent() {
   let heard: string[] = []
   const gathering = createGathering(GATHERING_MS, 0)
 
-  /** Removes jobs that the lane has already started. Claimed jobs are marked as begun and arrive once. */
+  /** Claimed jobs are marked as begun and arrive once. */
   const fresh = (jobs: readonly ClaimedJob[]): ClaimedJob[] =>
     jobs.filter(({ document }) => {
       if (document.begun) return true

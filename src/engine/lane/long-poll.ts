@@ -1,12 +1,10 @@
-// Waits for a result: Redis calls the waiter when it exists, and the waiter also asks from time to time.
-
 import { sleep } from '../../core/sleep.ts'
 import type { Client } from '../../redis/client.ts'
 
 /** 0 leaves the line. */
 export type Waiter = { id: string; wait: number }
 
-/** A waiter that is not called asks again after this many milliseconds. */
+/** Milliseconds, for a waiter that is not called. */
 const ASK_AGAIN = 15_000
 /** The same if Redis refuses subscriptions: a proxy may block them, or the plan has no free connection. */
 const ASK_AGAIN_UNCALLED = 1_000

@@ -1,8 +1,6 @@
-// Renews the leases of a lane while it lives.
-
 /** A lease is renewed after a third of it, so that two renewals may fail. */
 const RENEWALS = 3
-/** A job that comes with a call is leased for as long as a bell may take, so the first renewal is due after this many milliseconds. */
+/** Milliseconds. A job that comes with a call is leased for as long as a bell may take. */
 const FIRST_RENEWAL_MS = 6_000
 
 export function createRenewals(lease: number, renew: () => void) {
@@ -13,7 +11,6 @@ export function createRenewals(lease: number, renew: () => void) {
     renew()
   }
   return {
-    /** Renews once soon: a job has come with a call. */
     soon: () => void (first ??= setTimeout(once, FIRST_RENEWAL_MS)),
     end(): void {
       clearInterval(regular)

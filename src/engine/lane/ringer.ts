@@ -1,4 +1,4 @@
-// Starts lanes: by a bell, and if QStash accepts none, in this invocation or by the tick.
+// By a bell, and if QStash accepts none, in this invocation or by the tick.
 
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { ops } from '../../redis/ops.ts'
@@ -8,19 +8,18 @@ import type { Sent } from '../run/executor.ts'
 import type { Bells } from './bells.ts'
 
 export type Guest = {
-  /** The time by which it must stop claiming, on the clock that only measures. */
+  /** The time by which it must stop claiming, on the monotonic clock. */
   until: number
   calls: Slots
-  /** Sum over all lanes of the invocation. */
   sent: Sent
-  /** The time by which its last run must end, on the same clock; without it, the invocation has no such end. */
+  /** The time by which its last run must end; absent if the invocation has no end. */
   ends?: number
 }
 
 export type RingerOptions = {
   bells: Bells
   store: Store
-  /** Keeps the invocation alive after its response. Without it, or if it returns false, the response waits for the work. */
+  /** If it is absent or returns false, the response waits for the work. */
   defer?: (work: Promise<unknown>) => unknown
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
   /** Lanes start in the invocation that creates jobs; bells are only for due times. */
@@ -32,16 +31,14 @@ export type RingerOptions = {
 const KEPT = 30_000
 /** The part of that time which is reserved for the last commit. */
 const COMMIT = 3_000
-/** The longest run that may start in an invocation right after its response. */
 export const LONGEST_RUN = KEPT - COMMIT
 /** A guest claims for this many milliseconds; the rest of the time is for its runs. */
 const STAY = 8_000
-/** For jobs that may take longer than an invocation after its response: only bells may start their lanes. */
 export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots(), sent: { requests: 0 } }
 /** Other isolates learn at this interval that QStash refuses bells. */
 const TELL = 10_000
 
-/** Rings without delaying the response: Redis has the job, and the tick finds queues without a bell. */
+/** Does not delay the response: Redis has the job, and the tick finds queues without a bell. */
 export function createRinger({ bells, store, defer, serve, eager, elapsed = () => performance.now() }: RingerOptions) {
   let told = Number.NEGATIVE_INFINITY
   let isTold = false
@@ -55,7 +52,6 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
     await store.setBellTrouble(trouble)
   }
 
-  /** Returns the ones that QStash refused. */
   async function publish(rings: Ring[]): Promise<Ring[]> {
     if (rings.length === 0) return []
     const failed = await bells.ring(rings)
@@ -63,7 +59,6 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
     return failed
   }
 
-  /** Frees the places of refused bells, so that the tick rings again. */
   async function takeBack(rings: Ring[]): Promise<void> {
     if (rings.length === 0) return
     const words = rings.map(({ queue, bell }) => ops.unring({ name: queue, bell }))

@@ -1,4 +1,4 @@
-// The tick: once a minute it starts everything that is due. If QStash accepts no bells, it serves the queues itself.
+// If QStash accepts no bells, the tick serves the queues itself.
 
 import { createSlots } from '../../core/slots.ts'
 import type { Store } from '../../redis/store.ts'
@@ -24,11 +24,10 @@ export type TickOptions = {
 type Ticked = { rung: string[]; more: boolean; faults?: string[] }
 
 const ROUNDS = 20
-/** The tick runs its script if something is due within this time. The script uses the clock of Redis, from which ours may differ. */
+/** The script uses the clock of Redis, from which ours may differ. */
 const SOON = 15 * 60_000
-/** Every second tick is recorded. That shows that ticks arrive, at half the cost. */
+/** Every second tick is recorded, which shows at half the cost that ticks arrive. */
 const NOTED = 90_000
-/** Maximum queues that a tick serves at once. */
 const LANES = 4
 
 export function createTick({
@@ -98,7 +97,6 @@ export function createTick({
     return noted
   }
 
-  /** Calls `tell` first with whether there are tenants. */
   return async (by: Heart = 'qstash', tell?: (hasTenants: boolean) => void): Promise<Ticked> => {
     const at = now()
     // In most minutes nothing is due, which one command shows.

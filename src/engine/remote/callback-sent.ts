@@ -1,4 +1,4 @@
-// The request that a callback sends, as viewers see it: redacted values and secret headers are masked.
+// Redacted values and secret headers are masked.
 
 import { type Ended, webhookId } from '../../core/callback.ts'
 import { REDACTED, redacted } from '../../core/redact.ts'
@@ -19,13 +19,7 @@ function shown(ended: Ended, of: JobRecord): Ended {
   }
 }
 
-/**
- * Returns the headers that all attempts share, and the body. `of` is the ended job. Returns null if the end is no
- * longer kept or this deployment does not know the body's format.
- *
- * @example await sentOf(told.document, document, payloads) // { headers: { 'webhook-id': 'end_7_1_…', … }, body:
- * '{"id":7,…}' }
- */
+/** `of` is the ended job. Null if its end is no longer kept or this deployment does not know the body's format. */
 export async function sentOf(teller: JobRecord, of: JobRecord, payloads: Payloads): Promise<CallbackSent | null> {
   if (teller.callbackResult === undefined || !teller.args) return null
   const spec = JSON.parse(teller.callback!) as Callback

@@ -1,5 +1,3 @@
-// Callbacks: the engine performs this class itself.
-
 import { readUpTo } from '../../core/bytes.ts'
 import {
   CALLBACK_GROUP,
@@ -161,7 +159,7 @@ export function createCallbacks(options: CallbackOptions) {
     }
   }
 
-  /** Delays the callback without an attempt, for at most the time that all attempts would take. */
+  /** Uses no attempt. Lasts at most as long as all attempts would. */
   function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
     const since = lent.document.resentAt ?? createdAtOf(lent.document)
     const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
@@ -180,7 +178,6 @@ export function createCallbacks(options: CallbackOptions) {
       now: store.now(),
     })
 
-  /** The commit also creates the jobs that follow the callback. */
   function delivered({ afterwards }: Callback, { job }: Ended): Changes {
     if (!afterwards) return { end: 'completed' }
     const ops: Op[] = [
@@ -233,7 +230,6 @@ const states: Partial<Record<string, CallbackState>> = {
 
 const stateOf = (document: JobRecord): CallbackState => states[statusOf(document)] ?? 'PENDING'
 
-/** Counts failures, or reads the count from the last run. */
 function attemptsOf(document: JobRecord): number {
   const [, , outcome, attempt] = (document.lastRun ?? '').split(',')
   if (outcome === 'completed') return Number.parseInt(attempt!, 10)
@@ -243,7 +239,6 @@ function attemptsOf(document: JobRecord): number {
 const messageOf = (error: string | undefined): string | null =>
   error === undefined ? null : (JSON.parse(error) as { message: string }).message
 
-/** Null if the job has no callback. */
 export function progressOf(document: JobRecord, told?: CallbackJob): CallbackProgress | null {
   if (!document.callback || document.callbackOf) return null
   const job = document.callbackJob === undefined ? null : Number(document.callbackJob)

@@ -10,7 +10,6 @@ export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, ca
 /** Push workers have a breaker per endpoint, so callbacks to the same host continue. */
 export const PUSHED = 'push/'
 
-/** The name of the breaker of an endpoint. */
 export const endpointOf = (url: string): string => {
   const { host, pathname } = new URL(url)
   return PUSHED + host + pathname.replace(/\/+$/, '')
@@ -20,11 +19,10 @@ const FRESH = 1_000
 /** An open breaker is read again after this time, because an operator may have closed it. */
 const OPEN_FRESH = 10_000
 
-/** Milliseconds until a delayed run. Random, so that jobs do not all arrive in the same second. */
+/** Milliseconds; random, so that jobs do not all arrive in the same second. */
 export const delayUntil = (until: number, now: number, random: () => number): number =>
   Math.max(0, until - now) + 1_000 + random() * 9_000
 
-/** `down` describes the host, not the request. Absent if the host was not called. */
 export type HostReport = { down?: boolean; after?: number }
 
 export type BreakerOptions = {
@@ -32,7 +30,7 @@ export type BreakerOptions = {
   shut: (host: string, until: number | null) => Promise<void>
 }
 
-/** Creates the breakers of all hosts. Redis shares them, and each isolate caches the last state. */
+/** Redis shares them, and each isolate caches the last state. */
 export function createCircuitBreakers({ store, shut }: BreakerOptions, settings = breakerDefaults) {
   const seen = new Map<string, BreakerState & { at: number }>()
 
@@ -41,7 +39,6 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     seen.set(host, { ...state, at: store.now() })
   }
 
-  /** A cached state is valid for a moment, an open one a little longer. */
   function known(host: string): BreakerState | undefined {
     const last = seen.get(host)
     if (last?.state === 'closed' && last.failures === 0 && store.now() - last.at < FRESH) return last
@@ -49,7 +46,6 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     return isKnown ? last : undefined
   }
 
-  /** Blocks the waiting jobs once each time the host is found open. */
   async function learn(host: string, state: BreakerState): Promise<BreakerState> {
     const isNew = seen.get(host)?.until !== state.until
     keep(host, state)
@@ -57,12 +53,11 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     return state
   }
 
-  /** Returns whether a call may be made now. Each permitted call must end with `leave`. */
+  /** Each permitted call must end with `leave`. */
   async function enter(host: string): Promise<BreakerState> {
     return known(host) ?? learn(host, await store.breaker(host, 'ask', settings))
   }
 
-  /** As `enter`, but without a read of Redis for a host without known failures. */
   async function pass(host: string, isSuspect: boolean): Promise<BreakerState> {
     return isSuspect || seen.get(host)?.failures ? enter(host) : { state: 'closed', failures: 0 }
   }

@@ -1,5 +1,3 @@
-// Push workers: posts a signed snapshot and reads the changes from the response.
-
 import { readUpTo } from '../../core/bytes.ts'
 import { CLOSED, type Closed, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
@@ -22,7 +20,6 @@ export type PushOptions = {
   signer: Signer
   allowHosts: readonly string[]
   now: () => number
-  /** The header of the call, if the run has a trace. */
   traceparent?: string
 }
 
@@ -38,13 +35,13 @@ const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = 
   error: { message, reason: 'other', ...more },
 })
 
-/** Maximum response size, the same as the maximum request size of the API. */
+/** The same as the maximum request size of the API. */
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 1_000
 /** The maximum delay of a timer. A longer one would fire at once. */
 const LONGEST = 2 ** 31 - 1
 
-/** Temporary refusals. Every other status below 500 is final. */
+/** Every other status below 500 is final. */
 const passing = new Set([408, 425, 429])
 
 type ResultMap = {
@@ -59,13 +56,9 @@ type ResultMap = {
 /** Milliseconds. */
 const MOST_LATER = 86_400_000
 
-/**
- * The changes of the run, or 'later' if the worker will commit by itself; the state of its host; whether it was not
- * reached; and the status of a refusal.
- */
+/** 'later': the worker commits by itself. `status` is of a refusal. */
 export type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true; status?: number }
 
-/** JQ's result map is a short form of changes. */
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
   if (type === 'success') return { end: 'completed', n: LAST, result }
   return failed(String(message), {
@@ -90,7 +83,6 @@ const readerOf = (bytes: Uint8Array, contentType: string | null): Read => {
 
 const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
 
-/** An empty answer means `completed`. */
 function changesOf(bytes: Uint8Array, contentType: string | null): Changes {
   if (isBlank(bytes)) return { end: 'completed', n: LAST }
   const read = readerOf(bytes, contentType)
@@ -145,7 +137,6 @@ const ours: Dialect = {
 
 const MSGPACK = 'application/vnd.msgpack'
 
-// JSON only with a JSON Content-Type.
 const isText = (contentType: string | null): boolean => /^text\/|json/i.test(contentType ?? '')
 
 // Every answer that is not a result map is a temporary failure (jq.md JQ-34, JQ-35).
@@ -164,7 +155,6 @@ const jq: Dialect = {
     status === 410 || (status === 489 && headers.get('upstash-nonretryable-error') === 'true'),
 }
 
-/** Fails first if our own configuration is wrong, such as a malformed secret. */
 async function signed(snapshot: Snapshot, secrets: readonly string[], dialect: Dialect, now: number) {
   const { bodyOf, contentType, accept } = dialect
   const body = bodyOf(snapshot)

@@ -1,5 +1,4 @@
-// Relays: a job per channel passes messages to more listeners than one script may reach, one page per run. The work is
-// in Redis alone (lib/port/relay.lua), so a lost run has passed nothing.
+// One page per run, in Redis alone (lib/port/relay.lua), so a lost run has passed nothing.
 
 import { Lru } from '../../core/lru.ts'
 import { sleep } from '../../core/sleep.ts'

@@ -1,4 +1,4 @@
-// Signatures of outgoing calls by Standard Webhooks: HMAC-SHA256 over id, timestamp and body.
+// Standard Webhooks: HMAC-SHA256 over id, timestamp and body.
 
 import { fromBase64, toBase64 } from '../../core/codec/base64.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -15,16 +15,14 @@ async function hmac(secret: string, content: Uint8Array): Promise<string> {
 
 const sign = async (secret: string, content: Uint8Array): Promise<string> => `v1,${await hmac(secret, content)}`
 
-/** Without the query. */
 const endpointOf = (url: string): string => {
   const { origin, pathname } = new URL(url)
   return origin + pathname
 }
 
 export type SignerOptions = {
-  /** Secrets of the deployment. Two during a rotation. */
+  /** Two during a rotation. */
   roots: readonly string[]
-  /** True if calls are also signed with the secrets of the deployment. */
   shared?: boolean
   /** Tenants have other secrets than the deployment for the same address. */
   tenant?: string
@@ -33,10 +31,7 @@ export type SignerOptions = {
 /** Comma separated during a rotation: both signatures are sent. */
 const listed = (secrets: string): string[] => secrets.split(',').map((one) => one.trim())
 
-/**
- * Returns the secrets for a call: the receiver's own, or one derived from the deployment's for this endpoint, so
- * that no receiver can sign for another.
- */
+/** The receiver's own secrets, or one derived for this endpoint, so that no receiver can sign for another. */
 export function createSigner({ roots, shared = true, tenant = '' }: SignerOptions) {
   async function endpointSecrets(url: string): Promise<string[]> {
     const text = encoder.encode(`endpoint ${tenant} ${endpointOf(url)}`)

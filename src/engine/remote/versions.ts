@@ -1,5 +1,3 @@
-// Runs of pinned jobs on other versions of the code: one version sends a claimed job to the address of another.
-
 import { readUpTo } from '../../core/bytes.ts'
 import { toBase64 } from '../../core/codec/base64.ts'
 import { messageOf, SidejobError } from '../../core/errors.ts'
@@ -17,12 +15,10 @@ export type OwnVersion = { version?: string; versionUrl?: string }
 export type VersionsOptions = OwnVersion & {
   store: Pick<Store, 'versions'>
   fetch: typeof fetch
-  /** The same in all versions. */
   secret?: string
   now: () => number
 }
 
-/** The outcome of a run on another version, or why that version did not perform it. */
 export type Forwarded = { outcome?: SentOutcome; silent?: string }
 
 /** Milliseconds for which an address is valid. A version keeps its address. */
@@ -32,23 +28,17 @@ const ANSWERING = 5_000
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 200
 
-/** The address of a push worker, not a version. */
 export const isAddress = (pinnedTo: string): boolean => pinnedTo.includes('://')
 
 const encoder = new TextEncoder()
 
 const causeOf = (error: unknown): unknown => (error as Error | undefined)?.cause ?? error
 
-/** Secrets with which versions sign their calls. */
 const secretsOf = (secret: string): string[] => [`whsec_${toBase64(encoder.encode(`versions of ${secret}`))}`]
 
-/** The signature of a version, with the secret that all versions of the deployment have. */
 export const signedRun = (lent: ClaimedJob, body: Uint8Array, secret: string, now: number) =>
   webhookHeaders(lent.document.token!, body, secretsOf(secret), now)
 
-/**
- * @example const versions = createVersions({ store, fetch, secret, now, version: 'v2', versionUrl: 'https://v2.example.com' })
- */
 export function createVersions({ store, fetch, secret, now, version, versionUrl }: VersionsOptions) {
   let known: { at: number; urls: Map<string, string> } | undefined
 
@@ -65,14 +55,11 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
   }
 
   return {
-    /** The version on which jobs of pinned classes continue that begin to wait here; undefined if it has no address. */
     own: versionUrl === undefined ? undefined : version,
 
-    /** True if another version has to perform the run. */
     isOther: ({ pinnedTo }: JobRecord): boolean =>
       pinnedTo !== undefined && !isAddress(pinnedTo) && pinnedTo !== version,
 
-    /** Undefined if no deployment has announced the version. */
     async addressOf(name: string): Promise<string | undefined> {
       const isFresh = known !== undefined && now() - known.at < FRESH
       return (isFresh ? known!.urls.get(name) : undefined) ?? (await read()).get(name)
@@ -80,7 +67,6 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
 
     names: async (): Promise<string[]> => [...(await read()).keys()].sort(),
 
-    /** Sends a claimed job to its version, which performs the run. */
     async forward(url: string, lent: ClaimedJob, timeout: number): Promise<Forwarded> {
       const body = encoder.encode(JSON.stringify(lent))
       try {
@@ -99,10 +85,8 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
     },
 
     /**
-     * Reads a claimed job that another version has sent.
-     *
      * @throws UNAUTHENTICATED without the signature of a version of this deployment, REFUSED if the job belongs to
-     * another version
+     * another
      */
     async received(headers: Headers, bytes: Uint8Array): Promise<ClaimedJob> {
       const secrets = secret === undefined ? [] : secretsOf(secret)

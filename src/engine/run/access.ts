@@ -1,5 +1,3 @@
-// The part of a run that steps and waits may use.
-
 import { Terminal } from '../../core/worker.ts'
 import type { RunBuffer } from './buffer.ts'
 import type { SpawnOptions } from './options.ts'

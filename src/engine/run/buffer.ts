@@ -1,5 +1,3 @@
-// Buffer of a run: its snapshot and the ops, state and counts that it will commit.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -37,7 +35,7 @@ const isSameWrite = (one: Write, { values: _, to, ...other }: Write): boolean =>
   Object.keys(one).length === Object.keys(other).length + 2 &&
   JSON.stringify(one.to) === JSON.stringify(to)
 
-/** Joins consecutive writes to the same port, because one op with many values costs less. */
+/** One op with many values costs less. */
 function joinWrite(last: Op | undefined, op: Write): boolean {
   if (last?.op !== 'write' || last.values.length + op.values.length > VALUES || !isSameWrite(last, op)) return false
   for (const value of op.values) last.values.push(value)
@@ -67,7 +65,7 @@ export class RunBuffer {
   #acting = 0
   /** An action outside steps, which a later run of a waiting function would repeat. */
   #loose: string | undefined
-  /** The function read ports or children outside a step, which may differ in the next run. */
+  /** The function read ports or children outside a step. */
   #hasLooked = false
   #gotten: Set<string> | undefined
 
@@ -87,7 +85,7 @@ export class RunBuffer {
     return this.#loose
   }
 
-  /** The next run may take another path, because it depends on ports, children or state that change. */
+  /** The next run may take another path without a change of the code. */
   get isFree(): boolean {
     if (this.#hasLooked || this.#loose?.startsWith('read')) return true
     for (const field of this.#gotten ?? []) if (this.#state?.has(field)) return true
@@ -131,7 +129,6 @@ export class RunBuffer {
     this.#weigh(weightOf(op))
   }
 
-  /** Counts everything within `action` as part of a step. */
   act<T>(action: () => T): T {
     this.#acting++
     const done = () => void this.#acting--
@@ -174,7 +171,6 @@ export class RunBuffer {
     for (const field of names) this.#changed.set(field, undefined)
   }
 
-  /** Sets an internal field, whose name users cannot use. */
   remember(field: string, value: Encoded): void {
     this.#changed.set(field, value)
   }
@@ -193,7 +189,6 @@ export class RunBuffer {
     return { end, n: this.#commits, reads, state: { set, unset }, ops: this.#ops, ...counts }
   }
 
-  /** Commits after any commit in progress. Later changes belong to the next one. */
   commit(how: Commit): Promise<void> {
     const turn = (this.#turn ?? Promise.resolve()).then(() => this.#commit(how))
     this.#turn = turn.catch(() => undefined)

@@ -1,5 +1,3 @@
-// Children of a running job: their output and their ends.
-
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/run.ts'
@@ -11,7 +9,7 @@ import { ownOf } from './values.ts'
 export class Children {
   readonly #buffer: RunBuffer
   readonly #tools: Pick<JobTools, 'children' | 'peek'>
-  /** Number of values per port of a child that this run has read but not committed. */
+  /** Values per port of a child that this run has read but not committed. */
   #seen = new Map<string, number>()
 
   constructor(buffer: RunBuffer, tools: Pick<JobTools, 'children' | 'peek'>) {
@@ -42,7 +40,6 @@ export class Children {
     return answer
   }
 
-  /** 'open' before the end, undefined for an unknown child. */
   end(child: string): ChildEnd | 'open' | undefined {
     const { family, children, moreChildren } = this.#buffer.snapshot
     const { finished = [], failed = [], cancelled = [] } = family ?? {}

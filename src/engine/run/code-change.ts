@@ -1,12 +1,10 @@
-// Finds differences between the steps and waits that a function asks for and the kept ones of earlier runs.
-
 import type { CodeChange } from '../../core/code-change.ts'
 import { durationText } from '../../core/time.ts'
 import { Terminal } from '../../core/worker.ts'
 
 export type OnCodeChange = 'fail' | 'warn' | 'ignore'
 
-/** The record of a wait. `on`: the port or channel; `ms`: the length or timeout; `class`: the class that was called. */
+/** `on`: the port or channel; `ms`: the length or timeout; `class`: the class that was called. */
 export type Waited = {
   kind: 'sleep' | 'waitFor' | 'callWorker' | 'each'
   until?: number
@@ -18,47 +16,40 @@ export type Waited = {
   next?: number
 }
 
-/** The members of a record that have to be the same when a function asks for it again. */
 export type Asked = Pick<Waited, 'kind' | 'on' | 'ms' | 'class'>
 
-/** Why a function that keeps records may take another path than before: it then is not required to ask for all of them. */
+/** The function may take another path than before, so it need not ask for all of its records. */
 export const FREE = '~~free'
 
 const NESTED = /\[\d+\]\//g
 
-/** The kept answer of a patch. `at`: when the run began that answered it. */
 export type Patch = { kind: 'patched'; is: boolean; at: number }
 
 const PATCH = /^~(?:.*\[\d+\]\/)?~patched:/s
 
-/** @example patchKey('', 'audit') // '~~patched:audit' */
 export const patchKey = (scope: string, id: string): string => `${scope || '~'}~patched:${id}`
 
 export const patchIn = (key: string): string | undefined => (PATCH.test(key) ? key.replace(PATCH, '') : undefined)
 
-/** A patch as its author knows it: `audit`, `audit in month[0]`; undefined for records of steps and waits. */
+/** `audit`, `audit in month[0]`; undefined for records of steps and waits. */
 export function patchText(key: string): string | undefined {
   const id = patchIn(key)
   return id === undefined ? undefined : id + placed(key.slice(0, -id.length)).where
 }
 
-/** True for a record of a step or a wait, which a function has to ask for again. */
 export const isRecord = (key: string): boolean => key !== FREE && !PATCH.test(key)
 
-/** False for a record of another branch or turn. Each other record is before or after a given line of the scope. */
 export function isAlong(scope: string, key: string): boolean {
   for (const { index, 0: own } of scope.matchAll(NESTED))
     if (key.startsWith(`${scope.slice(0, index)}[`) && !key.startsWith(scope.slice(0, index + own.length))) return false
   return true
 }
 
-/** True for a record of a scope itself, false for records of branches and turns inside. */
 export function isOf(scope: string, key: string): boolean {
   if (!isRecord(key) || !key.startsWith(scope)) return false
   return (scope === '' && !key.startsWith('~')) || key.slice(scope.length).search(NESTED) < 0
 }
 
-/** A key as its author knows it: `step "charge"`, `sleep#1 in parallel#1[0]`. */
 function placed(key: string): { name: string; where: string } {
   const at = [...key.matchAll(NESTED)].at(-1)
   const end = at ? at.index + at[0].length : 0
@@ -73,7 +64,6 @@ export const stepText = (key: string): string => {
   return `step ${quoted(name)}${where}`
 }
 
-/** A wait in words. @example waitText('~sleep#1', { kind: 'sleep', ms: 3_600_000 }) // 'sleep#1 (sleep of 1h)' */
 export function waitText(key: string, { kind, on, ms, class: name }: Asked): string {
   const place = placed(key)
   const length = ms === undefined ? '' : durationText(ms)
@@ -86,7 +76,6 @@ export function waitText(key: string, { kind, on, ms, class: name }: Asked): str
   return `${place.name}${place.where} (${what[kind]})`
 }
 
-/** True if a wait is kept under its kind and position. @example isUnnamed('~sleep#1', { kind: 'sleep' }) // true */
 export function isUnnamed(key: string, { kind, on, class: called }: Asked): boolean {
   const position = placed(key).name.match(/^(.*)#\d+$/s)
   return position !== null && position[1] === (kind === 'waitFor' ? on : kind === 'callWorker' ? called : kind)
@@ -106,7 +95,6 @@ const REMEDY =
   'if its code changed while the job waited, restore it or put the change behind job.patched, then retry the job; ' +
   'otherwise compute in a step whatever its path and the lengths of its waits depend on'
 
-/** The function of a job took another path than the steps and waits that the job keeps. */
 export class CodeChanged extends Terminal {
   constructor(job: number, { kept, asked }: CodeChange) {
     const now = asked === null ? 'ended without asking for it' : `now asks for ${asked}`
@@ -120,10 +108,7 @@ const DAY = 86_400_000
 /** The longest and the shortest wait, in milliseconds, of a run that older code has returned. */
 const RETURN = { least: 10_000, most: 600_000 }
 
-/**
- * The function is older than a patch that its job has. The run is returned without using an attempt, so that newer code
- * takes it.
- */
+/** The run is returned without using an attempt, so that newer code takes it. */
 export class OlderCode extends Error {
   readonly after: number
 
@@ -138,7 +123,6 @@ export class OlderCode extends Error {
   }
 }
 
-/** A patch that applies to the job and that the run has not requested. `age`: milliseconds since its answer. */
 export type NewerPatch = { id: string; age: number }
 
 type Around = {
@@ -147,7 +131,6 @@ type Around = {
   /** Fails the run, whatever its function catches. */
   refuse: (why: Error) => void
   log: (entry: string) => void
-  /** Receives each change in a rehearsal, whatever the class asks for. */
   noted?: (change: CodeChange) => void
 }
 
@@ -171,7 +154,6 @@ export class CodeWatch {
     await new Promise(() => undefined)
   }
 
-  /** @throws if the function ended without asking for a record. */
   end(kept: string, newer?: NewerPatch): void {
     const error = this.#errorOf({ kept, asked: null }, newer)
     if (error) throw error
@@ -186,7 +168,6 @@ export class CodeWatch {
     log(error.message)
     return undefined
   }
-  /** Returns whether the class wants to know of a change that was not reported before. */
   #isNew(change: CodeChange): boolean {
     const { mode, noted } = this.#around
     if (this.#reported.has(change.kept)) return false

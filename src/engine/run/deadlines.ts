@@ -4,7 +4,6 @@
 const LONGEST = 2 ** 31 - 1
 
 export type Deadlines = {
-  /** The returned function cancels the call. */
   add: (ms: number, over: () => void) => () => void
 }
 

@@ -1,5 +1,3 @@
-// Executor: performs one claimed job in the place that serves its class, and returns the outcome to commit.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
@@ -37,7 +35,6 @@ export type ExecutorOptions = {
   now: () => number
   /** A monotonic clock in milliseconds. */
   elapsed?: () => number
-  /** Absent if isolation is unavailable. */
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
   /** The lane's lease, because progress extends it. */
   lease: number
@@ -79,7 +76,6 @@ export type Usage = {
   calls: Slots
   sent: Sent
   stops: Stops
-  /** Time by which the last run must have ended. Longer runs go to another invocation. */
   ends: number
   handsOn: boolean
 }
@@ -268,10 +264,7 @@ export function createExecutor({
     return undefined
   }
 
-  /**
-   * Returns undefined if the job fits the schema of its class. If only newer code has a schema that it fits, that code
-   * has to run it.
-   */
+  /** Undefined if it fits. If only newer code has a schema that it fits, that code has to run it. */
   async function misfit(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
     const { queue, class: name, schema: built } = lent.document
     const skew = skewOf(found, name, built)
@@ -314,8 +307,8 @@ export function createExecutor({
   }
 
   /**
-   * Returns what to commit for one run, or undefined if another worker will do it. `asked` is the time of the claim
-   * request, because a rate counts from the start of the run.
+   * Undefined if another worker will do it. `asked` is the time of the claim request, because a rate counts from the
+   * start of the run.
    */
   async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked, trace }: RunOptions = {}) {
     const { queue, class: name } = lent.document
@@ -363,7 +356,6 @@ export function createExecutor({
     const perform = async (): Promise<RunReport | undefined> => {
       const began = elapsed()
       settled = await runUnseen(lent, { ...options, trace })
-      // The lane that asked for an isolated run reports it.
       if (options.alone && trace) tracer!.send(trace.spans)
       if (!settled || options.alone) return undefined
       settled.report = reportOf(start, settled, elapsed() - began, store.vault)
@@ -384,7 +376,6 @@ export function createExecutor({
     }
   }
 
-  /** Damaged jobs have failed. */
   async function sound(lent: ClaimedJob[]): Promise<ClaimedJob[]> {
     const faulty = lent.filter(({ fault }) => fault)
     if (faulty.length === 0) return lent

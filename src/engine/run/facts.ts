@@ -1,5 +1,3 @@
-// Facts about the job and run for its function.
-
 import { decodeValue } from '../../core/codec/value.ts'
 import { lastingName } from '../../core/lasting.ts'
 import type { Snapshot, Wiring } from '../../core/run.ts'
@@ -9,7 +7,6 @@ import { checkedBy, type Name, type Shapes } from './values.ts'
 
 type Given = { args: Shapes['args']; env?: unknown; namespace?: string; stop: { readonly signal: AbortSignal } }
 
-/** A job at the start of its run or at the last checkpoint. */
 export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
   readonly id: number
   readonly #run: { readonly snapshot: Snapshot }
@@ -63,7 +60,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
   get createdBy(): string {
     return this.#run.snapshot.job.createdBy
   }
-  /** Labels of the job; give them to its children with `labels: job.labels`. */
+  /** Labels of the job. */
   get labels(): Record<string, string> {
     return this.#run.snapshot.job.labels ?? {}
   }
@@ -97,15 +94,12 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return Object.keys(this.#run.snapshot.out).sort() as Name<Out>[]
   }
 
-  /** The children at the start of the run, about a thousand at most; see `allChildren`. */
+  /** The children at the start of the run, at most about a thousand. */
   get children(): Snapshot['children'] {
     return this.#run.snapshot.children
   }
 
-  /**
-   * For a job that follows its children: its inputs with wires, and ports of children with wires, values or a
-   * default.
-   */
+  /** Only for a job that follows its children. */
   get wires(): Wiring[] {
     return this.#run.snapshot.wires ?? []
   }

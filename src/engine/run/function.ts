@@ -1,5 +1,3 @@
-// Runs a function with a snapshot: startup, perform or shutdown, within its timeout.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { Changes, RunError, Snapshot } from '../../core/run.ts'
@@ -18,7 +16,6 @@ class Timeout extends Error {
   readonly reason = 'timeout'
 }
 
-/** Never throws. */
 function detailOf(error: unknown): Encoded | undefined {
   const isObject = typeof error === 'object' && error !== null
   const detail = isObject && !(error instanceof Error) ? error : (error as { detail?: unknown } | null)?.detail
@@ -83,9 +80,7 @@ class Stop {
   }
 }
 
-/**
- * Settles with the first end or failure. Rejects at the timeout and aborts the signal, so that the function can stop.
- */
+/** Rejects at the timeout and aborts the signal, so that the function can stop. */
 function within<T>(
   ms: number,
   deadlines: Deadlines,
@@ -119,11 +114,9 @@ function within<T>(
 }
 
 /**
- * Returns the changes of the run. A failed run changes nothing, but keeps its counts and log entries.
+ * A failed run changes nothing, but keeps its counts and log entries.
  *
- * @throws LostRun or OlderCode if the run has to be given to another worker.
- *
- * @example const changes = await perform(zip, snapshot, tools)
+ * @throws LostRun or OlderCode if another worker has to take the run
  */
 export async function runFunction(
   worker: Worker,

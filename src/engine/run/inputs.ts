@@ -1,5 +1,3 @@
-// Input ports of a run: the values it read, and values beyond the snapshot, fetched on demand.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Changes } from '../../core/run.ts'
@@ -31,17 +29,16 @@ export class Inputs {
     this.#during = during
   }
 
-  /** True if one of the ports read together has a value and another has none. The run ends and waits. */
+  /** One of the ports read together has a value and another has none: the run ends and waits. */
   get isPartial(): boolean {
     return this.#isPartial
   }
 
-  /** True if only changed defaults were read. Then writes become defaults, too. */
+  /** Then writes become defaults, too. */
   get defaultsOnly(): boolean {
     return this.#defaultsOnly
   }
 
-  /** Number of waiting values without defaults. */
   size(port: string): number {
     this.#buffer.look()
     const queue = this.#queue(port)
@@ -56,7 +53,6 @@ export class Inputs {
     return this.size(port) > 0 || this.default(port) !== undefined
   }
 
-  /** Returns the oldest value, or the default. */
   async read(port: string): Promise<Encoded | undefined> {
     this.#buffer.open()
     const item = await this.take(port)
@@ -112,7 +108,6 @@ export class Inputs {
     this.#buffer.remember(memo, seen)
   }
 
-  /** Changed defaults count as no read. */
   #readDefault(port: string): Encoded | undefined {
     const value = this.default(port)
     if (value !== undefined && !this.#defaultsOnly) this.#buffer.log.readDefault(port)

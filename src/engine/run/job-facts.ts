@@ -1,5 +1,3 @@
-// Facts about a job: its options, its blockers and its holder.
-
 import type { Spent } from '../../core/cost.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
@@ -7,13 +5,12 @@ import { LANE_MARK } from '../../redis/store.ts'
 import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
 
 const DAY = 86_400_000
-/** The same as in lib/job/ending.lua: how long an ended job is kept by default. */
+/** As in lib/job/ending.lua. */
 const RETAIN = DAY
 const RETAIN_FAILED = 30 * DAY
 
 const untils: Record<string, JobUnique['until']> = { '1': 'deleted', s: 'started', b: 'started' }
 
-/** The last line of a scope, after the queue and the class. */
 const keyOf = (scope: string): string => scope.slice(scope.lastIndexOf('\n') + 1)
 
 function uniqueOf({ uniqueScope, timedUniqueScope, uniqueHeld }: JobRecord): JobUnique | null {
@@ -35,14 +32,13 @@ export function runOf(doc: JobRecord): RunFacts | null {
 
 const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
 
-/** Number of failed or lost runs that are kept by default (lib/run/leases.lua). */
+/** As in lib/run/leases.lua. */
 const FAILURES_KEPT = 10
 
-/** Newest first: the kept runs, and the last one from the record. */
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
   lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
 
-/** Adds up the known runs. A total over all runs would cost each run of each job; `history` keeps more. */
+/** Known runs only: a total over all would cost each run of each job. */
 export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   const runs = runLines(doc, kept).map(pastRunOf)
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
@@ -54,7 +50,6 @@ export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   return { runs: runs.length, took, commits, whole }
 }
 
-/** Null if the job has not ended or data can still wake it. */
 function keptUntil(doc: JobRecord): number | null {
   const status = statusOf(doc)
   const wakes = Object.keys(doc).some((name) => name.startsWith('i:') && !doc[name as `i:${string}`]!.endsWith(',d'))
@@ -65,11 +60,7 @@ function keptUntil(doc: JobRecord): number | null {
 
 const linesOf = (text: string | undefined): string[] => text?.split('\n').filter(Boolean) ?? []
 
-/**
- * Returns the facts. `ownLimit` is the limit of its class, which the record does not hold.
- *
- * @example factsOf(document, { now: Date.now() }).waitingAt // 'group:mail'
- */
+/** `ownLimit` is the limit of its class, which the record does not hold. */
 export function factsOf(doc: JobRecord, { now, ownLimit }: { now: number; ownLimit?: string }): JobFacts {
   return {
     limits: [...linesOf(doc.limits), ...(ownLimit ? [ownLimit] : [])],

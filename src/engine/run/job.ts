@@ -1,5 +1,3 @@
-// The job that a function receives: a snapshot from the start of the run, and everything it can read and do.
-
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { mapValues } from '../../core/map-values.ts'
 import type { Adoptable } from '../../core/plan.ts'
@@ -55,11 +53,10 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   readonly #tools: JobTools
   readonly #buffer: RunBuffer
   readonly #parts: RunParts
-  /** Start time, by the clock of its waits. */
+  /** By the clock of its waits. */
   readonly #began: number
   #helpers: Steps | undefined
   #shown = 0
-  /** The ending that the function asked for and must return. */
   #asked: Ending['end'] | undefined
 
   constructor(worker: Shapes, snapshot: Snapshot, tools: JobTools, stop: { readonly signal: AbortSignal }) {
@@ -87,7 +84,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     ))
   }
 
-  /** Receives the end of the run if everything left in its function waits. Set before the function begins. */
   set paused(told: Paused) {
     this.#parts.paused = told
   }
@@ -405,7 +401,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }
 
-  /** Ends the run for its function. Returns log entries since the last commit, which a failed run keeps. */
   close(): Op[] {
     this.#buffer.close()
     return this.#buffer.logs
@@ -415,7 +410,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#checked('in', port, decodeValue(data)) as Value<In, P>
   }
 
-  /** A value that does not match the schema fails the run for good. */
   #checked(dir: 'in' | 'out', port: string, value: unknown): unknown {
     return checkedValue(this.#shapes, dir, port, value, `job ${this.id}`)
   }

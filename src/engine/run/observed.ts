@@ -1,5 +1,3 @@
-// A promise that knows whether it is awaited.
-
 /** `await`, `then`, `catch`, `Promise.all` and `Promise.race` all call `then`. */
 export class Observed<T> extends Promise<T> {
   isObserved = false

@@ -1,5 +1,3 @@
-// Options of the jobs that a function creates.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { checkedLabels, readRetry } from '../../core/definition.ts'
 import type { Labels } from '../../core/labels.ts'

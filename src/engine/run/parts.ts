@@ -1,4 +1,4 @@
-// Parts of a run except its buffer. Each is created on first use, because creating all costs more than a short run.
+// Each part is created on first use, because creating all costs more than a short run.
 
 import type { Changes } from '../../core/run.ts'
 import { Terminal } from '../../core/worker.ts'
@@ -11,7 +11,6 @@ import { StepStore } from './step-store.ts'
 import { createSuspension, type Paused, type Suspension, turn } from './suspension.ts'
 import type { JobTools, Rehearsal } from './tools.ts'
 
-/** Ignores waits of a job that has not begun. */
 const nobody: Paused = { ended: () => undefined, refused: () => undefined }
 
 function rehearsalEnd({ reached }: Rehearsal, what: string): Error {
@@ -20,7 +19,6 @@ function rehearsalEnd({ reached }: Rehearsal, what: string): Error {
 }
 
 export class RunParts {
-  /** Receives the end of the run if everything left in its function waits. */
   paused = nobody
   readonly #buffer: RunBuffer
   readonly #tools: JobTools
@@ -102,7 +100,6 @@ export class RunParts {
     this.#children?.clear()
   }
 
-  /** Wraps a waiting helper, to find at the end whether the function awaited it. */
   waiting<T>(helper: string, work: Promise<T>): Promise<T> {
     const observed = this.guarded(work)
     observed.helper = helper
@@ -110,7 +107,6 @@ export class RunParts {
     return observed
   }
 
-  /** Notes the span of an action, if the run has a trace. */
   traced<T>(name: string, action: () => T | Promise<T>): () => T | Promise<T> {
     const { trace } = this.#tools
     return trace ? () => trace.span(name, action) : action
@@ -126,7 +122,6 @@ export class RunParts {
     return observed
   }
 
-  /** @throws if a step is not awaited, or if the function returned without awaiting a wait. */
   allAwaited(isPaused: boolean): void {
     this.#steps?.allAwaited()
     if (!isPaused) this.#awaited(() => true)
@@ -140,7 +135,6 @@ export class RunParts {
       )
   }
 
-  /** @throws if the function returned without asking for a stored step or wait. */
   async allAsked(): Promise<void> {
     const { run, steps, moreSteps } = this.#buffer.snapshot
     if (run.reason === 'shutdown') return

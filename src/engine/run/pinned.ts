@@ -1,5 +1,3 @@
-// Runs of pinned jobs, which another version of the code performs. Until it answers, the job waits.
-
 import { readObject } from '../../core/readable.ts'
 import { NO_VERSION } from '../../core/reasons.ts'
 import { outcomeSent, type RunOutcome } from '../../redis/changes.ts'
@@ -14,7 +12,6 @@ import type { Versions } from '../remote/versions.ts'
 /** Milliseconds until the next call of a version that did not answer. */
 const WAIT = { least: 10_000, most: 600_000 }
 
-/** A part of the stored error of a job whose version does not answer, since that time. */
 type VersionError = { code?: string; version?: string; since: number }
 
 /** After a failed run, the next one checks the breaker first. */
@@ -24,7 +21,6 @@ export const hasFailed = ({ document }: ClaimedJob): boolean =>
 type Parts = { store: Store; versions: Versions; breakers: CircuitBreakers }
 
 export function createPinned({ store, versions, breakers }: Parts) {
-  /** The longer a version has been silent, the longer the job waits. */
   function wait(lent: ClaimedJob, silence: string): RunOutcome {
     const { pinnedTo: version, lastError } = lent.document
     const last = readObject<VersionError>(lastError)
@@ -37,7 +33,6 @@ export function createPinned({ store, versions, breakers }: Parts) {
   return {
     wait,
 
-    /** The version or address on which the job continues if this run begins to wait. */
     pinOf({ document }: ClaimedJob, { definition: { pin, push: address }, local }: Registered): string | undefined {
       if (!pin) return undefined
       return local ? versions.own : (document.pinnedTo ?? address?.url)

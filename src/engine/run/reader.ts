@@ -1,5 +1,3 @@
-// Reads what did not fit in the snapshot of a run.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Snapshot } from '../../core/run.ts'
 import { shownItem } from '../../redis/item.ts'
@@ -10,7 +8,6 @@ const PAGE = 1_000
 
 type PortOf = { id: number; dir: 'in' | 'out'; port: string }
 
-/** Reads a hash to its end. The members of a page replace earlier ones. */
 async function scanned<P extends { cursor: string }, V>(
   read: (cursor: string) => Promise<P>,
   membersOf: (page: P) => Record<string, V>,

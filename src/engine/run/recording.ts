@@ -1,5 +1,3 @@
-// Records what a run reads and changes, for classes that keep values.
-
 import { parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import type { Encoded } from '../../core/codec/value.ts'
@@ -15,7 +13,6 @@ const closedParts = closedIn(recordedRun)
 
 export const keepsValues = ({ history }: Worker): boolean => typeof history === 'object' && history.values
 
-/** Calls whose answers are not recorded. */
 const beyond = {
   page: 'more values of a port',
   peek: 'values of children',
@@ -34,7 +31,6 @@ export class Recording {
     this.#snapshot = snapshot
   }
 
-  /** The same tools, with a note of each commit and of each answer that is not recorded. */
   watched(tools: JobTools): JobTools {
     const noting =
       (name: keyof typeof beyond) =>

@@ -1,5 +1,3 @@
-// Reports of runs for hooks, logs and the terminal of `sidejob dev`.
-
 import type { RunError } from '../../core/run.ts'
 import { refusalIn } from '../../redis/answers.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
@@ -7,14 +5,12 @@ import type { ClaimedJob } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
 import type { RunTrace } from '../trace/tracer.ts'
 
-/** `version`: of the deployed code, such as a commit; absent if unknown. */
 export type RunStart = {
   job: number
   queue: string
   class: string
   attempt: number
   version?: string
-  /** Ids of its span, if its trace is sampled. */
   trace?: string
   span?: string
 }
@@ -25,7 +21,7 @@ export type RunStart = {
  */
 export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
-  /** Length in milliseconds. */
+  /** Milliseconds. */
   ms: number
   /** Milliseconds until the next attempt. */
   retryIn?: number
@@ -43,7 +39,6 @@ export const startOf = ({ id, document }: ClaimedJob, version?: string, trace?: 
   ...(trace && { trace: trace.traceId, span: trace.runSpan }),
 })
 
-/** @example const report = reportOf(startOf(lent), settled, 12, store.vault) */
 export function reportOf(start: RunStart, { end, words }: RunOutcome, ms: number, { show }: Vault): RunReport {
   const report = { ...start, ms: Math.round(ms) }
   if (end !== 'failed') return { ...report, outcome: end as RunReport['outcome'] }

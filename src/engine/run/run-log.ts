@@ -1,5 +1,3 @@
-// Log entries of a run: groups its reads and ops and adds their context.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Op } from '../../core/run.ts'
 
@@ -14,14 +12,11 @@ const membersOf = (entry: object | string): object => {
 
 export class RunLog {
   readonly #job: number
-  /** Uncommitted ops. Entries go behind them. */
   readonly #ops: () => Op[]
   #from = 0
   #reads: Record<string, number> = {}
   #defaults: Record<string, number> = {}
-  /** Depth of nested groups. Only the end of the outermost ends an entry. */
   #depth = 0
-  /** The next read or op begins a new entry. */
   #isOver = false
   #context: Record<string, unknown> = {}
   #options: WriteOptions = {}
@@ -53,7 +48,6 @@ export class RunLog {
     this.#defaults[port] = (this.#defaults[port] ?? 0) + 1
   }
 
-  /** Begins a new entry if the last one is over, so that readers of the log see what belongs together. */
   begin(): void {
     if (this.#isOver) this.end()
   }
@@ -71,7 +65,7 @@ export class RunLog {
     this.#from = ops.length
   }
 
-  /** At a commit: records default reads, which nothing else reports. */
+  /** Nothing else reports default reads. */
   collect(): void {
     if (this.#hasDefaults) this.end()
   }

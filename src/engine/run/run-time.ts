@@ -1,5 +1,4 @@
-// Usual run time per class. A longer run may have waited in a busy isolate or on its way before it reached its target,
-// so a rate counts it from later.
+// A longer run may have waited in a busy isolate before it reached its target, so a rate counts it from later.
 
 const MOST = 75
 /** A class may become this much slower from batch to batch and still count as usual. */
@@ -9,8 +8,6 @@ type Pace = { asked: number; least: number; usual: number }
 
 /**
  * Remembers the fastest run of each batch. Runs of one batch wait together, so they are not compared with each other.
- *
- * @example const pace = createPace(); pace.excess('queue/class', asked, elapsed() - asked) // 0 … 75 ms
  */
 export function createRunTimes() {
   const paces = new Map<string, Pace>()
@@ -20,7 +17,6 @@ export function createRunTimes() {
   }
 
   return {
-    /** Returns how much longer than usual a run took. The first batch has no usual time. */
     excess(name: string, asked: number, took: number): number {
       let pace = paces.get(name)
       if (!pace || asked > pace.asked) {

@@ -1,4 +1,4 @@
-// Jobs as viewers see them: redacted values are masked. Runs, and callers that take a value, get the original.
+// Runs, and callers that take a value, get the original.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { mapValues } from '../../core/map-values.ts'
@@ -16,7 +16,6 @@ export function shownPort(record: JobRecord, dir: 'i' | 'o', port: string, view:
   return { ...view, default: redacted(view.default, redactedPathsOf(record), sides[dir], port) }
 }
 
-/** @example shownPortOf(record, 'i', 'orders', 3, 1).size // 2 */
 export const shownPortOf = (...[record, dir, port, pushed, taken]: Parameters<typeof portView>): PortView =>
   shownPort(record, dir, port, portView(record, dir, port, pushed, taken))
 
@@ -56,12 +55,11 @@ export function shownJob(
 
 type Part = Parameters<typeof redacted>[2]
 
-/** A value that the deployment cannot open. */
 const isUnopened = (value: Encoded): boolean => value.startsWith('{"$sealed":"~f')
 
 /**
- * The snapshot without redacted values. `masked` names the parts that miss one, or that the deployment cannot open.
- * `heirs` are the records of its ended children.
+ * `masked` names the parts that miss a value, or that the deployment cannot open. `heirs` are the records of ended
+ * children.
  */
 export function shownSnapshot(
   snapshot: Snapshot,

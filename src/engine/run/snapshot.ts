@@ -1,5 +1,3 @@
-// Snapshots of claimed jobs for runs, and views for people.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { missing } from '../../core/errors.ts'
 import { readLabels } from '../../core/labels.ts'
@@ -102,7 +100,6 @@ export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Row<'wi
       : [...wires.matchAll(ends)].map(([, id, to, name]) => ({ job: Number(id), dir: dirOf(to!), port: name! })),
 })
 
-/** The job's own timeout replaces the timeout of the class. `schema`: the hash of its schemas, for other programs. */
 export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): Snapshot {
   const { document: doc } = lent
   const children = childrenOf(lent.children)

@@ -1,5 +1,3 @@
-// Results of steps and waits of a function, from this run and earlier ones.
-
 import type { CodeChange } from '../../core/code-change.ts'
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { Terminal } from '../../core/worker.ts'
@@ -24,12 +22,9 @@ import type { JobTools } from './tools.ts'
 type Around = {
   during: <T>(work: () => Promise<T>) => Promise<T>
   checkpoint: () => Promise<void>
-  /** @throws if the function has not awaited an answer that decides about its path. */
   answersAwaited: () => Promise<void>
   watch: CodeWatch
-  /** Ends the run before something new. Absent unless the run is a rehearsal. */
   end?: (what: string) => void
-  /** Records that replace the actions of new steps and waits in a replay. */
   results?: ReadonlyMap<string, Encoded>
 }
 
@@ -42,7 +37,6 @@ export class StepStore {
   #steps: Map<string, Encoded>
   #more: boolean
   #asked = new Set<string>()
-  /** Answers of patches by key, with their scopes, until a later record is stored with them. */
   #answers = new Map<string, { scope: string; patch: Patch }>()
   /** Scopes of `parallel` that an error ended early. Their other branches need not ask for everything. */
   #abandoned: string[] = []
@@ -65,7 +59,6 @@ export class StepStore {
     return this.#steps.get(key)
   }
 
-  /** `ms` is the length of the step. */
   keep(name: string, value: unknown, ms?: number): Encoded {
     this.#keepAnswers(name)
     const kept = this.#store(name, value, ms)
@@ -77,7 +70,6 @@ export class StepStore {
     return new Map([...this.#steps].filter(([key]) => isRecord(key) && !this.#asked.has(key)))
   }
 
-  /** Answers whether a scope comes to the line of a patch for the first time. */
   async patched(scope: string, id: string): Promise<boolean> {
     if (typeof id !== 'string' || id === '') throw new Terminal(`expected the id of a patch, got ${JSON.stringify(id)}`)
     const key = patchKey(scope, id)
@@ -100,7 +92,6 @@ export class StepStore {
     for (const key of this.#answers.keys()) if (key.startsWith(prefix)) this.#answers.delete(key)
   }
 
-  /** Runs `action` once. Its result is committed and returned by every later call. */
   async once<T>(scope: string, name: string, action: () => T | Promise<T>): Promise<T> {
     this.#buffer.open()
     this.#underWay.add(name)
@@ -108,8 +99,8 @@ export class StepStore {
   }
 
   /**
-   * Called before a function does something new in a scope or waits there. By then it has asked for all stored
-   * records of the scope, unless its code changed. `newKey` is absent if it waits on, or if it only opens a scope.
+   * By then the function has asked for all stored records of the scope, unless its code changed. `newKey` is absent
+   * if it waits on, or if it only opens a scope.
    */
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
@@ -128,19 +119,16 @@ export class StepStore {
     return this.#around.watch.report(change, this.#newer())
   }
 
-  /** An error of a branch ends the `parallel` of these scopes. */
   abandon(prefix: string): void {
     this.#abandoned.push(prefix)
   }
 
-  /** @throws if a step is not awaited. */
   allAwaited(): void {
     const [step] = this.#underWay
     if (step !== undefined)
       throw new Terminal(`step ${step} was not awaited: its work would be lost; expected "await job.step(…)"`)
   }
 
-  /** @throws if the function returned without asking for a record. */
   async allAsked(): Promise<void> {
     const missing = await this.#missing((key) => !this.#abandoned.some((prefix) => key.startsWith(prefix)))
     if (missing !== undefined) this.#around.watch.end(this.#textOf(missing), this.#newer())
@@ -176,10 +164,7 @@ export class StepStore {
     this.#more = false
   }
 
-  /**
-   * Returns a record that this run has not requested. Prefers a step if the new thing is a step. Concurrent chains
-   * have until the next turn of the event loop to ask. `asked` is absent at the end of the function.
-   */
+  /** Prefers a step if the new thing is a step. `asked` is absent at the end of the function. */
   async #missing(concerns: (key: string) => boolean, asked?: string): Promise<string | undefined> {
     if (!this.#around.watch.isOn) return undefined
     await this.#readAll()
@@ -189,7 +174,6 @@ export class StepStore {
       return keys.find((key) => asked?.startsWith('step ') === this.#textOf(key).startsWith('step ')) ?? keys[0]
     }
     if (find() === undefined) return undefined
-    // Nothing new begins from here on.
     this.#isOver = asked === undefined
     await this.#around.during(turn)
     return find()
@@ -221,7 +205,6 @@ export class StepStore {
     return kept
   }
 
-  /** Returns the youngest patch that applies to the job and that this run has not requested. */
   #newer(): NewerPatch | undefined {
     const now = this.#buffer.snapshot.run.startedAt
     const patches = [...this.#steps].flatMap(([key, kept]) => {
@@ -232,7 +215,6 @@ export class StepStore {
     return patches.sort((a, b) => a.age - b.age)[0]
   }
 
-  /** The next run may take another path without a code change. */
   get #isFree(): boolean {
     return this.#hasFailed || this.#buffer.isFree
   }

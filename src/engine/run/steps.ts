@@ -1,6 +1,3 @@
-// Helpers of functions: each stores its result under a key, so that the next run of the function receives it at once
-// and continues after it.
-
 import type { CodeChange } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Op } from '../../core/run.ts'
@@ -17,14 +14,12 @@ export type RunAccess = {
   now: () => number
   kept: (key: string) => Promise<Encoded | undefined>
   keep: (key: string, value: unknown) => void
-  /** Known records that this run has not requested. */
   unasked: () => Map<string, Encoded>
   patched: (scope: string, id: string) => Promise<boolean>
   forget: (prefix: string) => void
   once: <T>(scope: string, key: string, action: () => T | Promise<T>) => Promise<T>
-  /** Called before something new in a scope. Never settles if the run fails because its code changed. */
+  /** Never settles if the run fails because its code changed. */
   beforeNew: (scope: string, asked: string, newKey?: string) => Promise<void>
-  /** An error ended the branches with this prefix. */
   abandon: (prefix: string) => void
   /** A stored wait differs from the requested one. Never settles if the run fails. */
   report: (change: CodeChange) => Promise<void>
@@ -33,13 +28,11 @@ export type RunAccess = {
   spawn: (name: string, worker: { queue?: string; class: string }, options: SpawnOptions) => void
   commit: () => Promise<void>
   checked: (port: string, value: unknown) => unknown
-  /** Takes the next value of an input port, if there is one. */
   take: (port: string) => Promise<{ data: Encoded } | undefined>
-  /** An ended child; 'open' before its end, undefined if it does not exist. */
+  /** 'open' before its end, undefined if it does not exist. */
   heir: (child: string) => ChildEnd | 'open' | undefined
   /** Ends the run when nothing else is in progress. Never settles: the next run returns here. */
   pause: (what: Pause) => Promise<never>
-  /** Includes this use. */
   use: (key: string) => number
   uses: (key: string) => number
 }
@@ -73,7 +66,6 @@ type Called = Exclude<Waited['done'], true | undefined>
 
 const isChannel = (name: string): boolean => name.startsWith('/')
 
-/** Returns the port for the messages of one wait, which no other wait of the job uses. */
 function portFor(key: string): string {
   let hash = 0xcbf29ce484222325n
   for (const byte of new TextEncoder().encode(key))
@@ -119,12 +111,7 @@ export class Steps {
     return this.#desk.once(this.#scope, this.#scope + name, action)
   }
 
-  /**
-   * True if the job comes to this line for the first time with this code, false if an earlier run was past it. The
-   * answer is kept and never changes for the job, or for the branch or turn.
-   *
-   * @example if (await job.patched('audit')) await job.step('audit', () => audit(order))
-   */
+  /** True if the job comes to this line for the first time with this code; the answer never changes. */
   patched(id: string): Promise<boolean> {
     return this.#desk.waiting('patched', this.#desk.patched(this.#scope, id))
   }
@@ -209,8 +196,8 @@ export class Steps {
   }
 
   /**
-   * Calls `turn` for each item of a list, or n times, one after the other. The position is stored and the records of
-   * a turn are removed at its end, so that the last of a thousand turns costs as much as the first.
+   * Calls `turn` for each item of a list, or n times. The records of a turn are removed at its end, so that the last
+   * of a thousand turns costs as much as the first.
    */
   each<T = number>(
     name: string,
@@ -267,7 +254,6 @@ export class Steps {
     return results as Results<B>
   }
 
-  /** Returns the key of a wait and its stored record, which differs from the request only if the code changed. */
   async #wait(kind: string, named: Named, asked: Asked): Promise<{ key: string; known: Waited | undefined }> {
     const desk = this.#desk
     const key = await this.#keyOf(kind, named, (key) => {
@@ -281,8 +267,8 @@ export class Steps {
   }
 
   /**
-   * `~sleep#2` is the second of its kind in this run. A given name is used once. If the function named a wait while
-   * the job waited there, the job keeps it under its position.
+   * `~sleep#2` is the second of its kind in this run. If the function named a wait while the job waited there, the
+   * job keeps it under its position.
    */
   async #keyOf(kind: string, { as, name = as }: Named, isOpen: (key: string) => boolean): Promise<string> {
     const { use, uses, kept } = this.#desk

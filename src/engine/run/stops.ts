@@ -1,5 +1,3 @@
-// Runs that can be asked to stop; their functions see it as `job.signal`.
-
 export type Stoppable = { readonly token: string; stop: (why: Error) => void }
 
 /** A stop by token is rare, so there is no index: strings as keys are slow in workerd. */

@@ -1,12 +1,9 @@
-// Notices when a function only waits, so that its run can end.
-
 import { Ending } from '../../core/worker.ts'
 import type { Pause } from './pause.ts'
 
-/** The next turn of the event loop, by when everything that is ready has gone as far as it can. */
+/** By then everything that is ready has gone as far as it can. */
 export const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 
-/** Receives how the run ends if everything left in it waits, or why it cannot wait. */
 export type Paused = { ended: (ending: Ending) => void; refused: (why: Error) => void }
 
 export function createSuspension({ ended, refused }: Paused) {
@@ -35,7 +32,6 @@ export function createSuspension({ ended, refused }: Paused) {
 
   return {
     refuse: refused,
-    /** Keeps the run from ending during `work`. */
     async during<T>(work: () => Promise<T>): Promise<T> {
       busy++
       beats++

@@ -1,5 +1,3 @@
-// Calls from a job to the engine during a run.
-
 import type { CodeChange } from '../../core/code-change.ts'
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Adoptable } from '../../core/plan.ts'
@@ -12,16 +10,13 @@ declare global {
   }
 }
 
-/** Watches a run that must not act. It ends before the first step or wait that is not kept. */
 export type Rehearsal = {
   reached: (what: string) => void
   changed: (change: CodeChange) => void
-  /** Records of a recorded run by key, which its steps and waits use instead of acting. */
   results?: ReadonlyMap<string, Encoded>
 }
 
 export type JobTools = {
-  /** Commits the work so far under the same lease. */
   checkpoint: (changes: Changes) => Promise<Snapshot>
   page: (port: string, after: number) => Promise<{ values: { data: Encoded; context?: Encoded }[]; more: number }>
   peek: (
@@ -33,16 +28,14 @@ export type JobTools = {
   steps: () => Promise<Record<string, Encoded>>
   children: () => Promise<Snapshot['children']>
   now: () => number
-  /** Prefix of all keys in Redis: identifies the deployment and the tenant. */
+  /** Identifies the deployment and the tenant. */
   namespace?: string
-  /** Variables, secrets and bindings of the deployment. */
   env?: unknown
   rehearsal?: Rehearsal
   /** Absent if the trace of the job is not sampled. */
   trace?: {
     traceparent: string
     span: <T>(name: string, action: () => T | Promise<T>) => Promise<T>
-    /** Links to the run that wrote a value. */
     link: (context: Encoded) => void
   }
 }

@@ -1,8 +1,6 @@
-// Names and values of ports: their types, and validation against the schema of a port.
-
 import { type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
 
-/** Names of ports of one side: any name if there is a `*`. */
+/** Any name if there is a `*`. */
 export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
 /** `any` if the ports of the job are unknown (a plain `Job`). */
 // biome-ignore lint/suspicious/noExplicitAny: a port of an unknown worker holds anything
@@ -14,7 +12,6 @@ export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'onCodeChan
 export const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
   Object.hasOwn(ports, port) ? ports[port] : undefined
 
-/** A mismatch fails the run for good. */
 export function checkedBy(schema: Port['schema'], value: unknown, of: string): unknown {
   if (!schema) return value
   const checked = schema.safeParse(value)
@@ -24,7 +21,6 @@ export function checkedBy(schema: Port['schema'], value: unknown, of: string): u
   throw new Terminal(`${of}${where}: ${issue?.message}`)
 }
 
-/** Parses the value of a port; `of` names its owner. */
 export function checkedValue(shapes: Shapes, dir: 'in' | 'out', port: string, value: unknown, of: string): unknown {
   const ports = shapes[dir] ?? {}
   const { schema }: Port = ownOf(ports, port) ?? ports['*'] ?? {}

@@ -1,5 +1,3 @@
-// Deliveries: jobs for callers that know them by id.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Code } from '../../core/errors.ts'
 import type { ExaminedView } from '../../core/examined.ts'
@@ -12,7 +10,7 @@ import type { DeliveredJob } from './keys.ts'
 
 export type DeliveredFilter = { queue: string; class?: string; status?: Status; cursor?: string }
 
-/** An ended child, as its parent sees it: `left` is its result or its error. */
+/** `left` is its result or its error. */
 export type ChildResult = {
   id: number
   name: string
@@ -32,7 +30,6 @@ export type DeliveryRequest = {
   lease?: number
 }
 
-/** A claimed job as it was before the claim, and its ended children if it waited for them. */
 export type Delivery = { token: string; job: DeliveredJob; family: ChildResult[] }
 
 export type DeliveryEnd = {
@@ -57,22 +54,16 @@ export type DeliveryUpdate = {
   /** `null` removes the repeat. */
   repeat?: Repeat | null
   dueAt?: number | 'same'
-  /** Only if the args are still these. */
   was?: Encoded
   counted?: 'anew'
 }
 
-/**
- * `restored`: Redis returned to older data. `problems`: what Redis or QStash refuses at present, with the remedy;
- * absent if nothing is refused.
- */
+/** `restored`: Redis returned to older data. `problems` is absent if nothing is refused. */
 export type Health = {
   ok: boolean
   redis: boolean
   ms?: number
-  /**
-   * Time of the last recorded tick, of which every second one is recorded; null: none yet. Tenants have no own tick.
-   */
+  /** Every second tick is recorded. Tenants have no own tick. */
   tickAt?: number | null
   tickBy?: Heart | null
   bellAt?: number | null

@@ -1,5 +1,3 @@
-// Views of flows, graphs and wires.
-
 import type { Graph } from '../../core/graph.ts'
 import type { FlowEvent, FlowNodeView, FlowRow, WireView } from '../../core/schemas/flows.ts'
 
@@ -7,7 +5,6 @@ export type { FlowEvent, FlowNodeView, FlowRow, GraphChange, WireView } from '..
 
 export type FlowView = {
   flow: FlowRow
-  /** Hash of the current graph, for `If-Match` of a change. */
   hash: string | null
   undo: number
   /** Time for which events are kept; null if nothing is recorded. */
@@ -27,8 +24,6 @@ export type GraphVersion = {
   graph: Graph
 }
 
-/** A page of events, oldest first. `cursor` is the start of the earlier ones. */
 export type FlowRecord = { keep: number | null; events: FlowEvent[]; cursor: string | null }
 
-/** `match` is the hash of the graph that the change is based on. */
 export type GraphOptions = { preview?: boolean; match?: string }

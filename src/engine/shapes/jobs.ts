@@ -1,5 +1,3 @@
-// Inputs and views of jobs.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { AskedJob } from '../../core/schemas/job-options.ts'
 
@@ -26,26 +24,22 @@ export type Callback = {
   kafka?: { url: string; topic: string }
   headers?: Record<string, string>
   secret?: string
-  /** Delays before the second attempt, the third, … */
   retry?: number[]
   timeout?: number
-  /** A custom body: one of the deployment's payloads and its data. */
   payload?: { as: string; with: Record<string, unknown> }
-  /**
-   * A job that is created by the commit that records the delivery. Its args contain the ended job and the given args.
-   */
+  /** The commit that records the delivery creates this job. Its args contain the ended job. */
   afterwards?: { queue: string; class: string; wait?: number; args?: Record<string, unknown> }
 }
 
-/** The common part of all attempts of a callback. Each has its own signature. */
+/** Each attempt has its own signature. */
 export type CallbackSent = { headers: Record<string, string>; body: string }
 
-/** A job as a caller requests it, checked by its schema, with options that only the engine and its facades set. */
+/** With options that only the engine and its facades set. */
 export type JobInput = Omit<AskedJob, 'repeat' | 'callback' | 'redeliver'> & {
   repeat?: Repeat
   callback?: Callback
   redeliver?: Redeliver
-  /** Uses of `unique` that differ from the default (until the job ends, for every caller). */
+  /** By default until the job ends, for every caller. */
   uniqueness?: { held?: 'deleted'; hit?: 'same parent' | 'ignored' }
   /** A child for the current run of its parent: it is held until that run ends. */
   joins?: boolean

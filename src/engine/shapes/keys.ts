@@ -1,5 +1,3 @@
-// Types of API keys, tenants and the audit log.
-
 import type { Ref } from './jobs.ts'
 import type { JobBase } from './views.ts'
 
@@ -40,12 +38,10 @@ export type AuditEntry = {
 }
 
 export type DeliveredJob = JobBase & {
-  /** Time since which, or from which, it is due. */
   dueAt: number
   slot: number | null
   redeliver: string | null
   deliveries: number
-  /** Its last run had no answer, and it has not been claimed since. */
   unanswered: boolean
   leaseUntil: number | null
   tag: string | null

@@ -1,5 +1,3 @@
-// Types of worker classes, queues, processes and counts.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Labels } from '../../core/labels.ts'
 import type { Retry } from '../../core/retry.ts'
@@ -30,7 +28,6 @@ export type WorkerDefinition = {
   redeliver?: { after: number; max: number }
   labels?: Labels
   shutdown?: boolean
-  /** Schedule of a function, with the alias `cron:<queue>/<class>`. */
   cron?: { expression: string; tz?: string; missed?: 'run' | 'last' | 'skip'; args?: Encoded }
   reach?: Reach
   redact?: string[]
@@ -41,12 +38,11 @@ export type WorkerDefinition = {
 
 export type Preview = { preview?: boolean }
 export type { WorkerUnfit } from '../../core/schemas/workers.ts'
-/** `schema`: hash of its schemas. */
 export type StoredWorker = WorkerDefinition & { schema?: string; unfit?: WorkerUnfit }
 
 /**
- * A registered class. `seen`: the last claim of a named process from its queue, null if there was none or the class
- * is not pulled. `servedBy`: deployments that have its function, and when their classes changed last.
+ * `seen`: the last claim of a named process from its queue, null if none. `servedBy`: deployments that have its
+ * function.
  */
 export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
     schema?: string
@@ -54,7 +50,6 @@ export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
     servedBy: { id: string; at: number; version: string | null }[]
   }
 
-/** A run in progress. `by`: function, pull, or the host of the push worker. */
 export type RunUnderWay = {
   job: number
   queue: string
@@ -64,10 +59,7 @@ export type RunUnderWay = {
   by: string
 }
 
-/**
- * A lane (an invocation that serves a queue until `until`, unless it is renewed), or a named pull worker (`live`:
- * heard within the last minute, or has a run).
- */
+/** `until`: the end of a lane, unless it is renewed. `live`: heard within the last minute, or has a run. */
 export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } & (
   | { kind: 'lane'; until: number }
   | { kind: 'pull'; startedAt: number; seenAt: number; live: boolean; signal: Signal | null }
@@ -75,7 +67,6 @@ export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } 
 
 export type Counts = Record<string, number>
 
-/** Counts of a day (UTC), in total and by queue; `waits` as in `Stats`. */
 export type DayView = { day: string; counts: Counts; queues: Record<string, { counts: Counts; waits?: number[] }> }
 
 export type Stats = {
@@ -83,22 +74,18 @@ export type Stats = {
   /** All runs that ever ended, and how many of them failed. */
   processed: number
   failed: number
-  /** Counts by queue since midnight UTC, and in total. */
   today: Record<string, Counts>
   total: Record<string, Counts>
-  /**
-   * By queue: how many runs of today had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h,
-   * longer.
-   */
+  /** Runs of today that had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, longer. */
   waits: Record<string, number[]>
   days?: DayView[]
   bells?: BellTrouble
 }
 
-/** A limit with waiting jobs, and since when at least one has waited; null if its record does not say. */
+/** `waitedSince`: null if its record does not say. */
 export type WaitedLimit = LimitView & { waitedSince: number | null }
 
-/** Overview in one read. `hasSchedules`: whether any job repeats; present if runs were read. */
+/** `hasSchedules` is present if runs were read. */
 export type Glance = {
   stats: Stats
   series: { step: 'minute' | 'hour'; points: Point[]; more: boolean; queues?: Record<string, Point[]> }
@@ -108,6 +95,5 @@ export type Glance = {
   more: boolean
   health: Health
   hasSchedules: boolean
-  /** True if any kind of error is or was muted; present if runs were read or any job failed. */
   hasMutes: boolean
 }

@@ -1,5 +1,3 @@
-// Views of jobs, ports and results.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
 import type { AskedPatch } from '../../core/schemas/job-options.ts'
@@ -24,7 +22,7 @@ export type { Reason } from '../../core/schemas/why.ts'
 /** `until`: how long the key is held; a throttle has its own time. */
 export type JobUnique = NonNullable<JobView['unique']>
 
-/** Options of a job, what blocks it, and its holder. Durations in milliseconds; null: no own value. */
+/** Milliseconds; null: no own value. */
 export type JobFacts = Pick<
   JobView,
   | 'limits'
@@ -51,7 +49,6 @@ export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & { status?: Status 
 
 export type Item = { data: Encoded; context?: Encoded; default?: true }
 
-/** Which failed jobs are grouped; `muted` includes muted kinds. */
 export type ErrorFilter = {
   queue?: string
   class?: string
@@ -61,7 +58,6 @@ export type ErrorFilter = {
   muted?: boolean
 }
 
-/** Notes on a page of a list, each present if the engine knows it. */
 export type ListNotes = { total?: number; looked?: number; newest?: number }
 
 export type { HistoryJob, HistoryQuery, HistoryRun, HistoryStatus } from '../../core/schemas/history.ts'

@@ -1,12 +1,9 @@
-// Types of `why`.
-
 import type { Status } from '../../core/job.ts'
 import type { Holder, RoomView } from './limits.ts'
 import type { Reason, RunFacts } from './views.ts'
 
 export type WhyLimit = RoomView & { holders: Holder[] }
 
-/** A job and why it does not run; `run` is its holder, if it runs. */
 export type WhyLink = {
   job: number
   class: string

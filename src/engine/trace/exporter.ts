@@ -1,14 +1,13 @@
-// Sends spans to an OTLP/HTTP receiver, after the commit and outside of the answer.
+// Spans are sent after the commit and outside of the answer.
 
 import { type Attributes, otlpOf, type Span } from '../../core/trace.ts'
 
 export type ExporterOptions = {
-  /** Base address, to which `/v1/traces` is added unless it ends so. */
+  /** `/v1/traces` is added unless it ends so. */
   endpoint: string
   headers?: Readonly<Record<string, string>>
   resource: Attributes
   fetch: typeof fetch
-  /** Keeps the invocation alive for work after its answer. */
   defer?: (work: Promise<unknown>) => unknown
   now: () => number
 }

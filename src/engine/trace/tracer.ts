@@ -1,5 +1,4 @@
-// Spans of jobs and runs. Their ids derive from the root job, so a trace needs no data in Redis. Only the caller's
-// `traceparent` is stored.
+// Ids derive from the root job, so a trace needs no data in Redis. Only the caller's `traceparent` is stored.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import {
@@ -52,15 +51,12 @@ function tracedOf({ id, document }: ClaimedJob, seed: string): Traced {
   return { traceId: given?.traceId ?? traceIdOf(`${seed} root ${rootOf(id, document)}${slot}`), given, slot }
 }
 
-/** The spans of one run, which are sent when its commit is accepted. */
 export class RunTrace {
   readonly traceId: string
-  /** Span from the creation of the job to its first run. */
   readonly jobSpan: string
   readonly runSpan: string
   readonly parent: string | undefined
   readonly spans: Span[] = []
-  /** Runs that wrote the values that this run has read, by span. */
   readonly #links = new Map<string, TraceContext>()
   readonly #lent: ClaimedJob
   readonly #derives: boolean
@@ -82,7 +78,6 @@ export class RunTrace {
     this.#began = now()
   }
 
-  /** For requests of this run. */
   get traceparent(): string {
     return this.#header(this.runSpan)
   }
@@ -92,12 +87,11 @@ export class RunTrace {
     return this.#header(this.jobSpan)
   }
 
-  /** For children, if they cannot derive the trace from their root. */
+  /** If they cannot derive the trace from their root. */
   get forChildren(): string | undefined {
     return this.#derives ? undefined : this.ofJob
   }
 
-  /** Performs a part of the run and notes its span. */
   async span<T>(name: string, action: (traceparent: string) => T | Promise<T>, kind: Span['kind'] = 'internal') {
     const start = this.#now()
     const spanId = spanIdOf(`${this.runSpan} ${this.spans.length} ${name}`)
@@ -133,7 +127,6 @@ export class RunTrace {
     return { 'sidejob.job': id, 'sidejob.queue': document.queue, 'sidejob.class': document.class }
   }
 
-  /** The span of the wait for the first run, which contains bell and lane. */
   queued(): Span[] {
     const { document } = this.#lent
     if (!isFirst(document)) return []
@@ -168,7 +161,6 @@ export class RunTrace {
 }
 
 export function createTracer({ seed, share, exporter, now }: TracerOptions) {
-  /** Undefined if the trace is not sampled. */
   function begin(lent: ClaimedJob): RunTrace | undefined {
     const traced = tracedOf(lent, seed)
     const { traceId, given } = traced
@@ -179,7 +171,6 @@ export function createTracer({ seed, share, exporter, now }: TracerOptions) {
   return {
     begin,
     send: exporter.add,
-    /** One lane of a queue, with links to the runs that it performed. */
     lane({ id, queue, began, runs }: { id: string; queue: string; began: number; runs: readonly RunTrace[] }): void {
       if (runs.length === 0) return
       const links = runs.map(({ traceId, runSpan }) => ({ traceId, spanId: runSpan }))
