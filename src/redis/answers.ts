@@ -1,5 +1,5 @@
-// Answers of scripts. Lua writes `return reply.made { jobs = …, rings = … }` and `row_of.ring { queue = …, bell = …
-// }`, and the build turns these into lists in the order of these tables; `answerOf` restores the names.
+// Lua writes `return reply.made { jobs = …, rings = … }`; the build turns it into a list in the order of these tables,
+// and `answerOf` restores the names.
 
 /** The answer to a run whose changes were refused is `refused:CODE why`. */
 export function refusalIn(answer: string): { code: string; message: string } | undefined {
@@ -8,13 +8,9 @@ export function refusalIn(answer: string): { code: string; message: string } | u
 }
 
 export const rows = {
-  /** `at` is absent if the caller must ring now. */
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
-  /**
-   * `document` alone for plain jobs; the text and number of a piece. `fault`: code and message if nothing else could
-   * be read.
-   */
+  /** `document` alone for plain jobs; the text and number of a piece. */
   lent: {
     document: 'text',
     inputs: 'input[]',
@@ -30,10 +26,7 @@ export const rows = {
   },
   input: { port: 'text', items: 'texts' },
   heir: { name: 'text', id: 'number', class: 'text', how: 'text', args: 'some', left: 'some' },
-  /**
-   * A port of a job that follows its children (child '') or of a child, and the targets of its wires. In detail also
-   * its oldest value and its counts.
-   */
+  /** A port of a child, or of the job itself (child ''). */
   wiring: {
     child: 'text',
     side: 'text',
@@ -47,14 +40,12 @@ export const rows = {
   stale: { id: 'number', document: 'text', side: 'texts' },
   fault: { job: 'text', what: 'text' },
 
-  /** A job at rest with what its next run would read. */
   waitingJob: { id: 'number', lent: 'lent?' },
 
   made: { first: 'number', status: 'text', existing: 'flag', count: 'number' },
 
   told: { document: 'text', error: 'some' },
   listed: { id: 'number', document: 'text', side: 'texts', callback: 'told?' },
-  /** Only a whole row has children and a position. */
   inspected: {
     id: 'number',
     document: 'text',
@@ -77,9 +68,8 @@ export const rows = {
     limit: 'some',
   },
   member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
-  /** Empty if there is no such port. */
   waiting: { taken: 'number', items: 'texts', default: 'some', more: 'number' },
-  /** `word`: 'flow' | 'refused' | 'later' (too many children together with the earlier flows). */
+  /** `word`: 'flow' | 'refused' | 'later' (too many children with the earlier flows). */
   flow: {
     word: 'text',
     id: 'number',
@@ -148,7 +138,7 @@ export const rows = {
   next: { job: 'number', class: 'text', priority: 'number', since: 'number', group: 'some', pull: 'flag' },
   counted: { queue: 'text', latest: 'text', before: 'texts' },
   classed: { queue: 'text', texts: 'texts', marks: 'texts', hasHours: 'flag' },
-  /** `error` and `redacts` are of the newest job. `minutes`: minute:count minute:count … */
+  /** `minutes`: minute:count minute:count … */
   kind: {
     kind: 'text',
     class: 'text',
@@ -161,8 +151,8 @@ export const rows = {
     redacts: 'some',
   },
   /**
-   * `unsorted`: number of failed jobs without a known kind. `below`: failed jobs below this id may be missing from the
-   * index (0: all). `hasGap`: the index differs from the failed jobs.
+   * `below`: failed jobs below this id may be missing from the index (0: all). `hasGap`: the index differs from the
+   * failed jobs.
    */
   failing: {
     queue: 'text',
@@ -176,15 +166,14 @@ export const rows = {
 } as const satisfies Record<string, Record<string, string>>
 
 export const replies = {
-  /** `wait`: seconds until a retry. `which`: index of the refused job, `member`: its refused member. */
+  /** `wait`: seconds. `which`: index of the refused job, `member`: its refused member. */
   refused: { code: 'text', message: 'text', wait: 'some', which: 'some', member: 'some' },
   none: {},
 
   /**
    * `word`: 'ok' | 'empty' (the lane has left) | 'warm' (it waits to be called) | 'more' (ask again) | 'full' (no
-   * lane free) | 'stale'. `answers`: of each run; `failed`: number of jobs that failed instead of being leased;
-   * `seen`: number of members that the next claim may skip; `told`: signal for the process; `nextDue`: a time, and
-   * the milliseconds until then.
+   * lane free) | 'stale'. `failed`: jobs that failed instead of being leased. `seen`: members that the next claim may
+   * skip. `nextDue`: a time, and the milliseconds until then.
    */
   committed: {
     word: 'text',
@@ -202,7 +191,6 @@ export const replies = {
   made: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
   again: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
   outdated: { constraints: 'text' },
-  /** `heard`: jobs that received a message. */
   done: { answer: 'texts', rings: 'ring[]', id: 'text', heard: 'texts' },
   repeated: { answer: 'texts' },
   /** The new end of the lease per token, with ! if the job must end; '' if the run is lost. */
@@ -212,19 +200,15 @@ export const replies = {
   /** 0 is the default. */
   settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'text', ageing: 'number' },
   registered: { rings: 'ring[]', changed: 'flag' },
-  /** The current definition differs from the caller's. */
   overtaken: { definition: 'text' },
   repaired: { rings: 'ring[]' },
   told: {},
   breaker: { state: 'text', till: 'moment', failures: 'number' },
 
-  /** `hasKin`: `kin` has the newest children. */
   job: { job: 'inspected?', items: 'texts', hasKin: 'flag', kin: 'listed[]', chain: 'inspected[]' },
-  /** `total`: number of matches, if an index knows it; `newest`: the newest id, if the list continues by ids. */
   jobs: { jobs: 'listed[]', cursor: 'some', total: 'moment', newest: 'moment' },
   tree: { members: 'member[]', more: 'flag' },
   ports: { ports: 'waiting?[]' },
-  /** `seen`: number of requested ids that this page answers. */
   snapshots: { jobs: 'waitingJob[]', seen: 'number' },
   flows: { flows: 'flow[]', now: 'number' },
   limits: { limits: 'limit[]', cursor: 'text' },
@@ -325,11 +309,6 @@ function readerOf(kind: string): Read {
   return (value) => (isMaybe && !(value as Raw | undefined)?.length ? undefined : record(shapeOf(names), value as Raw))
 }
 
-/**
- * Names the values of an answer, which must be one of the script's answers.
- *
- * @example answerOf(['set', [['q', 'bell1', '']]], 'set', 'refused') // { is: 'set', rings: [{ queue: 'q', … }], … }
- */
 export function answerOf<A extends keyof Replies>(raw: unknown, ...names: A[]): { [N in A]: Reply<N> }[A] {
   const [is] = raw as [A]
   if (!names.includes(is)) throw new Error(`a script answered ${is}: expected ${names.join(' or ')}`)

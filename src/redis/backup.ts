@@ -1,5 +1,5 @@
-// Backup of a namespace as lines of JSON, and restore. It uses Redis directly, because a copy is needed when no
-// deployment answers, and no API route should return all keys and values.
+// Uses Redis directly, because a copy is needed when no deployment answers, and no API route should return all keys
+// and values.
 
 import type { Redis } from '@upstash/redis'
 import { SidejobError } from '../core/errors.ts'
@@ -8,27 +8,23 @@ import { IMPORTING } from './faults.ts'
 import { pairsOf } from './flat.ts'
 import { literal } from './keys.ts'
 
-/** Field and value, member and score, or id and entry. */
 type Pairs = [string, string][]
 type Kind = 'string' | 'list' | 'set' | 'hash' | 'zset' | 'stream'
-/** A key without its namespace, or a part of one. `from` is the number of earlier values. */
 export type KeyLine = { key: string; type: Kind; from?: number; value: string | string[] | Pairs; until?: number }
 export type Line =
   | { sidejob: 1; namespace: string; at: number }
   | KeyLine
-  /** Everything before this line is complete. */
   | { cursor: string }
   | { end: { keys: number } }
 
 type Place = { client: Client; namespace: string; now?: () => number }
 
 const PAGE = 200
-/** Approximate size of a request. The vendor allows 10 MB. */
+/** Bytes. The vendor allows 10 MB. */
 const BYTES = 1_048_576
 const MOST = 1_000
 const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
 
-/** Chooses the number of values per request by the size of earlier ones. */
 function createPace() {
   let step = 8
   return {
@@ -42,7 +38,6 @@ function createPace() {
   }
 }
 
-/** Yields everything that scripts may have written, a page of keys at a time, from a cursor on. */
 export async function* exported(
   { client, namespace, now = Date.now }: Place,
   { cursor: begun = '', keys = 0 }: { cursor?: string; keys?: number } = {},
@@ -65,11 +60,6 @@ export async function* exported(
   yield { end: { keys: count } }
 }
 
-/**
- * Namespaces of a database, by the key that the first job of each creates.
- *
- * @example await namespacesIn(client) // ['my-jobs:', 'my-jobs:t:acme:']
- */
 export async function namespacesIn(client: Client): Promise<string[]> {
   const found = new Set<string>()
   let cursor = '0'
@@ -185,12 +175,11 @@ function write(pipeline: Pipeline, key: string, line: KeyLine): void {
   if (line.until) pipeline.pexpireat(key, line.until)
 }
 
-/** Position of an import: its file, whether old data are deleted, and the lines written. */
 type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last: number; times: number }
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
 
-/** Deletes the namespace except for the mark and the schema that blocks isolates. */
+/** Keeps the mark, and the schema that blocks isolates. */
 async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
   for (let cursor = '0', more = true; more; more = cursor !== '0') {
@@ -224,7 +213,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   return { ...fresh, isClear: true }
 }
 
-/** Last step: reserves the ids of the earlier data, and records which are lost. */
+/** Reserves the ids of the earlier data, and records which are lost. */
 async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,
@@ -253,10 +242,7 @@ async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[],
   })
 }
 
-/**
- * Imports a backup into an empty namespace, or over existing data. Isolates answer 503 until it ends. The same call
- * continues an interrupted import. Returns the number of keys and the lost ids.
- */
+/** Isolates answer 503 until the import ends. The same call continues an interrupted import. */
 export async function imported(
   place: Place,
   lines: AsyncIterable<Line>,

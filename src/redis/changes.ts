@@ -1,5 +1,3 @@
-// Turns the changes of a run into ops for its commit.
-
 import { Buffer } from 'node:buffer'
 import { type Encoded, encodeValue } from '../core/codec/value.ts'
 import { limits } from '../core/limits.ts'
@@ -15,22 +13,16 @@ export type RunOutcome = {
   n: number
   end: Changes['end'] | 'released' | 'skipped'
   words: Words
-  /** Also in `words`. */
   slot?: number
-  /** JSON, also in `words`. */
   error?: string
-  /** The queue of a job that fails for good with a known kind of error. */
   failsIn?: string
-  /** The retry, for a run that cannot be committed. */
   again?: () => Words
   logs?: () => Words[]
-  /** For the error of an oversized run. */
   largest?: () => Part | undefined
-  /** Milliseconds from the claim request to the start of the run, by the clock of the lane. */
+  /** Milliseconds from the claim request to the start of the run. */
   late?: number
 }
 
-/** `name`: `state field "x"`, for example. */
 export type Part = { name: string; bytes: number }
 
 export type SentOutcome = Omit<RunOutcome, 'again' | 'logs' | 'largest'> & {
@@ -81,8 +73,8 @@ const publishedItem = (channel: string, data: Encoded, vault: Vault, context?: E
   vault.sealItem(itemText({ data, context, channel }))
 
 /**
- * Words of a publish. `keep`: 1 keeps the message as the channel's last, 0 deletes the kept one. This comes first, so
- * that the script reads it together with the listeners.
+ * `keep`: 1 keeps the message as the channel's last, 0 deletes the kept one. It comes first, so that the script reads
+ * it with the listeners.
  */
 export function publishedWords(
   channel: string,
@@ -145,7 +137,6 @@ const encoders: Omit<Encoder, 'spawn'> = {
   inherit: ({ child }) => ops.inherit({ child }),
 }
 
-/** Returns the words of an op. A spawn needs its class first, so it comes as a NewJob. */
 export const opWords = (op: Exclude<Op, { op: 'spawn' }>, vault: Vault, context?: Encoded): Words =>
   (encoders[op.op] as (op: Op, vault: Vault, context?: Encoded) => Words)(op, vault, context)
 

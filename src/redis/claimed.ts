@@ -1,5 +1,3 @@
-// Claimed jobs, decoded from the answers of scripts.
-
 import { SidejobError } from '../core/errors.ts'
 import { readable } from '../core/readable.ts'
 import type { Row } from './answers.ts'
@@ -8,7 +6,6 @@ import { decodeRecord, type JobRecord, openedRecord, ownInputsOf } from './recor
 import type { ClaimedJob, EndedChild } from './types.ts'
 import { isSealed, type Vault } from './vault.ts'
 
-/** `waiting`: the id of a job that is not claimed. */
 export function lentOf(
   { document: text, inputs, side, steps, family, moreSteps, fault, piece: _, ...lent }: Row<'lent'>,
   vault: Pick<Vault, 'open'>,
@@ -36,11 +33,10 @@ export function lentOf(
 
 const HEX = 16
 const SEQUENCE = 13
-/** Number of values of the last two hexadecimal digits of a sequence. */
 const LOW = 256
 const lowDigits = Array.from({ length: LOW }, (_, n) => n.toString(HEX).padStart(2, '0'))
 
-/** Computes the sequences of a piece from the first, because formatting a number for each is slow. */
+/** Formatting a number for each place is slow. */
 function sequencesFrom(first: string): (place: number) => string {
   const since = Number.parseInt(first, HEX)
   const low = since % LOW
@@ -103,7 +99,6 @@ function faultOf(token: string, error: unknown): NonNullable<ClaimedJob['fault']
     : { code: 'INTERNAL', message: 'the stored data of this job cannot be read: run sidejob doctor' }
 }
 
-/** Turns an unreadable job into a fault of that job only. */
 function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
   try {
     return [lentOf(row, vault)]
@@ -111,13 +106,11 @@ function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
     const document = readable(() => decodeRecord(row.document, [], vault.show))
     const token = document?.token ?? /"tk":"([^"]*)"/.exec(row.document)?.[1] ?? ''
     const fault = faultOf(token, error)
-    // The end of its lease sets it aside.
     if (!document) return []
     return [{ ...bare(Number.parseInt(token, 10)), document, fault }]
   }
 }
 
-/** A job without data outside its document. */
 export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
   lentOrFault(
     {

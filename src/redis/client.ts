@@ -1,5 +1,3 @@
-// Redis over HTTP: scripts by sha, one retry policy, errors without the sent data.
-
 import { Redis } from '@upstash/redis'
 import { isOutage, SidejobError } from '../core/errors.ts'
 import { requestDelay } from '../core/retry.ts'
@@ -10,14 +8,14 @@ import { argumentsOf, type Evaluate, inSources, type Script } from './script.ts'
 export type RedisOptions = {
   url: string
   token: string
-  /** Timeout of one request in milliseconds. */
+  /** Milliseconds. */
   timeout?: number
   attempts?: number
 }
 
 export type Client = {
   evaluate: Evaluate
-  /** Yields messages of a Redis channel until the signal aborts; first '' when the subscription is active. */
+  /** The first message is '', when the subscription is active. */
   listen: (channel: string, signal: AbortSignal) => AsyncIterable<string>
   ask: <T>(command: (redis: Redis) => Promise<T>) => Promise<T>
   fault?: () => SidejobError | undefined
@@ -25,9 +23,8 @@ export type Client = {
 
 type Sending = {
   isSafe?: boolean
-  /** A call by sha: NOSCRIPT is thrown unchanged, so that the caller sends the script. */
+  /** NOSCRIPT is thrown unchanged, so that the caller sends the script. */
   isSha?: boolean
-  /** Maps lines of a script to places in the sources. */
   placed?: (text: string) => string
 }
 
@@ -36,8 +33,8 @@ const named = ['once', 'lane'] as const
 const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 
 /**
- * Creates a client over the vendor's. Scripts are safe to send twice, so a request without an answer is sent again.
- * After a timeout this requires an argument that identifies the call, because Redis may still be executing it.
+ * Scripts are safe to send twice, so a request without an answer is sent again. After a timeout this requires an
+ * argument that identifies the call, because Redis may still be executing it.
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
   const redis = new Redis({

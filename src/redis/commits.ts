@@ -1,5 +1,4 @@
-// Isolates faults: a failing batch is halved until the failing run is found, which then fails with its attempts.
-// Oversized batches are sent in parts.
+// A failing batch is halved until the failing run is found, which then fails with its attempts.
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
@@ -66,10 +65,8 @@ const checked = (run: RunOutcome): RunOutcome => {
 
 const HEAD = 32
 
-/** Units of a run in addition to its ops. */
 const RUN = 10
 
-/** Runs are never split. */
 function pieces(runs: readonly RunOutcome[]): RunOutcome[][] {
   const cut: RunOutcome[][] = [[]]
   let [bytes, units] = [0, 0]
@@ -91,7 +88,7 @@ const blamed: ReadonlySet<string> = new Set(['INTERNAL', 'TOO_LARGE'])
 
 const isBlamed = (error: unknown): error is SidejobError => error instanceof SidejobError && blamed.has(error.code)
 
-/** The answer for a run that cannot even be committed as failed: its lease ends and it is lost. */
+/** For a run that cannot even be committed as failed: its lease ends and it is lost. */
 const uncommitted: CommitAnswer = {
   word: 'ok',
   answers: ['lost'],
@@ -111,7 +108,6 @@ const report = (error: unknown): void => {
   if (!hasCode(error, 'NOT_FOUND')) console.error('sidejob: a log entry could not be kept:', error)
 }
 
-/** `keep` writes log entries of refused runs, and why a run could not be committed. */
 export function isolating(commit: Commit, keep: Keep): Commit {
   const idOf = ({ token }: RunOutcome): string => idIn(token)
 
@@ -131,7 +127,6 @@ export function isolating(commit: Commit, keep: Keep): Commit {
     }
   }
 
-  /** Fails a run that cannot be committed: first with its attempts, then without any of its data. */
   async function asFailed(run: RunOutcome, error: SidejobError): Promise<CommitAnswer> {
     const reason = reasonOf(error)
     const { again: _, logs: __, error: own, ...bare } = run

@@ -1,5 +1,3 @@
-// Translates errors of Redis into errors that name the remedy.
-
 import { type Code, messageOf, SidejobError } from '../core/errors.ts'
 
 /** Schema of a namespace during an import. No version reads it, so no isolate changes the data. */
@@ -8,7 +6,7 @@ export const IMPORTING = '9999'
 type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
 
 const TOKEN = 'UPSTASH_REDIS_REST_TOKEN'
-/** Maximum number of characters of an error that are shown and kept as its cause. */
+/** Characters. */
 const MAX_SHOWN = 200
 
 // The first match counts. Texts are from the vendor's troubleshooting pages and from redis-server.
@@ -58,10 +56,7 @@ const meanings: readonly Meaning[] = [
   },
 ]
 
-/**
- * The text of Redis. The vendor's client appends the whole command with users' data, which is neither shown nor
- * matched.
- */
+/** The vendor's client appends the whole command with users' data. */
 const saidOf = (error: unknown): string => messageOf(error).split(', command was:')[0]!
 
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
@@ -70,7 +65,7 @@ export const isAnswer = (error: unknown): boolean => error instanceof Error && e
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** Error for data of another schema; see lib/runtime/cache.lua. */
+/** See lib/runtime/cache.lua. */
 function schemaError(text: string): SidejobError | undefined {
   const [, found, oldest, newest] = /SCHEMA (\S+), expected (\d+) to (\d+);/.exec(text) ?? []
   if (found === undefined) return undefined
@@ -87,10 +82,7 @@ function schemaError(text: string): SidejobError | undefined {
   )
 }
 
-/**
- * Turns a refusal or silence of Redis into an error for callers. The text of a script is kept as the cause, for the
- * log: it names lines, which `placed` maps to the sources, and may hold user data.
- */
+/** The text of a script is kept only as the cause, for the log, because it may hold user data. */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
   const text = placed(saidOf(error).slice(0, MAX_SHOWN))
   const otherSchema = schemaError(saidOf(error))
@@ -106,11 +98,6 @@ export function faultOf(error: unknown, timeout: number, placed = (text: string)
 
 const REASON_LENGTH = 300
 
-/**
- * Returns the reason for the error of a job, in one line. Only short identifiers remain in quotes.
- *
- * @example reasonOf(error) // 'A script failed in Redis: ERR lib/runtime/numbers.lua:14: table index is NaN'
- */
 export function reasonOf({ code, message, cause }: SidejobError): string {
   if (code !== 'INTERNAL' || !(cause instanceof Error)) return message
   const text = cause.message

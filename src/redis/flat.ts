@@ -1,4 +1,4 @@
-// Flat lists of Redis for hashes and stream entries: name, value, name, value.
+// Name, value, name, value.
 
 export const pairsOf = (flat: readonly unknown[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), String(flat[2 * i + 1])])

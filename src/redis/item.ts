@@ -1,5 +1,3 @@
-// Items: a value with its context, original channel and options.
-
 import type { Encoded } from '../core/codec/value.ts'
 
 export type PortItem = { data: Encoded; context?: Encoded; channel?: string; log?: false; at?: number }
@@ -29,12 +27,8 @@ export function itemOf(text: string): PortItem {
   }
 }
 
-/**
- * The last message of a channel and its size; without the message if it was too long. `counted`: see core/minutes.ts.
- */
 export type LastMessage = { at: number; size: number; counted: string; message?: Encoded; context?: Encoded }
 
-/** `show` opens sealed values. */
 export function lastMessageOf(text: string, show: (item: string) => string): LastMessage {
   const end = text.indexOf('\n')
   const [at, size, counted] = text.slice(0, end).split(',') as [string, string, string]

@@ -2,7 +2,7 @@
 
 import { keptSteps } from '../core/series.ts'
 
-/** Type and content of every kind of key. `~` is the namespace. */
+/** `~` is the namespace. */
 export const kinds = {
   '~jobs:last_id': ['string', 'the last id that was given'],
   '~jobs:highest': ['string', 'the same, in case the other copy is lost'],

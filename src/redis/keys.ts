@@ -1,8 +1,5 @@
-// Names in Redis: keys, and short names of record fields.
-
 import { isOfTenant, namespaceOf } from '../core/tenant.ts'
 
-/** @example literal('a*') // 'a\\*' */
 export const literal = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
 
 /** Scripts build the same keys. */
@@ -93,13 +90,10 @@ const slotOf = (key: string): number => {
   return (hash >>> 0) % SHELVES
 }
 
-/** A number, or a text of a user, in which `^` does not mark a value with its own key. */
+/** `^` in a text of a user does not mark a value with its own key. */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text']
 
-/**
- * Fields of a job's record: long names in TypeScript and Lua sources, short ones in Redis, where every waiting job
- * pays for them.
- */
+/** Short names in Redis, because every waiting job pays for them. */
 export const jobFields = {
   sequence: ['n', 'sequence: microseconds of becoming ready, 13 hex digits'],
   createdAt: ['t', 'createdAt; absent if the sequence holds it', 'number'],
@@ -316,7 +310,6 @@ export const queueFields = {
   pullsUntil: ['pw', 'until when claims of pull workers wait'],
 } as const satisfies Record<string, Field>
 
-/** A repeated request gets the same answer. Its number precedes it. */
 export const laneFields = {
   word: ['w', 'result for the lane'],
   answers: ['a', 'result of each run'],

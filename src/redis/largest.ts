@@ -1,5 +1,3 @@
-// Finds the largest part of a run's changes, for the error of an oversized run.
-
 import { type Encoded, wireSize } from '../core/codec/value.ts'
 import type { Changes, Op, PortRef } from '../core/run.ts'
 import type { Part } from './changes.ts'
@@ -34,11 +32,6 @@ function valuesOf(op: Op): Value[] {
   }
 }
 
-/**
- * Returns the largest part and its name.
- *
- * @example largestPart({ end: 'completed', result }) // { name: 'the result', bytes: 2097154 }
- */
 export function largestPart({ result, progress, state, ops = [] }: Changes): Part | undefined {
   const values: Value[] = [
     ['the result', result],

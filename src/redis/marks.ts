@@ -1,4 +1,4 @@
-// Values of states, for TypeScript and Lua: Lua says `PLACE.leased`, and the build writes 'l'.
+// Lua says `PLACE.leased`, and the build writes 'l'.
 
 /** The index that has the job. Absent means ready. */
 export const PLACE = {
@@ -13,7 +13,6 @@ export const PLACE = {
   terminated: 'T',
 } as const
 
-/** The status of a job at rest, by its place. Also a table in Lua. */
 export const AT_REST = {
   [PLACE.suspended]: 'suspended',
   [PLACE.completed]: 'completed',
@@ -26,7 +25,6 @@ export const TERMINATING = { asked: '1', shutdown: '2' } as const
 /** Absent means until the job ends. */
 export const UNIQUE_HELD = { untilDeleted: '1', untilStarted: 's', debounced: 'b' } as const
 
-/** The state of a child, for a parent that follows it. */
 export const FOLLOWED_AS = { busy: 'b', suspended: 's', completed: 'c', broken: 'x' } as const
 
 export const marks: Record<string, Readonly<Record<string, string>>> = { PLACE, TERMINATING, UNIQUE_HELD, FOLLOWED_AS }

@@ -1,5 +1,3 @@
-// New jobs as scripts take them: record fields and options.
-
 import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
 import { jobFields } from './keys.ts'
@@ -17,10 +15,8 @@ export type LimitKey = {
   rate?: { limit: number; period: number }
 }
 
-/** Applies to a key (`key:<id>`), and to its tenant. */
 export type Quota = { by: string; jobs: number; bytes: number; tenant?: { jobs?: number; bytes?: number } }
 
-/** The definition of the class is already applied. */
 export type NewJob = {
   queue: string
   class: string
@@ -45,15 +41,10 @@ export type NewJob = {
     period?: number
     held?: 'deleted' | 'started'
     hit?: 'same parent' | 'ignored'
-    /**
-     * A hit while the job waits delays it by `wait` from then, with the newest args, for at most this long after its
-     * creation.
-     */
+    /** A hit while the job waits delays it, with the newest args, for at most this long after its creation. */
     debounce?: { max?: number }
   }
-  /** A child for the current run of its parent: it is held until that run ends. */
   joins?: boolean
-  /** A run without an answer goes to another worker after this time, until the job fails. */
   redeliver?: { after: string; ms?: number; max?: number }
   redact?: readonly string[]
   maxLost?: number
@@ -70,11 +61,9 @@ export type NewJob = {
   traceparent?: string
   quota?: Quota
   scheduledFor?: number
-  /** `host`: shares a breaker and slots with calls to this host. */
   callback?: { spec: string; host: string }
   shutdown?: boolean
   quiet?: boolean
-  /** Hash of the schemas of its class. */
   schema?: string
 }
 
@@ -122,7 +111,6 @@ export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] 
   text(rate?.period),
 ]
 
-/** `true` if jobs with the field may wait in pieces. */
 const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => string | undefined, 'plain'?])[] = [
   ['queue', (job) => job.queue, 'plain'],
   ['class', (job) => job.class, 'plain'],
@@ -164,7 +152,6 @@ const isPort = (field: string): boolean => /^d?[io]:\w+$/.test(field)
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field) || isPort(field))
 
-/** Values are added by `addOwn`. */
 function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   putPorts(parts, 'i', job.in, vault)
   putPorts(parts, 'o', job.out, vault)
@@ -222,7 +209,6 @@ function endOfAlike(jobs: readonly NewJob[], args: readonly string[], from: numb
   return to
 }
 
-/** Returns undefined if they are fewer than the minimum. */
 function packedWords(
   [jobs, args]: [readonly NewJob[], readonly (Sealed | '')[]],
   from: number,
@@ -242,8 +228,8 @@ function packedWords(
 }
 
 /**
- * Returns the arguments of many jobs. Consecutive jobs that differ only in args or values share one description, and
- * wait in pieces if there are `packedFrom` or more.
+ * Consecutive jobs that differ only in args or values share one description, and wait in pieces if there are
+ * `packedFrom` or more.
  */
 export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom: number): string[] {
   const words: string[] = []
@@ -268,6 +254,6 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
 
 const OPTIONS = 8
 
-/** True for a single job whose data are all in its record. */
+/** A single job whose data are all in its record. */
 export const isSlight = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
   jobs.length === 1 && words[OPTIONS] === '0'

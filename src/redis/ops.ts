@@ -1,6 +1,5 @@
-// Ops of jobs and runs. This table defines the arguments of each verb, their order and their encoding. `ops.run({
-// force: true })` returns words; functions in redis/lua/lib/run/ops declare their arguments by name, and the build
-// reads them with this table.
+// Defines the arguments of each verb, their order and their encoding. Functions in lua/lib/run/ops declare their
+// arguments by name, and the build reads them with this table.
 
 import { mapValues } from '../core/map-values.ts'
 import type { JobRef, PortOptions, PortRef } from '../core/run.ts'
@@ -10,12 +9,10 @@ import type { Sealed } from './vault.ts'
 
 export type Words = string[]
 
-/** A field of a job's record by its long name, or of its state: `state:graph`. */
 export type FieldName = keyof typeof jobFields | `state:${string}`
 
 export type Fields = { [F in FieldName]?: F extends 'args' ? Sealed | '' : string }
 
-/** An empty object is the job itself. */
 type Target = JobRef | PortRef | Record<never, never>
 
 const targetOf = (of: Target): string => {
@@ -57,7 +54,6 @@ export const kinds = {
       ...kinds.maybe(given && `=${given}`),
       ...kinds.list(channels),
     ]),
-  /** `quiet` wakes no job; `setDefault` makes the last value the port's default. */
   writing: ({ quiet, setDefault }: { quiet?: boolean; setDefault?: boolean }): Words => [
     `${quiet ? 'q' : ''}${setDefault ? 'd' : ''}`,
   ],
@@ -177,11 +173,6 @@ const encodersOf = <T extends Table>(table: T): Encoders<T> =>
         encode(verb, args, given),
   ) as Encoders<T>
 
-/**
- * Words of ops about the run.
- *
- * @example says.count({ name: 'pages', n: 3 }) // ['count', 'pages', '3']
- */
 export const says = encodersOf(sayings)
 
 export const ops = encodersOf({ ...verbs, ...calls })

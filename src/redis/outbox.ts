@@ -1,4 +1,4 @@
-// The texts of the outbox: ended jobs and runs, as lib/job/history.lua writes them.
+// lib/job/history.lua writes these texts.
 
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'

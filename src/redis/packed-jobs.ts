@@ -22,7 +22,6 @@ export type Own = { args: Sealed | ''; waiting: readonly Waiting[] }
 
 const nothing: readonly Waiting[] = []
 
-/** Undefined if the job does not fit in a piece. */
 export function ownOf({ inputs }: Made, args: Sealed | '', { sealItem }: Vault): Own | undefined {
   if (!inputs) return isOver(args, MOST) ? undefined : { args, waiting: nothing }
   const waiting: Waiting[] = []
@@ -60,7 +59,6 @@ export function ownOfAlike(
   return all as [Own, ...Own[]] | []
 }
 
-/** Undefined if the record lacks a port. */
 export function withWaiting(
   fields: Readonly<Record<string, string>>,
   { waiting }: Own,

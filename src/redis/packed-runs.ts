@@ -1,4 +1,4 @@
-// Packs runs of one piece that only completed, or made the same changes to their ports.
+// Runs of one piece that only completed, or made the same changes to their ports.
 
 import { type RunOutcome, runArguments } from './changes.ts'
 import { PIECE } from './packed-jobs.ts'
@@ -15,10 +15,8 @@ type Packed = {
   dot: number
   n: number
   size: number
-  /** Undefined if the runs have no reads or writes. */
   shape: string | undefined
   ported: (Ported | undefined)[]
-  /** Position of each run, by its place in the piece, which is the end of its id. */
   runs: (number | undefined)[]
 }
 
@@ -77,11 +75,7 @@ function begun({ token, n }: RunOutcome, ported: Ported | undefined): Packed | u
   return { piece, token: rest, dot, n, size: 0, shape: ported?.shape, ported: each, runs }
 }
 
-/**
- * Packs the runs of a commit. Tokens of jobs of a piece differ only in their ids.
- *
- * @example const sent = packedRuns(runs, true); sent.words(); sent.answers(['completed']) // an answer for each run
- */
+/** Tokens of jobs of a piece differ only in their ids. */
 export function packedRuns(runs: readonly RunOutcome[], ofLane: boolean) {
   const pieces = largest(ofLane ? groupsOf(runs) : []).filter(({ size }) => size >= FEWEST)
   const isTogether: true[] = new Array(runs.length)
@@ -99,7 +93,6 @@ export function packedRuns(runs: readonly RunOutcome[], ofLane: boolean) {
         return [`p${piece}.${token}`, String(n), 'completed', '0', String(1 + words.length), maskOf(packed), ...words]
       }),
     ],
-    /** Returns an answer per run, from one per piece or one per job in the order of ids. A late request has none. */
     answers(given: readonly string[]): string[] {
       if (given.length === 0) return []
       const all: string[] = new Array(runs.length)

@@ -1,5 +1,3 @@
-// Parts that all verbs of the store share: connection, keys, common arguments.
-
 import { type Code, SidejobError } from '../core/errors.ts'
 import { readable } from '../core/readable.ts'
 import type { Reply, Row } from './answers.ts'
@@ -37,7 +35,6 @@ export function highestId(): HighestId {
   }
 }
 
-/** Redis' clock, estimated from its answers without a request. */
 export type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
 /** Late answers show an earlier time; only a changed clock is ahead by more than this. */
@@ -86,10 +83,10 @@ export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: '
   return answer as Exclude<T, { is: 'refused' }>
 }
 
-/** Maximum number of values read at once: each has up to 1 MiB, and twice that in an answer. */
+/** Each has up to 1 MiB, and twice that in an answer. */
 const AT_ONCE = 3
 
-/** Reads values that scripts left out of records because there were too many. Most records have none. */
+/** Reads values that scripts left out of records because there were too many. */
 export const filling =
   ({ client, keys }: Parts, opening: Opening) =>
   async (jobs: readonly { id: number; document: JobRecord }[]): Promise<void> => {

@@ -1,11 +1,10 @@
-// Runs of a piece with the same changes to their ports: all waiting values were read. See lib/run/packed.lua.
+// All waiting values were read. See lib/run/packed.lua.
 
 import type { Words } from './ops.ts'
 import { isBig } from './packed-jobs.ts'
 
 const NAME = /^\w{1,100}$/
 
-/** `shape` is the same for runs that differ only in values. */
 export type Ported = { shape: string; fields: Words; written: ReadonlyMap<string, readonly string[]> }
 
 const readFields = (port: string, count: string): Words => [
@@ -36,7 +35,6 @@ function takeWrite(reader: Reader): boolean {
   return true
 }
 
-/** Returns undefined if the run did anything else or too much. */
 export function portedBy(words: Words): Ported | undefined {
   const reader: Reader = { words, at: 0, fields: [], written: new Map() }
   // A refused run is sent again with all of its words.

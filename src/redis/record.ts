@@ -15,8 +15,7 @@ type Always = 'sequence' | 'queue' | 'class'
 type ValueOf<F extends keyof Fields> = Fields[F] extends readonly [string, string, 'number'] ? number : string
 
 /**
- * An absent field is false, none or the default. Ports, defaults, channels, wires and state have names with a colon,
- * which the functions below read.
+ * An absent field is false, none or the default. Ports, defaults, channels, wires and state have names with a colon.
  */
 export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fields, Always>]?: ValueOf<F> } & {
   [named: `${string}:${string}`]: string
@@ -24,7 +23,7 @@ export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fi
 
 type Stored = Record<string, unknown>
 
-/** Renames fields and converts numbers. Names with a colon stay. */
+/** Names with a colon stay. */
 function naming(fields: Readonly<Record<string, readonly [short: string, note: string, kind?: 'number' | 'text']>>) {
   const byShort = new Map(Object.entries(fields).map(([name, [short, , kind]]) => [short, { name, kind }]))
   return (record: Stored, short: string, value: unknown): void => {
@@ -43,7 +42,6 @@ function renamed(name: ReturnType<typeof naming>, stored: Stored): Stored {
   return record
 }
 
-/** Functions that open user data. Names with a colon are not listed. */
 const sealedFields: Record<string, (text: string, opening: Opening) => string> = {
   args: (text, { value }) => value(text, 'args'),
   progress: (text, { value }) => value(text, 'progress'),
@@ -66,11 +64,7 @@ export function openedField(name: string, text: string, opening: Opening): strin
 
 export const recordOf = (stored: Stored): JobRecord => renamed(nameJob, stored) as JobRecord
 
-/**
- * The flat list has values with own keys; `opening` opens sealed values.
- *
- * @example decodeRecord('{"n":"…","q":"mail","c":"send","le":"1700000000000"}').leaseUntil // 1700000000000
- */
+/** The flat list has values with own keys. */
 export function decodeRecord(text: string, beside: string[] = [], opening?: Opening): JobRecord {
   const record = renamed(nameJob, JSON.parse(text) as Stored)
   for (let i = 0; i < beside.length; i += 2) nameJob(record, beside[i]!, beside[i + 1]!)
@@ -85,7 +79,6 @@ export function openedRecord(record: JobRecord, opening: Opening): JobRecord {
   return opened as JobRecord
 }
 
-/** Values with own keys that have not been read. */
 export const leftOut = (record: JobRecord): [name: string, short: string][] =>
   Object.entries(record)
     .filter(([, value]) => value === '^')
@@ -105,16 +98,13 @@ export type QueueRecord = {
   day?: number
   atLimits?: number
   ending?: number
-  /** By waiting time. */
   dayWaits?: number[]
 } & { [F in keyof typeof queueFields]?: unknown }
 
-/** @example decodeQueue('{"ml":8,"m":"pull"}') // { mostLanes: 8, mode: 'pull' } */
 export const decodeQueue = (text: string): QueueRecord => renamed(nameQueue, JSON.parse(text) as Stored)
 
 export type LimitRecord = { [F in keyof typeof limitFields]?: number }
 
-/** @example decodeLimit('{"c":8,"a":2}') // { concurrency: 8, promised: 2 } */
 export const decodeLimit = (text: string): LimitRecord => renamed(nameLimit, JSON.parse(text) as Stored) as LimitRecord
 
 export type DayRecord = { counts: Record<string, number>; waits?: number[] }
@@ -131,7 +121,7 @@ export const statusOf = (record: JobRecord): Status =>
   resting[record.place ?? ''] ??
   (record.terminating ? 'terminating' : record.place === PLACE.leased ? 'running' : 'queued')
 
-/** True if it has ports, state or other fields with a colon. Few of many jobs do. */
+/** Few of many jobs have ports, state or other fields with a colon. */
 export function hasNamed(record: JobRecord): boolean {
   for (const name in record) if (name.includes(':')) return true
   return false
@@ -152,7 +142,6 @@ export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
   return ports
 }
 
-/** Items by input port, for ports whose values are in the document. */
 export function ownInputsOf(record: JobRecord): Record<string, string[]> {
   // A port may be named `__proto__`.
   const inputs: Record<string, string[]> = Object.create(null)
@@ -173,7 +162,6 @@ export const channelsOf = (record: JobRecord, dir: 'i' | 'o', port: string): str
   readList(record[`c${dir}:${port}`])
 
 export function stateOf(record: JobRecord): Record<string, Encoded> {
-  // A field may be called `__proto__`.
   const state: Record<string, Encoded> = Object.create(null)
   for (const field of namedOf(record, 's')) state[field.slice(2)] = record[field] as Encoded
   return state
@@ -242,7 +230,6 @@ export function deedsOf(text: string): RunDeeds {
 export type Child = { id: number; status: Status; class: string }
 
 export function childrenOf(flat: string[]): Record<string, Child> {
-  // A child may be named `__proto__`.
   const children: Record<string, Child> = Object.create(null)
   for (let i = 0; i < flat.length; i += 2) {
     const [, id, status, className] = /^(\d+),(\w+),([\s\S]*)$/.exec(flat[i + 1]!)!
@@ -251,7 +238,6 @@ export function childrenOf(flat: string[]): Record<string, Child> {
   return children
 }
 
-/** The first sequence holds the time of creation. Only a job that lost it stores the time. */
 export const createdAtOf = (record: JobRecord): number =>
   record.createdAt === undefined ? Math.floor(Number.parseInt(record.sequence, 16) / 1000) : record.createdAt
 
@@ -274,7 +260,6 @@ export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] |
 export const stateFieldOf = (record: JobRecord, field: string): Encoded | undefined =>
   record[`s:${field}`] as Encoded | undefined
 
-/** Undefined if the port is not declared. */
 export function countsOf(
   record: JobRecord,
   dir: 'i' | 'o',

@@ -1,4 +1,4 @@
-// Effects of repairs, by the names that lua/queries/verify.lua uses.
+// lua/queries/verify.lua uses these names.
 
 export const repairs: Record<string, string> = {
   place: 'it is put into the place that its document names, and removed from other places',

@@ -1,5 +1,3 @@
-// Calls of scripts by sha with named arguments, and the source places of their lines.
-
 import { Buffer } from 'node:buffer'
 import { brotliDecompressSync } from 'node:zlib'
 
@@ -21,7 +19,7 @@ export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string
 
 type Text = [text: string, lines: string]
 
-/** Unpacks the texts of all scripts when the first is wanted: Redis already knows the script of most calls. */
+/** Redis already knows the script of most calls. */
 export function unpacking(packed: string): () => Text[] {
   let texts: Text[] | undefined
   return () => {
@@ -60,10 +58,5 @@ function placeOf(script: Pick<Script<never>, 'lines'>, line: number): string | u
   return undefined
 }
 
-/**
- * Replaces script lines in an error by places in the sources.
- *
- * @example inSources('user_script:212: attempt to …', commit) // 'lib/job/places.lua:74: attempt to …'
- */
 export const inSources = (text: string, script: Pick<Script<never>, 'name' | 'lines'>): string =>
   text.replace(/@?(?:user_script|<string>):(\d+)/g, (_, line: string) => placeOf(script, Number(line)) ?? script.name)

@@ -1,5 +1,3 @@
-// The store: each verb is one script, one round trip, one atomic step.
-
 import { NAMESPACE } from '../core/tenant.ts'
 import type { Client } from './client.ts'
 import { keysOf } from './keys.ts'
@@ -25,12 +23,12 @@ const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0
 export type StoreOptions = {
   client: Client
   namespace?: string
-  /** Milliseconds added to Redis' clock, for tests of long times. */
+  /** Milliseconds added to Redis' clock. */
   clock?: () => number
   random?: () => string
-  /** Seals user values. Without it they are stored as they are. */
+  /** Without it values are stored as they are. */
   vault?: Vault
-  /** Minimum number of similar jobs for a piece, because a piece reserves a hundred ids. */
+  /** A piece reserves a hundred ids. */
   packedFrom?: number
 }
 

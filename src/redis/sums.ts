@@ -1,4 +1,4 @@
-// Sum of a call: counts its words with the table of verbs that scripts use, so that no verb is missed.
+// Counts with the table of verbs that scripts use, so that no verb is missed.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'
@@ -170,11 +170,6 @@ const table: Record<string, Record<string, Kind>> = { ...verbs, ...calls, ...say
 /** A message also reaches the ancestors of its channel. */
 const levelsOf = (channel: string): number => channel.split('/').filter(Boolean).length + 1
 
-/**
- * Sums up the words of ops with the table of verbs.
- *
- * @example sumOfOps(ops.publish({ channel: '/a', item: '=1' })).get('messages') // 1
- */
 export function sumOfOps(words: readonly string[], sum: Sum = new Map()): Sum {
   const reading = { words, at: 0, sum }
   while (reading.at < words.length) {

@@ -1,16 +1,13 @@
-// Joins calls that arrive while one of their kind is in progress. A single call never waits.
-
 import { createGathering } from '../core/gathering.ts'
 import { sleep } from '../core/sleep.ts'
 
 type Waiting<Call, Answer> = { call: Call; tell: (said: Said<Answer>) => void }
 
-/** The caller must lead the waiting calls, was answered, or must ask by itself. */
 type Said<Answer> = 'lead' | { answer: Answer } | { error: unknown } | 'ask by yourself'
 
 export type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
-  /** Returns undefined if each call must ask by itself. */
+  /** Undefined if each call must ask by itself. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>
   suits: (call: Call, others: readonly Call[]) => boolean
   /** Milliseconds after which waiting calls give up on the leader, because its invocation may have ended. */
@@ -21,14 +18,12 @@ export type TogetherOptions<Call, Answer> = {
 const PATIENCE = 2_000
 /** The maximum that one call gives to a waiting lane. */
 const MOST = 16
-/** If calls are frequent, the leader waits this many milliseconds for more. */
+/** Milliseconds, if calls are frequent. */
 const GATHERING = 6
 
 /**
  * Since compatibility date 2024-10-14 workerd resumes a waiting request in its own invocation; before, it continued
  * in another one and could not send requests.
- *
- * @example mayWaitForOthers({ Cloudflare: { compatibilityFlags: {} } }) // false
  */
 export function mayWaitForOthers(runtime: object = globalThis): boolean {
   const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }
@@ -36,8 +31,8 @@ export function mayWaitForOthers(runtime: object = globalThis): boolean {
 }
 
 /**
- * The first call is sent at once. Calls that arrive before its answer wait, and then one of them leads all. If calls
- * are frequent, the leader waits a moment for more. Each call waits in its own invocation.
+ * The first call is sent at once. Calls that arrive before its answer wait, and then one of them leads all. Each call
+ * waits in its own invocation.
  */
 export function createTogether<Call, Answer>({
   alone,
@@ -51,7 +46,6 @@ export function createTogether<Call, Answer>({
   let since = Number.NEGATIVE_INFINITY
   const gathering = createGathering(GATHERING)
 
-  /** The first waiting call becomes the leader. */
   function handOver(): void {
     const first = line.shift()
     since = first ? elapsed() : Number.NEGATIVE_INFINITY

@@ -1,5 +1,3 @@
-// Types of the store.
-
 import type { Encoded } from '../core/codec/value.ts'
 import type { FaultKind } from '../core/faults.ts'
 import type { Status } from '../core/job.ts'
@@ -12,12 +10,11 @@ export type Ring = { queue: string; bell: string; at?: number }
 
 export type Once = { key: string; period: number; fingerprint?: string }
 
-/** Keys to read in advance, and the quota of the caller. */
 export type Near = { queues?: readonly string[]; jobs?: readonly string[]; quota?: Quota }
 
 export type Made = { id: number; status: Status; existing?: true }
 
-/** A lane that starts with the new jobs if none was ready before. */
+/** Starts with the new jobs if none was ready before. */
 export type LaneStart = { id: string; max: number; lease: number; begun: number }
 
 export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: ClaimedJob[]; stale?: string }
@@ -31,9 +28,7 @@ export type ClaimedJob = {
   childCount: number
   family: EndedChild[]
   wires: Row<'wiring'>[]
-  /** The snapshot does not hold all steps. */
   moreSteps?: true
-  /** Code and message if only the document could be read. */
   fault?: { code: string; message: string }
 }
 
@@ -46,12 +41,12 @@ export type EndedChild = {
   left: Encoded | null
 }
 
-/** `oldest`: the oldest item; `passed`: minute:count:count of the last minutes. */
+/** `passed`: minute:count:count of the last minutes. */
 export type FlowState = {
   id: number
   document: JobRecord
   children: Record<string, Child>
-  /** `left`: number of values that left the port in the last minutes, as minute:count:count. */
+  /** `left`: values that left the port in the last minutes, as minute:count:count. */
   ports: Row<'wiring'>[]
   nodes: ReadonlyMap<string, FlowNode>
   now: number
@@ -68,7 +63,7 @@ export type FlowNode = {
 
 export type ClaimRequest = {
   max: number
-  /** Maximum number for pieces, which are claimed as a whole; without it no more than `max`. */
+  /** For pieces, which are claimed as a whole; without it no more than `max`. */
   wide?: number
   lease: number
   begun?: number
@@ -76,14 +71,12 @@ export type ClaimRequest = {
   patterns?: string[]
   tags?: string[]
   priority?: number
-  /** Number of members of the queue to skip. */
   skip?: number
-  /** Called if this claim finds nothing, for this long. */
+  /** Called for this long if this claim finds nothing. */
   waiter?: { id: string; wait: number }
-  /** Maximum number of jobs whose runs call other services. */
+  /** Maximum of jobs whose runs call other services. */
   calls?: number
   process?: string
-  /** Only this job, for the whole requested lease. */
   only?: number
 }
 
@@ -110,10 +103,9 @@ export type Fault = { kind: FaultKind; who: string; what: string; remedy: string
 export type LaneRequest = {
   id: string
   seq: number
-  /** Tokens received with calls since the last request. */
   heard?: readonly string[]
   bell?: string
-  /** It leaves. `next`: work continues, so the next lane must be called even if nothing is ready. */
+  /** `next`: work continues, so the next lane must be called even if nothing is ready. */
   leave?: boolean | 'next'
   /** Milliseconds for which it still polls after it left an empty queue. */
   waits?: number
@@ -132,10 +124,7 @@ export type CommitRequest = {
 export type CommitAnswer = {
   /** `warm`: nothing is ready, and the lane will be called. */
   word: 'ok' | 'empty' | 'warm' | 'more' | 'full' | 'stale'
-  /**
-   * One word per run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later' (not committed
-   * yet).
-   */
+  /** One word per run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
   answers: string[]
   lent: ClaimedJob[]
   rings: Ring[]
@@ -145,17 +134,14 @@ export type CommitAnswer = {
   stale: { id: number; document: JobRecord }[]
   version: string
   failed: number
-  /** The number of jobs that the next claim may skip; undefined if it would find no more than this claim. */
+  /** Undefined if the next claim would find no more than this one. */
   seen?: number
   signal?: Signal
 }
 
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
-/**
- * A page of jobs. `total`: number of matches, if an index knows it; `newest`: the newest id, if the page continues by
- * ids, so that the cursor shows the progress of a search.
- */
+/** `total` if an index knows it; `newest`: the newest id, if the page continues by ids. */
 export type Listed = {
   jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]
   cursor: string | null
@@ -169,7 +155,6 @@ export type KeptLimit = {
   concurrency: number | null
   rate: { limit: number; period: number } | null
   paused: boolean
-  /** No job starts before this time. */
   shutUntil: number | null
   reserved: number
   jobs: number | null
@@ -194,7 +179,7 @@ export type Room = {
   now: number
 }
 
-/** When a breaker opens, and for how many milliseconds. */
+/** `base`, `cap` and `probing` are in milliseconds. */
 export type BreakerSettings = { threshold: number; base: number; cap: number; probing: number }
 export type BreakerState = { state: 'closed' | 'open' | 'probe'; failures: number; until?: number }
 
@@ -207,14 +192,12 @@ export type Inspection = {
   items: string[]
   ahead: number | null
   queue: { paused: boolean; maxLanes: number; lanes: number; pull: boolean }
-  /** When its limit has room without a run ending. */
   limitFree: number | null
   limit?: KeptLimit
   ownLimit?: string
   now: number
-  /** Its newest children; absent if it has too many. */
   kin?: Listed['jobs']
-  /** Some of the jobs that it waits for, by id. Rows that are not whole have no children and no position. */
+  /** Some of the jobs that it waits for. Rows that are not whole have no children and no position. */
   chain?: ReadonlyMap<number, Inspection & { isWhole: boolean }>
 }
 

@@ -1,18 +1,14 @@
-// Seals users' values with a key of the deployment before they go to Redis, and opens them when they come back.
-//
-// A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`. Its purpose is authenticated with it: a
-// value that is stored in a place of another purpose is not opened. Each reader opens only the places that our own
-// code has sealed; opened text is never searched for sealed values, because users can write anything there.
+// A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`, and its purpose is authenticated with
+// it. Each reader opens only the places that our own code has sealed: opened text is never searched for sealed values,
+// because users can write anything there.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { type Encoded, encodedToJson } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 
-/** A value as Redis stores it, sealed if the deployment has a key. */
 export type Sealed = string & { readonly __sealed: true }
 
-/** The places that a sealed value may be stored in. */
 export type Purpose =
   | 'args'
   | 'callback'
@@ -23,28 +19,23 @@ export type Purpose =
   | 'result'
   | 'run'
   | 'step'
-  /** An item of a port or a wire, the default of a port, a message of a channel: scripts move values between these. */
+  /** Scripts move values between ports, wires, defaults and messages. */
   | 'value'
   | `state ${string}`
 
 export const stateField = (field: string): Purpose => `state ${field}`
 
 export type Vault = {
-  /** Seals a value: another text each time. */
   seal: (value: Encoded, purpose: Purpose) => Sealed
-  /** Seals a value that scripts compare: equal values of a purpose become equal texts. */
+  /** For values that scripts compare: equal values of a purpose become equal texts. */
   sealSame: (value: Encoded, purpose: Purpose) => Sealed
-  /** Returns every text under which `sealSame` may have stored a value. No value is an empty text. */
   sealedAs: (value: Encoded | undefined, purpose: Purpose) => Sealed[]
-  /** Seals a value as a member of JSON text. */
   sealInJson: (value: Encoded, purpose: Purpose) => Encoded
-  /** The same for JSON text that scripts compare. */
   sealSameInJson: (value: Encoded, purpose: Purpose) => Encoded
-  /** Seals the value of an item, not its context, channel and flags. */
   sealItem: (item: string) => string
-  /** Opens values. @throws if the key is missing, or the value was sealed for another place */
+  /** @throws if the key is missing, or the value was sealed for another place */
   open: Opening
-  /** Opens values for views. A value that cannot be opened becomes `{ "$sealed": … }`. */
+  /** A value that cannot be opened becomes `{ "$sealed": … }`. */
   show: Opening
   showLogMessage: (text: string) => string
 }
@@ -52,15 +43,13 @@ export type Vault = {
 export type Opening = {
   value: (text: string, purpose: Purpose) => string
   item: (text: string) => string
-  /** Opens the members of an error, of a run with its error, or of an error in the log. Others stay unchanged. */
+  /** Other members stay unchanged. */
   error: (text: string) => string
   definition: (json: string) => string
 }
 
 export type VaultOptions = {
-  /** Keys of 32 bytes: the first one seals, all of them open. */
   keys: readonly Uint8Array[]
-  /** Values of one tenant cannot be opened as values of another tenant. */
   tenant?: string
 }
 
@@ -70,19 +59,16 @@ const CIPHER = 'aes-256-gcm'
 const TOKEN = '~f([\\w-]{8})\\.([\\w-]+)'
 const WHOLE = new RegExp(`^${TOKEN}$`)
 const IN_JSON = new RegExp(`^"${TOKEN}"$`)
-/** The members of an error that users' values are in; in the log, they have the names that SideJob gives them. */
+/** In the log, these members have the names that SideJob gives them. */
 const IN_ERROR = new RegExp(`"(message|stack|detail|error|backtrace)":"${TOKEN}"`, 'g')
-/** In a message of the log, all other sealed texts are values of ports. */
 const IN_LOG_MESSAGE = new RegExp(`(?:"(error|backtrace|detail)":)?"${TOKEN}"`, 'g')
-/** The parts of an item before its value. */
 const ITEM = /^(?:=|@[^\n]*\n[^\n]*\n[^\n]*\n)/
 
-/** Returns true if a text may contain a sealed value. */
 export const isSealed = (text: string): boolean => text.includes('~f')
 
 const SEALED_START = new RegExp(`${ITEM.source}?~f[\\w-]{8}\\.`)
 
-/** Returns about the number of characters that a value or an item had before it was sealed: limits apply to these. */
+/** About the characters before sealing, which limits count. */
 export function sizeBefore(text: string): number {
   const [start] = SEALED_START.exec(text) ?? []
   return start === undefined ? text.length : Math.floor(((text.length - start.length) * 3) / 4)
@@ -125,7 +111,6 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
 // Scripts write a logged object as `$sealed`, after the members that they add; members of the object replace those.
 const LOGGED = new RegExp(`^\\{((?:"(?:timestamp|job)":\\d+,)*)"\\$sealed":"(${TOKEN})"\\}$`)
 
-/** Merges an entry of the log with the members that scripts have added. */
 function withMembers(added: string, entry: string): string {
   if (!entry.startsWith('{')) return entry
   const own = JSON.parse(entry) as object
@@ -134,13 +119,7 @@ function withMembers(added: string, entry: string): string {
   return `{${[...missing, ...(members.trim() ? [members] : [])].join(',')}}`
 }
 
-/**
- * Seals and opens values with the keys of a deployment. Without a key, values stay unchanged.
- *
- * @example
- * const vault = createVault({ keys: [key] })
- * vault.open.value(vault.seal('{"card":"4111"}', 'args'), 'args') // '{"card":"4111"}'
- */
+/** Without a key, values stay unchanged. */
 export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }): Vault {
   const known = keys.map((key) => keyOf(key, tenant))
   const [first] = known
@@ -167,7 +146,6 @@ export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }):
     }
   }
 
-  /** Opens a member of JSON text. A member that cannot be opened stays unchanged. */
   function member(id: string, body: string, purpose: Purpose, otherwise: string): string {
     try {
       return openToken(id, body, purpose)

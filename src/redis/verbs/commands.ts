@@ -1,5 +1,3 @@
-// Verbs that are one plain command.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { hasCode } from '../../core/errors.ts'
 import { mapValues } from '../../core/map-values.ts'
@@ -16,12 +14,12 @@ const STEPS = 2_000
 const CHILDREN = 1_000
 const PAGES = 5
 const CHANNELS = 1_000
-/** Maximum number of listed listeners of one channel, and of a page. */
+/** Listed listeners of one channel, and of a page. */
 const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
 const AUDITED = 10_000
 
 const usedField = (id: string): string => `used:${id}`
-/** Returns undefined if the ports of the audience are too many to list; see lib/port/audience.lua. */
+/** Undefined if the ports are too many to list; see lib/port/audience.lua. */
 function listedIn(audience: string | null): string[] | undefined {
   const [head = '0', ...ports] = (audience ?? '0').split(' ')
   return ports.length === Number.parseInt(head, 10) ? ports : undefined
@@ -33,7 +31,6 @@ const TENANT_KEYS = 1_000
 const ADD_ALTHOUGH_FULL = `redis.call('DEL', KEYS[2])
 return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', ARGV[2])`
 
-/** Time, length and run of a stored step; null if the record has none. */
 export type StepKept = { at: number | null; ms: number | null; run: number | null }
 
 const STEP = /^@(\d*),(\d*),(\d*)\n/
@@ -45,7 +42,7 @@ function keptOf(text: string): StepKept {
 
 const globText = (text: string): string => text.replace(/[*?[\]\\^-]/g, (c) => `\\${c}`)
 
-/** Returns a glob that ignores case. @example anyCase('a1') // '*[aA]1*' */
+/** @example anyCase('a1') // '*[aA]1*' */
 const anyCase = (text: string): string => {
   const letters = [...text].map((c) => {
     const [lower, upper] = [c.toLowerCase(), c.toUpperCase()]
@@ -70,7 +67,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     return [String(next), flat]
   }
 
-  /** Pages of fields that match a glob, among the first ten thousand or so. */
+  /** Among the first ten thousand or so. */
   async function* matching(key: string, match: string): AsyncGenerator<[field: string, value: string][]> {
     let cursor = '0'
     for (let read = 0; read < PAGES; read++) {
@@ -87,7 +84,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       const text = await ask<unknown>((redis) => redis.hget(keys.workers(queue), name))
       return typeof text === 'string' ? text : null
     },
-    /** The first thousand ready jobs, in the order of service. */
     async ready(queue: string): Promise<Ready[]> {
       const rows = await ask<string[]>((redis) =>
         redis.zrange(`${keys.queue(queue)}:ready`, 0, 999, { withScores: true }),
@@ -99,7 +95,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     },
     queueNames: () => ask((redis) => redis.smembers(keys.queues)),
     limitNames: () => ask<string[]>((redis) => redis.smembers(keys.limits)),
-    /** Aliases that begin with a text, and their jobs, among the first ten thousand or so. */
     async aliasesLike(text: string, most: number): Promise<{ alias: string; id: string }[]> {
       const found: { alias: string; id: string }[] = []
       for await (const pairs of matching(keys.aliases, `${globText(text)}*`)) {
@@ -113,14 +108,12 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       const [next, flat] = await page(keys.channels, cursor, { count: CHANNELS })
       return { channels: fieldsOf(flat), cursor: next }
     },
-    /** Channels whose name contains a text in any case, among the first ten thousand or so. */
     async channelsLike(text: string): Promise<string[]> {
       const found: string[] = []
       for await (const pairs of matching(keys.channels, anyCase(text)))
         for (const [name, head] of pairs) if (Number.parseInt(head, 10) > 0) found.push(name)
       return found
     },
-    /** Listeners of these channels, as id:port, up to the maximum per channel and page. */
     async subscribers(channels: string[]): Promise<string[][]> {
       if (channels.length === 0) return []
       const audiences = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.audience)))
@@ -141,7 +134,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       const texts = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.message)))
       return texts.map((text) => (text === null ? undefined : lastMessageOf(text, show.item)))
     },
-    /** API keys by id, and `used:<id>` with the time of the last use. */
     apiKeys: () => hashOf(keys.apiKeys),
     apiKey: (id: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, id)),
     removeApiKey: (id: string) => ask<number>((redis) => redis.hdel(keys.apiKeys, id, usedField(id))),
@@ -167,7 +159,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     },
     tenants: () => hashOf(keys.tenants),
     tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),
-    /** Also sets the mark that ticks read. */
     async setTenant(name: string, about: string): Promise<void> {
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: THERE_ARE_TENANTS }))
       await ask((redis) => redis.hset(keys.tenants, { [name]: about }))
@@ -187,16 +178,14 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     setView: (name: string, text: string) => ask((redis) => redis.hset(keys.views, { [name]: text })),
     removeView: (name: string) => ask<number>((redis) => redis.hdel(keys.views, name)),
     alerts: () => hashOf(keys.alerts),
-    /** False if there is one. */
     addAlert: async (key: string, text: string) => (await ask((redis) => redis.hsetnx(keys.alerts, key, text))) === 1,
     setAlert: (key: string, text: string) => ask((redis) => redis.hset(keys.alerts, { [key]: text })),
     removeAlert: (key: string) => ask<number>((redis) => redis.hdel(keys.alerts, key)),
-    /** Kind of error → mute as JSON. */
     mutes: () => hashOf(keys.muted),
     setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
     removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
     sources: (build: string) => ask<string | null>((redis) => redis.hget(keys.sources, build)),
-    /** Keeps the places of this build and of the four before it. Later builds have names that sort later. */
+    /** Keeps this build and the four before it. Later builds have names that sort later. */
     async keepSources(build: string, text: string): Promise<void> {
       const names = await ask<string[]>((redis) => redis.hkeys(keys.sources))
       const gone = names
@@ -211,13 +200,12 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     runs: async (id: number) =>
       (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(show.error).reverse(),
 
-    /** The run behind that many newer ones; null if it is not kept. */
     runBehind: async (id: number, behind: number) => {
       const text = await ask<string | null>((redis) => redis.lindex(keys.runs(id), -1 - behind))
       return text === null ? null : show.error(text)
     },
 
-    /** Inputs of the last run that took any, by port; empty if they were too large to keep. */
+    /** Empty if they were too large to keep. */
     async keptInputs(id: number): Promise<Record<string, Encoded[]> | null> {
       const text = await ask<string | null>((redis) => redis.get(keys.inputs(id)))
       if (text === null) return null
@@ -226,7 +214,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       return mapValues(of, (items) => values(items))
     },
 
-    /** The last cursor is '0'. */
     async steps(
       id: number,
       cursor: string,
@@ -239,13 +226,11 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
         cursor: next,
       }
     },
-    /** The last cursor is '0'. */
     async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
       const [next, children] = await page(keys.children(id), cursor, { count: CHILDREN })
       return { children, cursor: next }
     },
     graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Encoded | null>,
-    /** Graphs in the order of the names; null for a missing one. */
     async graphs(names: string[]): Promise<(Encoded | null)[]> {
       const kept = await ask<unknown>((redis) => redis.hmget(keys.flows, ...names))
       return (kept as (Encoded | null)[] | null) ?? []
@@ -255,7 +240,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       ask<unknown>((redis) => redis.xrevrange(keys.record(job), from, to, count)),
     recordOn: (job: number, from: string, to: string, count: number) =>
       ask<unknown>((redis) => redis.xrange(keys.record(job), from, to, count)),
-    /** Log entries, newest first. A job with a history has its own log. */
+    /** Newest first. A job with a history has its own log. */
     readLog: (before: string, count: number, job?: number) =>
       ask<unknown>((redis) => redis.xrevrange(job === undefined ? keys.log : keys.jobLog(job), before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,

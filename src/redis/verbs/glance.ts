@@ -1,5 +1,3 @@
-// Overview in one read.
-
 import { answerOf } from '../answers.ts'
 import type { Parts } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'

@@ -1,4 +1,3 @@
-// The verbs of jobs: adds, reads, changes and removes them.
 import { addLists, BUDGET, checkSum, type Sum, unitsOf } from '../../core/budget.ts'
 import { isOutage } from '../../core/errors.ts'
 import { RETRY_FOR } from '../../core/idempotency.ts'
@@ -13,7 +12,6 @@ import { sumOfJobs, sumOfOps } from '../sums.ts'
 import { createTogether, mayWaitForOthers } from '../together.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 
-/** One API key requests all jobs of a call. */
 const quotaOf = (jobs: readonly NewJob[]) => jobs[0]?.quota
 
 const allowance = (quota: Quota | undefined): string =>
@@ -37,7 +35,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** One small job, which one script can create together with jobs of more calls. */
+/** One script can create it together with jobs of more calls. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {
@@ -128,7 +126,7 @@ export function createJobs(parts: Parts) {
     return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
   }
 
-  /** The first call rings. After a refusal each call must ask by itself. */
+  /** After a refusal each call must ask by itself. */
   async function allAtOnce(calls: Slight[]): Promise<Enqueued[] | undefined> {
     const words = [String(calls.length), ...calls.flatMap(({ words }) => words.slice(1))]
     try {
@@ -155,10 +153,7 @@ export function createJobs(parts: Parts) {
   })
   const slight = mayWaitForOthers() ? together : byItself
 
-  /**
-   * `again`: the same key had created them before; `lent`: jobs for the eager lane. A small job joins calls that wait
-   * while another call is in progress.
-   */
+  /** `again`: the same key had created them before; `lent`: jobs for the eager lane. */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     checkLists(jobs)
     const words = jobsArguments(jobs, vault, packedFrom)
@@ -168,7 +163,6 @@ export function createJobs(parts: Parts) {
     return alone({ jobs, once, tagged, lane }, words)
   }
 
-  /** All or none. `near`: keys to read in advance. */
   async function change(
     job: string,
     ops: Words[],

@@ -1,4 +1,3 @@
-// The verbs of limits.
 import { answerOf, type Row } from '../answers.ts'
 import { granted, type Parts, ringsOf } from '../parts.ts'
 import { decodeLimit } from '../record.ts'
@@ -27,7 +26,6 @@ type Found = {
   waiting: number
   ready: number
   jobs: number | null
-  /** Present if start times are requested. */
   fullSince: number | null
   started: number
   starts: number[]
@@ -51,11 +49,9 @@ export function limitRow({ key, document, held, waiting, since, started, starts 
   }
 }
 
-/** Limits per slice, and in total. */
 const [SLICE, MOST_LIMITS] = [500, 10_000]
 
 export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
-  /** Reads in slices, because callers create groups. */
   async function limits(key = '', most = MOST_LIMITS, starts = 0): Promise<Found[]> {
     const found = new Map<string, Found>()
     for (let cursor = '0'; cursor !== '' && found.size < most; ) {
@@ -93,7 +89,6 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     concurrency?: number | null
     rate?: { limit: number; period: number } | null
     paused?: boolean
-    /** For `shut`: no job starts before this time. */
     until?: number
   }
 
@@ -123,7 +118,6 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     return ringsOf(granted(answerOf(raw, 'set', 'refused')).rings)
   }
 
-  /** Sets the constraint first, or removes it with `null`. */
   async function constraint(name: string, definition: string | null): Promise<{ text: string; rings: Ring[] }> {
     const raw = await evaluate(
       scripts.constraint,

@@ -1,5 +1,3 @@
-// Reads: jobs, trees, port values, flows.
-
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { readable } from '../../core/readable.ts'
@@ -63,7 +61,7 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
 })
 
-/** Decodes the record of a named pull worker: since,heard,signal, then its queues, one per line. */
+/** since,heard,signal, then its queues, one per line. */
 export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
   const [head, ...queues] = record.split('\n')
   const [since, heard, signal] = head!.split(',')
@@ -78,7 +76,6 @@ const unreadableJob = (id: number): SidejobError =>
 
 type PortAsked = { dir: 'i' | 'o'; port: string; limit: number }
 
-/** Maximum of children, and maximum length of the chain of awaited jobs, that are read with a job. */
 export type Further = { kin?: number; deep?: number }
 
 export function createLooks(parts: Parts) {
@@ -191,10 +188,7 @@ export function createLooks(parts: Parts) {
     }
   }
 
-  /**
-   * Reads what the next runs of these jobs would read, of as many as fit into a page. `seen`: number of ids that were
-   * answered; deleted jobs are left out.
-   */
+  /** `seen`: ids that were answered; deleted jobs are left out. */
   async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
     const raw = await evaluate(scripts.snapshots, [], base(), listWords(ids.map(String)))
     const { jobs: found, seen } = answerOf(raw, 'snapshots')
@@ -218,7 +212,6 @@ export function createLooks(parts: Parts) {
     }
   }
 
-  /** Values stay; null if a port does not exist. */
   async function peek(
     of: { id: number; dir: 'i' | 'o'; port: string }[],
     limit: number,
@@ -233,10 +226,7 @@ export function createLooks(parts: Parts) {
     )
   }
 
-  /**
-   * Reads flows with documents, children and ports. An item is an error for a missing flow, and `later` if there
-   * would be more than `most` nodes with the earlier ones.
-   */
+  /** An item is an error for a missing flow, and `later` beyond `most` nodes with the earlier ones. */
   async function flows(jobs: readonly string[], most: number): Promise<(FlowState | SidejobError | 'later')[]> {
     const words = [String(jobs.length), ...jobs]
     const { flows: shown, now } = answerOf(await evaluate(scripts.flow, [], { ...base(), most }, words), 'flows')
@@ -269,7 +259,6 @@ export function createLooks(parts: Parts) {
     return answerOf(await evaluate(scripts.classes, [], args, []), 'classes')
   }
 
-  /** Failed jobs by kind of error, of each queue that has any. `newest`: number of newest ids of each kind. */
   async function errors({ queue = '', class: name = '', newest }: { queue?: string; class?: string; newest: number }) {
     const args = { ...base(), queue_name: queue, class: name, most: newest }
     const { queues } = answerOf(await evaluate(scripts.errors, [], args, []), 'errors')
@@ -279,7 +268,6 @@ export function createLooks(parts: Parts) {
     }))
   }
 
-  /** Returns false for an unknown name. */
   async function signal(name: string, word: Signal | null): Promise<boolean> {
     const raw = await evaluate(scripts.signal, [], { ...base(), name, signal: word ?? '' }, [])
     return answerOf(raw, 'told', 'none').is === 'told'

@@ -1,5 +1,3 @@
-// Queues: settings, classes, details, and the sweep of all.
-
 import { hasCode } from '../../core/errors.ts'
 import { answerOf, type Row } from '../answers.ts'
 import { faultsOf, listWords, type Parts, ringsOf, type ScriptFault } from '../parts.ts'
@@ -16,7 +14,7 @@ export type QueueSettings = {
   ageing: number | null
 }
 
-/** A class to register. `replaces`: the stored definition that this one was based on. */
+/** `replaces`: the stored definition that this one was based on. */
 export type NamedClass = {
   name: string
   definition: string | null
@@ -25,7 +23,6 @@ export type NamedClass = {
   replaces?: string
 }
 
-/** Maximum number of deployments, which come first in `~wake`. */
 const MAX_DEPLOYMENTS = 20
 
 export const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow => ({

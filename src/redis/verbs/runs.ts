@@ -1,5 +1,3 @@
-// Runs: claims, commits and leases.
-
 import { hasCode } from '../../core/errors.ts'
 import { idIn } from '../../core/job.ts'
 import { Lru } from '../../core/lru.ts'
@@ -63,21 +61,18 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
   }
 }
 
-/** Maximum number of leased jobs whose API key is remembered. */
 const REMEMBERED = 1_000
 
 export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['change']) {
   const { client, keys, base, markedBy, ids, moments, vault } = parts
   const { evaluate } = client
   const fill = filling(parts, vault.show)
-  /** Quotas of leased jobs, to read them with the first command of a commit. */
   const quotas = new Lru<string, string[]>(REMEMBERED)
   const noteQuotas = (claimed: ClaimedJob[]): void => {
     for (const { id, document } of claimed)
       if (document.quotaBytes !== undefined) quotas.set(String(id), keys.quota(document.apiKey!))
   }
 
-  /** Most deployments have no such quotas. */
   const quotasOf = (runs: readonly RunOutcome[]): Set<string> =>
     new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(idIn(token)) ?? []) : [])
 
@@ -91,7 +86,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     return reply
   }
 
-  /** Repeats a claim that failed, so that only the faulty job leaves the queue. */
+  /** Only the faulty job then leaves the queue. */
   async function askedCarefully(known: string[], args: CommitArgs, words: string[], isClaim: boolean) {
     try {
       return await asked(known, args, words)
@@ -161,10 +156,8 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     }
   }
 
-  /** Null for a lost lease. `own`: the run gets its own lease length. */
   const extend = async (...given: Parameters<typeof extension>) => (await extension(...given)).ends
 
-  /** Returns tokens whose jobs must end, and lost tokens. */
   async function renew(queue: string, tokens: string[], lease: number, lane: string) {
     const { ends, ending } = await extension(queue, tokens, lease, { lane })
     return { ending, lost: tokens.filter((_, i) => ends[i] === null) }
@@ -175,7 +168,6 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     return { leaseUntil: ends[0] ?? null, signal }
   }
 
-  /** Empty if the lane has to ask. */
   function lentByCall(call: string): ClaimedJob[] {
     const [word, ...documents] = call.split('\t')
     if (word !== 'lent') return []

@@ -1,5 +1,3 @@
-// State of Redis, QStash, ticks, deployments and the doctor.
-
 import { hasCode } from '../../core/errors.ts'
 import type { Examined } from '../../core/examined.ts'
 import { readObject } from '../../core/readable.ts'
@@ -16,7 +14,6 @@ export const THERE_ARE_TENANTS = 'd:tenants'
 /** Deployments, and after them the first due entries. */
 const LOOKED_AT = 50
 
-/** Redis returned to older data: how often, when it was noticed, and the lost ids. */
 export type Restore = { times: number; noticedAt: number; lost: { from: number; to: number } }
 
 function restoreOf(text: string | null): Restore | null {
@@ -27,7 +24,6 @@ function restoreOf(text: string | null): Restore | null {
 
 export type Heart = 'cron' | 'qstash'
 
-/** State of Redis, QStash and ticks. Times are null if there was none. */
 export type HowItStands = {
   restored: Restore | null
   trouble: BellTrouble | null
@@ -36,7 +32,6 @@ export type HowItStands = {
   bellAt: number | null
   examined: Examined | null
   unreadable: string[]
-  /** The head of the outbox; absent if there is no history. */
   outbox?: { bytes: number; seen: number }
 }
 
@@ -90,17 +85,14 @@ export async function hashAt(ask: Parts['client']['ask'], key: string): Promise<
 export function createStanding({ client: { ask }, keys }: Parts) {
   const hashOf = (key: string): Promise<Record<string, string>> => hashAt(ask, key)
   return {
-    /** State of Redis, QStash, ticks, bells and the doctor. An answer shows that Redis is reachable. */
+    /** An answer shows that Redis is reachable. */
     async standing(): Promise<HowItStands> {
       return standingOf(
         await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart, keys.outbox)),
       )
     },
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
-    /**
-     * Returns whether anything may be due at a time by any clock, and everything else that a tick needs. `came`
-     * records a tick in the same request.
-     */
+    /** `came` records a tick in the same request. */
     async standingAt(moment: number, came?: { at: number; by: Heart }): Promise<Standing> {
       const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
       const read = async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
@@ -131,7 +123,6 @@ export function createStanding({ client: { ask }, keys }: Parts) {
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
       if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
     },
-    /** Counts by class at deploys, as JSON; null if they are not kept. */
     async deploys(id: string, times: readonly number[]): Promise<(string | null)[]> {
       if (times.length === 0) return []
       const fields = times.map((at) => `${id} ${at}`)
@@ -142,7 +133,6 @@ export function createStanding({ client: { ask }, keys }: Parts) {
       await ask((redis) => redis.hset(keys.deploys, { [`${id} ${at}`]: text }))
       if (gone.length > 0) await ask((redis) => redis.hdel(keys.deploys, ...gone.map((time) => `${id} ${time}`)))
     },
-    /** Addresses of versions with pinned classes, as JSON. */
     versions: () => hashOf(keys.versions),
     async setVersion(version: string, text: string, gone: readonly string[]): Promise<void> {
       await ask((redis) => redis.hset(keys.versions, { [version]: text }))

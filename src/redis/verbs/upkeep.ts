@@ -1,5 +1,3 @@
-// Maintenance: the check of all data, its repair, and circuit breakers.
-
 import { answerOf } from '../answers.ts'
 import { type Parts, ringsOf } from '../parts.ts'
 import { repairs } from '../repairs.ts'
@@ -12,7 +10,7 @@ const PHASES = 10
 const FIRST_POSITION = PHASES
 
 export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
-  /** A position is where a phase continues, with the number of the phase as its last digit. */
+  /** The last digit of a position is the number of its phase. */
   async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
     const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
     const { faults, phase, from, seen } = answerOf(await evaluate(scripts.verify, [], args, []), 'verified')
@@ -20,7 +18,6 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
     return { faults: named, next: phase === undefined ? null : from * PHASES + Number(phase), seen }
   }
 
-  /** Repairs faults; `erase` deletes an unreadable job. */
   async function repair(targets: readonly { kind: Fault['kind'] | 'erase'; who: string }[]): Promise<Ring[]> {
     const rest = [String(targets.length), ...targets.flatMap(({ kind, who }) => [kind, who])]
     return ringsOf(answerOf(await evaluate(scripts.repair, [], base(), rest), 'repaired').rings)
@@ -41,7 +38,6 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
     return { state: state as BreakerState['state'], failures, until: till }
   }
 
-  /** Newest first. */
   async function openBreakers(most: number): Promise<{ host: string; failures: number; until: number }[]> {
     const hosts = await ask<string[]>((redis) => redis.zrange(keys.breakers, 0, most - 1, { rev: true }))
     if (hosts.length === 0) return []
