@@ -23,7 +23,6 @@ for _, name in ipairs(names) do
   if not tally.is_empty(name, 'failed') then failing[#failing + 1] = name end
 end
 
--- The kinds of a queue that have failed jobs now. Their newest jobs tell the message.
 local newest = {}
 local function kinds_of(name)
   local found, counted = {}, 0

@@ -15,7 +15,6 @@ local asked = {}
 for i = 1, args.take_int() do asked[i] = args.take() end
 cache.fetch_jobs(asked)
 
--- When a job at rest or waiting may continue: its timer, or ''.
 local function goes_on_at(doc)
   return doc.place == PLACE.timers and (doc.backoff_until or doc.not_before or doc.sleep_until or doc.next_slot) or ''
 end

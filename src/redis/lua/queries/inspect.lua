@@ -21,7 +21,6 @@ local snapshot = require 'run/snapshot'
 local ok, id = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = id.code, message = id.message } end
 
--- Few pieces are counted one by one; otherwise each counts as the average.
 local COUNTED = 100
 local function jobs_ahead(id, doc)
   local index, member, own = places.index_of(doc), places.member_of(id, doc), 0
@@ -39,7 +38,6 @@ local function jobs_ahead(id, doc)
   return own + in_front + (rank - n) + math.floor(packed * (rank - n) / redis.call('ZCARD', index))
 end
 
--- The job with its facts. Only a whole row has children and a position.
 local function view(id, doc, is_whole)
   local ahead, limit_free, limit, children, total = '', '', '', {}, 0
   if doc.place == PLACE.limited then
@@ -74,7 +72,6 @@ local function ids_in(children, is_open)
   return ids
 end
 
--- Some of the jobs that a job probably waits for. The engine follows them, and reads missing ones by itself.
 local MOST_CAUSES = 5
 local function causes_of(doc, children)
   if doc.place ~= PLACE.suspended and doc.place ~= PLACE.timers then return {} end
@@ -90,7 +87,6 @@ local function lasts_until(doc)
     or numbers.never
 end
 
--- Adds rows of these jobs. Returns the causes behind the job that will take longest.
 local function add_causes(rows, causes, seen)
   local latest, till, some, behind = nil, -1, {}, {}
   cache.fetch_jobs(causes)
@@ -114,7 +110,6 @@ local function add_causes(rows, causes, seen)
   return behind
 end
 
--- Rows of the newest children, if all children are known.
 local function kin_of(ids)
   local rows = {}
   snapshot.fetch_side_values(ids)
@@ -131,7 +126,6 @@ local doc = cache.find(id)
 local items = {}
 if port ~= '' then
   local pushed, taken, dropped = ports.counts(doc, dir, port)
-  -- A port that only `*` declares is empty until its first value.
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
   if dropped or not (pushed or may_be) then
     return reply.refused { code = 'REFUSED',

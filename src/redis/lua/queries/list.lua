@@ -24,12 +24,11 @@ local snapshot = require 'run/snapshot'
 
 local jobs, cursor = {}, ''
 
-local wanted = {} -- requested statuses; none: any
+local wanted = {}
 for one in status:gmatch('[^,]+') do wanted[one] = true end
 
 local function made_at(doc) return tonumber(doc.created_at) or time.moment_of_sequence(doc.sequence) end
 
--- Length of its current or last run.
 local function run_time(doc)
   if doc.place == PLACE.leased then return time.now - tonumber(doc.ran_at) end
   local began, ended = (doc.last_run or ''):match('^(%d+),(%d+)')
@@ -52,7 +51,7 @@ local function is_of_kind(doc)
   return own == '' or own == kind
 end
 
-local parent -- set if its children are searched among all jobs
+local parent
 local function fits(doc)
   return (not parent or doc.parent == parent)
     and (status == '' or wanted[states.of(doc)])
@@ -91,7 +90,6 @@ local function admit_read(id)
   return true
 end
 
--- Returns the jobs read, and the first job beyond the maximum.
 local function read(ids, from, to)
   local some, shown = tables.slice(ids, from, to), {}
   if read_bytes > MAX_READ then return some, ids[from] end
@@ -109,7 +107,6 @@ local function read(ids, from, to)
   return some, stopped
 end
 
--- Returns whether it reached the end.
 local function show_all(ids)
   local chunk = large.share(#ids)
   for from = 1, #ids, chunk do
@@ -191,7 +188,6 @@ local function asked_queues()
   return names
 end
 
--- A page covers all ids of a small namespace.
 local function is_small() return newest_id() <= scan end
 
 -- Jobs that wait at limits are in none of a queue's indexes.
@@ -203,7 +199,6 @@ local function has_indexes(names)
   return true
 end
 
--- Nil if no index has them or they are too many to sort.
 local function indexed()
   if status == '' and (queue_name == '' or is_small()) then return nil end
   local names, n, ids, from = asked_queues(), 0, {}, {}
@@ -225,7 +220,6 @@ local function indexed()
   return ids
 end
 
--- Queues and kinds whose failed jobs the filter may name; nil if the index does not have all of them.
 local function wanted_kinds()
   if status ~= 'failed' or (kind == '' and class == '') then return nil end
   local wanted_of, texts, names = {}, {}, {}
@@ -250,7 +244,6 @@ local function wanted_kinds()
   return #wanted_of <= MOST_INDEXES and wanted_of
 end
 
--- Returns ids, and the id down to which they are complete. The total is known if the kind of every job is known.
 local function of_kinds()
   local list, ids, down_to, n = wanted_kinds(), {}, 0, 0
   if not list then return nil, 0 end
@@ -281,8 +274,8 @@ local function all()
   if show_all(page) and (#ids > #page or down_to > 0) then cursor = numbers.int(tonumber(page[#page])) end
 end
 
--- Indexes of ended jobs are in the order of removal, which is the order of ends if all jobs are kept equally long. So
--- the entries that are kept longest are sorted by their ends, a window at a time.
+-- Indexes of ended jobs are in the order of removal, which is the order of ends only if all jobs are kept equally long.
+-- So the entries that are kept longest are sorted by their ends, a window at a time.
 local WINDOW = 2400
 
 local function ended_indexes()
@@ -306,7 +299,6 @@ local function ended_at(member)
   return at and tonumber((text:match('^%d+', at + 1))) or 0, text
 end
 
--- Returns members by end, the ends, newest first, and the start of the next window; nil at the end.
 local function window_at(start, from)
   local by_moment, moments, share = {}, {}, math.floor(WINDOW / math.max(1, #from))
   local lists, longest = {}, 0
@@ -362,7 +354,6 @@ end
 local modes = {
   all = all,
   ended = by_end,
-  -- More than a page of them is not sorted but found among all jobs by id.
   children = function()
     local id, ids = aliases.resolve(name), {}
     if redis.call('HLEN', kin.children_key(id)) > scan then

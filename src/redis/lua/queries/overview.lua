@@ -12,7 +12,6 @@ local queues = require 'look/queues'
 local names = queues.asked(queue_name)
 queues.fetch(names)
 
--- Corrects differences between index and count, a part of one queue per call.
 local parts = { { 'ready', 'ready:pull' }, { 'timers', 'leases', 'suspended' },
   { 'completed', 'failed', 'terminated' } }
 local function look_again(q, part)

@@ -33,7 +33,6 @@ local faults, seen, kind = {}, 0, 'job'
 
 local function as_text(value) return type(value) == 'number' and numbers.int(value) or tostring(value) end
 
--- `remedy` is a name of src/redis/repairs.ts.
 local function fault(who, remedy, what, ...)
   local values, n = { ... }, select('#', ...)
   for i = 1, n do values[i] = as_text(values[i]) end
@@ -66,7 +65,6 @@ local function look(check, who, ...)
   if not ok then cannot_check(who, why) end
 end
 
--- Skips jobs whose queue or limit is about to change the score.
 local function check_score(id, doc, score)
   local settings = doc.waiting_limit and limits.at(doc.waiting_limit).settings
   if cache.queue(doc.queue).reordering or (settings and settings.reordering) then return end
@@ -127,7 +125,7 @@ local function check_slots(key)
   end
 end
 
-local checked = {} -- number of a piece → true
+local checked = {}
 local function check_lengths(number)
   checked[number] = true
   local piece = whereabouts.piece(number)
@@ -337,7 +335,7 @@ local function check_result(id, doc)
   end
 end
 
-local is_listed = {} -- by queue
+local is_listed = {}
 local function check_job(id, doc)
   seen = seen + 1
   cache.queue(doc.queue)
@@ -496,7 +494,6 @@ local function check_constraints()
   if cache.text_at(ns .. 'constraints') and not is_whole then fault('constraints', 'constraints', 'cannot be read') end
 end
 
--- Documents and pieces stay in their keys. Scripts replace other records that they cannot read.
 local replaced = { ['queue'] = true, limit = true, job = true }
 local function check_listed_unreadable()
   for line in (cache.text_at(ns .. 'unreadable') or ''):gmatch('[^\n]+') do

@@ -47,7 +47,6 @@ end)
 if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '' } end
 
 bells.ring_all()
--- A caller without a result asks again with the same key.
 if not me.nothing then idempotency.remember(once, fingerprint, me.answer, tonumber(once_for), '') end
 work.flush()
 if me.warning then return reply.refused { code = me.warning[1], message = me.warning[2] } end

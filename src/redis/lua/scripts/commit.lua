@@ -49,7 +49,6 @@ end
 cache.fetch(KEYS)
 cache.makes_room = queue_name == internal.BULK
 for i = 1, count do runs[i] = finish.take_run(at, code) end
--- Jobs on the wrong side or in an old order are moved in slices.
 local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.queue(queue_name).reordering)
 
 local function next_due()
@@ -77,7 +76,6 @@ end
 if lane ~= '' then
   local text = cache.text_at(lane_key)
   local last = text and tonumber(text:sub(1, (text:find(' ', 1, true) or 1) - 1))
-  -- A repeated request gets the stored answers, and runs that are still valid.
   if last and last == seq then
     local lane_record = readable.decode(text:match('{.*') or '', lane_key)
       or { word = 'stale', answers = {}, tokens = {} }
@@ -88,7 +86,7 @@ if lane ~= '' then
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
--- `apart`: number of runs that did not end with their piece. These come first, because they take jobs out of pieces.
+-- These come first, because they take jobs out of pieces.
 local function commit_all()
   local answers, ended, parents, whole = {}, {}, {}, {}
   for i = 1, #runs do

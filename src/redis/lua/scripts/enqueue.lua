@@ -34,7 +34,6 @@ for i = 1, args.take_int() do
 end
 
 local known, taken = idempotency.recall(once, fingerprint, shelf)
--- A repeated call gets its stored answer, and no other call does.
 for _, call in ipairs(beside) do
   local answered, used = idempotency.recall(call.once, call.fingerprint, call.shelf)
   taken = taken or answered or used
@@ -51,7 +50,6 @@ end
 
 ids.must_have_given(seen)
 local quota_of = allowance == '' and '' or quota.allow(allowance, once_for)
--- Large numbers are only created without unique keys.
 local function made_alone(spec, n)
   if spec.queue == internal.BULK then cache.makes_room = true end
   local first, first_status, is_known

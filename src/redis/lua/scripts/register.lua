@@ -79,7 +79,6 @@ if whole ~= '' then
   end
 end
 
--- A queue exists from its first class on.
 if changed then cache.change_queue(queue_name, queue_fields.bounded_classes, next(bounded) and bounded or nil) end
 if recalled then cache.change_queue(queue_name, queue_fields.called_classes, next(called) and called or nil) end
 if changed and hints.hears('/sidejob/workers/' .. queue_name) then

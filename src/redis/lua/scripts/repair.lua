@@ -92,7 +92,6 @@ function mend.names(id, doc)
   cache.change(id, doc, fields.aliases, kept[1] and cjson.encode(kept) or nil)
 end
 
--- Documents tell the members.
 function mend.channel(channel)
   local key = ns .. 'channel:' .. channel
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
@@ -244,7 +243,6 @@ local function drop_entries(q, place)
 end
 
 function mend.queue(q)
-  -- The classes register again.
   for _, class in ipairs(expected.lost_classes(q)) do cache.hset(ns .. 'workers:' .. q, class, false) end
   for place in pairs(redis_keys.letters) do drop_other_type(redis_keys.queue_key(q, place), 'zset') end
   for _, lane in ipairs(expected.endless_lanes(q)) do lanes.set(q, lane, nil) end
@@ -332,7 +330,7 @@ function mend_data.hints()
   salvage.forget('hints')
 end
 
--- Keeps readable constraints. The new version makes claims tag all waiting jobs again.
+-- The new version makes claims tag all waiting jobs again.
 function mend_data.constraints()
   local kept, stored = expected.constraints()
   local system, till, known = hints.known()

@@ -1,4 +1,4 @@
--- Records that follow from documents: `verify` compares them with Redis, and `repair` writes what differs.
+-- `verify` compares these records with Redis, and `repair` writes what differs.
 
 local expected = {}
 
@@ -7,7 +7,6 @@ local aliases = require 'job/aliases'
 local states = require 'job/states'
 local audience = require 'port/audience'
 
--- false is ready.
 expected.places = { false, PLACE.pull, PLACE.timers, PLACE.leased, PLACE.suspended, PLACE.completed, PLACE.failed,
   PLACE.terminated }
 
@@ -32,7 +31,6 @@ function expected.ports(doc)
   return found
 end
 
--- Values in the document, and their number in the list.
 function expected.values_of(id, doc, dir, port)
   local text = doc['v' .. dir .. ':' .. port]
   return text and readable.decode(text, '') or {}, redis.call('LLEN', redis_keys.list_key(id, dir, port))
@@ -53,7 +51,7 @@ function expected.relays(channel, id)
   return doc and doc.relay_channel == channel
 end
 
--- Entries of children that do not name this parent. Unreadable children keep their entries.
+-- Unreadable children keep their entries.
 function expected.strangers(id, doc)
   local found = {}
   for _, child in ipairs(kin.children_of(id, doc)) do
@@ -66,7 +64,6 @@ function expected.strangers(id, doc)
   return found
 end
 
--- Counts of a parent that follows its children, and what each child counts as.
 function expected.followed(id, doc)
   local n, children = { b = 0, s = 0, c = 0, x = 0 }, {}
   for _, child in ipairs(kin.children_of(id, doc)) do
@@ -80,7 +77,6 @@ function expected.followed(id, doc)
   return numbers.int(n.b) .. ',' .. numbers.int(n.s) .. ',' .. numbers.int(n.x), children
 end
 
--- Jobs that are known to reach a root are not walked again.
 local rooted = {}
 function expected.is_above_itself(id)
   local way, met, above = {}, {}, id
@@ -118,7 +114,7 @@ function expected.lost_classes(q)
   return lost
 end
 
--- No lane lives longer.
+-- Milliseconds; no lane lives longer.
 local MAX_LANE = 86400000
 function expected.endless_lanes(q)
   local found = {}
@@ -143,7 +139,6 @@ function expected.system_listeners()
   return n
 end
 
--- The readable constraints by name, their version, and whether these are all.
 function expected.constraints()
   local kept, all = {}, readable.decode(cache.text_at(ns .. 'constraints') or '{}', ns .. 'constraints') or {}
   local version = tonumber(all.version)

@@ -1,5 +1,3 @@
--- Recovers or deletes documents that cannot be read.
-
 local salvage = {}
 
 local erase = require 'family/erase'
@@ -80,7 +78,6 @@ function salvage.forget(name)
   journal.put(readable.damaged, ns .. name, nil)
 end
 
--- If the lines of the piece are lost, this deletes the piece.
 local function erase_packed(id)
   local number, at = pieces.place_of(id)
   local text = number and cache.text_at(redis_keys.piece_key(number))

@@ -1,4 +1,4 @@
--- The types of the fields of a document. Scripts check only its sequence, queue and class.
+-- Scripts check only the sequence, queue and class of a document.
 
 local shape = {}
 

@@ -1,5 +1,3 @@
--- Positions of pieces and their faults, for the doctor.
-
 local whereabouts = {}
 
 local order = require 'queue/order'

@@ -1,5 +1,3 @@
--- Limits of families: number of descendants and depth.
-
 local births = {}
 
 -- A detached or adopted job still counts below its first root, so a change of parent does not evade the bound.

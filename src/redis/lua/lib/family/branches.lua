@@ -1,5 +1,3 @@
--- Families that are too large for one script: an internal job walks them, one slice per run.
-
 local branches = {}
 
 local erase = require 'family/erase'
@@ -12,7 +10,6 @@ local leases = require 'run/leases'
 
 local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
 
--- Returns some stored children, the next cursor, and the number read.
 local function page(parent, cursor)
   local scanned, ids, there = redis.call('HSCAN', kin.children_key(parent), cursor, 'COUNT', PAGE), {}, {}
   for i = 2, #scanned[2], 2 do ids[#ids + 1] = scanned[2][i]:match('^%d+') end
@@ -24,8 +21,7 @@ local function page(parent, cursor)
   return there, scanned[1], #ids
 end
 
--- Appends a job to the line of jobs whose children come next. Each names the previous one, so that the line can be
--- walked backwards, deepest first.
+-- Each job names the previous one, so that the line can be walked backwards, deepest first.
 local function stand(id, doc, other, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   if (other_doc.family_before or ''):sub(1, #mark) == mark then return end
@@ -41,7 +37,6 @@ local function begin(id, doc)
   if top_doc then stand(id, doc, doc.family_top, top_doc) end
 end
 
--- Children that have children join the line: the next script reads them when the changes of this batch are in Redis.
 local function go_through(id, doc, act)
   local pushed, taken = ports.counts(doc, 'i', 'in')
   local line = lists.items(lists.of(id, doc, 'i', 'in', pushed - taken), math.min(pushed - taken, BRANCHES))
@@ -90,7 +85,6 @@ local function strip(id, doc, here, here_doc)
   cache.change(id, doc, fields.family_before, before ~= '' and before or nil)
 end
 
--- Returns the number, whether anything is left, and whether runs have to end first.
 local function erase_below(id, doc, force)
   local looked, done = 0, 0
   while doc.family_before and looked < BRANCHES and journal.puts < MOST_PUTS do

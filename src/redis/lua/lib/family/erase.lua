@@ -1,5 +1,3 @@
--- Deletes every trace of a job.
-
 local erase = {}
 
 local births = require 'family/births'
@@ -45,7 +43,6 @@ local function forget_attached(id, doc)
   end
 end
 
--- The children of the job must be gone or detached.
 function erase.job(id, doc, status)
   local parent = doc.parent
   kin.unlink(id, doc)

@@ -1,5 +1,5 @@
--- Following: a job is completed while all its children are, suspended otherwise, and runs again when one fails, is
--- terminated, or recovers. No run is needed: the script that moves the last child moves the parent.
+-- A job is completed while all its children are, suspended otherwise, and runs again when one fails, is terminated, or
+-- recovers. The script that moves the last child moves the parent, without a run.
 
 local follow = {}
 
@@ -46,7 +46,6 @@ function follow.keep_up(id, doc)
   end
 end
 
--- Any other parent will run anyway.
 local function after_children(id, doc, turned)
   if doc.place == PLACE.leased then
     if turned then cache.change(id, doc, fields.child_during_run, '1') end

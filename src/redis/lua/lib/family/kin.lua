@@ -1,5 +1,3 @@
--- Parents and children.
-
 local kin = {}
 
 local places = require 'job/places'
@@ -68,8 +66,7 @@ function kin.unlink(id, doc)
   if parent_doc and parent_doc.waits_for then journal.push(journal.within(queueing.settled, parent), id) end
 end
 
--- Holds a child that was created for the current run of its parent until that run ends. A parent that waits for its
--- children waits for it too. Returns whether it is held.
+-- A parent that waits for its children waits for it too.
 function kin.joins(parent, doc)
   if doc.place == PLACE.leased or doc.unanswered then return true end
   if doc.waits_for then return false end

@@ -1,5 +1,3 @@
--- Families: root, adoption, descendants.
-
 local trees = {}
 
 local kin = require 'family/kin'
@@ -43,7 +41,7 @@ function trees.adopt(id, doc, orphan, name)
   kin.link(id, doc, name, orphan, orphan_doc)
 end
 
--- Returns nil if there are many more than wanted. Asks for more than that, because a page may end early.
+-- Nil if there are many more than wanted, because a page may end early.
 local function few_children(id, doc, most)
   if not doc.has_children then return {} end
   local key, ids = kin.children_key(id), {}
@@ -59,7 +57,6 @@ local function few_children(id, doc, most)
   return ids
 end
 
--- Returns the job and its descendants, nearest first; `more` if there are more than wanted.
 function trees.of(id, most)
   local tree, at_job = { id }, 1
   while at_job <= #tree and #tree < most do

@@ -1,5 +1,3 @@
--- Ids and aliases.
-
 local aliases = {}
 
 function aliases.resolve(ref)

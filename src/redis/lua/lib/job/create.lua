@@ -1,5 +1,3 @@
--- Creates one job, or finds the holder of its unique key.
-
 local create = {}
 
 local births = require 'family/births'
@@ -18,7 +16,6 @@ local write = require 'port/write'
 local counts = require 'queue/counts'
 local sides = require 'queue/sides'
 
--- A debounced job that waits takes the args and time of the newest call.
 local function postpone(id, doc, spec, args)
   local newest = args ~= '' and args or nil
   for _, e in ipairs(spec.values or {}) do
@@ -66,7 +63,6 @@ local function existing_job(spec, parent, args)
   return id, states.of(doc)
 end
 
--- `born` is the run's job if a run spawns it.
 function create.one(spec, args, born)
   specs.check_registered(spec.queue, spec.class, spec.known)
   local parent = born or (spec.parent and aliases.resolve(spec.parent))

@@ -1,4 +1,4 @@
--- Ends and deletes jobs with their descendants. The end of a job may end and delete more jobs, so this is one module.
+-- The end of a job may end and delete more jobs, so this is one module.
 -- Within itself at most 20 calls deep: a held child has not run and holds no children, and a job that must be deleted
 -- is already ending.
 
@@ -28,7 +28,6 @@ local function has_inputs(id, doc)
   return false
 end
 
--- Returns whether a writer can reach the job without its id: by a channel, or because its class allows it.
 local function listens(id, doc)
   for _, field in ipairs(cache.attached_to(id, doc)) do
     local port = field:match('^i:(.+)$')
@@ -37,8 +36,7 @@ local function listens(id, doc)
   return false
 end
 
--- Returns when a job at rest may be deleted. A job that data can wake stays longer, as long as its parent or a
--- channel may send some.
+-- A job that data can wake stays longer, as long as its parent or a channel may send some.
 function ending.removal(id, doc, place)
   if place == PLACE.completed and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
     if doc.parent or listens(id, doc) then return numbers.never end
@@ -59,7 +57,6 @@ function ending.clear_steps(id, doc)
   cache.change(id, doc, fields.has_steps, nil)
 end
 
--- That end was reported and has a result.
 local function leave_word(id, doc, place, value)
   local is_known = doc.end_was_told or (place == PLACE.terminated and states.ends[states.resting[doc.place]])
   if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
@@ -129,7 +126,6 @@ function ending.terminate_now(id, doc)
     if (doc.callback or doc.keep_result) and states.ends[was] then cache.change(id, doc, fields.end_was_told, '1') end
     cache.change(id, doc, fields.terminating, TERMINATING.asked)
     places.announce(id, doc, was)
-    -- The next slot stays for a job that is run again.
     cache.clear(id, doc, { fields.not_before, fields.backoff_until, fields.sleep_until, fields.awaited_children })
     queueing.stop_waiting(id, doc)
     return queueing.enqueue(id, doc, true)
@@ -137,7 +133,7 @@ function ending.terminate_now(id, doc)
   ending.be_terminated(id, doc)
 end
 
--- A released run was no shutdown run: the next one is. Without one, the job ends.
+-- A released run was no shutdown run: the next one is.
 function ending.ends_after_release(id, doc)
   if not doc.terminating then return false end
   if doc.has_shutdown then
@@ -159,7 +155,6 @@ function ending.terminate_one(id, doc)
   end
 end
 
--- Maximum number of jobs of families that one script changes. The rest goes to an internal job.
 local budget = { left = 500 }
 
 local function whole(id)
@@ -194,7 +189,6 @@ local function delete_large(id, doc, force)
   return 'ending'
 end
 
--- Returns 'gone', or 'ending' if runs have to end first.
 function ending.delete(id, doc, force)
   local tree = whole(id)
   if not tree then return delete_large(id, doc, force) end

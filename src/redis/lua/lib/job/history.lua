@@ -1,5 +1,3 @@
--- Facts for the history: ends of jobs, and runs that a job would keep.
-
 local history = {}
 
 local kept = { fields.sequence, fields.created_at, fields.queue, fields.class, fields.args, fields.priority,
@@ -27,7 +25,6 @@ function history.note_end(id, doc, place, value)
   outbox.push('e', id, facts, value, doc.args == '^' and redis_keys.side_key(id, 'f:' .. fields.args) or nil)
 end
 
--- `state`: as the piece has it after the end.
 function history.note_piece(number, piece, state)
   if not is_kept(cache.common_of(piece)) then return end
   outbox.push('p', number,

@@ -1,4 +1,4 @@
--- Ids of jobs. Refused jobs use up their ids too.
+-- Refused jobs use up their ids too.
 
 local ids = {}
 
@@ -49,8 +49,7 @@ end
 
 function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 
--- If Redis has not given an id that the caller has seen, it was restored from older data: lost ids are skipped, and
--- recorded with the time.
+-- A higher id of the caller means that Redis was restored from older data: lost ids are skipped and recorded.
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end

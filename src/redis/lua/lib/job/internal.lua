@@ -1,5 +1,3 @@
--- Internal jobs for later work: callbacks, and families that are too large for one script.
-
 local internal = {}
 
 local ids = require 'job/ids'

@@ -1,4 +1,4 @@
--- Places of jobs. A job is in exactly one place, and only `move` changes it.
+-- A job is in exactly one place, and only `move` changes it.
 
 local places = {}
 
@@ -21,8 +21,8 @@ function places.member_of(id, doc)
   return id
 end
 
-places.to_ring = {} -- queue → how many jobs became ready
-places.to_call = {} -- queue → classes that became ready for pull workers
+places.to_ring = {}
+places.to_call = {}
 
 function places.soonest(q, field, moment)
   local known = cache.queue(q)[field]
@@ -32,7 +32,6 @@ end
 -- Follower → 'turned' if a child broke or was repaired, else 'moved'.
 places.moved = {}
 
--- `is` is nil if the child leaves the family.
 function places.count_child(id, doc, parent, is)
   local was, above_doc = doc.followed_as, cache.find(parent)
   if was == is or not above_doc or not above_doc.followed then return end
@@ -70,7 +69,7 @@ function places.announce(id, doc, was)
   if doc.waited_until then places.call_watchers(id, doc, is) end
 end
 
--- Gives the job its position among ready jobs, and none at limits. The first one also stores the time of creation.
+-- The first position also stores the time of creation.
 function places.queue_up(id, doc, since)
   if not doc.created_at then
     cache.change(id, doc, fields.created_at, numbers.int(time.moment_of_sequence(doc.sequence)))
@@ -124,7 +123,6 @@ function places.move(id, doc, place, moment, key, keeps, since)
   places.announce(id, doc, was)
 end
 
--- A concurrent check for ended leases has missed jobs that left their pieces, so another check is scheduled.
 function places.settle(removal)
   for id in pairs(cache.loose) do
     local doc = cache.docs[id]

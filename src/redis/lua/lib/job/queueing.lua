@@ -1,5 +1,3 @@
--- Decides when a job runs again: now, at a time, or when it is woken.
-
 local queueing = {}
 
 local places = require 'job/places'
@@ -7,23 +5,21 @@ local limits = require 'limit/limits'
 local waiting = require 'limit/waiting'
 local sides = require 'queue/sides'
 
--- Returns when its next slot may run. Pull workers limit the pace of made-up slots by asking.
+-- Pull workers limit the pace of made-up slots by asking.
 local function slot_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
   return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at))
     or slot
 end
 
--- Returns when the job runs unless it is woken; 0 is now.
+-- 0 is now.
 function queueing.own_moment(doc)
   local moment = math.min(tonumber(doc.not_before) or numbers.never, slot_moment(doc), tonumber(doc.sleep_until)
     or numbers.never)
   return moment == numbers.never and 0 or moment
 end
 
--- Queues a job now or at the one time that decides. Backoff and lock always apply; `at` and the next slot only until
--- an earlier run is requested. Pull workers get jobs in the order of becoming due, which `since` sets if the job has
--- no time of its own.
+-- Backoff and lock always apply; `at` and the next slot only until an earlier run is requested.
 function queueing.enqueue(id, doc, early, since)
   early = early or doc.wanted_early
   local moment = not early and not doc.terminating and queueing.own_moment(doc) or 0
@@ -45,8 +41,8 @@ function queueing.stop_waiting(id, doc)
   cache.drop(redis_keys.side_key(id, 'waiting'))
 end
 
--- 'own' is input or a request; 'child' is news from a child, which neither a job that waits for the end of its
--- children nor a held child wants. Returns whether the job will run.
+-- 'own' is input or a request; 'child' is news from a child, which neither a job that waits for the end of its children
+-- nor a held child wants.
 function queueing.wake(id, doc, why)
   if doc.terminating or doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end
   if doc.place == PLACE.leased then
@@ -70,7 +66,6 @@ function queueing.wake_parent(id, doc, has_ended)
   local parent_doc = cache.find(doc.parent)
   if not parent_doc then return end
   if parent_doc.followed then
-    -- Only for a run that ends without following its children.
     if parent_doc.place == PLACE.leased and not parent_doc.child_during_run then
       cache.change(doc.parent, parent_doc, fields.child_during_run, '2')
     end

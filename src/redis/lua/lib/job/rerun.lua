@@ -1,5 +1,3 @@
--- Runs a job again from any state.
-
 local rerun = {}
 
 local kin = require 'family/kin'
@@ -41,8 +39,6 @@ end
 
 local function is_address(version) return version:find('://', 1, true) ~= nil end
 
--- Returns nil if the job is not pinned, runs, or is pinned to something else: a function to a version, a push worker to
--- an address.
 function rerun.move(id, doc, version)
   local was = doc.pinned_to
   if not was or was == version or doc.place == PLACE.leased then return nil end
@@ -55,7 +51,6 @@ function rerun.move(id, doc, version)
   return true
 end
 
--- A current run loses its lease without effect.
 function rerun.requeue(id, doc, forgiven)
   local rested = states.ends[states.of(doc)]
   if doc.place == PLACE.leased then

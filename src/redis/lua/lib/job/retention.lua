@@ -1,5 +1,3 @@
--- Retention: deletes ended roots with all descendants, and children whose parent has seen their end.
-
 local retention = {}
 
 local erase = require 'family/erase'
@@ -13,7 +11,6 @@ local packed = require 'run/packed'
 
 local RETRY_IN = 600000
 
--- Returns a family that has ended and cannot be woken, otherwise nil and whether it is too large for one script.
 local MAX_TREE = 1000
 
 local function all_ended(id)
@@ -59,8 +56,6 @@ local function open_branches(id, doc)
   cache.change(id, doc, fields.branchwise_after, doc.ended_at)
 end
 
--- A child may be deleted after its parent committed a run that saw its end. Below an ended parent it goes with the
--- parent, unless the family is too large.
 local function may_go(doc)
   local parent_doc = doc.parent and cache.find(doc.parent)
   if not parent_doc then return true end
@@ -83,7 +78,6 @@ local function remove_due(key, id)
   erase.tree(tree)
 end
 
--- A piece is deleted as a whole, unless callbacks or answers of commits are still needed.
 local function remove_piece(key, member)
   local number = pieces.number_in(member)
   local piece = cache.piece(number)

@@ -1,5 +1,3 @@
--- Specs of new jobs, from callers or runs.
-
 local specs = {}
 
 function specs.check_registered(q, class, known)

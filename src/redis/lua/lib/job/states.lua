@@ -1,4 +1,4 @@
--- The status of a job, which follows from its place. PLACE is in src/redis/marks.ts; nil is ready.
+-- PLACE is in src/redis/marks.ts.
 
 local states = {}
 

@@ -1,5 +1,3 @@
--- Unique keys and their holders.
-
 local unique = {}
 
 local states = require 'job/states'

@@ -1,13 +1,11 @@
--- Values of a job and their total size: args, state, defaults, port values, steps and the rest.
---
 -- The document holds the size of values with own keys. Additions are counted without a read. A removal of unknown size
--- marks the sum with `~`: an upper bound. Only an upper bound that is too high is counted again.
+-- marks the sum with `~`: an upper bound, which is counted again if it is too high.
 
 local values = {}
 
 values.BIG = 512
 local MOST_BYTES = 8388608
-values.added = {} -- id → bytes that this script has put into the document, or into lists
+values.added = {}
 
 function values.of(doc)
   local n, rough = (doc.size or '0'):match('^(%d+)(~?)$')
@@ -111,9 +109,9 @@ function values.check(id, doc, more)
     .. ' bytes of args, state, waiting values and all else together, got ' .. numbers.int(total(id, doc) + (more or 0)))
 end
 
--- Maximum number of ports per side, dropped ones included, and of state fields.
+-- Ports per side, dropped ones included, and state fields.
 local MOST_FIELDS = 1000
-local counted = {} -- id and kind → how many there are
+local counted = {}
 
 function values.admit(id, doc, field)
   if doc[field] then return end

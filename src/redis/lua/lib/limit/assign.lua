@@ -1,5 +1,3 @@
--- Limits of a job.
-
 local assign = {}
 
 local places = require 'job/places'

@@ -1,15 +1,13 @@
--- Limits: maximum number of concurrent runs, and of starts in a period, of all jobs with a key.
-
 local limits = {}
 
 local sides = require 'queue/sides'
 
 limits.known = {} -- key → { settings, held, started }
-limits.touched = {} -- limits where room may have come free
+limits.touched = {}
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
--- A run reaches its target some time after its claim, later if its lane was late. The start counts from then, so that
--- starts of two periods do not arrive in one. 3 % of the period cost at most 3 % of the rate.
+-- A run reaches its target some time after its claim. The start counts from then, so that starts of two periods do not
+-- arrive in one. 3 % of the period cost at most 3 % of the rate.
 local function margin(settings, late) return late + math.max(math.min(settings.period * 0.03, 100), 3 * late) end
 
 local counts_of = {
@@ -58,7 +56,7 @@ function limits.save(key, field, value)
   cache.set_text(redis_keys.limit_key(key), cjson.encode(state.settings))
 end
 
--- Stored in the queue and in each limit's settings, so that an overview needs no command per limit.
+-- An overview then needs no command per limit.
 function limits.count_waiting(q, key, n)
   local settings = limits.at(key).settings
   cache.change_queue(q, queue_fields.at_limits, (cache.queue(q).at_limits or 0) + n)
@@ -104,7 +102,6 @@ function limits.take_slots(id, doc)
   if #taken > 0 then cache.change(id, doc, fields.held_limits, table.concat(taken, '\n')) end
 end
 
--- The run began `late` ms after the claim request.
 function limits.note_start(doc, late)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local settings = limits.at(key).settings
@@ -141,11 +138,9 @@ function limits.drop_baton(id, doc)
   limits.touch(key)
 end
 
--- `how`: 'first' sets a missing limit; 'set' every limit.
 function limits.define(key, settings, how)
   local state = limits.at(key)
   if not state.settings then
-    -- A group is deleted when no job holds its slots. Another limit may have runs from before it was removed.
     if how == 'first' then journal.put(state, 'taken', 0) end
     journal.put(state, 'started', 0)
     journal.put(state, 'settings', {})
@@ -160,7 +155,6 @@ function limits.define(key, settings, how)
   limits.touch(key)
 end
 
--- A group exists while it has jobs that are not at rest. A later job sets it again.
 function limits.count_in_group(doc, n)
   local key = 'group:' .. doc.group
   limits.define(key, { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first')

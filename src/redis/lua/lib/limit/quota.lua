@@ -1,18 +1,17 @@
--- Quotas of API keys. `quota:<key>` is `jobs,bytes,most jobs,most bytes` of jobs that have not ended; each job
--- records with how many bytes besides its document it counts. `quota:<key>:kept` is the bytes of jobs at rest and
--- stored graphs, then a quarter of a day, and the bytes of texts that expire, written in that quarter and in the four
--- before. In the namespace of a tenant, `quota:tenant` counts for all keys together.
+-- `quota:<key>` is `jobs,bytes,most jobs,most bytes` of jobs that have not ended. `quota:<key>:kept` is the bytes of
+-- jobs at rest and stored graphs, then a quarter of a day, and the bytes of texts that expire, written in that quarter
+-- and in the four before. In the namespace of a tenant, `quota:tenant` counts for all keys together.
 
 local quota = {}
 
 local states = require 'job/states'
 local values = require 'job/values'
 
-local grown = {} -- the accounts whose count this script has made larger
+local grown = {}
 local allowed = {}
 local caller
 local KIB = 1024 -- a job that has not ended counts at least this for its document
-local WAIT = '5' -- seconds after which some jobs may have ended
+local WAIT = '5'
 local DAY, QUARTER = 86400000, 21600000
 local TENANT = 'key:tenant'
 local EXPIRING = 3
@@ -41,8 +40,7 @@ end
 
 function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
 
--- `key:<id> jobs,bytes,jobs,bytes`, the last two for its tenant. Returns the key, or ''. A call whose answer is
--- stored for a day needs room, unlike one whose answer is stored for retries.
+-- `key:<id> jobs,bytes,jobs,bytes`, the last two for its tenant. An answer that is stored for a day needs room.
 function quota.allow(text, once_for)
   local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
   if not by then return '' end
@@ -81,7 +79,7 @@ function quota.keep(key, more, at)
   end
 end
 
--- A text that expires counts for a day, in proportion if it lives shorter: for this key, or for the caller's.
+-- A text that expires counts for a day, in proportion if it lives shorter.
 function quota.expire(bytes, ms, key)
   key = key or caller
   if key then quota.keep(key, math.ceil(bytes * math.min(1, ms / DAY)), EXPIRING) end

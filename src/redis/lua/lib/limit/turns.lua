@@ -1,18 +1,16 @@
--- Turns at a limit that groups share: each group once, then each group again, however many jobs it has. Jobs of no
--- group form one more group. Turns are numbered like sequences. Groups take turns within a tier, which orders the
--- index of the limit: a priority, aged in whole steps.
+-- Each group gets a turn, then each group again, however many jobs it has. Jobs of no group form one more group. Groups
+-- take turns within a tier: a priority, aged in whole steps.
 --
--- The last turn of a group, and the number of its waiting jobs, are stored in the group's own limit while the group
--- has jobs; for jobs of no group, in the limit where they wait.
+-- The last turn of a group, and the number of its waiting jobs, are stored in the group's own limit; for jobs of no
+-- group, in the limit where they wait.
 
 local turns = {}
 
 local limits = require 'limit/limits'
 local order = require 'queue/order'
 
--- Maximum number of tiers. Further tiers of a group join at the front.
 local MAX_TIERS = 32
-local fronts = {} -- key and tier → the first turn there
+local fronts = {}
 
 local function turn_after(turn)
   local n = tonumber(turn:sub(1, 7), 16) * 16777216 + tonumber(turn:sub(8), 16) + 1
@@ -48,7 +46,6 @@ local function make_room(owner)
   return #idle > 0
 end
 
--- A group does not share its own limit.
 local function is_shared(doc, key) return key ~= 'group:' .. (doc.group or '') and limits.at(key).settings end
 
 local function note_turn(key, turn, tier, group)
@@ -60,7 +57,7 @@ local function note_turn(key, turn, tier, group)
   end
 end
 
--- Returns number, tier and group. The job keeps its turns at all limits since it became ready, one per line.
+-- The job keeps its turns at all limits since it became ready, one per line.
 function turns.turn_at(doc, key)
   for line in (doc.turns or ''):gmatch('[^\n]+') do
     local turn, tier, size, names = line:match('^(%x+),(%-?%d+),(%d+),(.*)$')

@@ -1,5 +1,3 @@
--- Jobs without room wait at the limit in order, and return with a reserved slot.
-
 local waiting = {}
 
 local places = require 'job/places'
@@ -52,8 +50,7 @@ local function admit(key, settings)
   return #rows > #ids and rows[#ids + 1][1]:sub(15)
 end
 
--- A deleted group has only slots of ended leases. After the removal of a limit, runs release their slots when they
--- end, and hold them if it is created again before.
+-- After the removal of a limit, runs release their slots when they end, and hold them if it is created again before.
 local function forget_limit(key, is_removed)
   journal.put(limits.known[key], 'settings', false)
   cache.set_text(redis_keys.limit_key(key), nil)
@@ -73,7 +70,6 @@ local function watch(key, waiter)
   cache.zset(ns .. 'wake', 'k:' .. key, moment)
 end
 
--- While jobs wait, the settings store the number of runs for viewers.
 function waiting.give_room()
   while next(limits.touched) do
     local keys = limits.touched

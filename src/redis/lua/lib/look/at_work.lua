@@ -1,5 +1,3 @@
--- Lanes, named pull workers, and their runs.
-
 local at_work = {}
 
 function at_work.lanes(names)
@@ -14,7 +12,6 @@ function at_work.lanes(names)
   return lanes
 end
 
--- Excludes leases in the queue's document; nil if the document has no counts.
 local function in_index(name, beside)
   local jobs, packed = cache.queue(name).jobs_at, cache.queue(name).packed or {}
   return jobs and (jobs[redis_keys.letters.leases] or 0) - (packed[redis_keys.letters.leases] or 0) - beside

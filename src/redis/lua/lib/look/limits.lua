@@ -1,10 +1,7 @@
--- Limits as rows.
-
 local limit_rows = {}
 
 local limits = require 'limit/limits'
 
--- `since`: when the first job waits; `started`: runs in the period; `starts`: the newest of them.
 function limit_rows.of(key, waiting, since, started, starts)
   local state = limits.at(key)
   if not state.settings or state.settings.gone then return end

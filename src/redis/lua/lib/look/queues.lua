@@ -1,5 +1,3 @@
--- Queues as rows.
-
 local queues = {}
 
 local lanes = require 'queue/lanes'
@@ -10,7 +8,6 @@ function queues.names()
   return names
 end
 
--- A full Redis refuses corrected counts; the next call computes them again.
 function queues.save(name) pcall(redis.call, 'SET', redis_keys.queue_key(name), cjson.encode(cache.queues[name])) end
 
 function queues.row(name)

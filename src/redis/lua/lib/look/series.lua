@@ -1,5 +1,3 @@
--- Series of counts: stored by minute or hour, and the current ones.
-
 local series = {}
 
 local counts = require 'queue/counts'

@@ -1,5 +1,3 @@
--- Listeners of channels.
-
 local audience = {}
 
 local values = require 'job/values'
@@ -14,7 +12,6 @@ function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) 
 audience.FEW = 8
 local function audience_key(channel) return ns .. 'audience:' .. channel end
 
--- Returns number, relay and ports; nil for ports if they are too many.
 local nobody = {}
 function audience.of(channel)
   local text = cache.text_at(audience_key(channel))

@@ -1,5 +1,3 @@
--- Definition of ports: names, defaults, channels, wires.
-
 local define = {}
 
 local values = require 'job/values'
@@ -8,7 +6,7 @@ local ports = require 'port/ports'
 local wires = require 'port/wires'
 local write = require 'port/write'
 
--- targets: ends, or 'call'; none removes the wires. Refusals name the nodes, as the graph does.
+-- targets: ends, or 'call'; none removes the wires.
 function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
   if not wires.is_there(doc, dir, port) then
@@ -49,7 +47,6 @@ local function drop_port(id, doc, dir, port)
   cache.change(id, doc, 'w' .. dir .. ':' .. port, nil)
 end
 
--- Ports in `specs` keep their values, and all other ports are removed with theirs. specs: port → { default?, channels }
 function define.ports(id, doc, dir, specs)
   local drop = {}
   for field in pairs(doc) do

@@ -1,4 +1,4 @@
--- Items: `=value`, or `@context\nchannel\nflags\nvalue`.
+-- `=value`, or `@context\nchannel\nflags\nvalue`.
 
 local envelope = {}
 

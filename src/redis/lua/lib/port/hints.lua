@@ -1,12 +1,9 @@
--- Facts that every script needs to know but rarely uses.
-
 local hints = {}
 
 local hints_key = ns .. 'hints'
 local listened_key = ns .. 'listened'
 
--- Number of listeners to system channels, time until which a client listens, and version of the constraints ('' if
--- there were none).
+-- Listeners to system channels, time until which a client listens, and version of the constraints.
 local hints_text, hints_system, hints_till, hints_version
 
 function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
@@ -40,7 +37,6 @@ function hints.set(system, till, version)
   cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version)
 end
 
--- True for a port at a system channel, or a client with too many channels.
 function hints.wanted()
   local system, till = hints.known()
   return system > 0 or till > time.now
@@ -63,7 +59,7 @@ function hints.levels(channel)
   end
 end
 
--- Channels with clients: `till channel` per line. `jobs`: ids of jobs with a status listener.
+-- `till channel` per line. `jobs`: ids of jobs with a status listener.
 local MOST_LISTENED = 100
 local listened = {}
 local function read_listened()
@@ -107,7 +103,6 @@ function hints.hears_one_of(first, n)
   return false
 end
 
--- A client with too many channels, or with none, listens to all.
 function hints.listen(ms, channels)
   local known, lines = read_listened().till, {}
   for _, channel in ipairs(channels) do known[channel] = math.max(known[channel] or 0, time.now + ms) end
@@ -119,9 +114,8 @@ function hints.listen(ms, channels)
   cache.set_text(listened_key, table.concat(lines, '\n'))
 end
 
-hints.told = {} -- messages of our own: { channel, item }
+hints.told = {}
 
--- No log entry notes such a message.
 function hints.tell(channel, json) journal.push(hints.told, { channel, '@\n\nl\n' .. json }) end
 
 function hints.tell_status(id, doc, status)

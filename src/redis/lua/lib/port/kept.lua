@@ -1,8 +1,5 @@
--- The last message of a channel, kept on request of its publisher.
-
 local kept = {}
 
--- Maximum number of channels with one. The one with the oldest message is dropped.
 local MOST = 500
 
 local index = ns .. 'messages'

@@ -1,12 +1,9 @@
--- Log entries of port reads and writes, only if /sidejob/log has a listener.
-
 local log = {}
 
 local values = require 'job/values'
 local envelope = require 'port/envelope'
 local hints = require 'port/hints'
 
--- Rows of { id, dir, port, values }. An oversized entry has only numbers of values.
 local MAX_ENTRY, MAX_DEFAULTS = 65536, 2048
 local unsaid = { read = {}, write = {}, bytes = 0, more = 0 }
 function log.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end
@@ -28,8 +25,8 @@ local function is_redacted(id, doc, part, name)
     or paths:find(place .. '.', 1, true)
 end
 
--- Views open sealed values of an entry. Users may write the form of one into a context or a channel name: its first
--- letter is escaped, which changes the text but not the JSON value.
+-- Users may write the form of a sealed value into a context or a channel name: its first letter is escaped, which
+-- changes the text but not the JSON value.
 local function inert(json)
   return json:find('"~f', 1, true) and json:gsub('"~f', '"\\u007ef') or json
 end
@@ -47,7 +44,6 @@ local function note_value(rows, id, dir, port, value)
   end
 end
 
--- Values written without logging are not logged when read.
 function log.note(what, id, dir, port, items)
   if not hints.hears('/sidejob/log') then return end
   for _, item in ipairs(items) do
@@ -95,7 +91,6 @@ local function end_of_text(json, from)
   return till
 end
 
--- Nested members do not count.
 local function has_member(own, name)
   name = '"' .. name .. '"'
   if not own:find(name, 1, true) then return false end
@@ -114,7 +109,6 @@ local function has_member(own, name)
   return false
 end
 
--- Entries may override common members.
 local function common_members(job, own)
   local says = function(name) return has_member(own, name) end
   local moment = says('timestamp') and '' or ',"timestamp":' .. time.now_text
@@ -122,7 +116,6 @@ local function common_members(job, own)
   return moment .. whose
 end
 
--- Readers of a sealed entry insert these members.
 local function text(job, entry)
   if entry:sub(1, 2) == '~f' then return '{' .. common_members(job, ''):sub(2) .. ',"$sealed":"' .. entry .. '"}' end
   if not entry:find('^%s*{') then return entry end
@@ -130,7 +123,6 @@ local function text(job, entry)
   return '{' .. (common_members(job, own) .. own):sub(2) .. '}'
 end
 
--- `reads`: the first values of each port of the job's own input.
 local function split_rows(rows, id, reads)
   if not reads then return rows, {} end
   local first, later = {}, {}
@@ -144,7 +136,7 @@ local function split_rows(rows, id, reads)
   return first, later
 end
 
--- id: the job of the run, nil for a call; reads and defaults: port → number of own reads
+-- id: nil for a call; reads and defaults: port → number of own reads
 function log.end_entry(id, context, reads, defaults)
   if not hints.hears('/sidejob/log') then return end
   local read, later = split_rows(unsaid.read, id, reads)
@@ -163,7 +155,6 @@ function log.end_entry(id, context, reads, defaults)
   unsaid.read, unsaid.bytes = later, #later
 end
 
--- A job with a history has its own log, which other jobs cannot push out.
 function log.keep(job, level, entry, job_doc)
   journal.push(cache.writes.log, { job or '', level, entry, job_doc.class or '' })
   if tonumber(job_doc.history or 0) > 0 then
@@ -173,7 +164,7 @@ end
 
 local MAX_LOG = 16384
 
--- fault_doc: the entry is an error of that job's run; the job may be deleted by now.
+-- The job of fault_doc may be deleted by now.
 function log.line(job, level, entry, fault_doc)
   local message, reason, rest = (fault_doc and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end

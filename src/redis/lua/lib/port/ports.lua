@@ -1,5 +1,3 @@
--- Ports: values and counts.
-
 local ports = {}
 
 local values = require 'job/values'
@@ -51,7 +49,6 @@ local function note_leaving(id, doc, dir, port, n)
   cache.change(id, doc, field, minutes.counted(doc[field], n))
 end
 
--- Returns the items and whether they are the default.
 function ports.take(id, doc, dir, port, n)
   local pushed, taken = ports.open(id, doc, dir, port)
   if pushed == taken then

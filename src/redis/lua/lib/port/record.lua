@@ -1,5 +1,3 @@
--- Recorded events of a flow: moves of its nodes and values at their ports.
-
 local record = {}
 
 local states = require 'job/states'
@@ -37,10 +35,8 @@ local function note_job(entry, name, id, doc)
   end
 end
 
-local entries = {} -- id of a flow → what this script has done to it
+local entries = {}
 
--- A script that moves a node usually has its flow; otherwise the next entry records it. If a script writes in two
--- steps, the second entry contains both.
 function record.note(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]

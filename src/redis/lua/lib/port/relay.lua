@@ -1,5 +1,3 @@
--- Relays: jobs that send the messages of a channel with many listeners.
-
 local relay = {}
 
 local ports = require 'port/ports'
@@ -14,7 +12,6 @@ local function together(list, n, most)
   return items
 end
 
--- Sends the oldest message to the next page of listeners, then the next message.
 function relay.run(id, doc)
   local most = math.min(write.MAX_DIRECT, write.budget)
   local pushed, taken = ports.counts(doc, 'i', 'in')
@@ -33,7 +30,6 @@ function relay.run(id, doc)
       taken = taken + #oldest
       ports.set_counts(id, doc, 'i', 'in', pushed, taken)
     end
-    -- A message costs something even without listeners.
     most = write.bytes_left > 0 and most - #members * #oldest - 10 or 0
   end
   return pushed > taken

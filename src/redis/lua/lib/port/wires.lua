@@ -1,5 +1,5 @@
--- Wires forward values in the same script, so a wired port keeps none. Format: `id:dir:port`, separated by spaces;
--- `!` calls the parent, or for an input the job itself.
+-- A wired port keeps no values. `id:dir:port`, separated by spaces; `!` calls the parent, or for an input the job
+-- itself.
 
 local wires = {}
 

@@ -1,4 +1,3 @@
--- Writes to ports and channels, and forwards over wires and to listeners.
 -- Within itself at most 20 calls deep: values for a wired port wait in line while another is served, and no input port
 -- has channels.
 
@@ -15,7 +14,7 @@ local ports = require 'port/ports'
 local wires = require 'port/wires'
 local counts = require 'queue/counts'
 
--- Maximum number of values at a port. A writer is refused, a listener misses the message.
+-- A writer is refused, a listener misses the message.
 local MAX_WAITING = 100000
 
 local function check_room(id, dir, port, waiting, more)
@@ -27,8 +26,7 @@ end
 
 write.heard = {}
 
--- Messages (values × channels) and channel names of one call or run. Counted with or without listeners, so that no
--- listener makes it fail.
+-- Values × channels, counted with or without listeners, so that no listener makes a run fail.
 write.said = { messages = 0, names = 0 }
 local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
@@ -119,7 +117,6 @@ function write.connect(id, doc, dir, port, targets, options)
   return #items
 end
 
--- Values beyond the maximum stay, and the owner of the wire is called.
 local function send_on(id, doc, dir, port, options)
   local ends = wires.ends_of(id, doc, dir, port)
   if ends then
@@ -135,8 +132,7 @@ local function send_on(id, doc, dir, port, options)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
--- Hop by hop, nearest first, without recursion: some Lua engines allow fewer calls than a way of 80 hops needs. A
--- port in line is served once.
+-- Without recursion: some Lua engines allow fewer calls than a way of 80 hops needs.
 local passing = {}
 
 function write.pass(id, doc, dir, port, options)
@@ -166,8 +162,8 @@ function write.set_off(id, doc, dir, port, options)
   if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
 end
 
--- A message to more ports goes through the channel's relay, which delivers page by page, and so do all later messages
--- while the relay has any, to keep the order. `budget`: remaining deliveries of this script.
+-- A message to more ports goes through the channel's relay, and so do all later messages while the relay has any, to
+-- keep the order.
 write.MAX_DIRECT = 500
 write.budget = 1000
 write.bytes_left = 8388608
@@ -200,7 +196,6 @@ function write.deliver_all(channel, members, items)
   return reached
 end
 
--- Includes additions of this script. Few listeners are listed again.
 local function everyone(channel)
   local n, relay, listed = audience.of(channel)
   if listed then return listed end
@@ -227,7 +222,6 @@ local MAX_LIVE = 5000
 local function tell_live(channel, item, all)
   if #cache.writes.messages > MAX_LIVE then return end
   local _, _, _, value = envelope.parts(item)
-  -- An event is one line. In JSON a line may break only at white space.
   local text = channel .. '\t' .. value:gsub('[\r\n]', ' ')
   for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end
 end

@@ -1,5 +1,4 @@
--- After a change of ageing, waiting jobs get new scores, slice by slice, with claims and ticks. Until then claims use
--- the old order.
+-- Claims and ticks give waiting jobs new scores, slice by slice. Until then claims use the old order.
 --
 -- The queue stores the progress: the place (r and p are its two sides, w its limits) and a scan cursor; each limit
 -- stores its own.

@@ -1,5 +1,3 @@
--- Applies changed settings to waiting jobs: the first slices now, the rest with claims and ticks.
-
 local anew = {}
 
 local aging = require 'queue/aging'

@@ -1,5 +1,3 @@
--- Bells that the caller must ring: for ready jobs and near timers.
-
 local bells = {}
 
 local places = require 'job/places'

@@ -1,23 +1,19 @@
--- Counts per class, in one text per queue and day: events, how long runs had been ready, and how long they took. A
--- script that has read the text updates it with the queue's document. Other scripts count in that document until the
--- text is read.
+-- One text per queue and day. Scripts that have not read it count in the queue's document.
 --
 -- The first count of an hour stores a copy of the text in one of 24 rotating keys, so the events of an hour are the
 -- difference of two copies.
 
 local class_counts = {}
 
-class_counts.noted = {} -- queue → class → what was counted since the last flush
+class_counts.noted = {} -- queue → class → counts since the last flush
 
--- Ended runs: sequence of the job, start, and number of jobs. They are counted at the flush, to keep the journal
--- short.
 local ended = {} -- queue → class → list
 
--- A text is the number of the day, and a line for each class. Classes after the first hundred share the line without
--- a name, so a text stays below 80 KB.
+-- A text is the number of the day, and a line for each class. Classes after the first hundred share a line, so a text
+-- stays below 80 KB.
 local MOST, MOST_BESIDE = 100, 20
 
--- Positions in a line: events, then waiting times and run times, each as a sum of milliseconds and a histogram.
+-- Events, then waiting times and run times, each as a sum of milliseconds and a histogram.
 local events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, terminated = 6, lost = 7, skipped = 8 }
 local WAITED, TOOK = 9, 22
 local ENDS = { 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 600000, 3600000 }
@@ -34,7 +30,7 @@ function class_counts.add(q, class, event, n)
   journal.put(of, at, (of[at] or 0) + (n or 1))
 end
 
-local bucket = 1 -- the bucket of the last run, because runs of a batch have similar times
+local bucket = 1 -- runs of a batch have similar times
 
 local function measure(of, at, ms, n)
   while bucket > 1 and ms <= ENDS[bucket - 1] do bucket = bucket - 1 end
@@ -55,7 +51,6 @@ local function count_ended(of, runs)
   end
 end
 
--- Reads only up to the last number that grows. Missing commas are added.
 local function grown(line, more)
   local words, last, from, kept = {}, 0, 1, 1
   line = line .. ','
@@ -89,7 +84,7 @@ local function size_of(text)
   return lines - 1
 end
 
--- Counts lines once instead of per class: long class names in a call of hundreds would hold Redis.
+-- Long class names in a call of hundreds would hold Redis.
 local function with(text, of)
   local lines
   for class, more in pairs(of) do
@@ -112,7 +107,7 @@ local function with(text, of)
   return text
 end
 
--- Adds the counts of the queue's document, which have the same day. An older text moves to the key of the day before.
+-- An older text moves to the key of the day before.
 local function text_of_today(q, beside)
   local text = cache.text_at(class_counts.key(q, 'c')) or beside and beside:match('^%d+\n')
   if beside then

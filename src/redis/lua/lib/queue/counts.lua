@@ -1,8 +1,5 @@
--- Counts per queue: made, runs, errors, completed, failed, terminated, lost, skipped, and counters of jobs.
---
 -- The queue's document has the counts of the day, and the sums of all days before. The first count of a minute or an
--- hour stores a copy in rotating keys, so a point of a series is the difference of two copies. The copies are written
--- with the same MSET, and cost no command.
+-- hour stores a copy in rotating keys, with the same MSET, so a point of a series is the difference of two copies.
 
 local counts = {}
 
@@ -66,7 +63,6 @@ function counts.written_down(queue_record, moment, waited)
   for i, what in ipairs(series) do
     words[i + 2] = numbers.int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0))
   end
-  -- Numbers of ready, running and waiting jobs and the first sequence are from before this script.
   local at = queue_record.jobs_at or {}
   for _, n in ipairs({ (at.r or 0) + (at.p or 0), at.l or 0, queue_record.at_limits or 0 }) do
     words[#words + 1] = numbers.int(n)
@@ -109,7 +105,6 @@ function counts.ran(doc, began, n)
   class_counts.ran(doc.queue, doc.class, doc.sequence, began or doc.ran_at, n)
 end
 
--- All other claimed runs waited up to as long as the first.
 function counts.waited(q, ms, n)
   local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end

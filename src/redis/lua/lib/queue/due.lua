@@ -1,5 +1,3 @@
--- Due timers and ended leases.
-
 local due = {}
 
 local places = require 'job/places'
@@ -23,7 +21,7 @@ local function members_due(q, index, field)
   return ids, key
 end
 
--- Grace of a slot. Later, a repeat that skips missed slots gets the next one from its claimer.
+-- A later repeat that skips missed slots gets the next one from its claimer.
 local SLOT_GRACE = 300000
 
 local function miss_slot(id, doc)

@@ -1,5 +1,3 @@
--- Globs of classes, matched in bounded time.
-
 local globs = {}
 
 globs.steps = 10000
@@ -19,8 +17,6 @@ local function byte_range(from, to)
   return front .. (from <= to and string.char(from) .. '-' .. string.char(to) or '') .. back
 end
 
--- Converts the set at `g` ([abc], [a-z], [^a]) to a pattern, and returns where the glob continues; nil if it never
--- closes.
 local function set_of(glob, g)
   local negated = glob:sub(g + 1, g + 1) == '^'
   local first = g + (negated and 2 or 1)
@@ -37,8 +33,7 @@ local function set_of(glob, g)
   end
 end
 
--- Converts the parts between stars to Lua patterns without choices, so that each takes at most its length times
--- the length of the text; false if it matches nothing.
+-- Each part takes at most its length times the length of the text, because its pattern has no choices.
 local function parts(glob)
   local parts, part, g = {}, '', 1
   while g <= #glob do
@@ -63,7 +58,6 @@ local function parts(glob)
   return parts
 end
 
--- `*` is any text, `?` any character, `[a-z]` one of a set.
 local function is_like(text, glob)
   if read[glob] == nil then read[glob] = parts(glob) end
   local parts, from = read[glob], 1
@@ -77,7 +71,6 @@ local function is_like(text, glob)
   return true
 end
 
--- The caller keeps `known`, which stores results per class.
 function globs.first(class, list, known)
   if known[class] == nil then
     known[class] = false

@@ -1,21 +1,17 @@
--- Failed jobs by kind of error, in each queue: an index of their ids, and a text with the times of each kind.
---
--- A kind is a hash that TypeScript computes for the commit with which a job fails. A job that fails without such a
--- commit, or that failed in a version without this index, has an empty kind until engine/api/errors.ts computes it. A
--- queue is whole if all of its failed jobs are in the index.
+-- TypeScript computes the kind, a hash, for the commit with which a job fails. Without one, the kind is empty until
+-- engine/api/errors.ts computes it. A queue is whole if all of its failed jobs are in the index.
 
 local kinds = {}
 
--- Value of `kinds_below` in the record of a queue that is whole.
 kinds.WHOLE = '-'
 
 -- The text begins with a line break, or with `+` after a kind was dropped. Its lines have the kind, the class, the
--- times of the first and the last failure, and the number of failed jobs by minute. Then a text stays below 100 KB.
+-- times of the first and the last failure, and the number of failed jobs by minute. It stays below 100 KB.
 local MOST = 100
 -- Minutes of the last half hour are kept; before that quarters, for six hours.
 local RECENT, QUARTER, PAST = 30, 15, 360
 
-kinds.noted = {} -- queue → kind → changes since the last flush
+kinds.noted = {}
 
 function kinds.text_key(q) return ns .. 'counts:' .. q .. ':e' end
 
@@ -67,7 +63,6 @@ function kinds.set(id, doc, kind, moment)
   cache.change(id, doc, fields.error_kind, kind ~= '' and kind .. ',' .. numbers.int(math.floor(moment / 60000)) or nil)
 end
 
--- Returns the members of a kind, newest first. `before`: an id, or ''.
 function kinds.newest(q, kind, before, most)
   return redis.call('ZREVRANGEBYLEX', index_of(q),
     before ~= '' and '(' .. kinds.member(kind, before) or '(' .. kind .. ';', '(' .. kind .. ':', 'LIMIT', 0, most)
@@ -87,20 +82,18 @@ function kinds.has(id, doc)
   return redis.call('ZSCORE', index_of(doc.queue), kinds.member(kind, id)) and is_listed(doc.queue, kind)
 end
 
--- For repairs.
 function kinds.put_back(id, doc)
   local kind = kinds.of(doc)
   cache.zset(index_of(doc.queue), kinds.member(kind, id), 0)
   if not is_listed(doc.queue, kind) then note(doc, 1) end
 end
 
--- For a document that is damaged.
 function kinds.drop(q, id, kind)
   if #id > 16 then return end
   for _, one in ipairs({ kind, '' }) do cache.zset(index_of(q), kinds.member(one, id), false) end
 end
 
--- Gives kinds to failed jobs. `jobs`: ids, each followed by its kind. A job that has this kind in the index stays.
+-- jobs: ids, each followed by its kind
 function kinds.sort(q, jobs)
   local members, docs = {}, {}
   for i = 1, #jobs, 2 do
@@ -122,7 +115,6 @@ function kinds.sort(q, jobs)
   end
 end
 
--- The next list of kinds writes the index again.
 function kinds.reset(q)
   cache.del(index_of(q))
   cache.replace_text(kinds.text_key(q), false)
@@ -138,7 +130,6 @@ local function add_minutes(text, more)
   for _, one in ipairs(found) do
     if one[2] > 0 then newest = math.max(newest, one[1]) end
   end
-  -- Jobs that leave come last, and may have failed in a minute that is now a part of a quarter.
   table.sort(found, function(a, b) return a[2] > b[2] end)
   for _, one in ipairs(found) do
     local word = numbers.int(bucket_of(one[1], newest))
@@ -164,7 +155,6 @@ local function changed_line(line, more)
     .. add_minutes(minutes or '', more.minutes)
 end
 
--- Drops the kinds whose last failure is longest ago.
 local function bounded(text)
   local lines = {}
   for line, last in text:gmatch('(%x+\t[^\t\n]*\t%d+\t(%d+)\t[^\n]*)\n') do
@@ -195,7 +185,6 @@ function kinds.settle()
   end
 end
 
--- Returns the known kinds, and whether some were dropped.
 function kinds.listed(q)
   local text, list = cache.text_at(kinds.text_key(q)) or '', {}
   for kind, class, first, last, minutes in text:gmatch('(%x+)\t' .. LINE .. '\n') do

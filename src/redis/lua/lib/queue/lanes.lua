@@ -1,5 +1,3 @@
--- Lanes of a queue, their maximum, and the index of the next checks.
-
 local lanes = {}
 
 lanes.waits_until = {}
@@ -10,10 +8,10 @@ lanes.MINUTE = 60000
 
 local MAX_LANES = 4
 lanes.BATCH = 100
--- For short runs in pieces, because writing a piece costs as much as writing one job.
+-- Writing a piece costs as much as writing one job.
 lanes.WIDE = 600
 
--- Maximum number of concurrent runs of a lane that call other services. More lanes serve such queues instead.
+-- Runs of a lane that call other services. More lanes serve such queues instead.
 lanes.CALLS = 4
 local CALLING_LANES = 8
 
@@ -51,7 +49,6 @@ function lanes.set(q, lane, till)
   journal.put(cache.queue_dirty, q, true)
 end
 
--- When the tick has to check a queue if no lane does.
 function lanes.moment_of(queue_record)
   local moment = (queue_record.moving or queue_record.reordering) and time.now
     or math.min(queue_record.next_lease or numbers.never, queue_record.next_removal or numbers.never)

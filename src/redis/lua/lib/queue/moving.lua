@@ -1,5 +1,3 @@
--- Moves waiting jobs when another kind of worker serves them.
-
 local moving = {}
 
 local places = require 'job/places'
@@ -24,8 +22,8 @@ local function move_all(q, place, member)
   return n
 end
 
--- Moves one slice, from the last job on, so that claims at the front do not shift it. A pass that moved something is
--- followed by another. The queue stores the progress: side, skipped, moved.
+-- From the last job on, so that claims at the front do not shift the slice. A pass that moved something is followed by
+-- another.
 function moving.go_on(q)
   if not cache.queue(q).moving then return 0 end
   local at_side, from, moved = cache.queue(q).moving:match('^(%a):(%d+):(%d+)$')

@@ -2,14 +2,12 @@
 
 local order = {}
 
--- With ageing, priority and waiting time are one number. All jobs age alike, so it never changes. It is exact: 2^31
--- hours are less than 2^53 ms.
+-- All jobs age alike, so the rank never changes. It is exact: 2^31 hours are less than 2^53 ms.
 function order.rank(q, priority, moment)
   local ageing = cache.queue(q).ageing
   return ageing and priority * ageing + moment or priority
 end
 
--- Whole steps at limits where groups take turns.
 function order.score(doc)
   local ageing, priority = cache.queue(doc.queue).ageing, tonumber(doc.priority) or 0
   if not ageing then return priority end

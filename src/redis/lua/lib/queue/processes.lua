@@ -1,4 +1,4 @@
--- Named pull workers. One field of a hash each: start,last request,signal, then queues, one per line.
+-- start,last request,signal, then queues, one per line
 
 local processes = {}
 
@@ -29,7 +29,6 @@ local function has_place()
   return gone
 end
 
--- Returns the signal: 'quiet', 'stop' or ''.
 function processes.heard(name, q)
   local text = cache.hget(processes.key, name)
   local known = text and processes.read(text)

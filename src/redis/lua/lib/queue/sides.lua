@@ -1,5 +1,3 @@
--- The side of a job, for pull workers or lanes, and facts about its class.
-
 local sides = {}
 
 function sides.of(q, class, tag)
@@ -8,7 +6,6 @@ function sides.of(q, class, tag)
     and 'p' or nil
 end
 
--- The concurrency of the class limits all its jobs, even older ones.
 function sides.worker_limit(q, class) return 'worker:' .. q .. '/' .. class end
 
 function sides.own_limit(doc)

@@ -1,5 +1,4 @@
--- A lane without work waits for a call instead of a bell. If nothing was ready before, the call leases new jobs to
--- it.
+-- A lane without work waits for a call. If nothing was ready before, the call leases new jobs to it.
 
 local standby = {}
 
@@ -11,8 +10,7 @@ local function warm_lane(q)
   return lane
 end
 
--- A lane waits if work is frequent: the queue was last empty no longer ago than it would wait. At most one lane per
--- queue waits.
+-- A lane waits if the queue was last empty no longer ago than it would wait. At most one lane per queue waits.
 function standby.stay_warm(q, lane, period)
   local emptied = cache.queue(q).emptied or 0
   cache.change_queue(q, queue_fields.emptied, time.now)
@@ -22,7 +20,7 @@ function standby.stay_warm(q, lane, period)
   return true
 end
 
--- Maximum number of unconfirmed jobs, and milliseconds after which the lane may have missed one.
+-- Unconfirmed jobs, and milliseconds after which the lane may have missed one.
 local MOST_HANDED, UNHEARD = 16, 2000
 
 local function handed_to(q, lane)
@@ -47,7 +45,7 @@ function standby.hand(q, lane, tokens)
     lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
 end
 
--- A lane that asks learns of unconfirmed jobs. If it comes with runs, jobs of the last second are still on their way.
+-- If the lane comes with runs, jobs of the last second are still on their way.
 local ON_ITS_WAY = 1000
 
 function standby.unheard(q, lane, heard, asks)

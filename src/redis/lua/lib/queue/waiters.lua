@@ -1,5 +1,3 @@
--- Waiting claims of pull workers.
-
 local waiters = {}
 
 local places = require 'job/places'
@@ -7,7 +5,6 @@ local globs = require 'queue/globs'
 
 local MAX_CALLS = 100
 
--- A claim that got jobs or has no time leaves.
 function waiters.stand(q, waiter, patterns, till)
   cache.zset(redis_keys.queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now
     and till)
@@ -30,7 +27,7 @@ local function call_waiters(q, classes)
     local waiter, patterns = waiters.waiter_of(member)
     claims[i] = { member = member, waiter = waiter, patterns = patterns, known = {} }
   end
-  local in_vain = {} -- classes that none of those left wants
+  local in_vain = {}
   for _, class in ipairs(classes) do
     for i, claim in ipairs(in_vain[class] and {} or claims) do
       -- If classes cannot be matched in bounded time, the claim is called too, which costs a claim and loses nothing.

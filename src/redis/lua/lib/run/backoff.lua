@@ -1,5 +1,4 @@
--- Delays that Redis decides, in milliseconds, by consecutive failures. src/core/retry.ts computes the delay of a
--- failed run.
+-- Milliseconds, by consecutive failures. src/core/retry.ts computes the delay of a failed run.
 
 local backoff = {}
 
@@ -7,8 +6,7 @@ function backoff.doubling(first, n, cap) return math.min(cap, first * 2 ^ (n - 1
 
 function backoff.lost(n) return backoff.doubling(1000, n, 3600000) end
 
--- The first three conflicts retry at once. Later delays vary by a fifth, so that conflicting runs do not return
--- together.
+-- Later delays vary by a fifth, so that conflicting runs do not return together.
 local AT_ONCE = 3
 function backoff.conflict(n)
   if n <= AT_ONCE then return nil end

@@ -1,5 +1,3 @@
--- Claims: which jobs, and their tokens.
-
 local claim = {}
 
 local ending = require 'job/ending'
@@ -19,7 +17,6 @@ local tokens = require 'run/tokens'
 
 local RUNS_A_MINUTE = 600
 
--- Returns false if the job ran too often this minute. Made-up slots do not count.
 local function guard(id, doc)
   if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then return true end
   local at_minute, n
@@ -62,7 +59,6 @@ local function lend(id, doc, lease, begun, process)
   return id
 end
 
--- A job with a tag goes only to claims for it.
 local function wanted(doc, want)
   return globs.match(doc.class, want.patterns, want.liked) and (not doc.tag or tables.has(want.tags, doc.tag))
     and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))
@@ -98,7 +94,7 @@ claim.HEAD = 100
 local STEP = 100
 local MAX_SCAN = 1000
 
--- Maximum bytes of all snapshots of one claim. The first job is always included.
+-- Bytes of all snapshots of one claim. The first job is always included.
 claim.MOST = 4194304
 
 local function members_at(key, want, from, n)
@@ -116,9 +112,7 @@ local function members_for(want, jobs)
   return math.min(jobs, math.ceil(jobs * (ready - packed) / ready) + 1)
 end
 
--- Stops when the members hold `room` jobs; `wide` is the room for pieces. Returns keys; for
--- each the number of its piece, or false; and the ids of the other members. Lists, because tables with names are slow
--- in some Lua engines.
+-- Lists, because tables with names are slow in some Lua engines.
 function claim.first_of(members, most, room, wide)
   local keys, numbers, ids, n = {}, {}, {}, 0
   for i = 1, math.min(most, #members) do
@@ -148,8 +142,8 @@ local function weight_of(id, doc)
   return weighed and weight or 0
 end
 
--- Maximum number of suspects in one claim. A suspect is a job whose last run was lost: it may have ended other runs.
--- All suspects of a claim begin at once, so that a second loss of each is counted; then it is claimed alone.
+-- A suspect is a job whose last run was lost: it may have ended other runs. All suspects of a claim begin at once, so
+-- that a second loss of each is counted; then it is claimed alone.
 local function suspects_for(doc, want)
   if tonumber(doc.lost_in_a_row) > 1 then return 1 end
   return math.max(1, math.floor(math.min(want.max, want.begun) / 2))
@@ -157,7 +151,7 @@ end
 
 local MAX_PASSED = 200
 
--- Suspects and other jobs do not share a claim. 'stop' ends the claim before this job, 'pass' skips the job.
+-- 'stop' ends the claim before this job, 'pass' skips the job.
 local function keeps_apart(id, doc, want, got)
   if not doc.lost_in_a_row then return got.room and 'stop' end
   if got.fresh_first or (got.n > 0 and not got.room) then
@@ -230,7 +224,6 @@ local function consider_piece(member, number, want, got)
     got.n = got.n + piece.n
     return got.n + got.failed >= math.max(want.max, want.wide) and 'stop' or nil
   end
-  -- The next claim may have room for all of it. A claim with few jobs takes a part.
   if has_all(want, got) or (piece.n > room and 2 * got.n >= want.max) then return 'stop' end
   for _, id in ipairs(pieces.ids(number, piece)) do
     local doc = cache.find(id)
@@ -242,7 +235,6 @@ end
 
 local function each(consider, member, at, want, got)
   if not want.careful then return consider(member, at, want, got) end
-  -- After a claim that failed: a job that cannot be claimed leaves the queue.
   return alone.act(got.key, member, consider, member, at, want, got)
 end
 
@@ -272,7 +264,6 @@ function claim.finds_nothing(q)
   return tally.is_empty(q, 'ready')
 end
 
--- A claim reads from Redis: ready jobs, room at limits, port values.
 function claim.is_overtaken()
   if next(cache.loose) or next(cache.writes.lists) then return true end
   for key in pairs(cache.writes.zsets) do
@@ -287,8 +278,6 @@ local function is_removed(key, member)
   return written and written[member] == false
 end
 
--- Returns whether unseen jobs are left, how many members the next claim may skip, and how many this claim has
--- removed.
 local function go_through(want, head, got)
   local from, removed, choosy = want.skip, 0, #want.patterns > 0 or want.place == PLACE.pull
   local most = math.max(want.max, want.wide)
@@ -301,7 +290,7 @@ local function go_through(want, head, got)
     if #keys == 0 then return #members > 0 or #want.stale > 0, from - removed, removed end
     cache.fetch(keys)
     sides.fetch_limits_of(ids)
-    local nth = 0 -- of the ids
+    local nth = 0
     for i = 1, #keys do
       local ends
       if numbers[i] then
@@ -320,14 +309,11 @@ local function go_through(want, head, got)
   return true, from - removed, removed
 end
 
--- Leases up to `max` jobs by priority and age. Suspects and other jobs take turns, so neither group waits for the
--- end of the other group. Returns ids (`p` and a number for a piece), the number of jobs, whether unseen jobs are left,
--- a number of members, and the number of jobs that failed. The next claim may skip that number of members; nil: it
--- would find nothing beyond this claim.
+-- Suspects and other jobs take turns, so neither group waits for the end of the other. Returns ids (`p` and a number
+-- for a piece), the number of jobs, whether unseen jobs are left, the number of members that the next claim may skip
+-- (nil: it would find nothing more), and the number of jobs that failed.
 -- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (how many start at once),
--- patterns, tags, tier ('' or a priority), skip (members to pass over), process (nil or its name), only ('' or an
--- id), calls (maximum of classes that call other services, -1: any) }
--- head: the first members, if they have been read already.
+-- patterns, tags, tier, skip, process, only, calls (maximum of classes that call other services, -1: any) }
 function claim.jobs(want, head)
   if outbox.is_full() then return {}, 0, false, nil, 0 end
   if want.only ~= '' then return claim_one(want) end

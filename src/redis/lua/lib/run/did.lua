@@ -1,5 +1,3 @@
--- Actions of a run, for jobs with a history: ports, channels, created jobs; and the last inputs, to repeat the job.
-
 local did = {}
 
 local ports = require 'port/ports'
@@ -31,7 +29,6 @@ local function keep_taken(run, doc, port, n)
   if kept.bytes > MOST_INPUTS then kept.of = {} end
 end
 
--- Verbs call `run.note` with their kind (a letter) and name, and a number.
 function did.begin(run)
   local doc = cache.need(run.id)
   if tonumber(doc.history or 0) == 0 then return end
@@ -55,7 +52,6 @@ function did.keep(run)
   if run.did then cache.change(run.id, cache.need(run.id), fields.run_did, cjson.encode(run.did)) end
 end
 
--- The inputs are gone when the run commits.
 function did.keep_inputs(run)
   if not run.inputs then return end
   cache.set_text(redis_keys.side_key(run.id, 'inputs'), cjson.encode(run.inputs))

@@ -1,5 +1,4 @@
--- Jobs claimed by the script that creates them, if nothing was ready before: for the lane of the same invocation, or
--- for the waiting lane.
+-- If nothing was ready before: for the lane of the same invocation, or for the waiting lane.
 
 local eager = {}
 
@@ -44,7 +43,6 @@ local function only_queue(lane)
   return tally.is_empty(q, 'ready') and q or nil
 end
 
--- lane: { name, version (of the constraints), batch, lease, begun (number that starts at once) }
 function eager.begin_lane(lane)
   local q = only_queue(lane)
   if not q then return {} end
@@ -57,9 +55,8 @@ function eager.begin_lane(lane)
   return ids
 end
 
-local called = {} -- lane → what was lent to it
+local called = {}
 
--- The jobs have not begun, and return as soon as a lost bell is found.
 local function hand_over(q, version)
   local index = redis_keys.queue_key(q, 'ready')
   local members = written_to(index)
@@ -85,7 +82,6 @@ end
 
 local MOST_TOLD = 32768
 
--- Called after everything was written; 'ready' tells the lane to ask.
 local function told(ids)
   local words, bytes = { 'lent' }, 0
   for i, row in ipairs(snapshot.of(ids)) do

@@ -1,5 +1,3 @@
--- Commits a run: everything it did, or nothing.
-
 local finish = {}
 
 local erase = require 'family/erase'
@@ -28,7 +26,7 @@ function finish.take_run(from, version)
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
     late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5, version = version }
   at = run.from + run.size
-  -- Some Lua engines parse a pattern again for each token. A token without a number belongs to no job.
+  -- No pattern, which some Lua engines parse again for each token. A token without a number belongs to no job.
   local stop = run.token:find('.', 1, true) or 1
   local is_piece = run.token:sub(1, 1) == 'p'
   local id = run.token:sub(is_piece and 2 or 1, stop - 1)
@@ -82,7 +80,6 @@ local function clear_failures(id, doc)
   end
 end
 
--- Input that arrived during the run wins over everything but a forced end.
 local function come_to_rest(id, doc, run)
   local own, child = doc.input_during_run, doc.child_during_run and not run.deaf
     and (doc.child_during_run == '1' or run.ending ~= 'follow')
@@ -174,10 +171,8 @@ local function carry_out(run)
   return settle(run)
 end
 
--- Maximum number of changes of one script; further runs are committed with the next one.
 local MAX_PUTS = 40000
 
--- Returns the job's new status, 'lost', 'conflict', 'refused:CODE why' or 'later'.
 function finish.commit(run, lane)
   if journal.puts > MAX_PUTS then return 'later' end
   local doc = cache.find(run.id)
@@ -188,7 +183,6 @@ function finish.commit(run, lane)
   end
   if doc.token ~= run.token or tonumber(doc.lease_until) <= time.now then return 'lost' end
   if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end
-  -- A run whose job must end may finish, but not continue for long.
   if run.ending == 'checkpoint' and doc.terminating == TERMINATING.asked then
     leases.note_run(run.id, doc, 'released', { by = run.by, version = run.version, again = false })
     leases.finish(run.id, doc)
@@ -208,8 +202,7 @@ function finish.commit(run, lane)
   return status
 end
 
--- Returns the answers as one text. Port changes are sent once for all; if they cannot be applied, such runs are sent
--- again one by one.
+-- Port changes are sent once for all; if they cannot be applied, such runs are sent again one by one.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
   cache.fetch_jobs(list)

@@ -1,5 +1,3 @@
--- Records of runs, and ends of leases.
-
 local leases = {}
 
 local history = require 'job/history'
@@ -15,7 +13,6 @@ function leases.finish(id, doc)
   cache.clear(id, doc, lease_fields)
 end
 
--- A run without effect does not count for the runaway guard.
 function leases.uncount_run(id, doc)
   local minute, n = (doc.runs_this_minute or ''):match('^(%d+):(%d+)$')
   if minute then
@@ -23,14 +20,12 @@ function leases.uncount_run(id, doc)
   end
 end
 
--- A run that was given back was neither a run nor a delivery.
 function leases.uncount(id, doc)
   leases.uncount_run(id, doc)
   if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end
 end
 
--- A job with a history also has a list of runs. more: { by: process; version: of the code; again: whether it is
--- retried; error }
+-- more: { by: process; version: of the code; again: whether it is retried; error }
 local MAX_KEPT_ERROR = 8192
 
 -- A successful job pays nothing.
@@ -44,7 +39,6 @@ local function told(id, doc, did)
     .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
 end
 
--- The end of a run's line: the version of the code that performed it.
 function leases.of_version(version) return version and version ~= '' and ' ' .. version or '' end
 
 function leases.note_run(id, doc, outcome, more)

@@ -1,5 +1,4 @@
--- Each verb once, for runs and calls. A verb names its arguments as src/redis/ops.ts does, and gets `me`: the job of
--- the run or call.
+-- A verb names its arguments as src/redis/ops.ts does, and gets `me`: the job of the run or call.
 
 local ops = {}
 

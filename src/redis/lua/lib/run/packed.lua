@@ -1,5 +1,4 @@
--- Jobs in pieces (see lib/runtime/pieces.lua): created, claimed and ended a hundred at a time, by joining text. Any
--- other use takes a job out of its piece first.
+-- See lib/runtime/pieces.lua. Any other use takes a job out of its piece first.
 
 local packed = {}
 
@@ -42,7 +41,6 @@ function packed.taken_apart(spec, n)
   return list, inputs
 end
 
--- Each element of args is for one piece. Returns the first id of consecutive ids.
 function packed.create(spec, n, quota_of)
   specs.check_registered(spec.queue, spec.class, spec.known)
   local q, first = spec.queue, ids.next_hundred(n)
@@ -99,7 +97,6 @@ local function lent_state(token, till, begun)
     .. time.now_text .. '","m":"' .. time.this_minute .. ':1",'
 end
 
--- Tokens differ only in ids. `begun`: some start at once.
 function packed.lend(number, piece, want, begun)
   local till = time.now + want.lease
   local token = tokens.next('p' .. number, '1', '')
@@ -144,7 +141,6 @@ local function completed_state(run, ran, rest)
     .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
--- Returns nil if a field is missing or more values wait than were read.
 local function after_ports(piece, run)
   local common, back, found = piece.common, at, 1
   at = run.from + 1
@@ -168,7 +164,6 @@ function packed.use_ports(piece, run)
   return true
 end
 
--- Ends a piece if all its jobs are in the mask of the run. Returns a mask of the ended ones, or nil.
 function packed.finish(run, lane)
   local piece, till = packed.lent(run.piece, run.token)
   if not piece or till <= time.now or lane == '' or packed.is_heard(run.piece) then return nil end

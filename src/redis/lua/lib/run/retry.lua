@@ -1,21 +1,5 @@
--- Outcomes of a run that did not succeed. A run either commits or has no effect, so its input still waits and the run
--- can be repeated:
---
---   1. fail       The function threw or timed out, or a push worker returned an error. The failure counts. The commit
---                 names the delay of the retry; without one, the job fails. A job that repeats continues with its
---                 next slot.
---   2. refused    The run broke a rule. It fails too, and is retried only if that can help: a taken name, a missing
---                 target, an internal fault.
---   3. lose       The lease ended without a commit. No failure counts, because the run may never have begun. The job
---                 waits longer each time, is claimed alone, and fails after ten losses in a row, or
---                 `max_lost` of them.
---   4. redeliver  The same, for a job with its own redelivery time: at once, `max_deliveries` times.
---   5. conflict   Another reader took what the run had read. The job runs again at once, later from the fourth time.
---   6. release    The deployment lacks the class, or its host is down. The job returns at the requested time. Nothing
---                 counts.
---
--- In all cases the lease ends, `last_run` records the outcome, and a job that must terminate does so instead. Only
--- force shortens `backoff_until`. Delays: run/backoff.lua and src/core/retry.ts.
+-- A run either commits or has no effect, so its input still waits and the run can be repeated. docs/retries.md has the
+-- outcomes. Only force shortens `backoff_until`.
 
 local retry = {}
 
@@ -93,7 +77,6 @@ local function fail_for_good(id, doc, run, error)
   end
 end
 
--- delay: until the retry, '' if there is none.
 function retry.fail(run, error, delay)
   local id, doc = run.id, cache.need(run.id)
   leases.note_run(id, doc, 'failed',

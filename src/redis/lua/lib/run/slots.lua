@@ -1,5 +1,3 @@
--- Slots of jobs that repeat.
-
 local slots = {}
 
 local ending = require 'job/ending'

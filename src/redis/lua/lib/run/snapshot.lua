@@ -1,5 +1,3 @@
--- Snapshots for runs, and views for people.
-
 local snapshot = {}
 
 local kin = require 'family/kin'
@@ -9,7 +7,7 @@ local values = require 'job/values'
 
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 
--- Maximum bytes of all port values, and of values with own keys. The rest is fetched on demand.
+-- Bytes of port values, and of values with own keys. The rest is fetched on demand.
 local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
 
 function snapshot.first_values(id, doc, dir, port, n, skip)
@@ -28,7 +26,6 @@ function snapshot.first_values(id, doc, dir, port, n, skip)
   return items
 end
 
--- Values in the document are not repeated. Read once: a claim measures them first.
 local inputs_of = {}
 
 local function flat_inputs(id, doc)
@@ -49,7 +46,6 @@ local function flat_inputs(id, doc)
   return inputs_of[id]
 end
 
--- Reads values with own keys in one command, up to the maximum of one job.
 function snapshot.fetch_side_values(ids)
   local keys, bytes = {}, 0
   for _, id in ipairs(ids) do
@@ -62,7 +58,6 @@ function snapshot.fetch_side_values(ids)
   cache.fetch(keys)
 end
 
--- Beyond the bounds, the last ones are left out: their fields keep `^`.
 function snapshot.flat_side_values(id, doc)
   local fields, keys = {}, {}
   for _, field in ipairs(cache.attached_to(id, doc)) do
@@ -172,8 +167,7 @@ local function flat_port(id, doc, name, field, closely)
     or '' }
 end
 
--- Own ports with wires, and ports of children with wires, values or a default. Closely: also own ports with values,
--- the oldest value of each, and counts of moved values.
+-- Closely: also own ports with values, the oldest value of each, and counts of moved values.
 function snapshot.flat_wires(id, doc, children, closely)
   local rows, ids = {}, {}
   local function add(name, of_id, of)
@@ -190,7 +184,7 @@ function snapshot.flat_wires(id, doc, children, closely)
   return rows
 end
 
--- Short lists of steps are included. A long one is fetched on demand, so that later runs do not pay for all steps.
+-- A long list is fetched on demand, so that later runs do not pay for all steps.
 local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)

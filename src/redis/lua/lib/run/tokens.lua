@@ -1,8 +1,5 @@
--- Tokens of runs.
-
 local tokens = {}
 
--- The nonce begins with the lane's name; other callers have the nonce of the seed.
 local mark = seed
 function tokens.of_lane(lane) mark = lane:sub(1, 6) .. seed:sub(-6) end
 

@@ -1,5 +1,3 @@
--- Unit of work: consequences of a script, and the one place that writes everything.
-
 local work = {}
 
 local class_counts = require 'queue/class_counts'
@@ -17,7 +15,6 @@ local waiters = require 'queue/waiters'
 local waiting = require 'limit/waiting'
 local write = require 'port/write'
 
--- Bells can only be rung after this.
 function work.conclude()
   repeat
     local more = false
@@ -37,7 +34,7 @@ function work.conclude()
   until not more
 end
 
-local written = 0 -- changes at the last flush
+local written = 0
 
 -- With `more_to_come` the queues' documents wait for the second flush. Unused parts are not loaded, because creating
 -- their functions is most of the work of a short script.

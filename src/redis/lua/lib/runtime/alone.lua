@@ -1,4 +1,4 @@
--- Does something to one member of an index so that a fault in its data stops no other member.
+-- A fault in the data of one member stops no other member.
 
 local alone = {}
 

@@ -1,5 +1,3 @@
--- Reads arguments after the named ones.
-
 local args = {}
 
 function args.take()

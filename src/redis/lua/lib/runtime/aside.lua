@@ -1,10 +1,7 @@
--- List of unreadable records, for the doctor, `/health` and operators.
-
 local aside = {}
 
 local MAX_LISTED, MAX_KEPT = 100, 65536
 
--- Only documents of jobs and pieces stay in their keys. Another record is replaced by the same script.
 local function is_replaced(name) return not name:match('^jobs?:%d+$') end
 
 function aside.settle()

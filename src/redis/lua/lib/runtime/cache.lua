@@ -1,5 +1,3 @@
--- Everything a script has read or will write: documents, queue records, texts, hashes.
-
 local cache = {}
 
 cache.raw = {} -- key → text as read, false when absent
@@ -53,7 +51,6 @@ function cache.text_at(key)
   return cache.raw[key]
 end
 
--- Takes ids or members of indexes.
 function cache.fetch_jobs(ids)
   local keys, others = {}, {}
   for i, id in ipairs(ids) do
@@ -69,12 +66,12 @@ function cache.fetch_jobs(ids)
   if others[1] then cache.fetch(others) end
 end
 
-cache.attached = {} -- id → fields, see attached_to
+cache.attached = {}
 local nothing_attached = {}
 
 cache.pieces = {} -- number → piece as it is now, false where there is none
 cache.changed_pieces = {}
-cache.loose = {} -- jobs that this script has taken out of their pieces, in no index yet
+cache.loose = {}
 
 function cache.piece(number)
   if cache.pieces[number] == nil then
@@ -96,7 +93,6 @@ function cache.take_out(number, piece, at)
   cache.change_piece(number, piece, 'n', piece.n - 1)
 end
 
--- An index has one entry for a piece.
 function cache.count_packed(q, place, n)
   local queue_record, letter = cache.queue(q), redis_keys.letters[place]
   local packed = journal.within(queue_record, queue_fields.packed)
@@ -106,7 +102,6 @@ function cache.count_packed(q, place, n)
   journal.put(cache.queue_dirty, q, true)
 end
 
--- Every job has these. Other fields are checked by the doctor.
 local function is_document(doc)
   return type(doc) == 'table' and type(doc.sequence) == 'string' and type(doc.queue) == 'string'
     and type(doc.class) == 'string'
@@ -175,8 +170,7 @@ local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- Ports (`i:<port>`, `o:<port>`) and values (`^`) have data in other keys. Most jobs have none, which the text
--- shows quickly. A removed field may still be named.
+-- Most jobs have none, which the text shows quickly. A removed field may still be named.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}
@@ -225,7 +219,6 @@ function cache.note_ending(q, n)
   cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n))
 end
 
--- The first letters of types.
 local queue_shape = { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't',
   day_waits = 't', earlier_counts = 't', pulled_classes = 't', bounded_classes = 't', called_classes = 't',
   banned = 't', next_lease = 'n', next_timer = 'n', next_removal = 'n', wake_at = 'n', timer_bell = 'n',
@@ -239,7 +232,6 @@ local function is_queue(record)
   return record and record[queue_fields.lanes] and record[queue_fields.counts]
 end
 
--- Indexes of times → the field of the queue with the first time.
 cache.first_times = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
   completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
@@ -318,7 +310,6 @@ end
 
 function cache.del(key) journal.put(cache.writes.dels, key, true) end
 
--- Deletes a key with all pending changes.
 function cache.drop(key)
   for _, kind in ipairs({ 'strings', 'hashes', 'sets', 'lists' }) do
     if cache.writes[kind][key] ~= nil then journal.put(cache.writes[kind], key, nil) end
@@ -332,7 +323,6 @@ function cache.replace_text(key, text)
   if not text then journal.put(cache.raw, key, false) end
 end
 
--- The first moment after another one, in an index and its pending changes.
 function cache.next_moment(key, after)
   local row = redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(after), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
   local moment = tonumber(row[2] or '') or numbers.never
@@ -349,7 +339,7 @@ function cache.hash(key)
   return map
 end
 
-cache.fields_read = {} -- key → field → value as read, false when absent
+cache.fields_read = {}
 local empty = { __index = function() return false end }
 function cache.hash_is_empty(key) cache.fields_read[key] = setmetatable({}, empty) end
 

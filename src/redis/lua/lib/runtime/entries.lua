@@ -1,5 +1,3 @@
--- Ids of the jobs of index entries.
-
 local entries = {}
 
 function entries.ids_of(members, most)

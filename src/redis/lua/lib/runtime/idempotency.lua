@@ -1,5 +1,5 @@
--- Answers stored under callers' keys, so that a repeat is safe. Answers for minutes share a text, a line each: such a
--- shelf is written with everything else, while a text that expires costs a command.
+-- Answers for minutes share a text, a line each: such a shelf is written with everything else, while a text that
+-- expires costs a command.
 
 local idempotency = {}
 
@@ -25,7 +25,6 @@ local function without_old(text)
   end
 end
 
--- Returns 'taken' if the key was used for another body.
 function idempotency.recall(key, fingerprint, shelf)
   if key == '' then return end
   local text = line_on(shelf, key) or cache.text_at(key)

@@ -1,10 +1,7 @@
--- Journal: changes that can be undone, and refusals, so that one run of a batch can be undone alone.
-
 local journal = {}
 
--- Every change of the cache goes through `put`. Lists are reused, because a table for each change took a fifth of a
--- run's time.
-local noted -- number of changes that can be undone; nil if none can
+-- Lists are reused, because a table for each change took a fifth of a run's time.
+local noted
 
 journal.puts = 0
 journal.faults = {}
@@ -48,14 +45,12 @@ function journal.refuse(code, message, field, wait)
   error({ code = code, message = message, field = field, wait = wait }, 0)
 end
 
--- A refusal is returned as code and message; any other error is thrown.
 function journal.try(f, ...)
   local ok, answer = caught(f, ...)
   if not ok and (type(answer) ~= 'table' or not answer.code) then error(answer, 0) end
   return ok, answer
 end
 
--- Every error is a refusal of this caller, with its text for operators.
 function journal.isolate(who, f, ...)
   local ok, answer = undone_on_failure(caught, f, ...)
   if ok or (type(answer) == 'table' and answer.code) then return ok, answer end
@@ -64,7 +59,6 @@ function journal.isolate(who, f, ...)
   return false, { code = 'INTERNAL', message = 'this cannot be carried out: the fault is on our side' }
 end
 
--- Undoes everything on failure, for callers that continue.
 function journal.attempt(f, ...) return undone_on_failure(journal.try, f, ...) end
 
 function journal.within(map, key)

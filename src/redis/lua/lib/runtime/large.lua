@@ -1,10 +1,8 @@
--- The size of the largest document. It determines how many documents one command reads.
-
 local large = {}
 
 large.key = ns .. 'jobs:largest'
 
--- Bytes: smaller documents are not noted; maximum that one command reads.
+-- Bytes. Smaller documents are not noted.
 local SMALL, AT_ONCE = 65536, 2097152
 local FEW, MOST = 4, 64
 
@@ -17,7 +15,6 @@ function large.note(sets, bytes)
   sets[#sets + 1] = cache.raw[large.key]
 end
 
--- Returns how many of `n` documents to read at once. A few are read without a look at the size.
 function large.share(n)
   if n <= FEW or noted() == 0 then return MOST end
   return math.max(1, math.min(MOST, math.floor(AT_ONCE / noted())))

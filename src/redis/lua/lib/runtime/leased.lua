@@ -1,11 +1,10 @@
--- Few leases are in the queue's document, which is read and written anyway, so they need no entry of the index. Runs
--- that arrive together are kept together.
+-- Few leases are in the queue's document, which is read and written anyway, so they need no entry of the index.
 
 local leased = {}
 
 leased.MOST = 16
 
-leased.newly_lent = {} -- id → whether it was not lent before this script
+leased.newly_lent = {}
 local newly_lent = leased.newly_lent
 
 function leased.keep(q, members)

@@ -1,5 +1,4 @@
--- Lists, oldest first, with pending changes. Port values are in the document while they are small together and cost
--- no command; otherwise in a list of Redis.
+-- Port values are in the document while they are small together and cost no command; otherwise in a list of Redis.
 
 local lists = {}
 

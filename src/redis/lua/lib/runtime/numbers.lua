@@ -1,5 +1,3 @@
--- Whole numbers as text.
-
 local numbers = {}
 
 -- The index is 0 - n: some Lua engines create a list of length n for an index n, which took seconds and 1.8 GB for a

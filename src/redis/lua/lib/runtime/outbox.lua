@@ -1,5 +1,5 @@
--- Ended jobs and runs that the history has not stored yet. Each script that ends jobs writes one text with all of them,
--- numbered, in the same command as its documents. The head is `first,next,bytes,seen`; without it there is no history.
+-- Each script that ends jobs writes one numbered text in the same command as its documents. The head is
+-- `first,next,bytes,seen`; without it there is no history.
 
 local outbox = {}
 
@@ -21,7 +21,6 @@ function outbox.set_head(head)
     .. numbers.int(head.seen))
 end
 
--- Forgets texts. Without any, there is no history.
 function outbox.drop(head, most)
   for number = head.from, math.min(head.till, head.from + most) - 1 do
     cache.replace_text(outbox.key(number), nil)
@@ -75,7 +74,6 @@ local function write(head, lines)
   head.bytes = head.bytes + #text
 end
 
--- Called before the cache is written.
 function outbox.flush()
   local head = entries[1] and outbox.head()
   if not head then return end

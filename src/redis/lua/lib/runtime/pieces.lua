@@ -60,8 +60,7 @@ local function sequence_at(piece, place)
   return time.digits(high * 16777216 + low + place - 1)
 end
 
--- Document of one job with these args. A job that leaves a waiting piece goes before the rest of it, so that it keeps
--- its position.
+-- A job that leaves a waiting piece goes before the rest of it, so that it keeps its position.
 function pieces.text_with(piece, id, place, args)
   local sequence = piece.state == '' and piece.first or sequence_at(piece, place)
   local text = '{"n":"' .. sequence .. '",' .. piece.state:gsub('@', id) .. piece.common
@@ -87,7 +86,7 @@ function pieces.entry(number, piece)
   return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
 end
 
--- A job's entry has only hexadecimal letters. Without a pattern, which some Lua engines parse each time.
+-- A job's entry has only hexadecimal letters.
 function pieces.number_in(member)
   local mark = member:find('p', 1, true)
   return mark and member:sub(mark + 1)

@@ -1,10 +1,9 @@
--- Decodes the records that Redis keeps. A record that cannot be decoded stops its own job, and no other.
+-- A record that cannot be decoded stops its own job, and no other.
 
 local readable = {}
 
-readable.damaged = {} -- key, or key and field → its text
+readable.damaged = {}
 
--- store.write lists these records under `~unreadable`. Returns false.
 function readable.note(key, text)
   if readable.damaged[key] == nil then journal.put(readable.damaged, key, text) end
   return false

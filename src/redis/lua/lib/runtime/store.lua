@@ -1,11 +1,8 @@
--- Writes the cache with one command for each kind of key.
-
 local store = {}
 
 local quota = require 'limit/quota'
 
--- A full Redis refuses a script's first write if it may need memory, but accepts every command that follows a DEL. A
--- script that makes room therefore deletes a key that does not exist.
+-- A full Redis refuses a script's first write if it may need memory, but accepts every command that follows a DEL.
 local function call(...)
   if not cache.makes_room then return redis.call(...) end
   cache.makes_room = false
@@ -79,7 +76,6 @@ local function grow_index(key, members, leaving)
   if of then tally.note(key, gone, kept, added) end
 end
 
--- Times come last: a queue whose index is refused is checked again.
 local function grow_indexes(leaving)
   local wake_key = ns .. 'wake'
   for key, members in pairs(cache.writes.zsets) do
@@ -189,9 +185,8 @@ local function shrink(more_to_come, leaving, dels)
   for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
 end
 
--- A record holds 100 MB at the vendor: an entry trims the log to 20 MB divided by its own size. In
--- any order of sizes, the k-th largest entry is below 20 MB / k, and none is above 16 KB: 61 MB, 77 as Redis stores
--- them. The same holds for records of flows and logs of jobs.
+-- A record holds 100 MB at the vendor. An entry trims the log to 20 MB divided by its own size: the k-th largest entry
+-- is then below 20 MB / k, and none is above 16 KB, together 61 MB, 77 as Redis stores them.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
 
@@ -228,8 +223,6 @@ local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
 
--- With `more_to_come` the queues' documents wait for the second flush.
---
 -- A refusal in the middle does no harm. Records grow first, which the vendor may refuse: readers of an index skip and
 -- remove extra entries. Documents follow, then removals.
 function store.write(more_to_come)

@@ -1,5 +1,3 @@
--- Helpers for lists.
-
 local tables = {}
 
 function tables.has(list, item)
@@ -23,7 +21,7 @@ function tables.slice(list, from, to)
   return piece
 end
 
--- Sorts rows of a member and its score as Redis does.
+-- As Redis does.
 local function is_before(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end
 function tables.sort_by_score(rows) table.sort(rows, is_before) end
 

@@ -1,10 +1,7 @@
--- Number of jobs in each index, stored in the queue's document.
-
 local tally = {}
 
-tally.heads = {} -- the same key → its first members, where a claim has read them
+tally.heads = {}
 
--- A document without counts, for example after a repair, is counted when it is next written.
 local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
 function tally.count(q, place)

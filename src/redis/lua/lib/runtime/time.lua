@@ -1,5 +1,3 @@
--- One clock for a script, and sequences that grow with it.
-
 local time = {}
 
 -- Redis' clock, moved by `clock` milliseconds in tests.
@@ -8,8 +6,8 @@ time.micros = tonumber(clock_time[1]) * 1000000 + tonumber(clock_time[2]) + (ton
 time.now = math.floor(time.micros / 1000)
 time.now_text = numbers.int(time.now)
 
--- A sequence grows with time and is unique within a script: 13 hex digits of microseconds, so that text order is
--- number order. In two halves, because %x takes 32 bits on some builds.
+-- Unique within a script: 13 hex digits of microseconds, so that text order is number order. In two halves, because %x
+-- takes 32 bits on some builds.
 local ticks = 0
 
 function time.digits(m)

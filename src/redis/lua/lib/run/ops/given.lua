@@ -1,4 +1,4 @@
--- One function for each kind of src/redis/ops.ts. The build inserts their calls into the verbs.
+-- The build inserts their calls into the verbs.
 
 local given = {}
 

@@ -1,5 +1,3 @@
--- Verbs of callers only.
-
 local of_callers = {}
 
 local aliases = require 'job/aliases'
@@ -45,7 +43,6 @@ function verbs.sort(me, queue_name, below, jobs)
   if below ~= '' then cache.change_queue(queue_name, queue_fields.kinds_below, below) end
 end
 
--- The same body and id, new attempts.
 function verbs.resend(me, id, doc)
   local told = doc.callback_of and id or doc.callback_job
   local callback_doc = told and cache.find(told)
@@ -77,7 +74,7 @@ function verbs.requeue_all(me, queue_name, forgiven, jobs)
   end
 end
 
--- One script, so that a job cannot end in between. A waiting caller is called when the job ends.
+-- One script, so that a job cannot end in between.
 function verbs.result(me, job, look, wait)
   local id = aliases.resolve(job)
   local text = results.of(id)
@@ -128,7 +125,6 @@ function verbs.unlock(me, token)
   if doc.place == PLACE.timers then queueing.enqueue(me.id, doc) end
 end
 
--- Returns whether the call's key was used.
 function verbs.look(me) me.nothing = true end
 
 function verbs.expect(me, statuses)
@@ -162,25 +158,24 @@ function verbs.listen(_, ms, channels)
   hints.listen(ms, channels)
 end
 
--- The next published message becomes the channel's kept one. `item` is empty if it is too long. Size 0 deletes it.
+-- `item` is empty if it is too long. Size 0 deletes it.
 function verbs.keep(_, channel, size, item)
   if size > 0 then kept.keep(channel, size, item) else kept.forget(channel) end
 end
 
--- seen: the version of the tags that the caller read. The next claim tags a job that has changed since.
+-- The next claim tags a job that has changed since.
 function verbs.tag(_, id, doc, version, limits, group, seen)
   if seen and seen ~= (doc.constraints_version or '') then return end
   assign.anew(id, doc, version, limits, group)
 end
 
--- A change requires that the key exists, so that a removed key stays removed.
+-- The key must exist, so that a removed key stays removed.
 function verbs.apikey(me, id, about, known, chance)
   if known ~= '' and not cache.hget(ns .. 'keys', id) then journal.refuse('NOT_FOUND', 'there is no API key ' .. id) end
   cache.hset(ns .. 'keys', id, about)
   me.answer = { id, chance }
 end
 
--- A graph counts for the API key that stored it. No text removes it.
 local MOST_GRAPHS = 1000
 function verbs.graph(me, name, text, by)
   local flows, owners = ns .. 'flows', ns .. 'flows:by'

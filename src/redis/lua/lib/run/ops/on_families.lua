@@ -1,5 +1,3 @@
--- Verbs of families.
-
 local on_families = {}
 
 local branches = require 'family/branches'
@@ -35,7 +33,6 @@ function verbs.disown(me, child)
   kin.missed(me.id)
 end
 
--- The parent has the result of an ended child: the child is detached and its result dropped.
 function verbs.inherit(me, child)
   local id = kin.need_child(me.id, child)
   local doc = cache.need(id)

@@ -1,5 +1,3 @@
--- Verbs that run, end or delete jobs.
-
 local on_jobs = {}
 
 local ending = require 'job/ending'
@@ -10,7 +8,7 @@ local values = require 'job/values'
 local sides = require 'queue/sides'
 local verbs = {}
 
--- force, at (absolute) and wait (relative) as in SideJob's run(); 'parent' runs the parent instead.
+-- force, at (absolute) and wait (relative) as in SideJob's run()
 function verbs.run(me, id, doc, force, at, wait, parent)
   local ran = true
   if parent then
@@ -39,7 +37,6 @@ function verbs.run(me, id, doc, force, at, wait, parent)
   else
     if force then cache.change(id, doc, fields.deliveries, nil) end
     rerun.wake_up(id, doc, force)
-    -- The initial delay is used up; later requests stay.
     if moment <= time.now and not doc.ran_at then cache.change(id, doc, fields.not_before, nil) end
     rerun.run_at(id, doc, moment)
     if doc.place and doc.place ~= PLACE.pull then queueing.enqueue(id, doc, moment <= time.now) end
@@ -53,10 +50,8 @@ function verbs.terminate(me, id, doc, recursive)
   me.answer = { id, doc.gone or states.of(doc), rest or '' }
 end
 
--- The next slice continues after the last job.
 local MOST_PUTS = 12000
 
--- Acts on jobs in falling order of ids. Counts changed and skipped ones.
 function verbs.bulk(me, act, jobs, to)
   local acts = {
     ['retry'] = function(id, doc) return doc.place == PLACE.failed and (rerun.retry(id, doc) or true) end,

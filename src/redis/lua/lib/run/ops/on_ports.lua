@@ -1,5 +1,3 @@
--- Verbs of ports, wires and channels.
-
 local on_ports = {}
 
 local values = require 'job/values'
@@ -67,7 +65,6 @@ function verbs.publish(me, channel, item)
   if me.note then me.note('p' .. channel, 1) end
 end
 
--- The runs of a relay do not count for the runaway guard.
 function verbs.relay(me)
   local doc = cache.need(me.id)
   if relay.run(me.id, doc) then cache.change(me.id, doc, fields.input_during_run, '1') end

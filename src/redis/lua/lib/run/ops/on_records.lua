@@ -1,5 +1,3 @@
--- Verbs of state, steps, names and options.
-
 local on_records = {}
 
 local follow = require 'family/follow'
@@ -38,7 +36,6 @@ function verbs.rename(me, class)
   local id, doc = me.id, cache.need(me.id)
   local key = doc.unique_scope and doc.unique_scope:match('\n([^\n]*)$')
   unique.let_go(id, doc)
-  -- The kind of an error depends on the class.
   if doc.place == PLACE.failed then kinds.leave(id, doc) end
   cache.change(id, doc, fields.class, class)
   if doc.place == PLACE.failed then kinds.enter(id, doc) end
@@ -67,7 +64,6 @@ function verbs.unstep(me, name)
   values.lose(me.id, cache.need(me.id))
 end
 
--- A job at rest, unless it waits for its parent or for children, whose end queues it again.
 local function rests(doc)
   return doc.place == PLACE.completed
     or (doc.place == PLACE.suspended and not (doc.held or doc.waits_for or doc.followed))
@@ -78,10 +74,8 @@ local function has_no_run_left(doc)
     or doc.terminating)
 end
 
--- An empty value clears a field.
 function verbs.patch(me, patched)
   local doc, postponed, scheduled, moved, ended = cache.need(me.id), false, false, false, false
-  -- A job that was woken before its time does not wait for a new slot.
   if doc.place == PLACE.pull and queueing.own_moment(doc) > time.now then
     cache.change(me.id, doc, fields.wanted_early, '1')
   end
@@ -103,7 +97,6 @@ function verbs.patch(me, patched)
   if ended and doc.place == PLACE.timers and has_no_run_left(doc) then
     if not doc.followed then return ending.finish(me.id, doc, PLACE.completed, 'null') end
     if doc.followed:sub(-2) == ',0' then return follow.keep_up(me.id, doc) end
-    -- A child broke since the last run.
     return queueing.enqueue(me.id, doc, true)
   end
   if (postponed or scheduled) and rests(doc) then

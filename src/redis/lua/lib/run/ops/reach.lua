@@ -1,5 +1,3 @@
--- Jobs that a run may change.
-
 local reach = {}
 
 local trees = require 'family/trees'

@@ -1,5 +1,3 @@
--- Ops about the run itself.
-
 local sayings = {}
 
 local values = require 'job/values'
@@ -16,7 +14,6 @@ function says.at(run, moment) run.at = moment end
 
 function says.wait(run, ms) run.at = time.now + ms end
 
--- The next slot ('' for none), and the slot that it was computed from.
 function says.slot(run, moment, from) run.slot, run.slot_from = moment, from end
 
 function says.catchup(run) run.catches_up = true end
@@ -47,7 +44,6 @@ function says.reach(run, reach) run.reach = reach end
 
 function says.by(run, process) run.by = process end
 
--- A worker outside the deployment has a version of its own.
 function says.version(run, version) run.version = version end
 
 function says.unknown(run) run.unknown = true end
