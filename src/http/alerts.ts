@@ -1,5 +1,3 @@
-// Alerts: open problems, and who looks at them.
-
 import { alertInput, alertList, done, muteInput } from '../core/schemas.ts'
 import { route } from './route.ts'
 

@@ -1,5 +1,3 @@
-// The app: takes every route of the table through the same steps, and turns errors into answers, here and nowhere else.
-
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { readUpTo } from '../core/bytes.ts'
@@ -31,7 +29,7 @@ type Beside = {
 }
 
 const defaults = { body: 10 * 1024 * 1024 }
-/** Number of times the size limit that is read of a large body before the connection is closed. */
+/** Multiple of the size limit that is read of a large body before the connection is closed. */
 const READ_ON = 3
 
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
@@ -69,7 +67,7 @@ export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): 
   return app
 }
 
-/** Routes that the pages may call: our own, except routes with other signatures. */
+/** Our own routes, except those with other signatures. */
 const isOfApi = (route: Listed): boolean => route.path.startsWith('/v1/') && !isSigned(route) && !route.facade
 
 // Two names take less or more than one word of a path.
@@ -179,7 +177,7 @@ async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
   if (new URL(c.req.url).protocol === 'https:') headers.set('strict-transport-security', 'max-age=31536000')
 }
 
-/** Reads the body, but not more than is allowed, whatever its Content-Length says. */
+/** Ignores a false Content-Length. */
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
   // An answer before the body has come looks like a broken pipe to many callers: a little too much is read first.
   const said = Number(request.headers.get('content-length') ?? 0) || 0

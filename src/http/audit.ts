@@ -1,5 +1,3 @@
-// The audit log.
-
 import * as z from 'zod'
 import { auditPage, count, logCursor } from '../core/schemas.ts'
 import { route } from './route.ts'

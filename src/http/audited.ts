@@ -1,4 +1,4 @@
-// Records changes before they are carried out: in Redis and in the platform's log.
+// Changes are recorded before they are carried out.
 
 import { SidejobError } from '../core/errors.ts'
 import type { AuditEntry } from '../engine/engine.ts'
@@ -25,7 +25,6 @@ export const isAudited = (route: Listed, request: Request): boolean => {
 const settings = new Set(['queues', 'limits', 'groups', 'constraints', 'breakers', 'processes'])
 const MAX_CHANGE = 300
 
-/** The settings that a request changes. */
 export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: string } {
   if (bytes.length === 0 || !settings.has(resource)) return {}
   return { change: new TextDecoder().decode(bytes.subarray(0, MAX_CHANGE)) }
@@ -33,7 +32,7 @@ export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: st
 
 const MAX_REASON = 200
 
-/** The percent-encoded header `Sidejob-Reason`. */
+/** Percent-encoded. */
 export function reasonIn(headers: Headers): string | undefined {
   const given = headers.get('sidejob-reason')
   if (!given) return undefined

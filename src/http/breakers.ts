@@ -1,5 +1,3 @@
-// Circuit breakers of hosts.
-
 import * as z from 'zod'
 import { breakerList, breakerOf, done } from '../core/schemas.ts'
 import { route } from './route.ts'

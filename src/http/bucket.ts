@@ -1,4 +1,4 @@
-// Token buckets: an average rate and a burst for each name, counted in this isolate only.
+// Counted in this isolate only.
 
 import { Lru } from '../core/lru.ts'
 

@@ -1,5 +1,3 @@
-// Bulk actions on the jobs of a filter.
-
 import * as z from 'zod'
 import { bulkInput, bulkPreview, cursor, enqueued, flag } from '../core/schemas.ts'
 import { reply, route } from './route.ts'

@@ -1,5 +1,3 @@
-// Callbacks: their state, and resending failed ones.
-
 import * as z from 'zod'
 import { callbackState, callbackTry, callbackView, count, cursor, httpUrl, label, stepped } from '../core/schemas.ts'
 import { route } from './route.ts'

@@ -1,5 +1,3 @@
-// Channels: publishing, who listens, and listening by Server-Sent Events.
-
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as z from 'zod'
@@ -96,9 +94,8 @@ export const channels = {
 type Messages = (signal: AbortSignal) => Promise<AsyncIterable<{ channel: string; message: Encoded }>>
 
 /**
- * A stream of messages, until the client disconnects: at most an hour, or until the key is removed. Message ids grow.
- * Messages are not stored: a client that reconnects with its last id learns that it may have
- * missed some.
+ * Lasts at most an hour, or until the key is removed. Messages are not stored: a client that reconnects with its last
+ * id learns that it may have missed some.
  */
 async function events(
   c: Context,
@@ -132,10 +129,7 @@ async function events(
   })
 }
 
-/**
- * Sends a comment at once, as confirmation, then at intervals, so that no proxy cuts the line; each beat verifies the
- * key. If the check fails, the next beat repeats it.
- */
+/** Sends comments, so that no proxy cuts the line; each beat verifies the key. */
 const beating = (stream: SSEStreamingApi, isKnown: () => Promise<boolean>, end: () => void) => {
   const comment = () => stream.write(': here\n\n')
   comment()

@@ -1,5 +1,3 @@
-// Origins that may call the API from a browser, named in a setting.
-
 import type { Context } from 'hono'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
@@ -8,7 +6,6 @@ const SHOWN = 'retry-after, server-timing, allow'
 /** Seconds for which a browser caches the answer. */
 const REMEMBERED = '7200'
 
-/** Answers what browsers ask before a call, and says in each answer whether its page may read it. */
 export const sharedWith =
   (origins: readonly string[]) =>
   async (c: Context, next: () => Promise<void>): Promise<Response | undefined> => {

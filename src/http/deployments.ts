@@ -1,5 +1,3 @@
-// Deployments that announced classes, their deploys, and what changed with one.
-
 import * as z from 'zod'
 import { errorKindView, moment, time } from '../core/schemas.ts'
 import { classCounts } from '../core/stats.ts'

@@ -1,5 +1,3 @@
-// Dependencies of the app.
-
 import type { Downloads } from '../core/files.ts'
 import type { AuditEntry } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
@@ -10,20 +8,20 @@ import type { Signed } from './signature.ts'
 export type Deps = {
   engine: Engine
   verify: (signed: Signed) => Promise<boolean>
-  /** Public address without a trailing slash. */
+  /** Without a trailing slash. */
   publicUrl: string
-  /** A key with all scopes, in addition to the keys in Redis. */
+  /** It has all scopes, in addition to the keys in Redis. */
   apiKey?: string
   clock?: { advance: (ms: number) => void | Promise<void> }
-  /** Storage of files; without it there are no downloads. */
+  /** Without it there are no downloads. */
   downloads?: Downloads
-  /** Separates tenants; without it there are none. */
+  /** Without it there are no tenants. */
   tenants?: Tenants
   /** Origins (`https://app.example.com`) whose pages may read streams; `*` for all. */
   origins?: readonly string[]
   limits?: { body?: number }
   limiter?: Limiter
-  /** Receives each audit entry before the act, with the address of the deployment or tenant. */
+  /** Called before the act, with the address of the deployment or tenant. */
   hearAudit?: (entry: AuditEntry & { url: string }) => void
   report?: (error: unknown) => void
 }

@@ -1,5 +1,3 @@
-// The docs page: the OpenAPI document as HTML that stands alone, with shapes written the way TypeScript writes types.
-
 import { html, raw } from 'hono/html'
 import { type Code, codes } from '../core/errors.ts'
 import { remedies } from '../core/remedies.ts'
@@ -95,7 +93,6 @@ const scope = ({ security }: Operation): string => {
 const contentOf = ({ content = {} }: { content?: Record<string, { schema: Schema }> }): Schema =>
   Object.values(content)[0]?.schema ?? {}
 
-/** Links names of shapes in a type, but not in its comments. */
 const linked = (text: string, shapes: ReadonlySet<string>) =>
   text
     .split(/( {2}\/\/ .*|\b[A-Z]\w*\b)/)
@@ -115,11 +112,6 @@ type Json = Schema & {
   description?: string
 }
 
-/**
- * Writes a JSON Schema as a type.
- *
- * @example written({ type: 'array', items: { type: 'string' } }) // 'string[]'
- */
 export const written = (schema: Schema, indent = ''): string => {
   const { type, $ref, anyOf, oneOf, items, properties, description, ...rest } = schema as Json
   if ($ref) return $ref.split('/').at(-1)!

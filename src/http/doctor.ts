@@ -1,5 +1,3 @@
-// Doctor: checks and repairs the data in Redis.
-
 import * as z from 'zod'
 import { faultKinds } from '../core/faults.ts'
 import { cursor } from '../core/schemas.ts'

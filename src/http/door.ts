@@ -1,5 +1,3 @@
-// Authentication: API keys with their scopes and tenants, signatures of QStash, and idempotency keys.
-
 import { hashOf, hashOfBytes, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { HOOK, HOOK_FOR, RETRY, RETRY_FOR } from '../core/idempotency.ts'
@@ -17,12 +15,8 @@ export type Admitted = { place: Place; caller?: Caller }
 
 const refusals: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND'])
 
-/** Returns the place and the caller of a request; throws if the route is forbidden. */
 export type Admit = (route: Route, request: Request) => Promise<Admitted>
 
-/**
- * Makes the door of an app: it returns the place that serves a request, or throws if the caller may not ask for the route.
- */
 export function createDoor(deps: Deps, gate: Gate): Admit {
   let ownHash: string | undefined
 
@@ -83,7 +77,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     return { place, caller: { ...caller, ...ofTenant(tenant, place) } }
   }
 
-  /** Without a credential: only the tenant in the address has to exist. */
+  /** Only the tenant in the address has to exist. */
   async function byAddress(request: Request, tenant: string | undefined): Promise<Admitted> {
     if (tenant === undefined) return { place: deps }
     return { place: await opened(tenant, () => gate.lookUp(request, `tenant ${tenant}`, async () => homeOf(tenant))) }
@@ -114,7 +108,6 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
   }
 }
 
-/** @throws FORBIDDEN if a caller with these scopes may not ask for a route */
 export function checkScope(route: Route, request: Request, scopes: readonly Scope[]): void {
   const needed = neededScope(route, request)
   if (needed === 'any' || scopes.includes(needed) || scopes.includes('admin')) return
@@ -122,7 +115,7 @@ export function checkScope(route: Route, request: Request, scopes: readonly Scop
   throw new SidejobError('FORBIDDEN', `${route.method} ${route.path} needs the scope "${needed}", this key has ${has}`)
 }
 
-/** Throws unless there is a signature that QStash may have made for this address: before the body is read. */
+/** Before the body is read, throws unless QStash may have signed the request. */
 export const admitSigned = async (request: Request, bytes: Uint8Array, { verify, publicUrl }: Deps): Promise<void> => {
   const { pathname, search } = new URL(request.url)
   const signature = signatureOf(request)
@@ -134,7 +127,7 @@ export const expectSignature = (request: Request): void => {
   if (!signatureOf(request)) throw unsigned(undefined)
 }
 
-/** Throws unless a version of this deployment may have signed the request: before the body is read. */
+/** Before the body is read, throws unless a version of this deployment may have signed the request. */
 export const expectVersion = (request: Request): void => {
   if (request.headers.has('webhook-signature')) return
   throw new SidejobError('UNAUTHENTICATED', 'expected the signature of a version of this deployment, got none')
@@ -147,10 +140,7 @@ const unsigned = (signature: string | undefined): SidejobError => {
   return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
 }
 
-/**
- * The caller, and the key of a stored answer: bound to the request, the caller and the body. The API key is replaced by
- * its id, a part of its hash, so that it is not readable in Redis.
- */
+/** A part of its hash replaces the API key, so that the key is not readable in Redis. */
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
   const traceparent = request.headers.get('traceparent') ?? undefined
   const by = {
@@ -175,7 +165,7 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
 
 const rootOf = ({ scopes }: Caller): Pick<Call, 'rootless'> => (scopes.includes('admin') ? {} : { rootless: true })
 
-/** Quota of a caller; the deployment's own key is limited by memory only. */
+/** The deployment's own key is limited by memory only. */
 const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Pick<Call, 'quota'> => {
   if (unlimited) return {}
   const quota = { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes }
@@ -196,7 +186,7 @@ const bearer = (request: Request): string => {
   throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
 }
 
-/** Purpose of a token: a path, independent of the mount, and its tenant. */
+/** A path, independent of the mount, and its tenant. */
 export const tokenPath = (url: string): string => {
   const { tenant, path } = splitPath(new URL(url).pathname)
   return `${tenant === undefined ? '' : `/t/${tenant}`}${path.slice(Math.max(0, path.indexOf('/v1/')))}`

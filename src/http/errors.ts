@@ -1,5 +1,3 @@
-// Errors by kind.
-
 import { errorKindInput, errorKindMuted, errorPage, errorQuery } from '../core/schemas.ts'
 import { route } from './route.ts'
 

@@ -1,5 +1,3 @@
-// Files that jobs stored, by signed addresses that expire, whole or in part, and their metadata.
-
 import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
 import { type Files, idIn, keyOf, rangeOf, type Stored } from '../core/files.ts'
@@ -135,11 +133,11 @@ export async function listFiles(
   return { files: named.map((file, i) => ({ ...file, job: jobs[i] ?? null })), cursor: cursor ?? null }
 }
 
-/** Maximum number of objects counted in total, and per request. */
+/** Objects in total, and per request. */
 const COUNTED = 10_000
 const PAGE = 1_000
 
-/** Counts files and bytes. A bucket reports no sum, so this adds up its pages from the first one. */
+/** A bucket reports no sum, so this adds up its pages. */
 export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
   const total = { files: 0, bytes: 0, more: false }
   let cursor: string | undefined
@@ -160,7 +158,7 @@ export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
 
 const missing = () => new SidejobError('NOT_FOUND', 'there is no such file')
 
-/** Returns the key of an id that this deployment issued; other ids are not looked up. */
+/** Ids that this deployment did not issue are not looked up. */
 const ownKey = async (files: Files, id: string): Promise<string> => {
   if ((await files.jobOf(id)) === undefined) throw missing()
   return keyOf(id)

@@ -1,5 +1,3 @@
-// Search by name.
-
 import * as z from 'zod'
 import { found, label } from '../core/schemas.ts'
 import { route } from './route.ts'

@@ -1,5 +1,3 @@
-// Flows: graphs, wires and stored graphs.
-
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { graph } from '../core/graph.ts'
@@ -49,7 +47,7 @@ const version = z.object({
   graph,
 })
 
-/** The hash in an `If-Match`, with its quotation marks or without. */
+/** With its quotation marks or without. */
 const matchOf = ({ req }: Context): { match?: string } => {
   const match = /^(?:W\/)?"?([^"]*)"?$/.exec(req.header('if-match')?.trim() ?? '')?.[1]
   return match ? { match } : {}

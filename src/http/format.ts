@@ -1,5 +1,3 @@
-// The two formats of bodies, JSON and MessagePack: which one came, which one is wanted, how each is read and written.
-
 import { type Closed, JsonError, objects, parseJson } from '../core/codec/json.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
 import { MsgpackError } from '../core/codec/msgpack.ts'
@@ -9,9 +7,7 @@ import { SidejobError } from '../core/errors.ts'
 
 export type Format = 'json' | 'msgpack'
 
-/**
- * Readable media types and their formats. The first of each format is the written one.
- */
+/** The first of each format is the written one. */
 export const mediaTypes: Record<string, Format> = {
   'application/json': 'json',
   'application/vnd.msgpack': 'msgpack',
@@ -19,7 +15,7 @@ export const mediaTypes: Record<string, Format> = {
   'application/x-msgpack': 'msgpack',
 }
 
-/** The format of a body by its Content-Type; JSON when there is none. */
+/** JSON when there is none. */
 export const formatOf = (contentType: string | null): Format => {
   const [type, ...parameters] = (contentType ?? 'application/json').toLowerCase().split(';').map(trimmed)
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))
@@ -29,7 +25,7 @@ export const formatOf = (contentType: string | null): Format => {
   return mediaTypes[type!]!
 }
 
-/** The format that an Accept header prefers; JSON when it names neither. */
+/** JSON when it names neither. */
 export const wanted = (accept: string | null): Format => {
   const known = (accept ?? '').toLowerCase().split(',').map(preference).filter(isKnown)
   const best = known.toSorted((a, b) => b.weight - a.weight)[0]
@@ -48,7 +44,7 @@ const isKnown = ({ type, weight }: Preference) => Object.hasOwn(mediaTypes, type
 
 const trimmed = (text: string) => text.trim()
 
-/** Reads a body. User values stay encoded at the places of the pattern. */
+/** User values stay encoded at the places of the pattern. */
 export const readBody = (bytes: Uint8Array, format: Format, closed: Closed): unknown => {
   try {
     return format === 'json' ? parseJson(utf8(bytes), closed, { builder }) : parseMsgpack(bytes, closed, { builder })
@@ -63,7 +59,7 @@ const written: Record<Format, { type: string; write: (tree: unknown) => BodyInit
   msgpack: { type: 'application/vnd.msgpack', write: (tree) => writeMsgpack(tree) as BodyInit },
 }
 
-/** Creates a response that no cache may keep. */
+/** No cache may keep it. */
 export const respond = (
   tree: unknown,
   format: Format,

@@ -1,5 +1,4 @@
-// Limits callers before Redis is asked about them: unknown callers by address, known callers by API key. Counted per
-// isolate.
+// Counted per isolate, before Redis is asked.
 
 import { SidejobError } from '../core/errors.ts'
 import { doors } from '../core/limits.ts'
@@ -10,18 +9,17 @@ import type { Caller } from './places.ts'
 
 export type Gate = {
   /**
-   * Looks a caller up. Each lookup takes from the bucket of the caller's address, and is refused if that is empty. A
-   * known caller gets it back and is not limited from then on. `name` identifies the credential; without one, every
-   * lookup is limited.
+   * Each lookup takes from the bucket of the caller's address. A known caller gets it back and is not limited from
+   * then on. Without a `name` of the credential, every lookup is limited.
    */
   lookUp: <T>(request: Request, name: string | undefined, find: () => Promise<T | undefined>) => Promise<T | undefined>
-  /** Counts an open stream or long poll until the returned function is called. @throws LIMITED */
+  /** Counts until the returned function is called. @throws LIMITED */
   listen: (caller: Pick<Caller, 'id' | 'unlimited' | 'tenant'>, isAtRoot: boolean) => () => void
-  /** Counts a request of a known caller. @throws LIMITED */
+  /** @throws LIMITED */
   count: (caller: Pick<Caller, 'id' | 'limits' | 'unlimited' | 'tenant' | 'tenantLimits'>) => void
 }
 
-/** Returns whether an address may send another request: the rate limit of a platform. */
+/** The rate limit of a platform. */
 export type Limiter = (address: string) => Promise<boolean>
 
 const STRANGERS = 'requests without a known API key, session or tenant from this address'

@@ -1,5 +1,3 @@
-// The history: ended jobs that a SQL database keeps.
-
 import { historyDetail, historyPage, historyQuery, historyStatus } from '../core/schemas.ts'
 import { route } from './route.ts'
 

@@ -1,5 +1,3 @@
-// Jobs, their families and aliases.
-
 import * as z from 'zod'
 import {
   childName,

@@ -1,5 +1,3 @@
-// Routes of API keys.
-
 import { done, keyInput, keyList, keyMade, keyRotation, me as meView, moment } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 

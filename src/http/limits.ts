@@ -1,5 +1,3 @@
-// Limits and groups: how many jobs may run at once or start in a period, by key.
-
 import * as z from 'zod'
 import { constraint } from '../core/constraint.ts'
 import {

@@ -1,4 +1,4 @@
-// Links that write once to one port of one job, for a person without a key who answers one question.
+// For a person without a key who answers one question.
 
 import * as z from 'zod'
 import { hashOf, hashOfBytes } from '../core/crypto.ts'
@@ -25,8 +25,6 @@ async function once(token: string, body: Uint8Array): Promise<Call> {
 /**
  * A browser may send a body without a type to any address, on behalf of a page that the holder of the link did not
  * open.
- *
- * @throws unless the request has a Content-Type and does not come from a page of an origin that is not allowed
  */
 function expectPage({ headers }: Request, origins: readonly string[] = []): void {
   if (headers.get('content-type') === null)

@@ -1,5 +1,3 @@
-// /llms.txt: a guide for programs, generated from the table of routes.
-
 import type { Listed } from './openapi.ts'
 import { isSigned } from './route.ts'
 

@@ -1,5 +1,3 @@
-// Locks of jobs.
-
 import * as z from 'zod'
 import { done, lockInput, lockToken } from '../core/schemas.ts'
 import { route } from './route.ts'

@@ -1,5 +1,3 @@
-// Routes of the log.
-
 import * as z from 'zod'
 import { className, closed, count, done, label, logCursor, logPage, pathRef, time } from '../core/schemas.ts'
 import { route } from './route.ts'

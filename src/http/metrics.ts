@@ -1,4 +1,4 @@
-// Metrics in the text format 0.0.4 of Prometheus.
+// The text format 0.0.4 of Prometheus.
 
 import { type ClassCount, classEnds } from '../core/class-counts.ts'
 import { waitEnds } from '../core/waits.ts'
@@ -7,7 +7,7 @@ import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 export type Measured = {
   queues: QueueView[]
   total: Record<string, Record<string, number>>
-  /** Number of runs of today by queue and waiting time, with the bounds of `waitEnds`. */
+  /** By queue and waiting time, with the bounds of `waitEnds`. */
   waits: Record<string, readonly number[]>
   classes: ({ queue: string } & Pick<ClassCount, 'class' | 'took'>)[]
   limits: LimitView[]
@@ -24,7 +24,7 @@ const labelled = (labels: Labels): string =>
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(',')
 
-/** Samples of its buckets in order. The last one holds the total. */
+/** The last sample holds the total. */
 function histogram(name: string, help: string, samples: Sample[]): string {
   if (samples.length === 0) return ''
   const counts = samples.flatMap(([{ le, ...labels }, n]): Sample[] => (le === '+Inf' ? [[labels, n]] : []))

@@ -1,9 +1,7 @@
-// The network of an address: limits count an IPv6 /64 as one, because one caller usually has all of it.
-
 const GROUPS = 8
 const NETWORK_GROUPS = 4
 
-/** @example networkOf('2001:db8::1') // '2001:db8:0:0' */
+/** An IPv6 /64 counts as one address, because one caller usually has all of it. */
 export function networkOf(address: string): string {
   const text = address.trim().toLowerCase()
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/.exec(text)?.[1]

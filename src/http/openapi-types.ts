@@ -1,5 +1,3 @@
-// The part of OpenAPI 3.1 that is used.
-
 export type Schema = Record<string, unknown>
 export type Content = Record<string, { schema: Schema; example?: unknown }>
 export type Operation = {

@@ -1,5 +1,3 @@
-// Generates the OpenAPI 3.1 document from the table of routes.
-
 import * as z from 'zod'
 import { shortForm } from '../core/jq.ts'
 import { changes, portRef, snapshot } from '../core/run.ts'
@@ -56,7 +54,7 @@ const schemasOf = ({ path, query, body, answers, facade }: Route): z.ZodType[] =
     (schema) => schema !== undefined,
   )
 
-/** True if an empty object does not fit the schema. To try one would compile the schema, which takes long. */
+/** To try an empty object would compile the schema, which takes long. */
 function needsBody(
   { $ref, anyOf, required = [], minProperties = 0, type }: Shape,
   named: Record<string, Shape>,
@@ -96,7 +94,6 @@ const security = ({ scope }: Route): Operation['security'] => {
 const inPath = ({ path }: Route, schemaOf: Describe): Operation['parameters'] =>
   namesIn(path).map((name) => ({ name, in: 'path', required: true, schema: schemaOf(pathParams[name]) }))
 
-/** The names in a path, in order. @example namesIn('/v1/jobs/:job') // ['job'] */
 export const namesIn = (path: string): (keyof typeof pathParams)[] =>
   [...path.matchAll(/:(\w+)/g)].map((found) => found[1] as keyof typeof pathParams)
 
@@ -150,7 +147,6 @@ export const data = (schema: Schema): Content =>
       .map((type) => [type, { schema }]),
   )
 
-// Named shapes appear once, among the components.
 const names = z.registry<{ id: string }>()
 names.add(jobInput, { id: 'JobInput' })
 names.add(jobView, { id: 'Job' })
@@ -162,10 +158,7 @@ names.add(workerView, { id: 'Worker' })
 names.add(queueView, { id: 'Queue' })
 names.add(failure, { id: 'Error' })
 
-/**
- * Describes schemas in one pass, because shapes that they share are then read once. Named shapes go to `schemas` and
- * are referenced.
- */
+/** In one pass, because shapes that they share are then read once. */
 function describeAll(list: Iterable<z.ZodType>, schemas: Record<string, Schema>): Map<z.ZodType, Schema> {
   const all = [...new Set(list)]
   const whole = z.object(Object.fromEntries(all.entries()))
@@ -178,7 +171,6 @@ function describeAll(list: Iterable<z.ZodType>, schemas: Record<string, Schema>)
   return new Map(all.map((schema, n) => [schema, properties[n]!]))
 }
 
-/** Describes one schema. Named shapes go to `schemas` and are referenced. */
 export const describer =
   (schemas: Record<string, Schema>): Describe =>
   (schema) =>

@@ -1,5 +1,4 @@
-// The place of a request: the deployment or a tenant. A tenant has its own engine with its own namespace in Redis, so
-// a request can name nothing of another tenant.
+// A tenant has its own engine with its own namespace in Redis, so a request can name nothing of another tenant.
 
 import { missing, SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
@@ -9,13 +8,12 @@ import type { Engine } from '../engine/index.ts'
 
 export type Place<E extends Engine = Engine> = {
   engine: E
-  /** Public address without a trailing slash. */
   publicUrl: string
   downloads?: Downloads
   tenantLimits?: KeyLimits
 }
 
-/** The caller: its key, the key's text if it was sent, the engine that knows the key, and the tenant of the request. */
+/** `key`: its text if it was sent. `home` knows the key. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; tenantLimits?: KeyLimits }
 
 export function keyOf({ key }: Caller): string {
@@ -26,26 +24,22 @@ export function keyOf({ key }: Caller): string {
 
 export type Tenants<E extends Engine = Engine> = {
   open: (name: string) => Promise<Place<E> | undefined>
-  /**
-   * Suspends a tenant and erases a slice of its data: first its keys in Redis, then its files. With `preview` it only
-   * counts. A repeated call continues, or finds nothing.
-   */
+  /** First its keys in Redis, then its files, a slice at a time. With `preview` it only counts. */
   erase: (
     name: string,
     slice: { cursor?: string; preview?: boolean },
   ) => Promise<{ keys: number; files: number; cursor: string | null }>
-  /** One tick of the deployment and of each tenant. A failure does not stop the next one. */
+  /** Includes each tenant. A failure does not stop the next one. */
   tick: (by?: Parameters<Engine['tick']>[0]) => ReturnType<Engine['tick']>
 }
 
-/** Number of tenants whose engines an isolate keeps. */
+/** Tenants whose engines an isolate keeps. */
 const OPEN = 200
 const ERASED_FILES = 100
 const FILES = 'files:'
 const HISTORY = 'history:'
 const AT_ONCE = 8
 
-/** Creates the places of tenants on first use. */
 export function createPlaces<E extends Engine>(
   engine: { tenants: Pick<Engine['tenants'], 'get' | 'list' | 'remove' | 'erase'>; tick: Engine['tick'] },
   make: (tenant: string) => Place<E>,

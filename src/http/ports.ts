@@ -1,5 +1,3 @@
-// Routes of ports.
-
 import * as z from 'zod'
 import { channelNames, closed, count, done, items, portLook, portRead, portWrite, target } from '../core/schemas.ts'
 import { route } from './route.ts'

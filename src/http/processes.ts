@@ -1,5 +1,3 @@
-// Processes and their signals.
-
 import { processList, processSignal } from '../core/process.ts'
 import { done } from '../core/schemas.ts'
 import { route } from './route.ts'

@@ -1,5 +1,3 @@
-// Queues, and claims from them.
-
 import * as z from 'zod'
 import { orders } from '../core/process.ts'
 import { snapshot } from '../core/run.ts'

@@ -1,5 +1,3 @@
-// Recorded runs of ended jobs.
-
 import { recordedJob, recordedPage, recordedQuery } from '../core/recorded.ts'
 import { route } from './route.ts'
 

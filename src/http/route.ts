@@ -1,5 +1,3 @@
-// A route: one entry of the table that checks, scopes, OpenAPI, docs and the typed client use.
-
 import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { SidejobError } from '../core/errors.ts'
@@ -29,15 +27,13 @@ import type { Caller } from './places.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * Required access: a key with this scope, any key (`any`), none (`open`), QStash's signature (`signed`), or the
- * signature of another version of the deployment (`version`).
+ * A key with this scope, any key (`any`), none (`open`), or the signature of QStash (`signed`) or of another version
+ * of the deployment (`version`).
  */
 export type Entry = Scope | 'any' | 'open' | 'signed' | 'version'
 
-/** True if no person and no program of a user calls the route. */
 export const isSigned = ({ scope }: { scope: Entry }): boolean => scope === 'signed' || scope === 'version'
 
-/** Patterns of path parameters, the same in every route. */
 export const pathParams = {
   job: pathRef,
   dir,
@@ -76,7 +72,6 @@ export type Answers = { [status: number]: z.ZodType }
 
 type Inside<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** A response with another status than 200. */
 export class Reply<Status extends number = number, Body = unknown> {
   readonly status: Status
   readonly body: Body
@@ -92,7 +87,6 @@ export class Reply<Status extends number = number, Body = unknown> {
 export const reply = <Status extends number, Body>(status: Status, body: Body, headers?: Record<string, string>) =>
   new Reply(status, body, headers)
 
-/** Results of a handler: the body of a 200, a reply with another status, a stream or a page. */
 export type Answer<A extends Answers> =
   | (200 extends keyof A ? z.output<A[200]> : never)
   | { [Status in keyof A & number]: Reply<Status, z.output<A[Status]>> }[keyof A & number]
@@ -111,9 +105,9 @@ export type Asked<Path, Query, Body> = {
   params: Params<Path>
   query: Inside<Query>
   body: Inside<Body>
-  /** Makes repeated requests safe: passed to every verb that changes something. */
+  /** Makes repeated requests safe in every verb that changes something. */
   call: Call
-  /** The caller; absent on open routes. */
+  /** Absent on open routes. */
   caller?: Caller
   /** Ends the count of this caller's open stream. The app does it for all other routes. */
   hangUp: () => void
@@ -129,26 +123,26 @@ type Definition<
   Body extends z.ZodType | undefined,
   A extends Answers,
 > = {
-  /** The router's pattern, if it differs from the path. */
+  /** Set if it differs from the path. */
   pattern?: string
   scope: Entry
   /** The scope that `?force=true` requires instead. */
   forced?: Scope
-  /** Imperative summary: `Create a job`. */
+  /** Imperative: `Create a job`. */
   summary: string
-  /** Details that the summary omits: dry runs, order, limits, kept data. */
+  /** Details that the summary omits. */
   description: string
   query?: Query
   body?: Body
   answers: A
-  /** Descriptions of statuses, if the usual ones (`OK`, `Created`) say too little. */
+  /** If the usual descriptions (`OK`, `Created`) say too little. */
   named?: Partial<Record<number, string>>
-  /** The media type of an answer that is not data. */
+  /** Set for an answer that is not data. */
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
   facade?: Facade
   /** Takes an `If-Match`: 412 if the resource has changed. */
   matches?: true
-  /** Query parameters that may be repeated, as lists. */
+  /** As lists. */
   repeated?: readonly string[]
   /** Query parameters with a name behind a dot (`args.<name>`), as maps. */
   mapped?: readonly string[]
@@ -170,7 +164,7 @@ export type Route<
   A extends Answers = Answers,
 > = Definition<Path, Query, Body, A> & { method: M; path: Path }
 
-/** Creates an entry of the table. Its definition determines the types of the handler, which comes last. */
+/** Its definition determines the types of the handler, which comes last. */
 export const route = <
   const M extends Method,
   const Path extends string,

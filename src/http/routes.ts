@@ -1,5 +1,3 @@
-// The table of routes, which checks, scopes, OpenAPI, docs and the typed client use.
-
 import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
 import { breakers } from './breakers.ts'
@@ -71,7 +69,6 @@ export const routes = {
 
 export type Routes = typeof routes
 
-/** Lists the routes of one resource with resource and verb: `jobs`, `enqueue`. */
 export const listed = (resource: string, verbs: Record<string, Route>) =>
   Object.entries(verbs).map(([verb, route]) => ({ ...route, resource, verb }))
 

@@ -1,5 +1,3 @@
-// Runs of pull and push workers: commit, heartbeat, release, more data.
-
 import * as z from 'zod'
 import { orders } from '../core/process.ts'
 import { changes, heartbeat, snapshot } from '../core/run.ts'

@@ -1,5 +1,3 @@
-// Schedules and their next slots.
-
 import * as z from 'zod'
 import {
   backfilled,

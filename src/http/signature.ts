@@ -1,5 +1,3 @@
-// Checks that a request comes from QStash: a JWT (HS256) over the exact URL and body, signed with one of two keys.
-
 // Not the vendor's Receiver: with QSTASH_DEV in the environment it accepts the published development keys even in
 // production (qstash 2.12.0), and it needs `jose` in the bundle.
 
@@ -8,10 +6,8 @@ export type Signed = { signature: string | undefined; body: string; url: string 
 export type SigningKeys = { current: string; next: string; now: () => number }
 
 /**
- * Creates the check. During a rotation QStash may sign with the next key, so both are tried.
- *
- * A repeated signature is accepted for its 5 minutes: a bell only says "look at this queue", and looking twice changes
- * nothing, so there is no list of seen `jti`.
+ * During a rotation QStash may sign with the next key. A bell only says "look at this queue", so a repeated signature
+ * does no harm, and there is no list of seen `jti`.
  */
 export const verifier =
   ({ current, next, now }: SigningKeys) =>
@@ -43,9 +39,7 @@ const isSignedWith = async (key: string, { mac, signed }: Token): Promise<boolea
   return crypto.subtle.verify('HMAC', imported, mac as BufferSource, encoder.encode(signed))
 }
 
-/**
- * Clocks of QStash and the Worker may differ by a second or two. Without tolerance, every call would be refused then.
- */
+/** Clocks of QStash and the Worker may differ by a second or two. */
 const TOLERANCE_S = 5
 
 type About = { url: string; body: string; seconds: number }

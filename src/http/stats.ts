@@ -1,14 +1,9 @@
-// Statistics.
-
 import * as z from 'zod'
 import { classes, classesQuery, series, seriesQuery, stats as shown, statsQuery } from '../core/stats.ts'
 import { metrics } from './metrics.ts'
 import { route } from './route.ts'
 
-/**
- * Maximum number of limits and groups that are read. Metrics show all limits, and the groups with the most waiting
- * jobs.
- */
+/** Metrics show all limits, and the groups with the most waiting jobs. */
 const [SEEN, MOST_GROUPS] = [1_000, 100]
 
 export const stats = {

@@ -1,5 +1,3 @@
-// Routes other than jobs: health, documents, bells of QStash, and the clock of tests.
-
 import * as z from 'zod'
 import { examined } from '../core/examined.ts'
 import { done, duration, flag, label, moment } from '../core/schemas.ts'
@@ -44,7 +42,7 @@ type Health = Awaited<ReturnType<Engine['health']>>
 const HEALTH_FRESH_MS = 1_000
 const lastHealth = new WeakMap<Engine, { at: number; health: Health }>()
 
-/** Unknown callers may ask for it, so concurrent requests share one command of Redis. */
+/** Unknown callers may ask for it, so concurrent requests share one command. */
 async function healthOf(engine: Engine): Promise<Health> {
   const last = lastHealth.get(engine)
   if (last && Math.abs(Date.now() - last.at) < HEALTH_FRESH_MS) return last.health

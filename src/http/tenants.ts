@@ -1,5 +1,3 @@
-// Tenants: each is a namespace of its own, entered with a key of its own or below /t/<tenant>/ by an admin.
-
 import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
 import { done, erasureCursor, flag, tenantErased, tenantInput, tenantList } from '../core/schemas.ts'

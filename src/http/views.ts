@@ -1,5 +1,3 @@
-// Shared views of the list of jobs: a name and the query of the page.
-
 import { done, viewInput, viewList } from '../core/schemas.ts'
 import { route } from './route.ts'
 

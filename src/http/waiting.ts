@@ -1,5 +1,3 @@
-// Jobs that wait inside their function, with what their next runs would read.
-
 import * as z from 'zod'
 import { snapshot } from '../core/run.ts'
 import { closed, scanCursor } from '../core/schemas.ts'

@@ -1,5 +1,3 @@
-// Generates an OpenAPI 3.1 document of the calls to push workers: request, answers and their effects.
-
 import { shortForm } from '../core/jq.ts'
 import { changes, heartbeat, snapshot } from '../core/run.ts'
 import { data, describer, keyScheme } from './openapi.ts'

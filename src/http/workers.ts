@@ -1,5 +1,3 @@
-// Registered job classes.
-
 import { done, storedWorker, worker, workerList, workerPatch, workerPreview } from '../core/schemas.ts'
 import { shownUrl } from '../core/url.ts'
 import type { WorkerDefinition } from '../engine/engine.ts'
