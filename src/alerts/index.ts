@@ -1,5 +1,3 @@
-// Alerts: checks the rules of Overview once a minute and sends the problems that it finds.
-
 import * as z from 'zod'
 import { type AlertState, newAlert, nextStep, type Problem, type Told } from '../core/alert.ts'
 import { type Length, milliseconds } from '../core/time.ts'
@@ -17,15 +15,15 @@ export { type AlertMessage, type AlertTarget, pagerDuty, slack, webhook } from '
 
 export type AlertOptions = {
   to: readonly AlertTarget[]
-  /** By rule: false switches it off, a length is the time that its problem must last. By default all are on, at once. */
+  /** By rule: false switches it off, `after` is the time that its problem must last. By default all are on, at once. */
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
-  /** Jobs that are ready in one queue, for all queues or by name; more are a problem. */
+  /** Maximum of ready jobs, of each queue or by name. */
   depth?: number | Readonly<Record<string, number>>
   /** Time after which an open alert is sent again, unless it is acknowledged; by default never. */
   every?: Length
 }
 
-/** The queue of messages. Its own problems cause no message, because it could not be sent. */
+/** Its own problems cause no message, because it could not be sent. */
 const QUEUE = 'alerts'
 
 /** A message that could not be sent for a day is of no use. */
@@ -73,7 +71,6 @@ function senderOf(targets: readonly AlertTarget[]): Worker {
   })
 }
 
-/** Queues with more ready jobs than allowed. */
 function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], now: number): Need[] {
   return queues.flatMap((queue) => {
     const { name, oldestReady } = queue
@@ -89,7 +86,7 @@ function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], now:
 }
 
 /**
- * Sends problems to people: the sentences that Overview shows, when they begin and when they are over.
+ * Sends the problems that Overview shows, when they begin and when they are over.
  *
  * @example createWorker({ functions, alerts: alerts({ to: [slack('SLACK_WEBHOOK')] }) })
  */

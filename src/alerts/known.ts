@@ -1,5 +1,3 @@
-// Reads the data of the rules, once for each check.
-
 import { CALLBACKS } from '../core/callback.ts'
 import { MOST_SLOW, unclaimedIn } from '../dashboard/unclaimed.ts'
 import { IN_A_ROW, isSlow, type Known } from '../dashboard/words/needs.ts'

@@ -1,10 +1,8 @@
-// Where alerts go: Slack, PagerDuty, or any address that takes a signed JSON body.
-
 import type { Told } from '../core/alert.ts'
 import { SidejobError } from '../core/errors.ts'
 import { webhookHeaders } from '../engine/remote/sign.ts'
 
-/** The message for a target. Times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export type AlertMessage = Pick<Told, 'key' | 'what'> & {
   text: string
   rule: string
@@ -16,7 +14,7 @@ export type AlertMessage = Pick<Told, 'key' | 'what'> & {
 
 type Call = { url: string; headers: Record<string, string>; body: string }
 
-/** `name` is in the args of the jobs that send. Secrets are read from the environment when a message is sent. */
+/** `name` is in the args of the jobs that send. Secrets are read when a message is sent. */
 export type AlertTarget = {
   name: string
   call: (message: AlertMessage, env: Record<string, string | undefined>) => Call | Promise<Call>
@@ -51,7 +49,7 @@ export const slack = (setting: string): AlertTarget => ({
 const PAGER_DUTY = 'https://events.pagerduty.com/v2/enqueue'
 
 /**
- * Opens an incident, and resolves it when the problem is over. `setting` names the secret with the integration key.
+ * Opens an incident, and resolves it when the problem is over.
  *
  * @example pagerDuty('PAGERDUTY_KEY')
  */
@@ -76,8 +74,7 @@ export const pagerDuty = (setting: string, url = PAGER_DUTY): AlertTarget => ({
 })
 
 /**
- * Posts JSON, signed by Standard Webhooks if `secret` names a secret (`whsec_…`). A service that sends mail takes it,
- * too.
+ * Posts JSON, signed by Standard Webhooks if `secret` names a secret (`whsec_…`).
  *
  * @example webhook('https://ops.example.com/alerts', { secret: 'ALERT_SECRET' })
  */
