@@ -1,5 +1,3 @@
-// One call over HTTP: its request, its attempts, and what its answer says.
-
 import type { Skew } from '../core/errors.ts'
 import type { RetryKey } from '../core/idempotency.ts'
 import { inQuery } from './table.generated.ts'
@@ -7,13 +5,13 @@ import { inQuery } from './table.generated.ts'
 export type CallOptions = {
   signal?: AbortSignal
   idempotencyKey?: string
-  /** The audit log keeps it with a change. */
+  /** The audit log keeps it. */
   reason?: string
-  /** Header of W3C Trace Context: the jobs that the call creates belong to this trace. */
+  /** W3C Trace Context: the created jobs belong to this trace. */
   traceparent?: string
-  /** The hash of the graph that a change was made from: with another one in force it is refused with 412. */
+  /** Hash of the graph that a change was made from. With another one in force the call fails with 412. */
   ifMatch?: string
-  /** The query of a call whose input is its body: `{ preview: true }`. */
+  /** The query of a call whose input is its body. */
   query?: Record<string, string | number | boolean>
 }
 
@@ -21,27 +19,27 @@ export type ClientOptions = {
   url: string
   key: string
   fetch?: (request: Request) => Promise<Response>
-  /** Called for each request. Returns the current `traceparent`, if there is one. */
+  /** Returns the current `traceparent`. */
   traceparent?: () => string | undefined
-  /** The audit log keeps it with each change. */
+  /** The audit log keeps it. */
   reason?: string
   /** Maximum number of attempts after a network failure or a 503. */
   attempts?: number
   /**
-   * Hashes of the schemas that this program was built against, by queue and class: `npx sidejob schemas` prints them. With
-   * another schema in force, a job whose args or values do not fit is refused with 409 SCHEMA_CHANGED.
+   * Hashes of schemas by queue and class, as `npx sidejob schemas` prints them. With another schema in force, a job
+   * whose args or values do not fit is refused with 409 SCHEMA_CHANGED.
    */
   schemas?: Readonly<Record<string, string>>
 }
 
-/** An answer that is an error: its code, its status, and where in the input the fault is. */
+/** An error answer, with its code, status, and the place of the fault in the input. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
   readonly path?: (string | number)[]
   readonly retryAfter?: number
   readonly docUrl?: string
-  /** With SCHEMA_CHANGED: hash of the current schema, and hash of the schema of this program. */
+  /** With SCHEMA_CHANGED: the current hash, and the hash of this program. */
   readonly schema?: Skew
 
   constructor(status: number, { code, message, path, retryAfter, schema, doc_url }: Failure) {
@@ -110,10 +108,10 @@ const queryOf = (input: object = {}): string => {
   return words.length > 0 ? `?${new URLSearchParams(words)}` : ''
 }
 
-/** For the repeats of one call: the answer is kept for ten minutes. */
+/** The answer is kept for ten minutes. */
 const ownKey = (): RetryKey => `retry:${crypto.randomUUID()}`
 
-/** Asks again when the network fails or the answer is 503: with the same key, so that it happens once. */
+/** With the same key, so that it happens once. */
 const persist = async (
   { fetch = (request) => globalThis.fetch(request), attempts = 3 }: ClientOptions,
   request: () => Request,
@@ -166,7 +164,7 @@ const jsonOf = (text: string): unknown => {
 
 const SHOWN = 300
 
-/** An answer that is no error of sidejob comes from another program, or from a Worker that threw before sidejob did anything. */
+/** It comes from another program, or from a Worker that threw before sidejob did anything. */
 const foreignText = (text: string, { url, headers }: Response): string => {
   const from = url ? ` from ${url.replace(/\?.*$/, '')}` : ''
   const isPage = /html/.test(headers.get('content-type') ?? '')

@@ -1,5 +1,3 @@
-// The typed client: every route of the API as a method, over fetch and nothing else.
-
 import type * as z from 'zod'
 import type { jobInput } from '../core/schemas.ts'
 import type { AnyDefined, ArgsOf, InputsOf } from '../core/worker.ts'
@@ -49,10 +47,8 @@ type Verb<R> = R extends { path: infer Path }
 export type JobInput = z.input<typeof jobInput>
 type Job = JobInput
 
-/** The classes of a list of functions, or of a module that exports them. */
 type ClassesOf<F> = Extract<F extends readonly (infer W)[] ? W : F[keyof F], AnyDefined>
 
-/** A job of one of these classes: its args and first values have the class's types. */
 type JobOf<W> = W extends AnyDefined
   ? Omit<Job, 'class' | 'args' | 'inputs'> & { class: W['class']; args?: ArgsOf<W>; inputs?: InputsOf<W> }
   : never
@@ -64,7 +60,7 @@ type Enqueue<One> = {
   (jobs: One[], options?: CallOptions): Promise<{ jobs: Enqueued[] }>
 }
 
-/** The class of that name; any, if the client does not know its functions. */
+/** Any class, if the client does not know its functions. */
 type NamedBy<C extends AnyDefined, Name> = string extends C['class'] ? AnyDefined : Extract<C, { class: Name }>
 
 type Run<C extends AnyDefined> = {
@@ -86,7 +82,7 @@ type Listen = (
 
 type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]> } }
 
-/** A client that knows the types of these functions; without them it takes jobs of any class. */
+/** Without types of functions it takes jobs of any class. */
 export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
   jobs: Omit<Verbs['jobs'], 'enqueue' | 'list'> & {
     enqueue: Enqueue<IsAny<F> extends true ? Job : JobOf<ClassesOf<F>>>
@@ -96,19 +92,17 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
    * Creates a job, waits for its end, and returns its result and outputs; throws `RunFailed` if it failed.
    *
    * @example const { out } = await client.run(double, { n: [1, 2, 3] }) // out: { doubled: [2, 4, 6] }
-   * @example const { result } = await client.run('approval', { args: { amount: 1 } }) // by its name, or its class
    */
   run: Run<IsAny<F> extends true ? AnyDefined : ClassesOf<F>>
   channels: Omit<Verbs['channels'], 'subscribe' | 'listen'> & { subscribe: Subscribe; listen: Listen }
 }
 
 /**
- * Makes a client. A call takes the names in its path, then its body or query.
+ * Creates a client. A call takes the names in its path, then its body or query.
  *
- * @example const client = createClient({ url: 'https://jobs.example.com', key: process.env.SIDEJOB_API_KEY })
- *   const { id } = await client.jobs.enqueue({ class: 'zip' })
- *   await client.ports.write(id, 'in', 'left', { values: [1, 2] })
- * @example const client = createClient<typeof functions>({ url, key }) // knows their classes, args, ports and results
+ * @example const client = createClient<typeof functions>({ url: 'https://jobs.example.com', key })
+ * const { id } = await client.jobs.enqueue({ class: 'zip' })
+ * await client.ports.write(id, 'in', 'left', { values: [1, 2] })
  */
 export const createClient = <F = undefined>(options: ClientOptions): Client<F> => {
   const verbs = (addresses: Record<string, string>) =>

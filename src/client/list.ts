@@ -1,5 +1,3 @@
-// Lists jobs, in full or in short.
-
 import type * as z from 'zod'
 import type { jobPage, jobQuery, jobRows } from '../core/schemas.ts'
 

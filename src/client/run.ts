@@ -1,22 +1,19 @@
-// Creates a job, waits for it, and reads its result in one call.
-
 import type { AnyDefined, ArgsOf, InputsOf, OutputsOf, ResultOf } from '../core/worker.ts'
 
 export type RunOptions<W extends AnyDefined> = {
   args?: ArgsOf<W>
   /** First values of its input ports. */
   inputs?: InputsOf<W>
-  /** The queue of a class that is given by its name; `default`. */
+  /** Only with the name of a class; `default`. */
   queue?: string
   /** Maximum wait in milliseconds; defaults to an hour. */
   timeout?: number
   signal?: AbortSignal
 }
 
-/** Outcome of a job: its result, and the values at its output ports. */
 export type Ran<W extends AnyDefined> = { id: number; result: ResultOf<W>; out: OutputsOf<W> }
 
-/** A job that was run for its result has failed, was terminated, or took too long; its id is in `job`. */
+/** The job failed, was terminated, or took too long; `job` is its id. */
 export class RunFailed extends Error {
   readonly job: number
 
@@ -47,11 +44,10 @@ type Verbs = {
 }
 
 const HOUR = 3_600_000
-/** Seconds of one question. */
+/** Seconds. */
 const ASK = 50
 const MOST = 1_000
 
-/** Options alone, or first values of input ports and then options. */
 type Given<W extends AnyDefined> = [first?: RunOptions<W> | InputsOf<W>, options?: RunOptions<W>]
 
 const NAMES: ReadonlySet<string> = new Set(['args', 'inputs', 'queue', 'timeout', 'signal'])
@@ -65,12 +61,7 @@ function readGiven<W extends AnyDefined>(worker: W | string, [first = {}, option
   throw new Error(`run(${JSON.stringify(worker)}, …): expected args, inputs, queue, timeout or signal, got ${wrong}`)
 }
 
-/**
- * Runs a job and returns its result and outputs.
- *
- * @example const { out } = await run(client, double, { n: [1, 2, 3] }) // out: { doubled: [2, 4, 6] }
- * @example const { result } = await run(client, 'approval', { args: { amount: 1 } })
- */
+/** Runs a job and returns its result and outputs. */
 export async function run<W extends AnyDefined>(
   client: Verbs,
   worker: W | string,

@@ -1,9 +1,7 @@
-// The routes that the client has as methods.
-
 import type { downloader } from '../facades/downloader/index.ts'
 import type { Routes } from '../http/routes.ts'
 
-// Leaves out routes that only QStash may call.
+// Only QStash may call the others.
 export type Served = Omit<Routes, 'system'> & {
   system: Omit<Routes['system'], 'dispatch' | 'tick'>
   downloader: typeof downloader
