@@ -1,5 +1,3 @@
-// The history in Cloudflare D1.
-
 import type { SqlDatabase, SqlRow, Statement } from './database.ts'
 
 type Prepared = { bind: (...values: unknown[]) => Prepared; all: () => Promise<{ results: unknown[] }> }

@@ -1,5 +1,3 @@
-// The part of a SQL database that the history uses: Cloudflare D1, or SQLite under Node.
-
 export type SqlValue = string | number | null
 export type Statement = readonly [text: string, ...values: SqlValue[]]
 export type SqlRow = Record<string, SqlValue>

@@ -1,4 +1,4 @@
-// SQL of the filters. One condition chooses the index, which has the order of the list. All other conditions filter its rows.
+// One condition chooses the index, which has the order of the list. All other conditions filter its rows.
 
 import type { SqlValue } from './database.ts'
 
@@ -17,7 +17,7 @@ export type HistoryFilter = {
   /** Ended at or after, and before. */
   since?: number
   until?: number
-  /** Minimum duration of the last run, in milliseconds. */
+  /** Minimum milliseconds of the last run. */
   longer?: number
   cursor?: string
   limit?: number
@@ -43,7 +43,6 @@ function indexOf(filter: HistoryFilter): Order {
   return { from: 'ends INDEXED BY ends_time', on: {} }
 }
 
-/** The index that the page goes through, from the cursor to the edge. */
 export function orderOf(ns: string, filter: HistoryFilter, edge?: { ended: number; job: number }): Clauses {
   const { from, on, also } = indexOf(filter)
   const [table] = from.split(' ') as [string]
@@ -73,7 +72,7 @@ const pathOf = (path: string): string =>
 const ARG = `CASE WHEN json_valid(ends.args) THEN CASE json_type(ends.args, ?) WHEN 'true' THEN 'true'
   WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE CAST(json_extract(ends.args, ?) AS TEXT) END END = ?`
 
-/** Conditions on the rows that the index finds. `given` is the number of values before these. */
+/** `given` is the number of values before these. */
 export function clausesOf(filter: HistoryFilter, given: number): { join: string; where: string[]; values: SqlValue[] } {
   const values: SqlValue[] = []
   const where: string[] = []

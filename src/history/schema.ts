@@ -1,8 +1,8 @@
-// Tables of the history. Each index is a row that D1 bills for each job, so there are few.
+// Each index is a row that D1 bills for each job, so there are few.
 
 import type { SqlDatabase, Statement } from './database.ts'
 
-/** Columns of an end, in the order of the values that are written. */
+/** In the order of the written values. */
 export const endColumns = [
   'job',
   'ended',
@@ -78,7 +78,7 @@ async function storedVersion(db: SqlDatabase): Promise<number> {
   return Number(row?.version ?? 0)
 }
 
-/** Brings the tables to the newest version. Concurrent calls do no harm. */
+/** Concurrent calls do no harm. */
 export async function migrate(db: SqlDatabase): Promise<void> {
   const known = await db.all(VERSION).then(
     ([row]) => Number(row?.version ?? 0),

@@ -1,5 +1,3 @@
-// The history in a SQLite file, under Node.
-
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { SqlDatabase, SqlRow, Statement } from './database.ts'
 

@@ -1,5 +1,3 @@
-// The history: ended jobs and runs in a SQL database, for lists and searches far beyond the retention of Redis.
-
 import type { SqlDatabase, SqlValue, Statement } from './database.ts'
 import { clausesOf, type HistoryFilter, orderOf } from './filter.ts'
 import { type EndColumn, endColumns, migrate, runColumns } from './schema.ts'
@@ -18,7 +16,7 @@ export type HistoryStore = ReturnType<typeof createHistoryStore>
 
 /** D1 takes parameters of at most 2 MB. */
 const MAX_CHUNK = 1_000_000
-/** Maximum number of index entries that one page goes through. */
+/** Index entries that one page goes through. */
 const WINDOW = 10_000
 const SLICE = 1_000
 const RUNS = 1_000
@@ -81,7 +79,6 @@ export function createHistoryStore(db: SqlDatabase) {
     return db
   }
 
-  /** The last index entry that a page may read, if there are more. */
   async function edgeOf(ns: string, filter: HistoryFilter): Promise<{ ended: number; job: number } | undefined> {
     const { from, where, values } = orderOf(ns, filter)
     const [row] = await db.all([
@@ -92,7 +89,7 @@ export function createHistoryStore(db: SqlDatabase) {
   }
 
   return {
-    /** Stores ends and runs. Stored rows stay unchanged, so a repeated call does no harm. */
+    /** Stored rows stay unchanged, so a repeated call does no harm. */
     async write(ns: string, { ends, runs }: { ends: readonly EndRow[]; runs: readonly RunRow[] }): Promise<void> {
       const statements: Statement[] = []
       for (const chunk of chunks(jsonOf(ends, endColumns))) statements.push([INSERT_ENDS, ns, chunk])
@@ -102,7 +99,7 @@ export function createHistoryStore(db: SqlDatabase) {
       if (statements.length > 0) await (await ready()).batch(statements)
     },
 
-    /** Lists ended jobs, the newest end first. Each page reads a bounded number of index entries. */
+    /** Newest end first. Each page reads a bounded number of index entries. */
     async list(ns: string, filter: HistoryFilter): Promise<HistoryPage> {
       await ready()
       const edge = await edgeOf(ns, filter)
@@ -123,7 +120,6 @@ export function createHistoryStore(db: SqlDatabase) {
         : { rows: page, cursor: null }
     },
 
-    /** Returns the ends of a job, newest first, and its stored runs. */
     async get(ns: string, job: number): Promise<{ ends: EndRow[]; runs: RunRow[] }> {
       await ready()
       const [ends, runs] = await Promise.all([
@@ -137,7 +133,7 @@ export function createHistoryStore(db: SqlDatabase) {
       return { ends: ends as EndRow[], runs: runs as RunRow[] }
     },
 
-    /** Deletes a slice of the ends before a time. Returns true if there may be more. */
+    /** Returns true if there may be more. */
     async forget(ns: string, before: number): Promise<boolean> {
       await ready()
       const rows = await db.all([
