@@ -1,15 +1,11 @@
-// The clock of an isolate, which a test may move together with the clock of the local QStash.
-
 import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
 
-/** @example const clock = createClock(); clock.now() */
 export function createClock() {
   // Milliseconds by which a test has moved it.
   let offset = 0
   let isInTime = false
 
-  /** The local QStash knows how far it has been moved. */
   async function advance(env: Environment, ms: number): Promise<void> {
     // Moved first, because deliveries at the new time must find this clock there.
     offset += ms

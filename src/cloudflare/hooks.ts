@@ -1,5 +1,3 @@
-// Webhooks of other services: checks the signature, then turns the event into a job or a value at a port.
-
 import type { CallOptions, Client, JobInput } from '../client/index.ts'
 import { readUpTo } from '../core/bytes.ts'
 import { type Code, codes, errorBody, SidejobError } from '../core/errors.ts'
@@ -15,15 +13,14 @@ export type HookEvent = {
   headers: Headers
 }
 
-/** A value for an input port of a job that waits for it. */
+/** A value for an input port of a waiting job. */
 export type HookWrite = { job: number | string; port: string; value: unknown }
 
 export type Hook<E = unknown> = {
-  /** The signature scheme of the sender. */
   signed: Dialect
   /** Name of the variable that holds the secret; during a rotation two, separated by a comma. */
   secret: string
-  /** Turns an event into a job, a value at a port, or nothing. */
+  /** Turns an event into a job, a value, or nothing. */
   to: (event: HookEvent, env: E) => JobInput | HookWrite | undefined | Promise<JobInput | HookWrite | undefined>
 }
 
@@ -93,7 +90,6 @@ const refused = (code: string, message: string, status: number): Response =>
 export function answerHook<E>(request: Request, served: Served<E>): Promise<Response> {
   return received(request, served).catch((error: Error & { code?: string; status?: number }) => {
     if (error instanceof SidejobError) return refused(error.code, error.message, codes[error.code])
-    // The API's reason for refusing the job.
     if (error.name === 'ApiError') return refused(error.code!, error.message, error.status!)
     console.error(error)
     return refused('INTERNAL', `hook ${served.name} has failed: see the log of this Worker`, 500)

@@ -1,5 +1,3 @@
-// Exports for the entry of a Worker.
-
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
@@ -9,11 +7,7 @@ export type { RunReport } from '../engine/run/report.ts'
 export type { Hook, HookEvent, HookWrite } from './hooks.ts'
 export * from './worker.ts'
 
-/**
- * Performs one run in its own invocation, for functions with `isolate: true`. The entry must export it.
- *
- * @example export { Isolate } from 'sidejob/cloudflare'
- */
+/** Performs one run in its own invocation, for functions with `isolate: true`. The entry must export it. */
 export class Isolate extends WorkerEntrypoint<SidejobEnv> {
   run(lent: ClaimedJob, tenant?: string): Promise<SentOutcome | undefined> {
     return performIsolated(lent, this.env, tenant)

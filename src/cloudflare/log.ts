@@ -1,5 +1,3 @@
-// Logs: one JSON line per run for `wrangler tail`, Workers Logs and `sidejob dev`, and a console that names the job.
-
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AuditEntry } from '../engine/engine.ts'
 import type { RunHook, RunReport, RunStart } from '../engine/run/report.ts'
@@ -24,7 +22,7 @@ const textOf = (value: unknown): string => {
 
 let marks = false
 
-/** Makes console output of functions a JSON line with job and class. */
+/** Each line becomes JSON with job and class. */
 export function markConsole(): void {
   if (marks) return
   marks = true
@@ -51,10 +49,7 @@ export function markConsole(): void {
 
 let listens = false
 
-/**
- * Prints rejected promises that no code awaits. In development, the line names the job whose function created the
- * promise.
- */
+/** In development, the line names the job whose function created the promise. */
 export function printRejections(): void {
   const { addEventListener } = globalThis as { addEventListener?: Listen }
   if (listens || !addEventListener) return
@@ -82,12 +77,11 @@ export type Hooks = {
   onFailed?: (report: RunReport) => unknown
 }
 
-/** `sidejob dev` defines this function. It receives each run before it begins, so that an endless loop can be named. */
+/** `sidejob dev` defines this function, so that an endless loop can be named. */
 const ANNOUNCE = Symbol.for('sidejob.announce')
 type Announce = (run: RunStart & { token: string }) => () => void
 const announced = globalThis as { [ANNOUNCE]?: Announce }
 
-/** @example createEngine({ ..., hook: runHook({ level: 'failed', keep: waitUntil }) }) */
 export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise<unknown>) => void }): RunHook {
   const { level, onRun, onFailed, keep } = options
   const call = (hook: Hooks['onRun'], report: RunReport) => {

@@ -1,4 +1,4 @@
-// The same for tests in Node, which has no entrypoints: everything runs in one process.
+// Node has no entrypoints: everything runs in one process.
 
 import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'

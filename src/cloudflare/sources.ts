@@ -1,5 +1,4 @@
-// Names the project's own files in stacks: the deployment keeps the source places of its build, which an isolate reads
-// at its first failed run.
+// The deployment keeps the source places of its build, which an isolate reads at its first failed run.
 
 import { mappedStack, type SourceTable } from '../core/source-table.ts'
 import type { Deployment } from '../environment.ts'
@@ -13,11 +12,6 @@ export const buildOf = (): string | undefined => (typeof __SIDEJOB_BUILD__ === '
 /** Milliseconds. If reading fails or takes longer, the stack stays unchanged. */
 const PATIENCE = 2_000
 
-/**
- * Creates a function that replaces places of the bundle in a stack.
- *
- * @example const locate = createLocator(deployment.engine, buildOf()); await locate?.(error.stack)
- */
 export function createLocator(
   { redis, namespace }: Pick<Deployment['engine'], 'redis' | 'namespace'>,
   build = buildOf(),

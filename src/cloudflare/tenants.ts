@@ -1,5 +1,3 @@
-// Resources of a tenant in a deployment: a namespace, addresses, and a folder of the bucket for files.
-
 import type { Bucket } from '../core/files.ts'
 import { addressOf, NAMESPACE, namespaceOf } from '../core/tenant.ts'
 import type { Deployment } from '../environment.ts'
@@ -16,11 +14,7 @@ export const folderOf = (bucket: Bucket, folder: string): Bucket => ({
   },
 })
 
-/**
- * A deployment as seen by one of its tenants: everything with a name is the tenant's, the rest is the deployment's.
- *
- * @example const acme = deploymentFor(deployment, 'acme')
- */
+/** Everything with a name is the tenant's, the rest is the deployment's. */
 export function deploymentFor(deployment: Deployment, tenant: string): Deployment {
   const { engine, downloads, fileSecret } = deployment
   const { tokenSecret } = engine

@@ -1,5 +1,3 @@
-// sidejob as a Cloudflare Worker or a part of one: creates engine and app once per environment.
-
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Resources } from '../../functions/download.ts'
 import { type Client, createClient } from '../client/index.ts'
@@ -37,7 +35,7 @@ type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boole
 
 export type ExecutionContext = {
   waitUntil: (work: Promise<unknown>) => void
-  /** The entrypoints of this Worker, whose calls are separate invocations. */
+  /** Their calls are separate invocations. */
   exports?: { Isolate?: { run: (lent: ClaimedJob, tenant?: string) => Promise<SentOutcome | undefined> } }
 }
 
@@ -82,10 +80,9 @@ type Served = {
   tenants: Tenants<ReturnType<typeof createEngine>>
 }
 
-/** Performs one run in this invocation; set by the Worker that was created last. */
+/** Set by the Worker that was created last. */
 let performAlone: ((lent: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<SentOutcome | undefined>) | undefined
 
-/** Performs one run in its own invocation, for the entrypoint `Isolate`. */
 export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: string): Promise<SentOutcome | undefined> {
   if (!performAlone)
     throw new Error('Isolate is called before createWorker: call createWorker in the entry of the Worker')
@@ -111,7 +108,7 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   return { ...env, PUBLIC_URL: at(url), ...(versionUrl ? { SIDEJOB_VERSION_URL: `${versionUrl}${mount}` } : {}) }
 }
 
-/** Limits unknown callers across isolates, if the Worker has such a binding. */
+/** Works across isolates, if the Worker has such a binding. */
 const limiterOf = ({ SIDEJOB_LIMITER: binding }: SidejobEnv) =>
   binding ? { limiter: async (address: string) => (await binding.limit({ key: `sidejob ${address}` })).success } : {}
 
@@ -129,7 +126,7 @@ function downloadsOf(
   return { ...downloads, files } satisfies Downloads
 }
 
-/** Tenants share the database. A deployment without one keeps ended jobs only in Redis. */
+/** Tenants share the database. */
 function historyOf({ HISTORY }: SidejobEnv, { historyDays }: Deployment): Pick<EngineOptions, 'historyStore'> {
   if (!HISTORY) return {}
   const db = 'prepare' in HISTORY ? d1Database(HISTORY) : HISTORY
@@ -168,7 +165,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   tellLoaded(() => [...functions, ...(storing?.(NO_RESOURCES) ?? [])])
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
-  /** The current invocation, which is kept alive for work after its response. */
+  /** Kept alive for work after its response. */
   const invocation = new AsyncLocalStorage<ExecutionContext>()
   /** Returns false in a run with its own invocation, which has to wait for the work. */
   const keep = (work: Promise<unknown>): boolean => {
@@ -209,7 +206,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   function make(env: SidejobEnv): Served {
     const deployment = deploymentOf(mounted(env, mount))
-    // Key of the client in this process only. Not created earlier, because random numbers need a request.
+    // Not created earlier, because random numbers need a request.
     const key = crypto.randomUUID() + crypto.randomUUID()
     const { signingKeys, testClock, log, origins } = deployment
     if (log === 'all') markConsole()
