@@ -1,5 +1,3 @@
-// The other systems whose API we offer.
-
 import { facade } from '../http/facade.ts'
 import { bedrock } from './bedrock/index.ts'
 import { downloader, wrongMethod } from './downloader/index.ts'

@@ -1,5 +1,3 @@
-// UpdateJob, CancelJob, DeleteJob, RequeueJobs, and crashing names: changes of jobs by callers other than their worker.
-
 import { hasCode } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Call, DeliveryUpdate } from '../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// CreateJob and CreateJobs: one way for both, since many are made or none.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import { parseRepeat, shiftLength } from '../../core/repeat.ts'
@@ -118,7 +116,7 @@ const inWords = (error: unknown): never => {
   throw known ? known() : error
 }
 
-/** An existing unique job takes over new values: data merged, repeat and priority replaced. */
+/** Data is merged, repeat and priority are replaced. */
 async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
   for (let tries = 1; ; tries++) {
     const { args } = await engine.deliveries.get(String(id))

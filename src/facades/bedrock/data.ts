@@ -1,5 +1,5 @@
-// A job's data: a JSON object, kept as the very text that came. Bedrock's own members of it (retryAfterCount,
-// originalNextRun, mockRequest) are only shown there, and ignored in requests.
+// Kept as the very text that came. Bedrock's own members (retryAfterCount, originalNextRun, mockRequest) are only
+// shown there, and ignored in requests.
 
 import { CLOSED, each, maps, parseJson } from '../../core/codec/json.ts'
 import type { Encoded } from '../../core/codec/value.ts'
@@ -29,11 +29,7 @@ const unescaped = (text: string): string =>
 
 const minified = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')
 
-/**
- * Reads given data: the user's own members, verbatim unless something has to be removed.
- *
- * @example readData('{"n": 1}').own // '{"n": 1}'
- */
+/** Verbatim unless something has to be removed. */
 export const readData = (text: string): { own: Encoded; ends: boolean; mocked: boolean } => {
   const given = [text.trim(), unescaped(text.trim())].find((one) => membersOf(one))
   const members = given === undefined ? undefined : membersOf(given)
@@ -44,7 +40,7 @@ export const readData = (text: string): { own: Encoded; ends: boolean; mocked: b
   return { own: hasOurs ? written(members) : given!, ends, mocked }
 }
 
-/** The same without white space, as the commands after CreateJob keep it. */
+/** Without white space, as the commands after CreateJob keep it. */
 export const readCompact = (text: string): ReturnType<typeof readData> => {
   const read = readData(text)
   return { ...read, own: minified(read.own) }
@@ -52,7 +48,7 @@ export const readCompact = (text: string): ReturnType<typeof readData> => {
 
 const isTrue = (value: Encoded | undefined): boolean => value === 'true' || value === '"true"'
 
-/** Data with members added at its end. @example withMembers('{"a":1}', { b: 2 }) // '{"a":1,"b":2}' */
+/** @example withMembers('{"a":1}', { b: 2 }) // '{"a":1,"b":2}' */
 export const withMembers = (own: Encoded, added: Record<string, unknown>): Encoded => {
   const more = Object.entries(added).filter(([, value]) => value !== undefined)
   if (more.length === 0) return own
@@ -61,14 +57,10 @@ export const withMembers = (own: Encoded, added: Record<string, unknown>): Encod
   return `${open}${open.endsWith('{') ? '' : ','}${text}}`
 }
 
-/**
- * RFC 7396: members of the patch take the place of the old ones, objects below objects are merged, null takes away.
- *
- * @example mergePatch('{"a":{"b":1},"c":2}', '{"a":{"d":3},"c":null}') // '{"a":{"b":1,"d":3}}'
- */
+/** RFC 7396. */
 export const mergePatch = (old: Encoded, patch: Encoded): Encoded => minified(merged(old, patch, 0))
 
-/** Maximum depth of a merged patch; deeper values are replaced. Every level reads its text again. */
+/** Deeper values are replaced, because every level reads its text again. */
 const DEPTH = 32
 
 function merged(old: Encoded, patch: Encoded, depth: number): Encoded {

@@ -1,5 +1,3 @@
-// FinishJob, RetryJob and FailJob: ends of a run, called by its worker.
-
 import type { DeliveredJob, DeliveryEnd } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { readCompact } from './data.ts'

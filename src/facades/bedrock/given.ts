@@ -1,4 +1,4 @@
-// The parameters of a command: headers in any case, or members of a JSON body, which win. Each is read as Bedrock does.
+// Headers in any case, or members of a JSON body, which win.
 
 import { CLOSED, each, list, parseJson } from '../../core/codec/json.ts'
 import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
@@ -6,10 +6,10 @@ import { time } from '../../core/time.ts'
 import { formatOf, readBody } from '../../http/format.ts'
 import { Refusal, refusals } from './refusal.ts'
 
-/** The texts of parameters by name; undefined if missing or null. */
+/** Undefined if missing or null. */
 export type Given = (name: string) => string | undefined
 
-/** A closed value as the text of a parameter: a string's content, any other value's JSON. */
+/** A string's content, any other value's JSON. */
 const textOf = (value: Encoded | undefined): string | undefined => {
   if (value === undefined || value === 'null') return undefined
   const json = encodedToJson(value)
@@ -94,7 +94,7 @@ export const needName = (from: Given): string => {
   return name
 }
 
-/** The id of a job in Redis, as text; what can be none of ours is not there. */
+/** An id that can be none of ours is not found. */
 export const needJob = (from: Given): string => {
   const text = needText(from, 'jobID', 255)
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw refusals.malformed('jobID')
@@ -106,7 +106,7 @@ export const isJob = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text) && 
 
 const PRIORITIES = new Set(['0', '250', '500', '750', '850', '1000'])
 
-/** A priority as we have it, where small is first: 500 less Bedrock's. */
+/** Small is first here: 500 less Bedrock's. */
 export const priorityOf = (text: string | undefined): number | undefined => {
   if (!text) return undefined
   if (!PRIORITIES.has(text.trim())) throw refusals.badPriority()
@@ -118,7 +118,6 @@ export const leadingNumber = (text: string | undefined): number => Number.parseI
 
 export const isSet = (from: Given, name: string): boolean => ![undefined, 'false'].includes(from(name))
 
-/** true, or a number other than 0. */
 export const isOn = (text: string | undefined): boolean => text === 'true' || leadingNumber(text) !== 0
 
 /** "YYYY-MM-DD [HH:MM[:SS[.mmm]]]" in UTC, or ISO 8601 with a zone. */

@@ -1,5 +1,3 @@
-// Bedrock::Jobs over HTTP: its commands, parameters, status codes and bodies, mapped onto the queue `bedrock`.
-
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { hashOf } from '../../core/crypto.ts'
@@ -36,9 +34,7 @@ const fail = (c: Context, error: SidejobError): Response => {
 const facade = { failure, fail }
 
 type Asked = { engine: Engine; from: Given; call: Call; signal: AbortSignal }
-/**
- * A command that has nothing to tell, done once under its key. Every body is JSON all the same, also where Bedrock has none.
- */
+/** Every body is JSON, also if Bedrock has none. */
 const telling =
   (act: (asked: Asked) => Promise<void>) =>
   async (asked: Asked): Promise<Answer> => {
@@ -58,7 +54,6 @@ type Answer = { body?: unknown; headers?: Record<string, string> }
 const text = z.string().optional()
 const json = z.unknown().optional()
 
-/** Parameters are headers, or members of a body of this shape. */
 const body = (names: Record<string, z.ZodType>) => z.looseObject(names)
 
 // Bedrock takes its commands in any case.
@@ -117,7 +112,7 @@ const taking = {
 }
 const job = z.record(z.string(), z.unknown())
 
-/** Tokens of the deliveries; who gives one back with its Finish, Retry or Fail is refused once the job went to another. */
+/** A token that comes back with Finish, Retry or Fail is refused once the job went to another worker. */
 const tokens = (given: string[]): Record<string, string> =>
   given.length > 0 ? { 'x-bedrock-token': given.join(',') } : {}
 

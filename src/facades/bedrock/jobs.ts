@@ -1,5 +1,3 @@
-// The jobs of the facade: one queue, whose workers take jobs by name.
-
 import { hasCode, missing } from '../../core/errors.ts'
 import type { DeliveredJob } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
@@ -25,7 +23,7 @@ export async function wardOf(engine: Engine, id: string, otherwise = refusals.no
 
 const MOST_TRIES = 5
 
-/** Acts on the current job, and repeats after a concurrent change. */
+/** Repeats after a concurrent change. */
 export async function withJob(engine: Engine, id: string, act: (job: DeliveredJob) => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,4 +1,4 @@
-// Query: jobs by what Bedrock's table shows of them, newest first, through a bounded number of them.
+// Newest first, through a bounded number of jobs.
 
 import type { Status } from '../../core/job.ts'
 import { limits } from '../../core/limits.ts'

@@ -1,4 +1,4 @@
-// Bedrock's refusals: codes and texts are verbatim, because its clients decide by them.
+// Verbatim, because Bedrock's clients decide by these codes and texts.
 
 import { codes, SidejobError } from '../../core/errors.ts'
 

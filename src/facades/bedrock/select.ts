@@ -1,5 +1,3 @@
-// The SELECT that Query supports: columns of `jobs`, conditions joined by AND, newest first, with a limit.
-
 import { fitsSteps, type Step } from '../../core/glob.ts'
 import { limits } from '../../core/limits.ts'
 import { Refusal } from './refusal.ts'

@@ -1,5 +1,3 @@
-// Bedrock's view of jobs: its states, its times, the keys of GetJob and QueryJob, in its order.
-
 import { decodeValue, type Encoded, raw } from '../../core/codec/value.ts'
 import { iso } from '../../core/time.ts'
 import type { ChildResult, DeliveredJob, Delivery } from '../../engine/engine.ts'
@@ -10,7 +8,7 @@ export const MOCK = 'mock'
 /** Their deliveries are not counted: people do these jobs, and may take any time. */
 export const isManual = (name: string): boolean => name.startsWith('manual')
 
-/** RUNNING, or RUNQUEUED for jobs with retryAfter: claimed by a worker, or unanswered. */
+/** RUNQUEUED for jobs with retryAfter. */
 const held = ({ redeliver }: DeliveredJob): string => (redeliver === null ? 'RUNNING' : 'RUNQUEUED')
 
 const states: Record<DeliveredJob['status'], (job: DeliveredJob) => string> = {
@@ -25,7 +23,6 @@ const states: Record<DeliveredJob['status'], (job: DeliveredJob) => string> = {
 
 export const stateOf = (job: DeliveredJob): string => states[job.status](job)
 
-/** A caller may end its run. */
 export const isTaken = (job: DeliveredJob): boolean => ['RUNNING', 'RUNQUEUED'].includes(stateOf(job))
 
 export const waitsForChildren = (job: DeliveredJob): boolean =>
@@ -49,7 +46,7 @@ export const repeatOf = ({ repeat }: DeliveredJob): string => {
   return typeof kept === 'string' ? kept : (kept.bedrock ?? '')
 }
 
-/** The data as Bedrock's clients expect it: with what Bedrock keeps there. */
+/** With what Bedrock keeps there. */
 export const dataOf = (job: DeliveredJob): Encoded => {
   const counts = job.deliveries > 0 && !isManual(job.class)
   const anchored = counts && job.slot !== null && repeatOf(job).startsWith('SCHEDULED')
@@ -97,7 +94,7 @@ const familyOf = (family: ChildResult[]) => {
   }
 }
 
-/** The nine keys of GetJob, and the keys of families. The job is shown in its state before the claim. */
+/** The job is shown in its state before the claim. */
 export const taken = ({ job, family }: Delivery, parents: Map<number, DeliveredJob>) => {
   const parent = job.parent === null ? undefined : parents.get(job.parent.id)
   // Before it was taken it was in no run: what its lease is now must not show.

@@ -1,5 +1,3 @@
-// GetJob and GetJobs: atomic deliveries by name, at once or as soon as there is something.
-
 import type { Call, DeliveredJob, Delivery } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { type Given, isSet, leadingNumber, needText, priorityOf } from './given.ts'
@@ -8,7 +6,7 @@ import { Refusal, refusals } from './refusal.ts'
 import { MOCK, taken } from './shown.ts'
 
 const MOST_NAMES = 12_750
-/** Default timeout of a command. */
+/** Milliseconds. */
 const TIMEOUT = 110_000
 
 /** One name is a glob; of several each is exactly itself. */

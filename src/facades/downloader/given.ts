@@ -1,5 +1,3 @@
-// Requests of Downloader's callers, and the jobs made from them.
-
 import * as z from 'zod'
 import { isCallbackGroup } from '../../core/callback.ts'
 import { encodeValue } from '../../core/codec/value.ts'
@@ -11,7 +9,7 @@ import { topic } from '../../core/schemas.ts'
 import { callable, type Use } from '../../core/url.ts'
 import type { Callback, JobInput } from '../../engine/engine.ts'
 
-/** Queue of its jobs; it also identifies their callbacks. */
+/** It also identifies their callbacks. */
 export const QUEUE = 'downloader'
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
@@ -64,10 +62,9 @@ function checkTogether(
     )
 }
 
-// 14 minutes: below what the platform gives a run.
+// Seconds: below what the platform gives a run.
 const LONGEST = 840
 
-/** Treats any value other than text as absent. */
 const ifText = (schema: z.ZodType<string, string>) =>
   z
     .unknown()
@@ -104,7 +101,6 @@ export const submission = z
 
 type Submission = z.output<typeof submission>
 
-/** An address that we would call; the field is named when not. */
 function address(field: string, url: string, { allowHosts }: Downloads, use: Use = 'callbacks'): string {
   try {
     return callable(url, allowHosts, use).href

@@ -1,5 +1,3 @@
-// Downloader's API in its own words: submit, callback, retry, stats. Each is mapped onto jobs, groups and callbacks.
-
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { missing, SidejobError } from '../../core/errors.ts'
@@ -11,7 +9,7 @@ import { jobOf, QUEUE, submission } from './given.ts'
 import { argsOf, callbackStates, jobState, stateOf } from './shown.ts'
 import { aggregations, components } from './stats.ts'
 
-/** Errors as the original's callers get them, in JSON; the body is never echoed. */
+/** The body is never echoed. */
 const statuses: Record<number, number> = { 422: 400, 415: 400 }
 
 const failure = z.object({ error: z.string(), field: z.string().optional() })

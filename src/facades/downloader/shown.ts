@@ -1,5 +1,3 @@
-// Answers of Downloader's API, and the body of its callbacks.
-
 import * as z from 'zod'
 import { decodeValue } from '../../core/codec/value.ts'
 import { type Downloads, keyOf } from '../../core/files.ts'
@@ -17,7 +15,7 @@ const LONGEST = 37 * DAY
 const addressOf = async ({ base, files, keep }: Downloads, id: string, since: number): Promise<string> =>
   base === undefined ? (await files.sign(id, LONGEST + keep, since)).url : `${base}/${keyOf(id)}`
 
-/** The ten keys of a callback, always all of them. */
+/** Always all ten keys. */
 const payload = async (
   downloads: Downloads,
   id: string,

@@ -1,5 +1,3 @@
-// The numbers of Downloader's components, under the original's names.
-
 import { CALLBACKS, isCallbackGroup } from '../../core/callback.ts'
 import type { GroupView, QueueView } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'

@@ -1,5 +1,3 @@
-// JQ's two documents: what the master offers to pushers, and what a worker has to offer to the master.
-
 import * as z from 'zod'
 import { resultMap, workerCall } from '../../core/jq.ts'
 import type { OpenApi } from '../../http/openapi-types.ts'

@@ -1,5 +1,3 @@
-// JQ over HTTP: pushers make jobs and ask for results, workers are registered by name, MessagePack first.
-
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { raw } from '../../core/codec/value.ts'
@@ -37,7 +35,7 @@ const facade = {
   },
 }
 
-/** Parses a body by its Content-Type, by default MessagePack; unknown members are ignored. */
+/** By default MessagePack; unknown members are ignored. */
 function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema: Schema): z.output<Schema> {
   const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
   return check(schema, readBody(bytes, format, closedIn(schema)))
@@ -45,7 +43,7 @@ function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema:
 
 const unknownJob = (id: string) => new SidejobError('NOT_FOUND', `no job has the id ${id.slice(0, 60)}`)
 
-/** A job of this queue; undefined when it was here and is gone. */
+/** Undefined when it was here and is gone. */
 async function jobOf(engine: Engine, id: string): Promise<JobView | undefined> {
   if (!isId(id)) throw unknownJob(id)
   const found = await engine.jobs.get(id).catch(missing)

@@ -1,5 +1,3 @@
-// JQ's attribute names: schemas of requests and answers of a pusher.
-
 import * as z from 'zod'
 import { fromBase64 } from '../../core/codec/base64.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
@@ -14,7 +12,7 @@ const isMsgpackInteger = ([first = 0]: Uint8Array): boolean =>
 const isInteger = (wire: Encoded): boolean =>
   wire.startsWith('~') ? isMsgpackInteger(fromBase64(wire.slice(1))) : isJsonInteger(wire)
 
-/** An integer as JQ means it, which a float is not, whatever its value. */
+/** A float is none, whatever its value. */
 const integer = (least: number, most: number) =>
   closed
     .transform((wire, ctx) => {
@@ -48,7 +46,7 @@ export const worker = z.object({
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const conditions = z.record(z.string().min(1).max(255), scalar)
 
-/** A constraint: limits for the jobs that a matcher picks. A period is in seconds. */
+/** A period is in seconds. */
 export const constraint = z.object({
   match: z.object({
     name: z.string().max(255).optional(),
