@@ -1,4 +1,4 @@
-// The pages as an app: assets, the way in, the API behind the session, and each page with what can be done on it.
+// The pages as a Hono app.
 
 import { type Context, Hono } from 'hono'
 import { fromBase64 } from '../core/codec/base64.ts'

@@ -1,4 +1,4 @@
-// Numbers of the side bar, and the line at its foot.
+// Numbers of the side bar, and its foot.
 
 import type { Asked } from './page.ts'
 import { seenKinds } from './pages/jobs/seen-kinds.ts'

@@ -1,3 +1,3 @@
-// A file that browsers load, as it was built; its name holds a hash of it.
+// A built file for browsers; its name has its hash.
 
 export type Asset = { name: string; type: string } & ({ text: string } | { base64: string })

@@ -1,4 +1,4 @@
-// Files that browsers load for all pages.
+// Files that all pages load.
 
 import type { Asset } from './asset.ts'
 import { asset as app } from './built/app-js.generated.ts'

@@ -1,22 +1,21 @@
-// Answers of the engine that all tabs of an isolate share, each for its own time.
+// Answers of the engine that all tabs of an isolate share.
 
 import { Lru } from '../core/lru.ts'
 import type { Glance } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 
 const REMEMBERED = 500
-/** Milliseconds for which a glance and limits are shared. */
 const TEN_SECONDS = 10_000
 const MINUTE = 60_000
 
-/** Milliseconds for which an answer is shared. An answer that cost more may be shared longer. */
+/** Milliseconds. An answer that cost more may be shared longer. */
 type Fresh<T> = number | ((answer: T) => number)
 type Kept = { until: number; round: number; answer: Promise<unknown> }
 type Answers = { round: number; kept: Lru<string, Kept> }
 
 export type Cache = ReturnType<typeof createCache>
 
-/** Makes the answers of each engine; an act of a user makes all of its engine old. */
+/** An act of a user makes all answers of its engine old. */
 export function createAnswers() {
   const owners = new WeakMap<Engine, Answers>()
   return {
@@ -68,7 +67,7 @@ export function createCache(answers: Answers, engine: Engine) {
   return {
     get,
     isFresh,
-    /** The last answer with this name, however old; the engine is not asked. */
+    /** However old; the engine is not asked. */
     last: async <T>(name: string): Promise<T | undefined> =>
       (await answers.kept.get(name)?.answer.catch(() => undefined)) as T | undefined,
     glance: (step?: 'minute' | 'hour'): Promise<Glanced> => (glanced ??= look(step)),

@@ -1,4 +1,4 @@
-// Calls the API as the user, with the same checks, log and answers.
+// Calls the API as the user.
 
 import type { Context } from 'hono'
 import { type Code, SidejobError } from '../core/errors.ts'
@@ -10,7 +10,7 @@ export type AskApi = (request: Request, seen: Seen) => Response | Promise<Respon
 
 type Refused = { code: Code; message: string; path?: (string | number)[] }
 
-/** Each call of one act has a key of its own, so that pressing twice is one act. */
+/** Each call of an act has its own key, so that pressing twice is one act. */
 export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
   const seen = c.get('seen')
   const key = c.req.header('idempotency-key')

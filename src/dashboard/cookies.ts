@@ -1,4 +1,4 @@
-// Cookies: the name of a session, which scripts cannot read, and preferences.
+// Cookies of the session and of preferences.
 
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'

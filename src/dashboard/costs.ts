@@ -1,17 +1,11 @@
-// Maximum cost of each page, for its live dot. A test measures it, and the docs list it.
+// Maximum cost of each page. A test measures it, and the docs list it.
 
 /** Round trips to Redis one after the other, commands of a look, and of the first look of an isolate. */
 export type Cost = readonly [trips: number, look: number, first: number]
 
 /**
- * By path, measured with two limits, one flow without nodes, failed jobs and no stored graphs.
- *
- * - Each further limit adds two commands to the first look, and to every look at Limits. A limit with a rate, or with
- *   waiting jobs, adds one more to both.
- * - Each flow with nodes adds one command. Stored graphs add one to the first look at Flows.
- * - A schedule that keeps its history adds one to the first look at Schedules, then once a minute.
- * - The job of `/jobs/:job` waits for children, and has a chain of three jobs and a limit behind it, and four
- *   kept runs.
+ * By path, measured with two limits, one flow without nodes, failed jobs and no stored graphs. Each further limit
+ * adds two commands to the first look, or three if it has a rate or waiting jobs; each flow with nodes adds one.
  */
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 12],

@@ -1,4 +1,4 @@
-// Acts on many jobs: the dialog counts the jobs that the act would change, and the act changes exactly those, by their ids.
+// Acts on many jobs: they change exactly the counted jobs, by their ids.
 
 import { limits } from '../core/limits.ts'
 import type { BulkInput } from '../engine/engine.ts'
@@ -6,15 +6,15 @@ import type { ActAsked, Confirm } from './page.ts'
 import { idsIn, idsText } from './words/ids.ts'
 import { count, many } from './words/number.ts'
 
-/** A look at 1,000 jobs takes some 10 ms of Redis. One request counts for this long; the dialog then continues by itself. */
+/** Milliseconds. A look at 1,000 jobs takes some 10 ms of Redis; the dialog then continues by itself. */
 const COUNTS_FOR = 1_000
-/** Platforms bound the requests that one invocation may send. */
+/** Platforms bound the requests of one invocation. */
 const PAGES = 20
 const MOST = limits.bulkIds.most
 
 type Counting = {
   ids: number[]
-  /** Cursor at which the count continues; null: the count is complete. */
+  /** null: the count is complete. */
   cursor: string | null
   newest?: number
 }
@@ -45,7 +45,7 @@ type Asking = {
   what?: string
   text: string[]
   isTyped?: boolean
-  /** Number of selected rows. The count leaves out rows that cannot be changed. */
+  /** Selected rows, also rows that cannot be changed. */
   chosen?: number
 }
 
@@ -54,7 +54,6 @@ const searched = ({ cursor, newest }: Counting): string =>
     ? `Searched ${count(newest - Number(cursor) + 1)} of ${count(newest)}.`
     : 'Counting continues.'
 
-/** A dialog whose number is the number of jobs that the act changes. */
 export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confirm> {
   const { of, verb, what = '', text, isTyped = false, chosen } = asking
   const counting: Counting =

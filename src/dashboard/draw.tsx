@@ -1,4 +1,4 @@
-// From a page and its data to an answer: the frame around it, what changed since the last look, and errors.
+// From a page and its data to an answer.
 
 import type { Context } from 'hono'
 import { hashOf } from '../core/crypto.ts'
@@ -73,7 +73,6 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     return false
   }
 
-  /** A refresh names the chunks that it has. */
   async function answer(c: Context, html: string): Promise<Response> {
     if (await isSeen(c, html)) return c.body(null, 304)
     const names = c.req.header('x-live')

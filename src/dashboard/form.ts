@@ -3,11 +3,6 @@
 import { readUpTo } from '../core/bytes.ts'
 import { SidejobError } from '../core/errors.ts'
 
-/**
- * Reads the form of a request.
- *
- * @throws TOO_LARGE if the body has more than `most` bytes, BAD_REQUEST if it is no form
- */
 export async function formOf(request: Request, most: number): Promise<FormData> {
   const bytes = await readUpTo(request.body, most, { readOn: most * 2 })
   if (!bytes) throw new SidejobError('TOO_LARGE', `the form: expected at most ${most} bytes`)

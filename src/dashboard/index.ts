@@ -1,4 +1,4 @@
-// The dashboard: pages for people, below `/ui`.
+// The dashboard: pages below `/ui`.
 
 import type { Dashboard } from '../http/dashboard.ts'
 import { createPages } from './app.tsx'
@@ -11,9 +11,7 @@ export type { DashboardOptions } from './options.ts'
 /**
  * The pages, for a Worker of one's own.
  *
- * @example
- * import { dashboard } from 'sidejob/dashboard'
- * const jobs = createWorker({ functions: [double], mount: '/_sidejob', dashboard: dashboard({ name: 'production' }) })
+ * @example createWorker({ functions: [double], mount: '/_sidejob', dashboard: dashboard({ name: 'production' }) })
  */
 export const dashboard =
   (options: DashboardOptions = {}): Dashboard =>

@@ -1,4 +1,4 @@
-// Coming in and leaving: an API key becomes a session; a link that is good once does, too.
+// Login by an API key, or by a link that works once.
 
 import { type Context, Hono } from 'hono'
 import { SidejobError } from '../core/errors.ts'
@@ -14,10 +14,9 @@ import { Icon } from './parts/icon.tsx'
 import { Document } from './parts/shell.tsx'
 import { expectOurs, placeOfSession, whoLooks } from './session.ts'
 
-/** A login form needs less: its path and its key have bounds of their own. */
 const FORM_BYTES = 65_536
 
-/** Milliseconds for which a login link works. */
+/** Milliseconds. */
 const LINK_LIFE = 3_600_000
 
 type Identity = Pick<Caller, 'id' | 'name' | 'scopes' | 'tenant'>
@@ -81,7 +80,7 @@ function LoginPage({ base, c, to, wrong, host }: PageProps) {
   )
 }
 
-/** A link is used up by its button, not by opening it: previews and scanners open links, and other sites can. */
+/** Used up by its button, not by opening it: previews and scanners open links, and other sites can. */
 function LinkPage({ base, c, to, host, once, who }: PageProps & { once: string; who: Identity }) {
   return (
     <EntryPage base={base} c={c}>
@@ -100,7 +99,7 @@ function LinkPage({ base, c, to, host, once, who }: PageProps & { once: string; 
   )
 }
 
-/** A link from elsewhere comes without the cookie, which is strict: asked for by this page itself it comes with it. */
+/** A link from elsewhere comes without the cookie, which is strict. */
 export const comesFromElsewhere = (request: Request): boolean =>
   request.method === 'GET' && request.headers.get('sec-fetch-site') === 'cross-site'
 
@@ -120,7 +119,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     return { place, who: caller! }
   }
 
-  /** Finds the caller and the place of a link without using it up. */
+  /** Does not use the link up. */
   const callerOfLink = (once: string, request: Request): Promise<Found | undefined> =>
     gate.lookUp(request, undefined, async () => {
       const { place, tenant } = await placeOfSession(once, deps)
@@ -159,7 +158,6 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     return name ? enter(c, name, to) : draw(c, to, 'this API key is unknown', 401)
   }
 
-  /** Refusals of a caller that is logging in are shown on the page. */
   async function shown(c: Context, to: string, entering: () => Promise<Response>): Promise<Response> {
     try {
       return await entering()
@@ -208,7 +206,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     return c.redirect(`${base}/login`, 303)
   })
 
-  // For programs with a key: `npm start` prints such a link.
+  // `npm start` prints such a link.
   app.post('/login-links', async (c) => {
     const key = /^Bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1]
     if (!key)

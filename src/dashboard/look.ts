@@ -1,4 +1,4 @@
-// Facts of one look: user, address, time and preferences.
+// User, address, time and preferences of a look.
 
 import { createContext, useContext } from 'hono/jsx'
 import type { Scope } from '../engine/engine.ts'
@@ -6,11 +6,11 @@ import type { Scope } from '../engine/engine.ts'
 export type Theme = 'light' | 'dark'
 export type Density = 'comfortable' | 'compact'
 
-/** Preferences, kept in cookies so that the server draws them. */
+/** In cookies, so that the server draws them. */
 export type Likes = { theme?: Theme; density?: Density; zone: string }
 
 export type Look = Likes & {
-  /** The path below which the pages are, without a slash at the end. */
+  /** Without a slash at the end. */
   base: string
   host: string
   name?: string
@@ -31,7 +31,7 @@ export function useLook(): Look {
 export const may = ({ who: { scopes } }: Pick<Look, 'who'>, scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes('admin')
 
-/** A query with other members; `undefined` takes one away. @example queryWith('?a=1', { b: '2' }) // '?a=1&b=2' */
+/** `undefined` removes a member. */
 export function queryWith(search: string, changes: Record<string, string | undefined>): string {
   const query = new URLSearchParams(search)
   for (const [name, value] of Object.entries(changes)) {
@@ -42,7 +42,6 @@ export function queryWith(search: string, changes: Record<string, string | undef
   return text ? `?${text}` : ''
 }
 
-/** The address of the open page, below the base, with changes of its query. */
 export function useWay(): (changes: Record<string, string | undefined>) => string {
   const [path, search = ''] = useLook().here.split('?')
   return (changes) => `${path}${queryWith(search, changes)}`

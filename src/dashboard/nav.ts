@@ -1,4 +1,4 @@
-// Entries of the side bar in three groups, each with its key.
+// Entries of the side bar.
 
 export type NavName =
   | 'overview'

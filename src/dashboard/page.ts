@@ -1,4 +1,4 @@
-// The type of a page: its address, data, view and acts.
+// The type of a page.
 
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../engine/engine.ts'
@@ -9,7 +9,6 @@ import type { Cache } from './cache.ts'
 import type { Look } from './look.ts'
 import type { NavName } from './nav.ts'
 
-/** Calls the API as the user: with the same checks, log and answers. */
 export type CallApi = (method: Method, path: string, body?: unknown) => Promise<unknown>
 
 export type Asked = {
@@ -24,28 +23,26 @@ export type Asked = {
 
 export type ActAsked = Asked & { form: FormData }
 
-/** The question before an act that ends something or cannot be undone. */
 export type Confirm = {
   title: string
   text: string[]
-  /** The verb on the button; empty: there is nothing to do. */
+  /** Empty: there is nothing to do. */
   verb: string
   fields?: Record<string, string>
-  /** The button continues the count; a script presses it. */
+  /** A script presses the button to continue the count. */
   isCounting?: boolean
   /** Text that the user has to type first. */
   type?: string
 }
 
-/** The result of an act. `undo`: fields of an act of the same page. */
+/** `undo`: fields of an act of the same page. */
 export type Done = {
   say: string
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
-  /** Shown with a copy button until closed. */
   copy?: string
-  /** Shown once; the user must copy it before closing it. */
+  /** The user must copy it before closing it. */
   secret?: string
 }
 
@@ -57,10 +54,7 @@ export type Act = {
 
 type View<Data> = (props: { data: Data; look: Look; query: URLSearchParams }) => Child
 
-/**
- * A refresh as data: values for the script of the page, and parts drawn by the server, by their ids.
- * The page repeats `as` in `data-brief`; if it differs, the page is loaded whole.
- */
+/** The page repeats `as` in `data-brief`; if it differs, the page is loaded whole. */
 export type Brief<Data> = {
   as: (data: Data) => string
   data: (data: Data) => unknown
@@ -68,14 +62,13 @@ export type Brief<Data> = {
 }
 
 export type Page<Data = unknown> = {
-  /** Below the base, as routers write it: `/jobs/:job`. */
+  /** Below the base: `/jobs/:job`. */
   path: string
-  /** Which entry of the side bar it belongs to; none: to all of them. */
   nav?: NavName
   /** Milliseconds between refreshes; 0: never. */
   every: number
   scope?: Scope
-  /** All the room: the side bar is icons only. */
+  /** The side bar is icons only. */
   slim?: true
   load: (asked: Asked) => Promise<Data>
   title: (data: Data, look: Look) => string
@@ -83,15 +76,14 @@ export type Page<Data = unknown> = {
   View: View<Data>
   brief?: Brief<Data>
   acts?: Record<string, Act>
-  /** Scripts in addition to `app.js`: names of files in `browser/`, without extension. */
+  /** Names of files in `browser/`, without extension. */
   scripts?: readonly string[]
   styles?: readonly string[]
 }
 
-/** Ties the type of the data that a page loads to its view. */
 export const page = <Data>(parts: Page<Data>): Page => parts as unknown as Page
 
-/** A page that is somewhere else: thrown while it is loaded. */
+/** Thrown while a page is loaded. */
 export class Elsewhere extends Error {
   readonly to: string
 

@@ -2,7 +2,7 @@
 
 import type { Context } from 'hono'
 
-/** Nothing from elsewhere, no script and no style inside a page, no frame around it. */
+/** Nothing from elsewhere, no inline script or style, no frame around it. */
 export const POLICY = [
   "default-src 'none'",
   "style-src 'self'",

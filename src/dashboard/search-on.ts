@@ -1,16 +1,16 @@
-// Lists that search: a request looks through 1,000 jobs at a time until its page is full. Rows behind the first step are shared
-// for a while, so that an open page does not search again at every look.
+// Lists that search 1,000 jobs at a time until a page is full. Found rows are shared, so that an open page does not
+// search at every look.
 
 import type { Asked } from './page.ts'
 
-/** One request searches for this long; the browser then continues. */
+/** Milliseconds of one request; the browser then continues. */
 const SEARCHES_FOR = 1_000
-/** Platforms bound the requests that one invocation may send. */
+/** Platforms bound the requests of one invocation. */
 const STEPS = 20
-/** For this long found rows are taken as they were. */
+/** Milliseconds for which found rows are reused. */
 const FRESH = 60_000
 
-/** A step of a search. `newest`: the newest id, if the search goes by ids. */
+/** `newest`: if the search goes by ids. */
 export type Step<Row> = { rows: Row[]; cursor: string | null; total?: number; newest?: number }
 
 type Search<Row> = {
@@ -45,7 +45,7 @@ export async function searchOn<Row>({ cache }: Asked, search: Search<Row>): Prom
     from: Number(begun.cursor),
     found: await onwards(search, begun),
   }))
-  // New jobs moved the end of the first step: what lies between it and the rows that are known is searched now.
+  // New jobs moved the end of the first step: the gap to the known rows is searched now.
   for (let n = 1; n < STEPS && isByIds(first.cursor) && Number(first.cursor) > older.from; n++) {
     const next = await step(first.cursor)
     first = { ...first, rows: [...first.rows, ...next.rows], cursor: next.cursor }

@@ -1,4 +1,4 @@
-// Sessions: they replace the API key, for pages and for the API below them.
+// Sessions replace the API key.
 
 import type { Context } from 'hono'
 import { hashOf, sameHash } from '../core/crypto.ts'
@@ -16,7 +16,6 @@ export type Seen = { place: Place; caller: Caller; csrf: string }
 
 const TENANT = /^([a-z0-9-]+)~/
 
-/** Header and form member that prove that a change comes from a page of this dashboard. */
 const proofOf = (session: string): Promise<string> => hashOf(`csrf ${session}`)
 
 export async function placeOfSession(name: string, deps: Deps): Promise<{ place?: Place; tenant?: string }> {
@@ -24,11 +23,7 @@ export async function placeOfSession(name: string, deps: Deps): Promise<{ place?
   return tenant === undefined ? { place: deps } : { place: await deps.tenants?.open(tenant), tenant }
 }
 
-/**
- * Finds the session of a request; undefined if it has none that is known.
- *
- * @throws NOT_FOUND at the address of another tenant
- */
+/** Throws NOT_FOUND at the address of another tenant. */
 export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: Gate }): Promise<Seen | undefined> {
   const name = sessionOf(c)
   if (!name) return undefined
@@ -44,7 +39,6 @@ export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: G
   return { place, caller: { ...known, home: place.engine, ...ofTenant(tenant, place) }, csrf: await proofOf(name) }
 }
 
-/** Throws unless the CSRF token and the headers of the browser show that our page sent the request. */
 export function expectOurs(request: Request, proof: string | null, csrf: string): void {
   const site = request.headers.get('sec-fetch-site')
   if (site !== 'same-origin')
@@ -53,7 +47,6 @@ export function expectOurs(request: Request, proof: string | null, csrf: string)
     throw new SidejobError('FORBIDDEN', 'expected the x-csrf of this session, got another: load the page again')
 }
 
-/** Makes the door of the API below the pages, for callers whose session the pages have found and counted. */
 export function createSessionDoor(): { admit: Admit; let: (request: Request, seen: Seen) => Request } {
   const known = new WeakMap<Request, Seen>()
   return {

@@ -1,4 +1,4 @@
-// Queues in which jobs wait for a pull worker that does not come.
+// Queues whose jobs no pull worker claims.
 
 import type { QueueView } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'

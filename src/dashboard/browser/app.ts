@@ -1,4 +1,4 @@
-// The script of all pages: forms, refreshes, keys and times.
+// The script of all pages.
 
 import { startForms } from './app/forms.ts'
 import { startFurther } from './app/further.ts'

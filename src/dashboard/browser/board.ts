@@ -1,4 +1,4 @@
-// The board of a flow: draws the data of the page after each refresh.
+// The board of a flow.
 
 import { factOf, kindOf, labelOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
 import { base, hear, tell } from './app/page.ts'
@@ -13,9 +13,8 @@ import { createReplay, type Replay } from './board/replay.ts'
 import { stepFrom } from './board/steps.ts'
 import { createView } from './board/view.ts'
 
-/** With more moving wires there are no beads: they cost time in every frame. */
+/** Beads cost time in every frame. */
 const MOST_BEADS = 24
-/** On a narrower screen, a flow opens at the first node that needs attention. */
 const PHONE = 760
 
 type State = {
@@ -83,7 +82,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
 
   view.onShow((_, shown) => state.drawing?.cull(shown))
 
-  /** `soon`: draws parts in the next frames. */
   function draw(how: 'atOnce' | 'soon' = 'atOnce'): void {
     const shape = shapeOf(dataIn(state))
     const isOther = shape !== state.shape
@@ -163,7 +161,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     opened = `${fresh.node} ${fresh.wire}`
   }
 
-  /** On a phone the wire that needs a look is open at once. */
   function openWorst(): void {
     if (innerWidth >= PHONE || state.live.node !== undefined || state.live.wire !== undefined) return
     const worst = state.live.wires
@@ -204,7 +201,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   }
 }
 
-/** False while the page has no board: a flow that waits for its graph gets one later. */
+/** A flow that waits for its graph gets a board later. */
 function start(): boolean {
   const svg = document.querySelector<SVGSVGElement>('[data-board]')
   const data = dataOf<BoardData>('flow')

@@ -1,4 +1,4 @@
-// Examines slice after slice until the end or until the user stops it. Appends the faults.
+// Examines slice after slice, and appends the faults.
 
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { made, pageAt } from './app/page.ts'

@@ -1,9 +1,9 @@
-// The palette: a search field whose results change while one types. The server draws them, as on the page of the search.
+// The palette: search results that the server draws.
 
 import { openDialog } from './app/dialog.ts'
 import { base, made, pageAt } from './app/page.ts'
 
-/** Milliseconds without a key after which the server is asked. */
+/** Milliseconds without a key until the server is asked. */
 const REST = 150
 
 let opened: HTMLDialogElement | undefined
@@ -27,10 +27,8 @@ function show(field: HTMLInputElement, list: HTMLElement, found: Document): void
   choose(field, list, 0)
 }
 
-/** A link, or the button of an act. */
 const press = (line: HTMLElement | undefined): void => line?.querySelector<HTMLElement>('a, button')?.click()
 
-/** Takes over the text of the search field of the page. */
 export function openPalette(typed: HTMLInputElement | null): void {
   if (opened?.isConnected) return
   const list = made('ul', { className: 'checks next found', role: 'listbox', id: 'palette', ariaLabel: 'Results' })
@@ -57,7 +55,7 @@ export function openPalette(typed: HTMLInputElement | null): void {
     shown = text
   }
 
-  /** Without results for this text yet, the page of the search answers. */
+  /** Without results for this text, the page of the search answers. */
   function enter(): void {
     const text = field.value.trim()
     if (text === shown) press(optionsIn(list)[chosenIn(list)])

@@ -1,4 +1,4 @@
-// Channels: listeners, last messages, and a form to publish.
+// Channels, with a form to publish.
 
 import type { Child } from 'hono/jsx'
 import type { Engine } from '../../engine/index.ts'
@@ -34,7 +34,6 @@ const NAME: Column<Channel> = {
   cell: ({ name }) => <NameLink to={channelPath(name)} label={`Listen to ${name}`} of={name} most={60} isMain />,
 }
 
-/** The first items with their ports, and the number of the remaining items. */
 function Several<One extends { port: string }>({ of, show }: { of: readonly One[]; show: (one: One) => Child }) {
   const more = of.length - LISTENERS
   return (

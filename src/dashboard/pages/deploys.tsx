@@ -1,4 +1,4 @@
-// Deploys: which version came when, and counts, errors and durations before and after one.
+// Deploys, and what each one changed.
 
 import { missing } from '../../core/errors.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
@@ -37,12 +37,11 @@ const errorsIn = (of: Period): number => (of === null || of.counts.runs === 0 ? 
 const errorsText = (of: Period): string => (of === null || of.counts.runs === 0 ? '–' : percent(errorsIn(of)))
 const tookText = (of: Period): string => (of?.took ? `≤ ${about(of.took.p50)} / ${about(of.took.p95)}` : '–')
 
-/** A share of failed runs that rose by more than one percentage point. */
+/** Rise of the share of failed runs. */
 const WORSE = 0.01
 
 type Row = Comparison['classes'][number]
 
-/** A value before and after the deploy, marked if it got worse. */
 const changed = (
   head: string,
   label: string,

@@ -1,4 +1,4 @@
-// Doctor: whether every job is where it must be, and whether what we need answers.
+// Doctor: faults of jobs and of services.
 
 import type { Child } from 'hono/jsx'
 import { type FaultKind, pageOf } from '../../core/faults.ts'
@@ -157,7 +157,6 @@ const faultColumns: readonly Column<Fault>[] = [
 const textOf = (faults: readonly Fault[]): string =>
   faults.map(({ kind, who, what }) => `${kind} ${who}: ${what}`).join('\n')
 
-/** Progress through the slices. A script continues by itself; without a script there is a link. */
 function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: string | null }) {
   return (
     <div class="foot row" id="slices" data-next={cursor ?? ''} data-jobs={jobs} data-total={total}>
@@ -223,7 +222,6 @@ export const doctor = page<DoctorData>({
     const lost = series.points.reduce((sum, point) => sum + (point.at > look.now - HOUR ? point.lost : 0), 0)
     const seen = { lost, unclaimed: await unclaimedIn(engine, slow) }
     if (!examined) return { ...seen, health: { ...health, ...(before && { examined: before }) } }
-    // A new examination replaces the last one.
     return { ...seen, health, examined, total: sumOf(countsOf(stats.queues, null)) }
   },
   title: () => 'Doctor',
@@ -249,7 +247,6 @@ export const doctor = page<DoctorData>({
         verb: 'Put them right',
       }),
       async does({ call, form, query }) {
-        // The slice of the page, and those with faults that a script has looked at since.
         const cursors = new Set([query.get('cursor') ?? '', ...form.getAll('cursor').map(String)])
         let mended = 0
         for (const cursor of [...cursors].slice(0, MENDED)) {

@@ -1,4 +1,4 @@
-// Files that jobs have stored: which there are, an address for an hour, and removing one.
+// Stored files.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import type { Files } from '../../core/files.ts'
@@ -26,7 +26,7 @@ type FilesData = Listed & {
 
 const MOST = 100
 const PAGES = 10
-/** The total is added up page by page: all who look share it for ten seconds. */
+/** Milliseconds: the total is added up page by page. */
 const FRESH = 10_000
 
 const fits = ({ id, type, job }: Listed['files'][number], wanted: string): boolean =>

@@ -1,4 +1,4 @@
-// Search: an id or an alias goes there at once; the beginning of an alias, a class, queue, limit, channel or page is a line.
+// Search: goes to an id or an alias, lists the rest.
 
 import { isId } from '../../core/job.ts'
 import { entries } from '../nav.ts'
@@ -21,7 +21,7 @@ const goTo = (id: number | string): never => {
 
 const VERB = /^(pause|resume) +(.+)$/i
 
-/** Acts on queues: `pause media`. */
+/** As in `pause media`. */
 function actsOf(text: string, queues: readonly string[]): Line[] {
   const verb = VERB.exec(text)?.[1]?.toLowerCase()
   if (!verb) return []
@@ -33,7 +33,6 @@ function actsOf(text: string, queues: readonly string[]): Line[] {
   })
 }
 
-/** Names that begin with the text come first. */
 const beginningFirst = (lines: readonly Line[], wanted: string): Line[] => {
   const begins = ({ text }: Line): boolean => text.toLowerCase().startsWith(wanted)
   return [...lines.filter(begins), ...lines.filter((line) => !begins(line))]
@@ -74,7 +73,7 @@ async function linesOf({ engine, query }: Asked, text: string): Promise<Line[]> 
     .concat({ icon: 'search', text: `Search args and errors for ${text}`, what: 'jobs', to: `/jobs?text=${at(text)}` })
 }
 
-/** A filter, such as `status:failed`. */
+/** As in `status:failed`. */
 function goToFilter({ query }: Asked, text: string): FindData {
   const to = `/jobs?q=${encodeURIComponent(text)}`
   if (!query.has('list')) throw new Elsewhere(to)

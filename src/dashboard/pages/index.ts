@@ -1,4 +1,4 @@
-// The table of pages, each a file of this folder, or a folder with its parts. The first page that fits a path is served.
+// The table of pages. The first page that fits a path is served.
 
 import type { Page } from '../page.ts'
 import { callbacks } from './callbacks/index.tsx'

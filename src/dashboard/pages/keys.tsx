@@ -1,4 +1,4 @@
-// API keys: who may come in, and for what. A key that is made is shown once.
+// API keys. A new key is shown once.
 
 import { SidejobError } from '../../core/errors.ts'
 import type { ApiKey, Scope } from '../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// The log of all jobs, newest first: sifted, from a moment on, or from one entry, which is then shown in whole.
+// The log of all jobs, newest first.
 
 import { logCursor } from '../../core/schemas/values.ts'
 import { queryWith, useLook } from '../look.ts'
@@ -31,7 +31,7 @@ function cursorAt(entry: string): string | undefined {
   return `${ms}-${BigInt(n) + 1n}`
 }
 
-/** The cursor of a search is the id of the last entry that was read: it begins with its moment. */
+/** A cursor is the id of the last entry, which begins with its moment. */
 const searchedTo = (cursor: string | null, zone: string): Searched | undefined =>
   cursor === null ? undefined : { where: `the entries since ${moment(Number.parseInt(cursor, 10), zone)}` }
 

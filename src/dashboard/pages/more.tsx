@@ -1,4 +1,4 @@
-// Pages that the bar of a phone has no room for, and Log out.
+// Pages that the bar of a phone has no room for.
 
 import { useLook } from '../look.ts'
 import { nav } from '../nav.ts'

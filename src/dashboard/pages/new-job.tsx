@@ -1,4 +1,4 @@
-// Make a job of a class, or a copy of another job.
+// Make a job, or a copy of one.
 
 import { encodedToJson } from '../../core/codec/value.ts'
 import type { JobView, WorkerDefinition } from '../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// Buttons that do something: a form each, so that they work without a script.
+// Buttons as forms, so that they work without a script.
 
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../engine/engine.ts'
@@ -10,7 +10,7 @@ type ButtonProps = {
   kind?: 'primary' | 'danger' | 'quiet'
   small?: boolean
   hotkey?: string
-  /** Name for screen readers. */
+  /** For screen readers. */
   label?: string
   /** Not on a phone. */
   wide?: boolean
@@ -29,12 +29,12 @@ const Inside = ({ icon, small, hotkey, children }: ButtonProps) => (
 )
 
 type ActProps = ButtonProps & {
-  /** The name of an act of the page that is shown, or of the page at `at`. */
+  /** An act of this page, or of the page at `at`. */
   act: string
   scope: Scope
   at?: string
   fields?: Record<string, string | number>
-  /** Reason why it cannot be used now, with any scope. */
+  /** Why it cannot be used now, with any scope. */
   off?: string
 }
 
@@ -89,7 +89,6 @@ export function More({ label, small, children }: { label: string; small?: boolea
   )
 }
 
-/** A link that looks like a button; disabled with a reason if a scope is missing. */
 export function LinkButton(props: ButtonProps & { to: string; scope?: Scope }) {
   const { to, scope, hotkey, label } = props
   const look = useLook()
@@ -107,7 +106,7 @@ export function LinkButton(props: ButtonProps & { to: string; scope?: Scope }) {
   )
 }
 
-/** Without `text`, the button copies the line or the snippet around it. */
+/** Without `text`: the line or the snippet around it. */
 export function CopyButton({ text = '', label }: { text?: string; label?: string }) {
   const kind = label ? 'btn small icon quiet' : 'btn small'
   return (

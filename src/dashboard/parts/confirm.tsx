@@ -1,4 +1,4 @@
-// The question before an act: its target, number and losses.
+// The question before an act.
 
 import { useLook } from '../look.ts'
 import type { Confirm } from '../page.ts'

@@ -1,4 +1,4 @@
-// Facts of a thing: names and values. A fact without a value is left out.
+// Facts of a thing. A fact without a value is left out.
 
 import type { Child } from 'hono/jsx'
 
@@ -6,7 +6,6 @@ export type Fact = [name: string, value: Child]
 
 const isThere = ([, value]: Fact): boolean => value !== undefined && value !== null && value !== false && value !== ''
 
-/** @example <Facts of={[['Queue', queue], ['Group', group]]} /> */
 export const Facts = ({ of, kind }: { of: readonly Fact[]; kind?: string }) => (
   <dl class={kind ? `kv ${kind}` : 'kv'}>
     {of.filter(isThere).map(([name, value]) => (

@@ -1,4 +1,4 @@
-// An error of a run: its message, and its stack with the lines of source.
+// An error of a run, with its stack.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { useWay } from '../look.ts'

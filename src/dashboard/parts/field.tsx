@@ -1,4 +1,4 @@
-// Fields of forms: name, note and input.
+// Fields of forms.
 
 import type { Child } from 'hono/jsx'
 
@@ -7,7 +7,7 @@ type Named = {
   label: string
   note?: string
   value?: string
-  /** Name of the field in errors, if it differs. */
+  /** Its name in errors, if it differs. */
   path?: string
 }
 

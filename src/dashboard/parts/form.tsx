@@ -1,4 +1,4 @@
-// Forms that call an act: hidden members, fields, and the button that needs a scope.
+// Forms that call an act.
 
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../engine/engine.ts'
@@ -13,10 +13,10 @@ type FormProps = {
   fields?: Record<string, string>
   kind?: string
   button?: string
-  /** Name of the button for screen readers, if its text is not unique on the page. */
+  /** For screen readers, if its text is not unique on the page. */
   label?: string
   preview?: readonly string[]
-  /** True if the first field gets the focus when the form appears. */
+  /** The first field gets the focus. */
   isOpened?: boolean
   isIsland?: boolean
   children?: Child

@@ -1,10 +1,10 @@
-// The end of a list that has more: a link to the next page. A script appends its rows, and continues by itself if they are few.
+// The end of a list that has more: a link, whose page a script appends.
 
 import { furtherText, type Searched } from '../words/further.ts'
 import { To } from './layout.tsx'
 
 type FurtherProps = {
-  /** Path of the next page, below the base; without one the list is complete. */
+  /** Without one the list is complete. */
   to?: string
   more: string
   rows: number
@@ -12,7 +12,7 @@ type FurtherProps = {
   searched?: Searched
 }
 
-/** `data-more`: the page is not full, so the script continues. */
+/** `data-more`: the page is not full, so a script continues. */
 export function Further({ to, more, rows, limit, searched }: FurtherProps) {
   if (to === undefined) return null
   const isFull = rows >= limit

@@ -1,4 +1,4 @@
-// Icons and the shapes of statuses: uses of the sprite that stands at the head of each page.
+// Icons of the sprite at the head of each page.
 
 import type { Child } from 'hono/jsx'
 import type { Status } from '../../core/job.ts'

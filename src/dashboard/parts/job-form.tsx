@@ -1,4 +1,4 @@
-// A form for a job: a field for each input port, and options.
+// A form for a job.
 
 import { encodedToJson } from '../../core/codec/value.ts'
 import type { Labels } from '../../core/labels.ts'
@@ -51,7 +51,7 @@ type JobFormProps = {
 export const classesOf = (workers: readonly { queue: string; class: string }[]): string[] =>
   workers.map((one) => `${one.queue}/${one.class}`)
 
-/** Queue and class, which the browser completes. `classes` are `queue/class`. */
+/** `classes` are `queue/class`. */
 export function ClassFields({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
   return (
     <>
@@ -84,7 +84,6 @@ export function MakeIt({ fills }: { fills?: boolean }) {
   )
 }
 
-/** Links to classes of this name in other queues. */
 function Unknown({ queue = 'default', name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
   const queues = classes.filter((one) => one.endsWith(`/${name}`)).map((one) => one.slice(0, one.indexOf('/')))
   return (
@@ -97,7 +96,6 @@ function Unknown({ queue = 'default', name, classes }: Pick<JobFormProps, 'queue
   )
 }
 
-/** Input ports and args, as the class describes them. */
 function Values({ worker, like, typed }: Pick<JobFormProps, 'worker' | 'like'> & { typed: URLSearchParams }) {
   const was = (field: string): string | undefined => typed.get(field) ?? undefined
   const schema = readSchema(worker?.args && encodedToJson(worker.args))
@@ -184,7 +182,6 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
   )
 }
 
-/** An empty field is no value. */
 function inputsOf(form: FormData, ports: Ports = {}): Record<string, string> {
   const at = (field: string) => form.get(field) as string | null
   return Object.fromEntries(
@@ -197,7 +194,7 @@ function inputsOf(form: FormData, ports: Ports = {}): Record<string, string> {
   )
 }
 
-/** The job that a form asks for, as the text of a body: values stay as they were typed. */
+/** Values stay as they were typed. */
 export function jobBody(form: FormData, worker?: WorkerDefinition): string {
   const [args, more, priority, group, wait, alias, labels] = OPTIONS.map((name) => maybe(form, name))
   const typed = inputsOf(form, worker?.in)

@@ -1,4 +1,4 @@
-// Labels of a job, each a link to the jobs with it.
+// Labels of a job, as links.
 
 import type { Labels } from '../../core/labels.ts'
 import { To } from './layout.tsx'

@@ -1,9 +1,8 @@
-// Layout of pages: heads, cards, links and empty states.
+// Heads, cards, links and empty states.
 
 import type { Child } from 'hono/jsx'
 import { useLook } from '../look.ts'
 
-/** A link below the base. */
 export function To(props: { to: string; kind?: string; label?: string; current?: boolean; children?: Child }) {
   const { base } = useLook()
   return (

@@ -27,7 +27,7 @@ const DAY = 86_400_000
 
 const cutAt = (text: string): string => plain(text.length > MOST ? `${text.slice(0, MOST)}…` : text)
 
-/** The message of an entry, and its other members as text. Secrets are hidden. */
+/** Secrets are hidden. */
 export function linesOf(entry: Encoded): { text: string; rest: string } {
   const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text) })
   if (!(opened instanceof Map)) return { text: cutAt(said(entry, MOST)), rest: '' }

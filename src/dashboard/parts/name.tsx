@@ -1,4 +1,4 @@
-// Names of users' things: as they wrote them, cut in the middle, with the whole on hover.
+// Names of users' things, cut in the middle.
 
 import { plain } from '../words/json.ts'
 import { cut } from '../words/text.ts'
@@ -27,5 +27,4 @@ export const Tag = ({ of }: { of: string }) => (
   </span>
 )
 
-/** The name of the classes that are not counted by name. */
 export const Others = () => <span class="dim">all other classes</span>

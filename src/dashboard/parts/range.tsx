@@ -1,4 +1,4 @@
-// The choice of the time that a chart shows.
+// The choice of a time range.
 
 import { type Range, ranges } from '../words/series.ts'
 import { Choice } from './layout.tsx'

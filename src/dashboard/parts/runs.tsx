@@ -1,4 +1,4 @@
-// The columns of a table of current runs.
+// Columns of current runs.
 
 import type { RunUnderWay } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'

@@ -1,4 +1,4 @@
-// A field that filters the list of a page.
+// A field that filters a list.
 
 import { useLook } from '../look.ts'
 

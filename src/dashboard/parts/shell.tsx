@@ -1,4 +1,4 @@
-// The frame of a page: head, side bar, top line, and the bar at the bottom of phones.
+// The frame of a page.
 
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
@@ -170,7 +170,6 @@ function Thumbs({ look: { base }, at, signs = {}, there }: Frame) {
   )
 }
 
-/** The head of every document: nothing from elsewhere, nothing inside the page but the icons. */
 export function Document(props: {
   look: Pick<Look, 'base' | 'theme' | 'density' | 'csrf'>
   title: string

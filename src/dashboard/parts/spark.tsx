@@ -1,4 +1,4 @@
-// Small charts that the server draws: lines without axes, bars, shares. Each chart is next to its numbers.
+// Small charts that the server draws.
 
 import type { Child } from 'hono/jsx'
 
@@ -28,7 +28,6 @@ export function Spark({ values, tone }: { values: readonly number[]; tone: Tone 
   )
 }
 
-/** Bars of one height scale; nothing is a line of dots. */
 export function Bars({
   values,
   tone,

@@ -1,4 +1,4 @@
-// Tables: a caption for screen readers, named columns, and rows to which a script may append older ones.
+// Tables, to which a script may append rows.
 
 import type { Child } from 'hono/jsx'
 import { Empty } from './layout.tsx'
@@ -26,7 +26,7 @@ type TableProps = {
   isTitled?: boolean
   heads: readonly string[]
   isPlain?: boolean
-  /** Classes: `lined` is a list on a phone. */
+  /** `lined`: a list on a phone. */
   kind?: string
   id?: string
   grows?: boolean
@@ -54,9 +54,8 @@ export function Table({ caption, isTitled, heads, isPlain, kind, id, grows, chil
 
 export type Column<Row> = {
   head: string
-  /** Classes of its cells. */
   kind?: string | ((row: Row) => string)
-  /** Name of its values on a phone, which hides the head. */
+  /** On a phone, which hides the head. */
   label?: string | ((row: Row) => string | undefined)
   title?: (row: Row) => string | undefined
   cell: (row: Row, i: number) => Child
@@ -65,7 +64,6 @@ export type Column<Row> = {
 type DataTableProps<Row> = Omit<TableProps, 'heads' | 'children'> & {
   rows: readonly Row[]
   columns: readonly Column<Row>[]
-  /** Shown instead of a table without rows. */
   empty?: Child
   idOf?: (row: Row) => string
 }
@@ -80,7 +78,6 @@ function Cell<Row>({ column, row, i }: { column: Column<Row>; row: Row; i: numbe
   )
 }
 
-/** @example <DataTable caption="Runs, newest first" rows={runs} columns={[{ head: '#Took', cell: ({ took }) => span(took) }]} /> */
 export function DataTable<Row>({ rows, columns, empty, idOf, ...table }: DataTableProps<Row>) {
   if (empty && rows.length === 0) return <Empty>{empty}</Empty>
   return (

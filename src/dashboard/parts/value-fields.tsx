@@ -1,4 +1,4 @@
-// The fields of one value, by its schema: the same wherever a value is written.
+// The fields of one value, by its schema.
 
 import { pretty } from '../words/json.ts'
 import { choicesOf, kindOf, readSchema, type Schema, wordsOf } from '../words/schema.ts'
@@ -19,7 +19,6 @@ type OneProps = Omit<FieldsProps, 'schema' | 'isNeeded'> & { of: Schema | undefi
 
 const labels: Record<string, string> = { true: 'yes', false: 'no', '': '' }
 
-/** Longer schemas are read where their class is. */
 const MOST = 4_000
 
 function SchemaText({ of }: { of: Schema }) {

@@ -1,4 +1,4 @@
-// Values of users: text, never HTML; long ones cut, those called like secrets covered.
+// Values of users: text, never HTML; secrets are covered.
 
 import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts'
 import { isSecret, plain, pretty, shownJson, textOf } from '../words/json.ts'
@@ -7,10 +7,10 @@ import { bytes } from '../words/number.ts'
 /** Larger values are linked, not drawn. */
 const MOST = 65_536
 
-/** Bytes of a value that are kept behind its start. */
+/** Bytes of a value after its start. */
 const BEHIND = 4_096
 
-/** A value on one line; of a long one the beginning, which opens to all of it: in place, or where `href` leads. */
+/** A long value opens in place, or where `href` leads. */
 export function Value({ value, href }: { value: Encoded; href?: string }) {
   const { text, length, isCut } = textOf(value)
   if (!isCut)

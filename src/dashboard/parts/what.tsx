@@ -1,4 +1,4 @@
-// The last event of a job, in a row of a list.
+// The last event of a job.
 
 import type { JobRow } from '../../engine/engine.ts'
 import { happened } from '../words/happened.ts'

@@ -20,7 +20,7 @@ export const spans: readonly Span[] = [
 
 const spanOf = (name: string | null): Span => spans.find((one) => one.name === name) ?? spans[0]!
 
-/** The stretch of time that is shown; `isNow`: around this moment, wherever that goes. */
+/** `isNow`: it moves with the clock. */
 export type Shown = { span: Span; from: number; to: number; isNow: boolean }
 
 const lengthOf = ({ before, after }: Span): number => before + after
@@ -42,7 +42,7 @@ export function movedBy({ span, from }: Shown, lengths: number): string {
 export type Mark = { at: number; kind: 'next' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
 export type Lane = { marks: Mark[]; band?: { from: number; to: number } }
 
-/** More slots than these are a band. */
+/** More slots are a band. */
 const DENSE = 48
 const PASSED = 48
 
@@ -65,7 +65,7 @@ function passedIn(schedule: Drawn, { from, to }: Shown): Mark[] {
     .map((at) => ({ at, kind }))
 }
 
-/** Slots to come within the stretch, one more than can be drawn by themselves. */
+/** One more than can be drawn by themselves. */
 function comingIn(schedule: Drawn, { from, to }: Shown): number[] {
   const { nextAt, paused } = schedule
   if (paused || nextAt === null || nextAt > to) return []
@@ -76,7 +76,6 @@ function comingIn(schedule: Drawn, { from, to }: Shown): number[] {
 
 const isWrong = new Set(['failed', 'lost'])
 
-/** Marks of a schedule: known runs, missed slots and next slots; a band if they are too many for dots. */
 export function laneOf(schedule: Drawn, shown: Shown, runs: readonly Ran[] = []): Lane {
   const { lastRun, moved } = schedule
   const { from, to } = shown
@@ -99,7 +98,6 @@ export function ticksOf({ from, to }: Pick<Shown, 'from' | 'to'>): number[] {
 
 const made = { each: 'run later one by one', one: 'one run for all', none: 'left out' } as const
 
-/** Missed slots and their handling. @example passedWords(schedule.missed) // '12 slots went by; one run for all' */
 export const passedWords = ({ count, more, made: how }: NonNullable<ScheduleView['missed']>): string =>
   `${more ? `more than ${count} slots` : many(count, 'slot')} went by; ${made[how]}`
 

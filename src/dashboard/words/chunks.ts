@@ -1,12 +1,12 @@
 // A page in chunks. A refresh sends only the changed chunks.
 
-/** A chunk begins at a part that changes by itself: a card, a row, an item of a list, a drawing. */
+/** A chunk begins at a part that changes by itself. */
 const STARTS = /(?=<(?:section|article|header|form|dl|li|tr|svg)\b)/
 
 /** Browsers and servers refuse long headers. */
 const MOST = 600
 
-/** HTML without the text of times, which changes with every look. */
+/** Times change with every look. */
 export const withoutTimes = (html: string): string => html.replace(/(<time[^>]*>)[^<]*/g, '$1')
 
 /** Below 2^48, so that each step of the hash is exact. */
@@ -21,11 +21,11 @@ function nameOf(chunk: string): string {
 
 export type Chunk = [name: string, html: string]
 
-/** A page as new chunks, and as positions of chunks that the browser has. */
+/** Positions are of chunks that the browser has. */
 export type Patch = (Chunk | number)[]
 
 /**
- * `names`: the names of the chunks that the browser has. Undefined for a page of too many chunks.
+ * Undefined for too many chunks.
  *
  * @example patchOf('<b>1<li>2<li>4', '1a 1b 1c') // [0, 1, ['1x2', '<li>4']]
  */
@@ -39,11 +39,9 @@ export function patchOf(html: string, names: string): Patch | undefined {
   })
 }
 
-/** @example patched([['a', '<li>1']], [0, ['b', '<li>2']]) // [['a', '<li>1'], ['b', '<li>2']] */
 export const patched = (known: readonly Chunk[], patch: Patch): Chunk[] =>
   patch.map((part) => (typeof part === 'number' ? known[part]! : part))
 
-/** The header of a request. */
 export const namesIn = (chunks: readonly Chunk[]): string => chunks.map(([name]) => name).join(' ')
 
 export const htmlOf = (chunks: readonly Chunk[]): string => chunks.map(([, html]) => html).join('')

@@ -1,4 +1,4 @@
-// Constraints in words, and as fields of a form.
+// Constraints in words and in forms.
 
 import { type Constraint, constraint } from '../../core/constraint.ts'
 import { check } from '../../core/issues.ts'
@@ -10,11 +10,6 @@ export const fields = ['queue', 'class', 'args', 'groupBy', 'concurrency', 'limi
 
 export type Typed = Partial<Record<(typeof fields)[number], string>>
 
-/**
- * The body of a call from the fields of a form. Empty fields are omitted.
- *
- * @example bodyOf({ class: 'order', concurrency: '4' }) // { match: { class: 'order' }, concurrency: 4 }
- */
 export function bodyOf({ queue, class: name, args, groupBy, concurrency, limit, period }: Typed): object {
   return {
     match: {
@@ -30,7 +25,6 @@ export function bodyOf({ queue, class: name, args, groupBy, concurrency, limit, 
 
 export const constraintOf = (typed: Typed): Constraint => check(constraint, bodyOf(typed))
 
-/** A constraint as the fields of the form that makes it so. @example fieldsOf({ match: { queue: 'media' } }) // { queue: 'media' } */
 export function fieldsOf({ match, groupBy, concurrency, rate }: Constraint): Typed {
   return {
     ...(match.queue ? { queue: match.queue } : {}),
@@ -50,7 +44,6 @@ function conditionOf(path: string, condition: unknown): string {
     .join(', ')}`
 }
 
-/** Which jobs it is about. @example matchesOf({ match: { class: 'crawl/*' }, groupBy: 'host' }) // 'class crawl/*, by args.host' */
 export function matchesOf({ match: { queue, class: name, args }, groupBy }: Constraint): string {
   const about = [
     ...(queue ? [`queue ${queue}`] : []),
@@ -60,7 +53,6 @@ export function matchesOf({ match: { queue, class: name, args }, groupBy }: Cons
   return `${about.join(', ') || 'all jobs'}${groupBy ? `, by args.${groupBy}` : ''}`
 }
 
-/** @example boundOf({ match: {}, concurrency: 4 }) // '4 at once' */
 export function boundOf({ concurrency, rate }: Constraint): string {
   const bounds = [
     ...(concurrency === undefined ? [] : [`${count(concurrency)} at once`]),

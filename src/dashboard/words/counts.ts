@@ -1,4 +1,4 @@
-// Number of jobs by status.
+// Jobs by status.
 
 import type { Status } from '../../core/job.ts'
 import type { QueueView } from '../../engine/engine.ts'

@@ -1,10 +1,10 @@
-// Cron patterns in words, and words as cron patterns.
+// Cron patterns in words, and back.
 
 import cronstrue from 'cronstrue'
 import { SidejobError } from '../../core/errors.ts'
 import { type ParsedRepeat, parseRepeat } from '../../core/repeat.ts'
 
-/** Returns nothing for an invalid pattern. @example cronWords('30 2 * * *') // 'At 02:30' */
+/** Nothing for an invalid pattern. */
 export function cronWords(pattern: string): string | undefined {
   try {
     return cronstrue.toString(pattern, { use24HourTimeFormat: true, verbose: false })
@@ -22,9 +22,8 @@ const most: Readonly<Record<string, number>> = { minute: 60, hour: 24 }
 const hourOf = (hour: number, half?: string): number => (half ? (hour % 12) + (/p/i.test(half) ? 12 : 0) : hour)
 
 /**
- * The pattern that the words mean. Any other text stays as it is.
+ * Other text stays as it is.
  *
- * @example cronOf('every day at 3') // '0 3 * * *'
  * @example cronOf('every monday at 9:30 pm') // '30 21 * * MON'
  */
 export function cronOf(text: string): string {
@@ -43,7 +42,6 @@ export function cronOf(text: string): string {
   return `${Number(minute ?? 0)} ${hourOf(Number(hour ?? 0), half)} * * ${days}`
 }
 
-/** The rule that the fields When and Zone of a form describe. Errors name the field. */
 export function ruleIn(when: string, tz?: string): ParsedRepeat {
   try {
     return parseRepeat({ cron: cronOf(when), ...(tz ? { tz } : {}) })

@@ -1,4 +1,4 @@
-// Sentences of the doctor, for the page and its script.
+// Sentences of the doctor.
 
 import { count, many } from './number.ts'
 

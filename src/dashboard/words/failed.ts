@@ -1,4 +1,4 @@
-// The number of failed jobs without muted kinds, as far as the kinds are known.
+// Failed jobs without muted kinds, as far as these are known.
 
 import { count } from './number.ts'
 
@@ -21,12 +21,7 @@ function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | unde
   return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 
-/**
- * The number next to Jobs, if any. It is red only for failures of kinds that are known not to be muted.
- * `seen`: absent before the first look at the kinds.
- *
- * @example failedSign({ failed: 9, hasMutes: true, now }, { at: now, looked: 9, silent: 7, isAll: true })?.n // 2
- */
+/** Red only for kinds that are known not to be muted. `seen`: absent before the first look at the kinds. */
 export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): FailedSign | undefined {
   if (!hasMutes) return red(failed, `${count(failed)} failed`)
   if (!seen || seen.looked === 0 || now - seen.at > KNOWN)

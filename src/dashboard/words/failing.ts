@@ -1,4 +1,4 @@
-// Classes that fail: failures of the last 15 minutes by class, and an upper bound of the jobs that completed in that time.
+// Classes of which many jobs failed in the last 15 minutes.
 
 import type { Point } from '../../core/series.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
@@ -14,7 +14,7 @@ export const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01, all: 5 }
 export type FailingClass = {
   class: string
   failed: number
-  /** At most this many jobs of the class completed in the same time. */
+  /** An upper bound, of the same time. */
   completed: number
   firstAt: number
   kinds: { kind: ErrorKind; n: number }[]
@@ -22,7 +22,7 @@ export type FailingClass = {
 
 type Known = {
   now: number
-  /** Kinds of errors that are not muted, with the minutes of each. */
+  /** Without muted kinds, with the minutes of each. */
   kinds: readonly ErrorKind[]
   classes?: readonly ClassRow[]
   points: Readonly<Record<string, readonly Point[]>>
@@ -31,14 +31,14 @@ type Known = {
 export const recentOf = ({ minutes = [] }: ErrorKind, now: number): number =>
   minutes.filter(({ at }) => at > now - FAILURES.span).reduce((sum, { count }) => sum + count, 0)
 
-/** Jobs of a class that completed in the hours which the last 15 minutes touch; infinite if that is not known. */
+/** Infinite if that is not known. */
 function completedByHours(rows: readonly ClassRow[] | undefined, now: number): number {
   if (!rows || rows.length === 0 || rows.some(({ hours }) => !hours)) return Number.POSITIVE_INFINITY
   const from = Math.floor((now - FAILURES.span) / HOUR) * HOUR
   return rows.flatMap(({ hours }) => hours!).reduce((sum, { at, completed }) => sum + (at >= from ? completed : 0), 0)
 }
 
-/** Jobs of any class that completed in the queues in the last 15 minutes; infinite if a queue is not known. */
+/** Infinite if a queue is not known. */
 function completedInQueues(queues: ReadonlySet<string>, { points, now }: Known): number {
   let sum = 0
   for (const name of queues) {
@@ -67,11 +67,7 @@ function failuresOf(name: string, own: readonly ErrorKind[], known: Known): Fail
   }
 }
 
-/**
- * Classes of which too many jobs failed in the last 15 minutes, the one with most failures first.
- *
- * @example failingClasses({ now, kinds, classes, points })[0]?.class // 'charge_card'
- */
+/** Most failures first. */
 export function failingClasses(known: Known): FailingClass[] {
   const byClass = Map.groupBy(known.kinds, (kind) => kind.class)
   return [...byClass]

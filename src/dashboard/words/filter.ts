@@ -1,4 +1,4 @@
-// The filter of Jobs: tokens that are the query string.
+// The filter of Jobs: tokens of the query string.
 
 import { ended, isId, type Status, statuses } from '../../core/job.ts'
 import type { JobFilter } from '../../engine/engine.ts'
@@ -13,7 +13,7 @@ export const DEPLOY = 'deploy'
 
 export type FilterName = (typeof filters)[number]
 
-/** Filters with a name of the user behind a dot. */
+/** With a name of the user behind a dot. */
 const maps = ['args', 'labels'] as const
 type InMap = `${(typeof maps)[number]}.${string}`
 
@@ -42,7 +42,7 @@ function mapsOf(query: URLSearchParams): { [Map in (typeof maps)[number]]?: Reco
 
 export type Moments = { now: number; deployedAt?: number }
 
-/** A moment as filters write it: `6h` ago, `deploy`, or the moment itself. */
+/** `6h` ago, `deploy`, or the moment itself. */
 export function momentOf(text: string, { now, deployedAt }: Moments): number | undefined {
   if (text === DEPLOY) return deployedAt
   const ago = lengthOf(text)
@@ -75,10 +75,10 @@ const readers: Record<FilterName, (text: string, moments: Moments) => unknown> =
   text: (text) => text.slice(0, 200),
 }
 
-/** Filters that force the order by id. */
+/** They force the order by id. */
 const unsorted: readonly FilterName[] = ['parent', 'alias', 'error', 'text']
 
-/** A list can be sorted by end only if all its jobs have ended. */
+/** Only ended jobs can be sorted by end. */
 export function canSort(query: URLSearchParams): boolean {
   const found = (query.get('status') ?? '').split(',').filter(isStatus)
   const isPlain = !unsorted.some((name) => query.get(name)) && !tokensOf(query).some(({ name }) => isInMap(name))
@@ -90,11 +90,10 @@ export const isSorted = (query: URLSearchParams): boolean =>
 
 export type Stretch = { from: number; to: number }
 
-/** A stretch of time as it is written in the address. @example stretchText({ from: 0, to: 60_000 }) // '1970-01-01T00:00Z/1970-01-01T00:01Z' */
 export const stretchText = ({ from, to }: Stretch): string =>
   [from, to].map((at) => new Date(at).toISOString().replace(':00.000Z', 'Z')).join('/')
 
-/** `ended=2026-11-22T03:02Z/2026-11-22T03:06Z`, or `ended=6h` up to now: when the jobs have ended. */
+/** `ended=2026-11-22T03:02Z/2026-11-22T03:06Z`, or `ended=6h` up to now. */
 export function stretchIn(query: URLSearchParams, now: number): Stretch | undefined {
   const ago = lengthOf(query.get('ended') ?? '')
   if (ago !== undefined) return { from: now - ago, to: Infinity }
@@ -108,7 +107,7 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   )
   const sort = isSorted(query) ? 'ended' : undefined
   const stretch = stretchIn(query, moments.now)
-  // A list by ends starts below the end of the stretch, if that is over.
+  // A list by ends starts below the end of the stretch.
   const below = sort && stretch && stretch.to !== Infinity ? `${stretch.to}.0.0` : undefined
   const cursor = query.get('cursor') || below
   const fits = cursor?.includes('.') === (sort !== undefined)
@@ -116,11 +115,7 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   return { ...Object.fromEntries(all.filter(([, value]) => value !== undefined)), ...mapsOf(query) }
 }
 
-/**
- * Typed text as members of a query: `queue:media`, a status, `#17`; other words are a class.
- *
- * @example typed('failed queue:media') // { status: 'failed', queue: 'media' }
- */
+/** @example typed('failed queue:media') // { status: 'failed', queue: 'media' } */
 export function typed(text: string): Partial<Record<Token['name'] | 'job', string>> {
   const found: Partial<Record<Token['name'] | 'job', string>> = {}
   for (const word of text.trim().split(/\s+/).filter(Boolean)) {

@@ -6,7 +6,7 @@ import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
 import { count, many } from './number.ts'
 import { about, span } from './time.ts'
 
-/** A wire whose oldest value has waited for longer backs up. */
+/** Milliseconds. A wire with an older value backs up. */
 const LONG = 60_000
 
 export type WireKind = 'idle' | 'hot' | 'back'
@@ -15,14 +15,13 @@ export type LimitRoom = { running: number; concurrency: number | null }
 
 type Waiting = Pick<WireView, 'to' | 'size' | 'behind' | 'oldestAt' | 'rate'>
 
-/** Values at an output of the flow do not back up, because no node reads them. */
+/** No node reads an output of the flow, so its values do not back up. */
 export function kindOf({ to, size, behind, oldestAt, rate }: Waiting, now: number): WireKind {
   const waits = size + behind
   if (waits > 0 && to.node !== null && oldestAt !== null && now - oldestAt > LONG) return 'back'
   return rate > 0 ? 'hot' : 'idle'
 }
 
-/** @example labelOf(wire, now) // '1,318 · 6 min' */
 export function labelOf(wire: Waiting, now: number): string {
   const waits = wire.size + wire.behind
   if (kindOf(wire, now) === 'back') return `${count(waits)} · ${about(now - wire.oldestAt!)}`
@@ -72,22 +71,20 @@ export const needsLook = ({ status, limit }: FlowNodeView): boolean => status ==
 export const sumOf = ({ nodes, active, values, wires }: FlowRow): string =>
   `${active === 0 ? 'Idle' : `${count(active)} of ${many(nodes, 'node')} busy`}; ${many(values, 'value')} on ${many(wires, 'wire')}`
 
-/** Values by which a wire grows in a minute, over the last whole minutes. */
+/** Values per minute, over the last whole minutes. */
 export const growthOf = ({ in: came, out }: Pick<WireView, 'in' | 'out'>): number => {
   const last = (list: readonly number[]) => list.at(-2) ?? 0
   return last(came) - last(out)
 }
 
-/** Time to read the waiting values at the current rate; nothing without reads. */
+/** Nothing without reads. */
 export function drainTime({ size, out }: Pick<WireView, 'size' | 'out'>): string | undefined {
   const pace = Math.max(out.at(-2) ?? 0, out.at(-1) ?? 0)
   return size > 0 && pace > 0 ? about(Math.ceil(size / pace) * 60_000) : undefined
 }
 
 export type Jam = {
-  /** The wire with the most waiting values. */
   wire: WireView
-  /** The node that keeps them waiting. */
   cause: FlowNodeView
   nodes: string[]
   wires: string[]
@@ -116,7 +113,7 @@ function causeOf(wire: WireView, nodes: readonly FlowNodeView[], wires: readonly
   return { cause: passed.at(-1), passed, lit }
 }
 
-/** The thickest path of waiting values, and its cause; undefined while no wire backs up. */
+/** Undefined while no wire backs up. */
 export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[], now: number): Jam | undefined {
   const wire = thickest(wires.filter((one) => kindOf(one, now) === 'back'))
   if (!wire) return undefined
@@ -133,7 +130,6 @@ export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[]
   return { wire, cause, nodes: [...names], wires: lit.map(({ id }) => id) }
 }
 
-/** @example jamSaid(jam, facts) // '1,318 values wait at enrich.image>images.url for up to 6 min. Cause: images (limit full, 1 of 1).' */
 export function jamSaid({ wire, cause }: Jam, facts: Facts): string {
   const waits = sumOnWire(wire)
   const long = about(facts.now - wire.oldestAt!)

@@ -1,4 +1,4 @@
-// Reads forms strictly, with clear errors.
+// Reads forms strictly.
 
 import { SidejobError } from '../../core/errors.ts'
 import type { Labels } from '../../core/labels.ts'
@@ -21,7 +21,7 @@ export const linesIn = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean)
 
-/** JSON stays text, so that no digit of a number is lost. */
+/** Text, so that no digit of a number is lost. */
 export function jsonText(text: string, name: string): string {
   try {
     JSON.parse(text)
@@ -41,14 +41,14 @@ export function numberIn(text: string, name: string): number {
   throw new SidejobError('BAD_REQUEST', `${name}: expected a number, got "${text.slice(0, 60)}"`, { path: [name] })
 }
 
-/** Members of an object as JSON texts, put together without opening them. */
+/** Does not parse the members. */
 export const objectOf = (members: Record<string, string | undefined>): string =>
   `{${Object.entries(members)
     .filter(([, json]) => json !== undefined)
     .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
     .join(',')}}`
 
-/** Errors inside a JSON field name the field, because a member may have the name of another field. */
+/** A member may have the name of another field. */
 export async function naming<T>(fields: readonly string[], asked: Promise<T>): Promise<T> {
   try {
     return await asked
@@ -59,7 +59,7 @@ export async function naming<T>(fields: readonly string[], asked: Promise<T>): P
   }
 }
 
-/** Lines of `customer=7` as labels. */
+/** Lines of `customer=7`. */
 export function labelsIn(text: string): Labels {
   const pairs = linesIn(text).map((line) => {
     const [, name, value] = /^([^=]+)=(.+)$/.exec(line) ?? []

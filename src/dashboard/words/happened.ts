@@ -1,4 +1,4 @@
-// One line about a job: its error, its run, or why it does not run.
+// One line about a job.
 
 import { ended } from '../../core/job.ts'
 import type { JobRow, Reason } from '../../engine/engine.ts'
@@ -11,17 +11,12 @@ export type Happened = { text: string; at?: { of: 'since' | 'until'; moment: num
 
 type Row = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
 
-/** Before the reason that a record tells comes a paused queue, which is not in it. */
+/** A paused queue comes first; the record does not know it. */
 const firstOf = ({ reason, queue }: Row, paused: ReadonlySet<string>): Reason | null =>
   reason !== null && (reason.code === 'QUEUED' || reason.code === 'PULL') && paused.has(queue)
     ? { code: 'PAUSED', message: `queue ${queue} is paused`, data: { queue }, since: reason.since }
     : reason
 
-/**
- * The first reason of a row in words, or its error. `paused`: queues that are known to be paused.
- *
- * @example happened(row, new Set()) // { text: 'It tries again', at: { of: 'until', moment }, after: 'no answer' }
- */
 export function happened(row: Row, paused: ReadonlySet<string> = new Set()): Happened {
   const { status, progress, ranAt } = row
   const message = row.message === null ? undefined : plain(row.message)

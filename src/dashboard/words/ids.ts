@@ -1,4 +1,4 @@
-// Ids of jobs in a form: runs of neighbours as a range, so that 10,000 of them are a short text.
+// Ids of jobs in a form; ranges keep 10,000 of them short.
 
 /** @example idsText([9, 8, 7, 3]) // '9-7,3' */
 export function idsText(ids: readonly number[]): string {
@@ -11,7 +11,6 @@ export function idsText(ids: readonly number[]): string {
   return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(',')
 }
 
-/** @example idsIn('9-7,3') // [9, 8, 7, 3] */
 export function idsIn(text: string, most = 20_000): number[] {
   const ids: number[] = []
   for (const part of text.split(',')) {

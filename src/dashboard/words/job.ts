@@ -1,4 +1,4 @@
-// Errors and progress of a job, as plain text.
+// Errors and progress as plain text.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { plain } from './json.ts'

@@ -1,4 +1,4 @@
-// JSON as it came, in pieces that can be coloured: nothing is parsed, so 20-digit numbers keep their digits.
+// JSON in pieces that can be coloured: not parsed, so 20-digit numbers keep their digits.
 
 import { type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { bytes } from './number.ts'
@@ -33,7 +33,7 @@ export const plain = (text: string): string =>
 const covered =
   /("[^"]*(?:password|passwd|secret|token|authorization|api_?key)[^"]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*)/gi
 
-/** The text of a value, cut, with members covered that are called like a secret; and how long it is in whole. */
+/** Covers members that are called like a secret. */
 export function textOf(value: Encoded, most = 200): { text: string; length: number; isCut: boolean } {
   const whole = shownJson(value)
   const text = whole.slice(0, most).replace(covered, '$1"•••"')
@@ -42,10 +42,7 @@ export function textOf(value: Encoded, most = 200): { text: string; length: numb
 
 type Line = { indent: number; pieces: Piece[] }
 
-/**
- * The lines of a JSON text, a member or an element each; empty lists and objects on one line. `isSecret` marks values of members
- * that are called like a secret.
- */
+/** `isSecret`: values of members that are called like a secret. */
 export function pretty(json: string): Piece[] {
   const tokens = json.match(token) ?? []
   const lines: Line[] = [{ indent: 0, pieces: [] }]

@@ -12,10 +12,9 @@ export const isFull = ({
 }: Pick<LimitView, 'concurrency' | 'running' | 'waiting'>): boolean =>
   concurrency !== null && running >= concurrency && waiting > 0
 
-/** @example wayToLimit('group:shop') // '/groups/shop' */
 export const wayToLimit = (key: string): string => pageOf({ kind: 'limit', who: key })
 
-/** Four colours and grey, given in the order of the groups' shares. */
+/** In the order of the groups' shares. */
 export const colours = ['g1', 'g2', 'g3', 'g4', 'g0'] as const
 
 export function coloursOf(groups: readonly (string | null)[]): Map<string | null, string> {
@@ -26,7 +25,6 @@ export function coloursOf(groups: readonly (string | null)[]): Map<string | null
   return new Map<string | null, string>([...order.map((group) => [group, 'g0'] as const), ...named, [null, 'g0']])
 }
 
-/** Its bounds, and its owner. @example kindOfLimit(limit) // 'max 24 running, of the class' */
 export function kindOfLimit({ key, concurrency, rate, paused }: LimitView): string {
   const most = [
     ...(concurrency === null ? [] : [`max ${count(concurrency)} running`]),

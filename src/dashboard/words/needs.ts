@@ -1,4 +1,4 @@
-// Rules that find problems. Each returns sentences.
+// Rules that find problems.
 
 import type { Point } from '../../core/series.ts'
 import type {
@@ -26,18 +26,17 @@ export type Known = {
   classes?: Awaited<ReturnType<Engine['stats']['classes']>>['classes']
   unclaimed?: ReadonlyMap<string, readonly string[]>
   givenUp: readonly CallbackView[]
-  /** Older callbacks that were given up are not among them. */
   moreGivenUp?: boolean
   schedules: readonly ScheduleRow[]
   bells?: Stats['bells']
   restored?: Health['restored']
   examined?: Health['examined']
-  /** When a tick came last; null: never. A tenant has none of its own. */
+  /** null: never. A tenant has no ticks. */
   tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
   kinds?: readonly ErrorKind[]
   muted?: readonly ErrorKind[]
-  /** Some are muted, and which of what failed are of these is not known yet. */
+  /** Some are muted; how many is not known yet. */
   isUntold?: boolean
 }
 
@@ -51,9 +50,9 @@ export type Need = {
   kind: 'failed' | 'suspended'
   icon: string
   name: string
-  /** Identifies the problem for as long as it lasts, if its name has changing numbers. */
+  /** Identifies a problem whose name has changing numbers. */
   subject?: string
-  /** The sentence around the name: `{}` is where it goes. */
+  /** `{}` is where the name goes. */
   text: string
   more?: string
   since?: number
@@ -82,14 +81,14 @@ const looks = {
 
 export type RuleName = keyof typeof looks
 
-/** `jobs`: the number of affected jobs orders the needs of one rule. */
+/** `jobs`: orders the needs of one rule. */
 function need(rule: RuleName, said: Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'>, jobs = 0): Need {
   const [weight, kind, icon] = looks[rule]
   return { rule, weight: weight + Math.min(9, jobs / 1_000), kind, icon, ...said }
 }
 
 const MINUTE = 60_000
-/** A job that is ready should not wait for longer. */
+/** Milliseconds that a ready job may wait. */
 const OLDEST = MINUTE
 
 const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): number =>
@@ -97,7 +96,7 @@ const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): n
 
 const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
 
-/** Failures without muted kinds, scaled by the share that the last look saw. */
+/** Scaled by the share that the last look saw. */
 function withoutMuted({ kinds = [], muted = [], now }: Known, failed: number): number {
   const [told, silent] = [kinds, muted].map((of) => of.reduce((all, kind) => all + recentOf(kind, now), 0)) as [
     number,
@@ -264,7 +263,7 @@ export const fullLimits: Rule = ({ limits, now }) =>
         ),
     )
 
-/** Jobs that wait, also at a limit, but not for a time. */
+/** Also at a limit, but not for a time. */
 export const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
 
 export const pausedQueues: Rule = ({ queues, now }) =>
@@ -290,7 +289,7 @@ export const pausedQueues: Rule = ({ queues, now }) =>
         }),
     )
 
-/** Jobs of a queue of lanes that only a pull worker can take, because their class is a pull class. */
+/** Only a pull worker can take them. */
 function unclaimedOf({ name, oldestReady, counts }: QueueView, classes: readonly string[], now: number): Need {
   return need('unclaimed', {
     name: classes.join(', '),
@@ -343,7 +342,7 @@ export const silentBells: Rule = ({ bells }) =>
       ]
     : []
 
-/** Ticks come once a minute, and each second one is written down. */
+/** Ticks come once a minute; each second one is recorded. */
 const TICK = 3 * MINUTE
 
 export const isTickMissing = (tickAt: number | null, now: number): boolean => tickAt === null || now - tickAt > TICK
@@ -392,7 +391,6 @@ export const openBreakers: Rule = ({ breakers }) =>
       }),
   )
 
-/** @example foundWords({ job: 2, queue: 1 }) // '2 jobs, 1 queue' */
 export const foundWords = (faults: NonNullable<Health['examined']>['faults']): string =>
   Object.entries(faults)
     .map(([kind, n]) => many(n, kind, kind === 'alias' ? 'aliases' : `${kind}s`))

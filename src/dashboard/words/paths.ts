@@ -9,7 +9,6 @@ export const channelPath = (channel: string): string => `/channels?at=${at(chann
 export const limitPath = (key: string): string => `/limits?open=${at(key)}`
 export const workerPath = (queue: string, name: string): string => `/workers/${at(queue)}/${at(name)}`
 
-/** The query of a list of jobs of a class. */
 export const ofClass = (queue: string, name: string): string => `queue=${at(queue)}&class=${at(name)}`
 
 export const nodePath = (flow: number, node: string): string => `/flows/${flow}?node=${at(node)}`

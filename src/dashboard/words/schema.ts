@@ -1,6 +1,6 @@
-// JSON Schemas in words and as fields: what a port, or args, expect.
+// JSON Schemas in words and as fields.
 
-/** As much of JSON Schema as forms know; anything else is a JSON box. */
+/** Anything else is a JSON box. */
 export type Schema = {
   type?: string | string[]
   enum?: unknown[]
@@ -17,7 +17,7 @@ export type Schema = {
 
 export type Kind = 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'object' | 'json'
 
-/** Objects with more members, and objects inside objects inside objects, are written as JSON. */
+/** Larger and deeper objects are written as JSON. */
 const MOST_MEMBERS = 24
 const DEEPEST = 2
 
@@ -53,10 +53,9 @@ function inWords(schema: Schema, depth: number): string {
   return 'any'
 }
 
-/** @example wordsOf({ type: 'array', items: { type: 'integer' } }) // 'list of whole number' */
 export const wordsOf = (schema: Schema | undefined): string => (schema ? inWords(schema, 0) : 'any')
 
-/** Choices that JSON can represent without losing digits. */
+/** JSON must not lose digits. */
 const isPlain = (choice: unknown): boolean =>
   typeof choice === 'number' ? Math.abs(choice) <= Number.MAX_SAFE_INTEGER : typeof choice !== 'object' || !choice
 
@@ -86,7 +85,6 @@ const samples: Record<Kind, string> = {
   json: 'null',
 }
 
-/** A value to begin with, as JSON. @example sampleOf({ type: 'integer' }) // '0' */
 export function sampleOf(schema: Schema | undefined): string {
   if (schema?.enum) return JSON.stringify(schema.enum[0])
   if (schema?.type === 'array') return '[]'

@@ -1,4 +1,4 @@
-// Series as charts need them: every moment has a point, and many are put together to few.
+// Series for charts: every moment has a point, and many are put together.
 
 import { counted, keptSteps, type Point } from '../../core/series.ts'
 import type { DeployMark } from './deploy.ts'
@@ -16,7 +16,7 @@ const added = (a: Point, b: Point): Point => ({
   longestWait: Math.max(a.longestWait, b.longestWait),
 })
 
-/** `to`: its end, if that is not now. */
+/** Absent: now. */
 export type Range = {
   name: string
   text: string
@@ -50,7 +50,6 @@ function stretchOf(query: URLSearchParams, now: number): Range | undefined {
   return { name: '', text: many(columns, step), span: columns * unit, step, columns, to: end }
 }
 
-/** @example rangeIn(new URLSearchParams('range=1h'), now).name // '1h' */
 export const rangeIn = (query: URLSearchParams, now: number): Range =>
   stretchOf(query, now) ?? rangeOf(query.get('range'))
 
@@ -62,10 +61,9 @@ export const endOf = ({ step, to }: Range, now: number): number => {
 export const deploysIn = (deploys: readonly DeployMark[], range: Range, now: number): DeployMark[] =>
   deploys.filter(({ at }) => at > endOf(range, now) - range.span && at <= endOf(range, now))
 
-/** @example perOf(rangeOf('4h')) // 4 */
+/** Minutes or hours of a column. */
 export const perOf = ({ span, columns, step }: Range): number => span / columns / (step === 'minute' ? MINUTE : HOUR)
 
-/** One point for each column of a range, also where nothing happened. */
 export function columnsOf(points: readonly Point[], range: Range, now: number): Point[] {
   const { span, columns } = range
   const width = span / columns
@@ -78,7 +76,7 @@ export function columnsOf(points: readonly Point[], range: Range, now: number): 
   return out
 }
 
-/** The upper end of an axis: the next of 1, 2, 5 times a power of ten. @example niceTop(1_130) // 1_200 */
+/** The next of 1, 2, 5 times a power of ten. */
 export function niceTop(most: number): number {
   if (most <= 4) return 4
   const unit = 10 ** Math.floor(Math.log10(most))

@@ -7,11 +7,6 @@ export type StackPart = { isForeign: boolean; lines: string[] }
 
 const MOST = 200
 
-/**
- * The lines of a stack without the message at its head, in parts.
- *
- * @example stackParts('Error: no\n    at pay (/app/pay.ts:1:2)\n    at run (node:vm:3:4)') // two parts of a line each
- */
 export function stackParts(stack: string): StackPart[] {
   const lines = stack.split('\n', MOST)
   const first = lines.findIndex((line) => /^\s*at /.test(line))

@@ -3,7 +3,7 @@
 import type { Status } from '../../core/job.ts'
 import { plain } from './json.ts'
 
-/** Made plain, and cut in the middle, so that both ends can be read. @example cut('a-very-long-name-of-a-queue', 12) // 'a-ver…-queue' */
+/** Cut in the middle, so that both ends can be read. */
 export const cut = (text: string, most = 40): string => {
   const letters = [...plain(text)]
   if (letters.length <= most) return letters.join('')
@@ -23,6 +23,5 @@ export const statusOrder: readonly Status[] = [
   'terminated',
 ]
 
-/** A list in words. @example listed(['a', 'b', 'c']) // 'a, b and c' */
 export const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`

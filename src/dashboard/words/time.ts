@@ -1,10 +1,10 @@
-// Moments and durations as people read them.
+// Moments and durations in words.
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const
 
 const two = (n: number): string => String(n).padStart(2, '0')
 
-/** Two units at most. @example span(372_000) // '6 m 12 s' */
+/** Two units at most. */
 export const span = (given: number): string => {
   const ms = Math.max(0, given)
   if (ms < SECOND) return `${Math.round(ms)} ms`
@@ -15,7 +15,6 @@ export const span = (given: number): string => {
   return `${Math.floor(ms / DAY)} d ${Math.floor(ms / HOUR) % 24} h`
 }
 
-/** @example about(372_000) // '6 min' */
 export const about = (ms: number): string => {
   if (ms < SECOND) return `${Math.round(Math.max(0, ms))} ms`
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`
@@ -24,7 +23,7 @@ export const about = (ms: number): string => {
   return `${Math.floor(ms / DAY)} d`
 }
 
-/** With nothing left out, as forms and the API take it. @example exactly(300_000) // '5m' */
+/** With nothing left out, as the API takes it. */
 export function exactly(ms: number): string {
   const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
   return `${ms / length}${unit}`
@@ -51,34 +50,29 @@ function parts(at: number, zone: string): Record<string, string> {
   return Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]))
 }
 
-/** @example clock(at, 'UTC') // '03:02:31' */
 export const clock = (at: number, zone: string): string => {
   const { hour, minute, second } = parts(at, zone)
   return `${hour}:${minute}:${second}`
 }
 
-/** @example hourOf(at, 'UTC') // '03:02' */
 export const hourOf = (at: number, zone: string): string => clock(at, zone).slice(0, 5)
 
-/** @example dayOf(at, 'UTC') // '12 Nov' */
 export const dayOf = (at: number, zone: string): string => {
   const { day, month } = parts(at, zone)
   return `${day} ${month}`
 }
 
-/** @example longDay(at, 'UTC') // 'Sun 22 Nov 2026' */
 export const longDay = (at: number, zone: string): string => {
   const { weekday, day, month, year } = parts(at, zone)
   return `${weekday} ${day} ${month} ${year}`
 }
 
-/** With everything, for hovers and copies. @example moment(at, 'UTC') // '12 Nov 2026, 09:14:03.218 UTC' */
 export const moment = (at: number, zone: string): string => {
   const { day, month, year } = parts(at, zone)
   return `${day} ${month} ${year}, ${clock(at, zone)}.${String(at % 1000).padStart(3, '0')} ${zone}`
 }
 
-/** Relative up to a day, then the date and the time. @example ago(now - 4_000, now, 'UTC') // '4 s ago' */
+/** Relative up to a day, then the date and the time. */
 export const ago = (at: number, now: number, zone: string): string => {
   const ms = now - at
   if (Math.abs(ms) >= DAY) return `${dayOf(at, zone)}, ${hourOf(at, zone)}`
@@ -97,7 +91,6 @@ export const isZone = (name: string): boolean => {
 
 const lengths: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 
-/** A length of time as filters write it. @example lengthOf('6h') // 21_600_000 */
 export const lengthOf = (text: string): number | undefined => {
   const found = /^(\d{1,6})([smhd])$/.exec(text)
   return found ? Number(found[1]) * lengths[found[2]!]! : undefined

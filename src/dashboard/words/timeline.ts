@@ -1,4 +1,4 @@
-// The timeline of a job, on a scale that folds long waits.
+// The timeline of a job, which folds long waits.
 
 import type { PastRun } from '../../core/run.ts'
 import type { KeptStep } from '../../core/schemas.ts'
@@ -24,7 +24,7 @@ export type Row = {
   isOpen: boolean
 }
 
-/** A moment as a place from 0 to 100, and the waits that are drawn shorter than they were. */
+/** `place`: from 0 to 100. `breaks`: waits that are drawn shorter than they were. */
 export type Scale = {
   from: number
   to: number
@@ -71,7 +71,6 @@ function partsOf(from: number, to: number, busy: readonly (readonly [number, num
   return parts
 }
 
-/** A scale on which waits above ten median runs have one width; or, without folding, true time. */
 export function scaleOf(from: number, to: number, busy: readonly (readonly [number, number])[], folds: boolean): Scale {
   const parts = partsOf(from, Math.max(to, from + 1), busy, folds)
   const whole = parts.reduce((sum, { weight }) => sum + weight, 0) || 1
@@ -126,7 +125,6 @@ function stretchesOf(job: JobView, runs: readonly PastRun[], now: number): Stret
   return out
 }
 
-/** A child has no runs of its own here: it waited, then it ran or runs. */
 function childRow(name: string, child: JobView, now: number, share: number | undefined): Row {
   const { createdAt, ranAt, endedAt, status } = child
   const end = endOf(child, now)

@@ -1,4 +1,4 @@
-// Reads the fields of a value by its schema: a field for each member, a line for each item.
+// Reads the fields of a value by its schema.
 
 import { encodedToJson } from '../../core/codec/value.ts'
 import type { PortView } from '../../engine/engine.ts'
@@ -42,7 +42,7 @@ function objectIn(schema: Schema, field: string, typed: Typed): string | undefin
   return members.length === 0 ? undefined : objectOf(Object.fromEntries(members))
 }
 
-/** The value as JSON; nothing without input. The field for the whole value overrides the fields of its members. */
+/** The field for the whole value overrides the fields of its members. */
 export function valueIn(schema: Schema | undefined, field: string, typed: Typed): string | undefined {
   const { at, read = strictly, depth = 0 } = typed
   const whole = at(field) ?? ''
@@ -56,7 +56,7 @@ export function valueIn(schema: Schema | undefined, field: string, typed: Typed)
 
 const nothing: Partial<Record<Kind, string>> = { text: '""', list: '[]', object: '{}' }
 
-/** A value that has to be there: an empty field is an empty text, list or object. */
+/** An empty field is an empty text, list or object. */
 export const neededIn = (schema: Schema | undefined, field: string, typed: Typed): string =>
   valueIn(schema, field, typed) ?? nothing[kindOf(schema)] ?? (typed.read ?? strictly)('', shortOf(field), 'json')
 
@@ -65,11 +65,7 @@ export const typedFor = (port: Pick<PortView, 'schema'> | undefined, form: FormD
     at: (field) => form.get(field) as string | null,
   })
 
-/**
- * Text of a field for an existing value: strings without quotes, anything else as JSON.
- *
- * @example typedAs({ type: 'string' }, '"paid"') // 'paid'
- */
+/** Strings without quotes, anything else as JSON. */
 export function typedAs(schema: Schema | undefined, json: string): string {
   const kind = kindOf(schema)
   return (kind === 'text' || kind === 'choice') && json.startsWith('"') ? String(JSON.parse(json)) : json

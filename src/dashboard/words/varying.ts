@@ -1,12 +1,11 @@
-// The message of a kind of errors, with what varies in it told apart.
+// The message of a kind of errors, and what varies in it.
 
 const VARYING = /(#|<(?:url|text|id|time|path)>)/
 
 export type Piece = { text: string; varies: boolean }
 
 /**
- * The example of a kind in pieces: common text, and text of this failure. If the two do not match, the message is
- * one piece. A varying piece ends at the first place where its next common piece begins.
+ * If the two do not match, the message is one piece.
  *
  * @example varyingIn('card # declined', 'card 4242 declined') // 'card ', '4242' which varies, ' declined'
  */

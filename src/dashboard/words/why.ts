@@ -1,4 +1,4 @@
-// Why a job does not run, as a chain of cells: this job, the job that it waits for, the limit that this one waits at.
+// Why a job does not run, as a chain of cells.
 
 import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
@@ -177,7 +177,6 @@ const says: Record<ReasonCode, Say> = {
 
 const other: Say = ({ message }) => ({ text: stop(upper(message)) })
 
-/** @example reasonCell(reason, link, { now, zone: 'UTC' }).text // 'Limit stripe is full: 25 of 25.' */
 export function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
   const { job, class: name, status } = link
   const code = Object.hasOwn(says, reason.code) ? (reason.code as ReasonCode) : undefined
@@ -187,11 +186,7 @@ export function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
 
 const NONE: WhyLink = { job: 0, class: '', queue: '', status: 'queued', running: false, run: null, reasons: [] }
 
-/**
- * The headline of a reason as a row has it: without what follows from other records, and its moment apart, for that is counted on.
- *
- * @example lineOf(reason) // { text: 'It tries again', until: 1763866929000 }
- */
+/** The moment is apart, because a script counts on from it. */
 export function lineOf(reason: Reason): { text: string; until?: number } {
   if (isTimed(reason.code)) return { text: timed[reason.code], until: reason.until }
   return { text: reasonCell(reason, NONE, { now: 0, zone: 'UTC' }).text.replace(/\.$/, '') }
@@ -244,7 +239,6 @@ const atLimit = ({ id, class: name, status, waitingAt }: JobView, limits: Limits
   ],
 })
 
-/** Cells of a chain: the immediate cause first, then the causes behind it, as far as there is room. */
 export function cellsOf(why: Why, known: readonly JobView[], when: When, limits: Limits = []): Cell[] {
   const jobOf = (id: number) => known.find((job) => job.id === id)
   const chain = why.chain ?? []

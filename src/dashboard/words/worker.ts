@@ -1,4 +1,4 @@
-// A class as fields of a form, and fields as a class or as a patch. JSON stays text, so that no digit is lost.
+// A class as fields of a form, and back. JSON stays text, so that no digit is lost.
 
 import { CLOSED, each, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
@@ -50,7 +50,7 @@ const limitsText = (limits: WorkerDefinition['limits']): string =>
 const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value))
 const lengthText = (ms: number | undefined): string => (ms === undefined ? '' : exactly(ms))
 
-/** The first wait; of a list of waits all of them, with a comma behind a single one. */
+/** A single wait of a list has a comma behind it. */
 function backoffText({ base, delays }: { base?: number; delays?: number[] } = {}): string {
   if (!delays?.length) return lengthText(base)
   return `${delays.map(exactly).join(', ')}${delays.length === 1 ? ',' : ''}`
@@ -89,13 +89,13 @@ function portsIn(text: string, name: WorkerField): Tree {
 const membersOf = (port: Tree): Members =>
   mapValues(port, (value, name) => writeJson(name === 'default' || name === 'schema' ? raw(value as Encoded) : value))
 
-/** Changed members; null for removed ones. */
+/** null for removed members. */
 function differing(is: Members, was: Members): Members {
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => is[name] !== was[name])
   return Object.fromEntries(names.map((name) => [name, is[name] ?? 'null']))
 }
 
-/** Changed ports; null for removed ones. Other ports are omitted. */
+/** null for removed ports. */
 function portsPatch(name: 'in' | 'out', is: WorkerTexts, was: WorkerTexts): string {
   const [before, after] = [portsIn(was[name], name), portsIn(is[name], name)]
   const gone = Object.keys(before).filter((port) => !Object.hasOwn(after, port))
@@ -113,13 +113,13 @@ const waitsIn = (text: string): Members =>
     ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
     : { base: JSON.stringify(text) }
 
-/** A first wait takes the place of a list; a list stands before a first wait, which stays. */
+/** A first wait replaces a list; a list stands before a first wait, which stays. */
 function waitsPatch(text: string): string {
   const waits = text === '' ? {} : waitsIn(text)
   return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)
 }
 
-/** Members from fields, without ports and server. An empty field removes its member. */
+/** An empty field removes its member. */
 function saidBy(is: WorkerTexts, names: ReadonlySet<WorkerField>, waits: (text: string) => string): Members {
   const said = (name: WorkerField, json: (text: string) => string): string | undefined =>
     names.has(name) ? (is[name] === '' ? 'null' : json(is[name])) : undefined
@@ -162,7 +162,6 @@ export function workerPatchOf(is: WorkerTexts, was: WorkerTexts): string {
   })
 }
 
-/** @example unfitWords({ jobs: 2, looked: 100, more: true, values: […] }) // '2 of the newest 100 waiting jobs would not fit. #7, args: …' */
 export function unfitWords({ jobs, looked, more, values }: WorkerUnfit): string {
   if (looked === 0) return more ? 'None of the newest jobs waits for it.' : 'Nothing waits for it.'
   const all = `${more ? `the newest ${count(looked)}` : count(looked)} that wait`

@@ -1,4 +1,4 @@
-// Shows for a second which rows changed their status since the last refresh.
+// Marks rows whose status changed since the last refresh.
 
 const SHOWN = 1_000
 
@@ -13,7 +13,7 @@ function rowOf(row: HTMLElement): Row {
   return { parts, marks: parts[1] ? marks : marks.slice(0, 1) }
 }
 
-/** Rows by their first link. If several rows have the same link, the row with a status counts. */
+/** If several rows have the same link, the row with a status counts. */
 function rows(): Map<string, Row> {
   const found = new Map<string, Row>()
   for (const row of document.querySelectorAll<HTMLElement>('#main :is(tr, li, .sch)')) {
@@ -30,7 +30,6 @@ function groundOf({ marks }: Row, was: string): string {
   return (mark && getComputedStyle(mark).getPropertyValue('--b')) || 'var(--queued-bg)'
 }
 
-/** Remembers rows. The returned function marks changed rows. */
 export function watchRows(): () => void {
   const before = new Map([...rows()].map(([about, row]) => [about, namesOf(row)]))
   return () => {

@@ -1,13 +1,12 @@
-// Dialogs: opened, and removed when they close.
+// Dialogs, removed when they close.
 
 import { made } from './page.ts'
 
 type DialogOptions = {
   kind?: string
   label?: string
-  /** Gets the focus when the dialog closes. */
   from?: Element | null
-  /** True if a click outside closes it. */
+  /** A click outside closes it. */
   isLight?: boolean
 }
 

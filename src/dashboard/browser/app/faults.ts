@@ -1,4 +1,4 @@
-// Shows an error next to the field that it names, until the user types there.
+// Shows an error next to its field until the user types there.
 
 import { made } from './page.ts'
 
@@ -27,7 +27,7 @@ function fieldOf(form: HTMLFormElement, message: string, path?: readonly (string
     const meant = inputs.filter((input) => isMeant(input, step))
     if (meant[0]) return meant.sort((a, b) => fitOf(b, steps) - fitOf(a, steps))[0]
   }
-  // The message of a missing thing starts with its kind and name: `class nope is not registered`.
+  // As in `class nope is not registered`.
   return inputs.find(({ name, value }) => value && message.startsWith(`${name} ${value} `))
 }
 
@@ -40,7 +40,6 @@ function clear(input: Input): void {
 
 export const clearFaults = (form: HTMLFormElement): void => void [...form.elements].filter(isInput).forEach(clear)
 
-/** Shows a message next to the field that it names. Returns false if the form has no such field. */
 export function showFault(form: HTMLFormElement, message: string, path?: readonly (string | number)[]): boolean {
   const input = fieldOf(form, message, path)
   if (!input) return false

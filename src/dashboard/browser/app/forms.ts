@@ -1,4 +1,4 @@
-// Forms that change something: asked about in a dialog, sent once however often they are pressed, and answered in words.
+// Forms: confirmed in a dialog, sent once, answered in words.
 
 import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
@@ -43,7 +43,7 @@ function fill(dialog: HTMLDialogElement, html: string): void {
 
 function goOn(dialog: HTMLDialogElement): void {
   const form = dialog.querySelector<HTMLFormElement>('form[data-counting]')
-  // The form is free again once the answer that it waited for is shown.
+  // The form is free again once the answer is shown.
   if (form) setTimeout(() => dialog.open && form.requestSubmit())
 }
 
@@ -80,7 +80,6 @@ async function copySecret(box: HTMLElement): Promise<string> {
   }
 }
 
-/** Shows a secret once. It must be copied before it can be closed. */
 function showSecret(say: string, secret: string): void {
   ask(
     '<div class="ask"><h2></h2><pre></pre><div class="row end"><button class="btn primary copy" type="button">Copy</button><button class="btn" type="button" data-do="close" disabled>Close</button></div></div>',
@@ -113,7 +112,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   const dialog = form.closest('dialog')
   if (answer.confirm) {
     if (!dialog) return ask(answer.confirm, document.activeElement)
-    // Closed while the answer was awaited: the question is not asked again.
+    // Closed while the answer was awaited.
     if (!dialog.open) return
     fill(dialog, answer.confirm)
     focusIn(dialog)

@@ -1,4 +1,4 @@
-// A list that has more: older rows are appended. A list that is not full continues by itself for up to three seconds.
+// Appends older rows. A list that is not full continues by itself for up to three seconds.
 
 import { furtherText } from '../../words/further.ts'
 import { isElsewhere, onClick, pageAt, tell } from './page.ts'
@@ -10,7 +10,6 @@ type State = { for: string; next: string | null; rows: Element[]; attributes: DO
 let state: State | undefined
 let isRunning = false
 
-/** Selected rows and progress of a bulk job are no other list. */
 function listOf(): string {
   const url = new URL(location.href)
   for (const name of ['sel', 'bulk']) url.searchParams.delete(name)
@@ -31,7 +30,6 @@ function show(): void {
   const [word, bar, link] = [at.querySelector('.word'), at.querySelector('progress'), at.querySelector('a')]
   const rows = rowsIn(document).length + into.childElementCount
   const isOver = state.next === null
-  // The end of a complete search without a match stays visible.
   at.hidden = isOver && rows > 0
   if (word && isOver) word.textContent = 'No match'
   else if (word && where) word.textContent = furtherText(rows, where)

@@ -1,4 +1,4 @@
-// The keyboard: `g` and a letter for the pages, one letter for what the page has on its buttons, and a list of all of them.
+// The keyboard: pages, buttons, and a list of all keys.
 
 import { openDialog } from './dialog.ts'
 import { peek } from './list.ts'
@@ -26,7 +26,7 @@ function mark(): void {
   current()?.classList.add('cur')
 }
 
-/** Moves to another row: its link gets the focus, so that screen readers read it. */
+/** The link gets the focus, so that screen readers read it. */
 function move(by: number): void {
   const all = rows()
   const at = row ? all.indexOf(row) : -1
@@ -49,7 +49,7 @@ const open = (where: 'here' | 'beside'): void => {
   if (link) where === 'here' ? location.assign(link.href) : window.open(link.href, '_blank', 'noopener')
 }
 
-/** Its script is loaded when it is first opened. Until then, letters go into the search field of the page. */
+/** Until its script is loaded, letters go into the search field of the page. */
 async function openPalette(): Promise<void> {
   const field = document.querySelector<HTMLInputElement>('#find input')
   field?.focus()
@@ -129,7 +129,6 @@ function press(key: string): boolean {
   return found !== undefined
 }
 
-/** Enter and space press the button or link that has the focus. */
 const isPressing = (key: string, target: EventTarget | null): boolean =>
   target instanceof Element &&
   ((key === 'Enter' && target.closest('a, button, summary') !== null) ||

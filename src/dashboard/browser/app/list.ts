@@ -1,4 +1,4 @@
-// The list of jobs: holds back new rows, shows a job in a drawer, and links a job to its neighbours.
+// The list of jobs: holds back new rows, opens a drawer.
 
 import { openDialog } from './dialog.ts'
 import { base, made, onClick, parsed, tell } from './page.ts'
@@ -14,7 +14,6 @@ export function holdBack(fresh: Document): number {
   const known = new Set(rowsOf(document).map(({ id }) => id))
   const rows = rowsOf(fresh)
   const first = rows.findIndex(({ id }) => known.has(id))
-  // A list without a known row is another list.
   if (first <= 0) return 0
   for (const row of rows.slice(0, first)) row.remove()
   return first
@@ -61,7 +60,7 @@ function showNeighbours(): void {
 export async function peek(row: HTMLElement): Promise<void> {
   const href = row.querySelector<HTMLAnchorElement>('a')?.href
   if (!href) return
-  // An error is shown too, so its status does not matter.
+  // An error is shown too.
   const answer = await fetch(href, { headers: { accept: 'text/html' }, cache: 'no-store' })
   const page = parsed(await answer.text())
   const parts = page.querySelectorAll('#main .jobhead, #main .why, #main .ports, #main .empty')

@@ -1,9 +1,9 @@
-// Listens to the channels that a page names in `data-listen`. A message only causes a refresh, so a lost one is a delay.
+// Listens to channels. A message only causes a refresh, so a lost one is a delay.
 
 import { base, hear, tell } from './page.ts'
 import { isTailing } from './tail.ts'
 
-/** After this many milliseconds without input, the page stops listening. */
+/** Milliseconds without input until the page stops listening. */
 const LEFT = 15 * 60_000
 
 let source: EventSource | undefined

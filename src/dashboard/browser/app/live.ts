@@ -1,4 +1,4 @@
-// Refreshes the page: often with input, seldom without, never while it is hidden.
+// Refreshes the page, but not while it is hidden.
 
 import { type Chunk, htmlOf, namesIn, type Patch, patched } from '../../words/chunks.ts'
 import { many } from '../../words/number.ts'
@@ -8,16 +8,15 @@ import { take, takeParts } from './morph.ts'
 import { base, hear, made, onClick, parsed, readZone, tell } from './page.ts'
 
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
-/** Milliseconds between refreshes while the page listens, and the minimum between two. */
+/** Milliseconds between refreshes while listening, and the minimum between two. */
 const [HEARING, AT_MOST_EVERY] = [30_000, 1_000]
-/** A page that draws data by script is loaded whole after this many milliseconds. */
+/** Milliseconds after which a page drawn by script is loaded whole. */
 const WHOLE = 30_000
 const retries = [1_000, 2_000, 5_000, 10_000]
 
 type State = {
   every: number
   tag?: string
-  /** The last version of the page. */
   chunks: Chunk[]
   timer?: ReturnType<typeof setTimeout>
   failures: number
@@ -27,7 +26,6 @@ type State = {
   looked: number
   whole: number
   told?: string
-  /** When it has to be looked at again, because something was heard: also while a look is under way. */
   due?: number
 }
 
@@ -81,7 +79,6 @@ function plan(): void {
   state.timer = setTimeout(() => void look(), wait)
 }
 
-/** True while a refresh would disturb the user: an open dialog, a drag, a selection. */
 const isHeld = (): boolean =>
   document.querySelector('dialog[open], details.more[open]') !== null ||
   (document.activeElement instanceof HTMLElement &&
@@ -128,7 +125,7 @@ async function reasonOf(answer: Response): Promise<string> {
 
 const briefOf = (): string | undefined => document.querySelector<HTMLElement>('[data-brief]')?.dataset.brief
 
-/** A refresh as data: the script of the page draws `data`, the server drew `parts`. */
+/** The script of the page draws `data`; the server drew `parts`. */
 type Told = { as: string; now: number; data: unknown; parts: Record<string, string> }
 
 async function show(answer: Response, force: boolean, known: Chunk[]): Promise<void> {
@@ -218,7 +215,6 @@ export function startLive(): void {
   document.addEventListener('visibilitychange', () =>
     document.hidden ? clearTimeout(state.timer) : state.every > 0 && !state.isPaused && void look(),
   )
-  // To another place of the same page is no other page.
   addEventListener('popstate', () => pageOf() !== shown && location.reload())
   hear('look', () => void look(true))
   hear('go', (url) => void go(String(url)))

@@ -1,4 +1,4 @@
-// Theme, density and time zone: kept in cookies, so that the next page comes as it is liked.
+// Theme, density and time zone, in cookies.
 
 import { cookie, hear, onClick, readZone, tell } from './page.ts'
 
@@ -18,7 +18,6 @@ export const looks = {
     root.dataset.density = root.dataset.density === 'compact' ? 'comfortable' : 'compact'
     cookie('density', root.dataset.density)
   },
-  /** Cycles through UTC, the zone of the browser, and zones that the page names. */
   zone(): void {
     const named = document.querySelector<HTMLElement>('[data-zones]')?.dataset.zones?.split(' ') ?? []
     const zones = [...new Set(['UTC', own, ...named])]

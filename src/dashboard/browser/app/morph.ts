@@ -1,4 +1,4 @@
-// Changes a page in place. Keeps what the user opened, ticked or wrote, and what a script draws.
+// Changes a page in place; keeps input, and what scripts draw.
 
 import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'
@@ -9,13 +9,13 @@ import { updateTimes } from './times.ts'
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
 
-/** True for fields with focus or with unsent text. Buttons with focus do not count. */
+/** Buttons with focus do not count. */
 const isWritten = (node: Node): boolean =>
   isWriting(node) &&
   (node === document.activeElement ||
     ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
 
-/** Keeps what a script draws. It must not contain ids, because morphing moves elements with ids. */
+/** A drawing must not contain ids, because morphing moves elements with ids. */
 const keepsTime = (old: Node, fresh: Node): boolean =>
   !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
   !isWritten(old) &&
@@ -29,16 +29,16 @@ const callbacks = {
   beforeNodeRemoved: keepsSaid,
 }
 
-/** The browser draws and hears before what follows, so that no frame waits for all of it. */
+/** Lets the browser draw and handle input in between. */
 const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
 function swap(next: Document, id: string): void {
   const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
-  // Morphs its children, because scripts set attributes on it.
+  // Not the element: scripts set attributes on it.
   if (old && fresh) Idiomorph.morph(old, [...fresh.childNodes], { morphStyle: 'innerHTML', callbacks })
 }
 
-/** `whole`: the user asked for the page, so new rows are shown too. */
+/** `whole`: shows new rows too. */
 export async function take(html: string, whole = true): Promise<void> {
   const next = parsed(html)
   // Unchanged chunks have the times of an earlier version.

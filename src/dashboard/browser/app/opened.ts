@@ -1,4 +1,4 @@
-// An opened form gets the focus: one opened by a link to its page, by an anchor, or in a menu.
+// Focuses an opened form.
 
 const fields = 'input:not([type=hidden], [type=checkbox], [disabled]), textarea:not([disabled]), select:not([disabled])'
 
@@ -12,13 +12,13 @@ function focusIn(form: Element | null | undefined): void {
 function focusOpened(): void {
   const name = decodeURIComponent(location.hash.slice(1))
   const anchor = name ? document.getElementById(name) : null
-  // "Skip to content" leads to the page itself, not to its first field.
+  // "Skip to content" leads to the page, not to its first field.
   if (anchor?.matches('main')) return
   focusIn(anchor ?? document.querySelector('form[data-opened]'))
 }
 
 export function startOpened(): void {
-  // At the end of loading, browsers go to the anchor of the address and take the focus away.
+  // At the end of loading, browsers go to the anchor and take the focus away.
   if (document.readyState === 'complete') focusOpened()
   else addEventListener('load', () => setTimeout(focusOpened))
   addEventListener('hashchange', focusOpened)

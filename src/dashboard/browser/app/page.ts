@@ -22,7 +22,6 @@ export const readCookie = (name: string): string | undefined =>
 
 export const readZone = (): string => decodeURIComponent(readCookie('zone') ?? 'UTC')
 
-/** @example made('p', { className: 'err', role: 'alert' }, message) */
 export function made<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   members: Partial<HTMLElementTagNameMap[Tag]> = {},
@@ -35,24 +34,20 @@ export function made<Tag extends keyof HTMLElementTagNameMap>(
 
 export const parsed = (html: string): Document => new DOMParser().parseFromString(html, 'text/html')
 
-/** Loads a page of the dashboard. */
 export async function pageAt(url: string, signal?: AbortSignal): Promise<Document> {
   const answer = await fetch(url, { headers: { accept: 'text/html' }, cache: 'no-store', signal })
   if (!answer.ok) throw new Error(`the answer was ${answer.status}`)
   return parsed(await answer.text())
 }
 
-/** Calls `then` for clicks on an element that matches, or inside of one. */
 export const onClick = (selector: string, then: (found: HTMLElement, event: MouseEvent) => unknown): void =>
   document.addEventListener('click', (event) => {
     const found = event.target instanceof Element && event.target.closest<HTMLElement>(selector)
     if (found) then(found, event)
   })
 
-/** True for clicks that open a link elsewhere. */
 export const isElsewhere = ({ ctrlKey, metaKey, shiftKey }: MouseEvent): boolean => ctrlKey || metaKey || shiftKey
 
-/** Parts of the page tell each other what happened by events of the document. */
 export const tell = (name: string, detail?: unknown): void =>
   void document.dispatchEvent(new CustomEvent(name, { detail }))
 

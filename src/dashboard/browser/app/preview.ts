@@ -1,4 +1,4 @@
-// Previews a form while the user types: loads the same page with the named fields in its query.
+// Previews a form: loads its page with the fields in the query.
 
 import { pageAt } from './page.ts'
 

@@ -1,4 +1,4 @@
-// Selecting rows: by mouse, with shift for a range, and by keys. Which are selected is in the address.
+// Selects rows; the address has the selection.
 
 import { hear } from './page.ts'
 
@@ -38,7 +38,7 @@ export function selectTo(box: HTMLInputElement, isRange: boolean): void {
   remember()
 }
 
-/** `isFit`: also selects the matching jobs that the page does not show. */
+/** `isFit`: also matching jobs that the page does not show. */
 export function selectAll(checked: boolean, isFit = false): void {
   for (const box of boxes()) box.checked = checked
   const fit = document.querySelector<HTMLInputElement>('.bulk [name="fit"]')

@@ -1,10 +1,10 @@
-// Warns two minutes before the end of the session of twelve hours, with a link to log in again.
+// Warns two minutes before the session ends.
 
 import { hourOf } from '../../words/time.ts'
 import { base, readCookie, readZone, tell } from './page.ts'
 
 const BEFORE = 120_000
-/** Repeated, because another tab may start a session, and timers are late after a computer slept. */
+/** Another tab may start a session, and timers are late after a computer slept. */
 const EVERY = 10_000
 
 let said = ''

@@ -1,9 +1,9 @@
-// New messages of a channel, newest first, filtered by a text.
+// New messages of a channel, newest first.
 
 import { clock } from '../../words/time.ts'
 import { hear, made, readZone } from './page.ts'
 
-/** Maximum of lines on the page, and of characters in each. */
+/** Lines on the page, and characters in each. */
 const [MOST, LONGEST] = [200, 400]
 
 type Said = { channel: string; message: unknown }

@@ -1,4 +1,4 @@
-// Updates relative times once a second, in the words of the server.
+// Updates relative times once a second.
 
 import { about, ago, span } from '../../words/time.ts'
 import { readZone } from './page.ts'

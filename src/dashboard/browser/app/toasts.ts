@@ -15,7 +15,7 @@ const toasts = (): HTMLElement => document.getElementById('toasts')!
 
 const STAY = 10_000
 
-/** Pixels: width of a toast next to a button, space around it, and the width below which it goes to the corner. */
+/** Pixels: a toast next to a button, space around it, a phone. */
 const [WIDE, FREE, PHONE] = [340, 8, 760]
 
 function putBeside(made: HTMLElement, at: Element): void {

@@ -1,9 +1,9 @@
-// The address keeps the fields of the form; the browser keeps the last input that was sent.
+// Keeps fields in the address, and the last sent input in the browser.
 
 import { hear, isElsewhere, onClick, tell } from './page.ts'
 
 const ours = new Set(['csrf', 'act', 'queue', 'class', 'stay'])
-/** Longer addresses are not taken everywhere. */
+/** Some servers refuse longer addresses. */
 const LONGEST = 6_000
 
 const formOf = (root: ParentNode): HTMLFormElement | null => root.querySelector('form[data-try]')

@@ -1,4 +1,4 @@
-// Views of the list of jobs that this browser keeps.
+// Views of Jobs that this browser keeps.
 
 import { base, made, onClick, tell } from './page.ts'
 

@@ -1,8 +1,8 @@
-// Zooms a chart by drawing over it. The address names the part, so that links show it.
+// Zooms a chart; the address has the part.
 
 import { base, tell } from './page.ts'
 
-/** Drawn over for less than this part of it, a chart was only pressed. */
+/** A drag over a smaller share of the chart is a click. */
 const LEAST = 0.02
 
 const partOf = (chart: Element, { clientX }: PointerEvent): number => {

@@ -1,4 +1,4 @@
-// The API behind the session, as the editor asks it.
+// The API behind the session, for the editor.
 
 import { base, meta } from '../app/page.ts'
 
@@ -42,7 +42,6 @@ export async function moveValues(
 
 export type Told = { change: Change } | { error: Failure }
 
-/** Sets or previews a graph. Refused if the graph does not match `match`. */
 export async function putGraph(
   job: number,
   text: string,

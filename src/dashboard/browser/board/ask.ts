@@ -1,4 +1,4 @@
-// Small dialogs of the editor: a node, or a wire, by its names.
+// Small dialogs of the editor.
 
 import { openDialog } from '../app/dialog.ts'
 import { made } from '../app/page.ts'
@@ -19,7 +19,7 @@ function fieldOf({ name, label, options, value = '' }: Field): HTMLElement {
   return field
 }
 
-/** Asks for texts. `take` returns an error message, or nothing. */
+/** `take` returns an error message, or nothing. */
 export function ask(
   title: string,
   verb: string,

@@ -1,4 +1,4 @@
-// Beads along wires, on a canvas over the drawing: in the drawing, each frame would lay out all texts.
+// Beads on a canvas: in the drawing, each frame would lay out all texts.
 
 import { made } from '../app/page.ts'
 
@@ -35,7 +35,7 @@ export function createBeads(svg: SVGSVGElement) {
   let [fill, stroke] = ['', '']
   let matrix: DOMMatrix | undefined
 
-  /** Measures the drawing after a change, because measuring in each frame is slow. */
+  /** Measuring in each frame is slow. */
   function measure(): void {
     const [{ left, top, width, height }, scale] = [svg.getBoundingClientRect(), devicePixelRatio]
     canvas.width = Math.round(width * scale)

@@ -1,4 +1,4 @@
-// Data of the page for the board, in an attribute.
+// Data of the page, in an attribute.
 
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
 import type { DeployMark } from '../../words/deploy.ts'
@@ -13,11 +13,11 @@ export type BoardData = {
   deploys: DeployMark[]
   node?: string
   wire?: string
-  /** The part of the graph that is shown; the rest is faded. */
+  /** The rest of the graph is faded. */
   lit?: { nodes: string[]; wires: string[] }
 }
 
-/** The clock of the server, from a `time` element: those do not count as changes of a page. */
+/** From a `time` element, because those do not count as changes of a page. */
 export const clockOf = (): number => Number(document.querySelector('[data-clock]')?.textContent ?? Date.now())
 
 export const dataOf = <Data>(name: string): Data | undefined => {

@@ -1,4 +1,4 @@
-// Draws a draft over the current graph: added, removed and replaced parts.
+// Draws a draft over the current graph.
 
 import { type GraphWire, wiresOf } from '../../../core/wires.ts'
 import { factOf, needsLook } from '../../words/flow.ts'
@@ -29,7 +29,7 @@ const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | u
   swap: (was, is) => (was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'other arguments'),
 }
 
-/** Nodes may be called as what every object has. */
+/** A node may be called like a member of Object. */
 const nodeIn = ({ nodes }: Graph, name: string): Node | undefined =>
   Object.hasOwn(nodes, name) ? nodes[name] : undefined
 
@@ -112,7 +112,7 @@ export function createDraftDrawing(
       for (const name of all.nodes) drawNode(at, name, chosen)
       drawWires(at, all.wires, chosen, change)
     },
-    /** The ports that wires can be made between, as `node.port`. */
+    /** As `node.port`. */
     offers: (dir: 'ins' | 'outs'): string[] =>
       Object.keys(draft.now.nodes).flatMap((name) =>
         (drawn?.laid.nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),

@@ -1,4 +1,4 @@
-// A graph that is being changed: each step makes another, so that one can step back.
+// A graph that is being changed; each step makes another, for undo.
 
 import { type End, wiresOf } from '../../../core/wires.ts'
 
@@ -48,7 +48,6 @@ export function withoutWire(graph: Graph, id: string): Graph {
   return { ...graph, edges: graph.edges.filter((_, i) => i !== edge) }
 }
 
-/** A graph as lines: one for each node and wire, so that two can be laid side by side. */
 export function linesOf({ nodes, edges, inports, outports, ...more }: Graph): string[] {
   const line = (name: string, value: unknown) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`
   return [

@@ -1,4 +1,4 @@
-// Wires that are drawn by hand: from a port to a port, in whichever direction.
+// Draws wires by hand, from port to port.
 
 import type { End } from '../../../core/wires.ts'
 import { make, set } from './svg.ts'
@@ -10,7 +10,6 @@ const portAt = (target: EventTarget | null): (End & { dir: string }) | undefined
   return found && { node: found.node ?? null, port: found.port!, dir: found.dir! }
 }
 
-/** Calls `connect` with the two ends of each wire that is drawn. */
 export function dragsWires(
   svg: SVGSVGElement,
   at: (event: PointerEvent) => Point,

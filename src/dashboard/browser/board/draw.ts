@@ -25,9 +25,8 @@ type WireParts = {
   text: Element
 }
 
-/** Width of a letter of a name, by its height. */
+/** Width of a letter per height. */
 const LETTER = 0.58
-/** Size of a name that is seen from far away. */
 const LARGEST_NAME = 30
 
 export type Drawing = ReturnType<typeof createDrawing>
@@ -91,7 +90,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
   const nodes = new Map<string, NodeParts>()
   const wires = new Map<string, WireParts>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]
-  // In the order of layers, in which Tab goes through them.
+  // In the order of layers, which Tab follows.
   const byPlace = [...layout.wires].sort(([, a], [, b]) => a.middle.x - b.middle.x)
   for (const [id, { path, middle: at }] of byPlace) {
     const { group, ...parts } = wireParts(id, path)
@@ -152,7 +151,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       })
       set(parts.badge, { transform: `translate(${Number(x) - long / 2} ${Number(y) - 11})` })
     },
-    /** Hides the texts of nodes outside of this box: the browser lays out all shown texts in each frame of a zoom. */
+    /** The browser lays out all shown texts in each frame of a zoom. */
     cull({ x, y, width, height }: Box): void {
       for (const [name, { box: group }] of nodes) {
         const { box } = layout.nodes.get(name)!

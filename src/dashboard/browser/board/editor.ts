@@ -1,4 +1,4 @@
-// Edits a graph: drawn over the current one, previewed after each change, applied in one step.
+// Edits a graph: previews each change, applies all in one step.
 
 import { type End, endText, wiresOf } from '../../../core/wires.ts'
 import { clock } from '../../words/time.ts'

@@ -1,11 +1,10 @@
-// Recorded events of a flow. Later requests load only new ones.
+// Recorded events of a flow.
 
 import type { PastRun } from '../../../core/run.ts'
 import type { FlowEvent } from '../../../engine/engine.ts'
 import type { BoardNow } from '../../words/replay.ts'
 import { base } from '../app/page.ts'
 
-/** Maximum of events in a request, and in memory. */
 const [PAGE, MOST] = [1_000, 5_000]
 
 type Told = { events: RawEvent[]; cursor: string | null }

@@ -10,6 +10,5 @@ const keeps: Reviver = (_, value, context) =>
     ? json.rawJSON(context.source)
     : value
 
-/** @example exact('{"id":12345678901234567890}') // written again it has all its digits */
 export const exact = <Value>(text: string): Value =>
   JSON.parse(text, keeps as Parameters<typeof JSON.parse>[1]) as Value

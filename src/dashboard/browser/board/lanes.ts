@@ -1,4 +1,4 @@
-// A lane for each node below the board: when it ran, what ended badly, and the moment that is shown.
+// A lane for each node: its runs, failures, and the shown moment.
 
 import type { Bar } from '../../words/replay.ts'
 import { made } from '../app/page.ts'
@@ -9,7 +9,6 @@ export type Range = { from: number; to: number }
 export type Lane = { name: string; bars: readonly Bar[] }
 
 const [WIDE, HIGH, BAR] = [1_000, 15, 9] as const
-/** A run is drawn no narrower than this. */
 const LEAST = 2
 /** A text of a mark needs this part of the width. */
 const NEAR = 0.16
@@ -26,7 +25,6 @@ const pathOf = (bars: readonly Bar[], range: Range, row: number): string =>
     })
     .join('')
 
-/** Marks that are too near to each other for a text each have one for all of them. */
 function together(marks: readonly Mark[], range: Range): Mark[] {
   const found: Mark[] = []
   for (const { at, text } of [...marks].sort((a, b) => a.at - b.at)) {
@@ -68,7 +66,6 @@ export function createLanes(box: HTMLElement) {
       )
       svg.replaceChildren(...bars, ...lines, line)
       const said = together(marks, range).map(({ at, text }) => ({ at, text: `${clock(at)} ${text}` }))
-      // The ends have labels unless a mark is too close.
       const isFree = (end: number) => said.every(({ at }) => Math.abs(xOf(range, at) - xOf(range, end)) > WIDE * NEAR)
       const ends = [range.from, range.to].filter(isFree).map((at) => ({ at, text: clock(at) }))
       axis.replaceChildren(...[...ends, ...said].sort((a, b) => a.at - b.at).map(({ at, text }) => tick(at, text)))

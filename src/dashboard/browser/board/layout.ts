@@ -1,4 +1,4 @@
-// Places nodes and wires in layers from left to right, with dagre.
+// Places nodes and wires in layers, with dagre.
 
 import { Graph, layout as lay } from '@dagrejs/dagre'
 import type { End, GraphWire } from '../../../core/wires.ts'
@@ -15,11 +15,10 @@ export type Layout = {
 }
 
 const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
-/** A longer text of a label is drawn narrower. */
 export const LABEL = { width: 108, height: 22 }
-/** With more nodes than this, a wire has a label only when it backs up or is pointed at, and the board has a map. */
+/** With more nodes, the board has a map, and few wires have a label. */
 export const LARGE = 60
-/** Distance of two columns; distance of two lanes, which hold wires that go back; radius of their bends. */
+/** Distance of columns; distance of lanes for wires that go back; radius of bends. */
 const [GAP, LANE, BEND] = [18, 34, 6] as const
 /** Room between a wire and a label, a node or the name of a port. */
 const CLEAR = 3
@@ -28,7 +27,7 @@ const PORT_NAME = { letters: 14, letter: 6.7, offset: 7 } as const
 export const shortPort = (port: string): string =>
   port.length > PORT_NAME.letters ? `${port.slice(0, PORT_NAME.letters - 1)}…` : port
 
-/** Prefixes, because dagre keeps names in objects, and a node may be called `constructor`. */
+/** Dagre keeps names in objects, and a node may be called `constructor`. */
 const keyOf = (node: string): string => `node:${node}`
 const ownIn = (port: string): string => `in:${port}`
 const ownOut = (port: string): string => `out:${port}`
@@ -63,19 +62,17 @@ function curve(points: readonly Point[]): string {
   return text
 }
 
-/** Width of the names that are drawn next to the ports of one side of a node. */
 const namesWidth = (ports: readonly string[]): number =>
   ports.length < 2
     ? 0
     : Math.max(...ports.map((port) => shortPort(port).length)) * PORT_NAME.letter + PORT_NAME.offset + CLEAR
 
-/** Wires that lead back to an earlier node. They are not part of the layers. */
 function backWires(nodes: readonly Named[], wires: readonly GraphWire[]): Set<string> {
   const leaving = Map.groupBy(wires, ({ from }) => from.node)
   const [open, done, back] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const entered = wires.flatMap(({ from, to }) => (from.node === null && to.node !== null ? [to.node] : []))
   for (const first of [...entered, ...nodes.map(({ name }) => name)]) {
-    // A list instead of recursion, because a chain may have thousands of nodes.
+    // No recursion: a chain may have thousands of nodes.
     const path: { name: string; left: GraphWire[] }[] = []
     const enter = (name: string): void => {
       if (done.has(name)) return
@@ -117,10 +114,10 @@ function place(wires: readonly GraphWire[], ports: Ports, back: Set<string>) {
   return graph
 }
 
-/** A layer of nodes, or the layer of labels between two layers of nodes. */
+/** A layer of nodes, or of the labels between two of them. */
 type Column = { left: number; right: number; centre: number; bottom: number; solid: Box[] }
 
-/** Dagre decides the order of the columns and all heights. Each column gets the width of its nodes, names and labels. */
+/** Dagre decides the order of the columns and all heights. */
 function columnsOf(graph: Laid, ports: Ports): Columns {
   const extents = new Map<number, { left: number; right: number }>()
   const extend = (x: number, left: number, right: number): void => {
@@ -159,7 +156,6 @@ function boxAt(graph: Laid, columns: Columns, name: string): Box {
 const isOver = ({ x, y }: Point, box: Box): boolean =>
   x > box.x - CLEAR && x < box.x + box.width + CLEAR && y > box.y - CLEAR && y < box.y + box.height + CLEAR
 
-/** Points of the curve that `curve` draws between two points. */
 function pointsBetween(a: Point, b: Point): Point[] {
   const reach = Math.max(0, (b.x - a.x) / 2)
   const steps = 16 + Math.ceil(Math.abs(b.y - a.y) / 6)
@@ -172,10 +168,10 @@ function pointsBetween(a: Point, b: Point): Point[] {
   })
 }
 
-/** Stops of a wire: one in each column, at which it may be level from the left to the right edge. */
+/** One in each column, at which the wire may be level. */
 type Stop = { x: number; y: number; column: Column; own?: Box | undefined }
 
-/** A wire is level in a column only if a curve through the column would meet a node, a name or the label of another wire. */
+/** A wire is level in a column only if a curve would meet a node, a name or the label of another wire. */
 function lineOf(stops: readonly Stop[]): Point[] {
   const line: Point[] = [stops[0]!]
   for (const [i, stop] of stops.slice(1).entries()) {
@@ -195,7 +191,6 @@ function lineOf(stops: readonly Stop[]): Point[] {
 
 type Ends = { from: Point; to: Point; start: Column; end: Column }
 
-/** Back to the left: below everything in between, each wire in its own lane. */
 function lanesBelow(columns: Columns) {
   const taken: { left: number; right: number; floor: number }[] = []
   return ({ from, to, start, end }: Ends): Route => {
@@ -301,7 +296,6 @@ function bounds(boxes: readonly Box[], routes: readonly Route[]): Box {
   return { x: left - 28, y: top - 28, width: right - left + 56, height: bottom - top + 56 }
 }
 
-/** Lays out a graph; wires that go back are led below. */
 export function layout(nodes: readonly Named[], wires: readonly GraphWire[]): Layout {
   const known = new Set(nodes.map(({ name }) => name))
   const isThere = ({ node }: End) => node === null || known.has(node)

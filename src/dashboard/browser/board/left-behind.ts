@@ -1,4 +1,4 @@
-// Values that a draft would leave behind: moved to a wire that stays, before the draft is applied.
+// Moves values that a draft would leave behind.
 
 import { wiresOf } from '../../../core/wires.ts'
 import { many } from '../../words/number.ts'

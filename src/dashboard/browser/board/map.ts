@@ -1,4 +1,4 @@
-// A small map of a large graph: which part of it is seen, and a way to any other.
+// A small map of a large graph.
 
 import type { Layout } from './layout.ts'
 import { make, set } from './svg.ts'

@@ -2,7 +2,7 @@
 
 const MOST = 40
 
-/** Draws parts in the next frames. Newer parts replace parts that are not drawn yet. */
+/** Newer parts replace parts that are not drawn yet. */
 export function createPace() {
   let left: (() => void)[] = []
   let isAsked = false

@@ -1,4 +1,4 @@
-// Describes a draft: nodes, wires, values left behind, and whether it can be applied.
+// Describes a draft, and whether it can be applied.
 
 import { count, many } from '../../words/number.ts'
 import { made } from '../app/page.ts'
@@ -47,7 +47,6 @@ const section = (title: string, rows: Row[]): HTMLElement[] =>
         ),
       ]
 
-/** New nodes that nothing has reached yet start later. */
 const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly string[]): Row[] => [
   ...added.map(
     (name): Row => ({
@@ -68,11 +67,10 @@ const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly strin
 export type Shown = {
   change?: Change
   added: readonly string[]
-  /** Nodes that go and never had a job. */
+  /** Removed nodes that never had a job. */
   gone: readonly string[]
   stays: readonly { port: string; values: number }[]
   checks: readonly string[]
-  /** Ports that the draft leaves without a wire. */
   unwired: readonly string[]
   error?: string
   waits: boolean

@@ -1,4 +1,4 @@
-// The time of a recorded flow: the board goes back to a moment, and plays on from there.
+// Replays a recorded flow from a moment.
 
 import type { FlowEvent } from '../../../engine/engine.ts'
 import { deployName } from '../../words/deploy.ts'
@@ -35,7 +35,6 @@ function putInUrl(values: Record<string, number | undefined>): void {
 const graphAt = (versions: readonly Version[], at: number) =>
   (versions.find((one) => one.at <= at) ?? versions.at(-1))?.graph
 
-/** `now`: the current flow and the clock of the server. `show` draws a moment, or the current flow. */
 export function createReplay(
   box: HTMLElement,
   now: () => { data: BoardData; at: number },
@@ -120,7 +119,7 @@ export function createReplay(
     playing = undefined
   }
 
-  /** Goes to a moment; `undefined`: to the current flow. */
+  /** `undefined`: the current flow. */
   function go(to: number | undefined, isLasting = true): void {
     at = to === undefined ? undefined : Math.max(range.from, Math.min(range.to, to))
     if (isLasting) putInUrl({ at, speed: at === undefined || speed === 10 ? undefined : speed })

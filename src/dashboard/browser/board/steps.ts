@@ -1,4 +1,4 @@
-// Moves through a graph with arrow keys: along wires, and up or down.
+// Moves through a graph with arrow keys.
 
 import type { GraphWire } from '../../../core/wires.ts'
 import type { Layout } from './layout.ts'

@@ -1,9 +1,9 @@
-// The visible part of a drawing: zoom and drag.
+// The visible part of a drawing.
 
 import { onClick } from '../app/page.ts'
 import type { Box } from './layout.ts'
 
-/** Below this scale, nodes show their status and a large name alone. */
+/** Below this scale, nodes show only their status and a large name. */
 const FAR = 0.5
 /** Below this scale even a large name cannot be read. */
 const FARTHEST = 0.13
@@ -13,7 +13,7 @@ export function createView(svg: SVGSVGElement) {
   let seen: Box = all
   const told: ((seen: Box, shown: Box) => void)[] = []
 
-  /** The part of the drawing on the screen: more than `seen` if the board has other proportions. */
+  /** More than `seen` if the board has other proportions. */
   function shown(): Box {
     const { clientWidth = 1, clientHeight = 1 } = svg.parentElement ?? {}
     const scale = Math.min(clientWidth / seen.width, clientHeight / seen.height)

@@ -1,4 +1,4 @@
-// The draft of a graph, kept in the tab: it outlives a reload, and each step of it can be taken back.
+// The draft of a graph, kept in the tab: it outlives a reload.
 
 import { endText, type GraphWire, wiresOf } from '../../../core/wires.ts'
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
@@ -55,7 +55,6 @@ export function union({ base, now }: Draft): { nodes: string[]; wires: GraphWire
   return { nodes: [...new Set([...Object.keys(base.nodes), ...Object.keys(now.nodes)])], wires: [...wires.values()] }
 }
 
-/** Declared ports that the draft leaves without a wire: ports of added nodes, and ports whose wires are removed. */
 export function unwiredOf({ base, now }: Draft, classes: Editing['classes']): string[] {
   const endsOf = (graph: Graph) =>
     new Set(wiresOf(graph).flatMap(({ from, to }) => [`Output ${endText(from)}`, `Input ${endText(to)}`]))

@@ -40,7 +40,6 @@ const PAGES = 20
 
 const again = (of: number | string, { call }: ActAsked) => call('POST', `/v1/callbacks/${of}/resend`, {})
 
-/** Jobs whose callbacks to a host have failed: as many as one press sends, and whether there are more. */
 async function failedTo(engine: Engine, host: string): Promise<{ jobs: number[]; more: boolean }> {
   const found: CallbackView[] = []
   let cursor: string | null | undefined

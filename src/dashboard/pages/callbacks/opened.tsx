@@ -1,4 +1,4 @@
-// One callback: target, next try, circuit breaker, request and answers.
+// One callback.
 
 import { encodeValue } from '../../../core/codec/value.ts'
 import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// Acts on a flow: inject, move and drain values, set and undo a graph, record.
+// Acts on a flow.
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { GraphChange, GraphVersion, PortView } from '../../../engine/engine.ts'
@@ -7,7 +7,7 @@ import { count, many } from '../../words/number.ts'
 import { typedFor } from '../../words/value-form.ts'
 import { KEEP } from './replay.tsx'
 
-/** Maximum of taken bytes that an undo can restore. */
+/** Bytes that an undo can restore. */
 const MOST_BACK = 262_144
 
 const wireOf = ({ form }: ActAsked): string => String(form.get('wire') ?? '')

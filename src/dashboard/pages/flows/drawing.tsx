@@ -1,4 +1,4 @@
-// The element in which the browser draws a board.
+// The element of a board.
 
 export function Drawing({ label }: { label: string }) {
   return (

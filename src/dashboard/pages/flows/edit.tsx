@@ -1,4 +1,4 @@
-// The editor of a graph: drawn or as JSON, each change previewed, applied in one step.
+// The editor of a graph.
 
 import { writeJson } from '../../../core/codec/json-writer.ts'
 import { graphText } from '../../../core/graph.ts'

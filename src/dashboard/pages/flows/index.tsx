@@ -1,4 +1,4 @@
-// A flow: its board, the open node or wire, and acts.
+// A flow and its board.
 
 import type { FlowView } from '../../../engine/engine.ts'
 import { asset as board } from '../../built/board-js.generated.ts'
@@ -21,7 +21,7 @@ import { type FlowData, load } from './load.ts'
 import { WhatHappened } from './replay.tsx'
 import { Tools } from './tools.tsx'
 
-/** Without values: only an open wire shows them. */
+/** Only an open wire shows values. */
 const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen, jam, isExplaining }: FlowData) => ({
   job: flow.id,
   hash: hash ?? '',
@@ -93,7 +93,7 @@ function Head({ data }: { data: FlowData }) {
   )
 }
 
-/** The drawing as a list, for screen readers and without scripts. */
+/** For screen readers and without scripts. */
 function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
   const { now } = useLook()
   return (

@@ -12,7 +12,7 @@ import { count } from '../../words/number.ts'
 import { nodePath, wirePath } from '../../words/paths.ts'
 import { cut } from '../../words/text.ts'
 
-/** Above this number of nodes or wires the page starts with lists, of this many rows. */
+/** More nodes or wires are shown as lists first, of this many rows. */
 const [NODES, WIRES, ROWS] = [300, 1_000, 100]
 
 export const isLarge = ({ nodes, wires }: FlowView): boolean => nodes.length > NODES || wires.length > WIRES
@@ -22,7 +22,7 @@ const urgency = ({ status, limit }: FlowNodeView): number =>
 
 const waits = ({ size, behind }: WireView): number => size + behind
 
-/** CSS may cut a long name, so the full name is the title. */
+/** CSS may cut a long name. */
 const WireName = ({ id }: { id: string }) => <bdi title={plain(id)}>{cut(id, 80)}</bdi>
 
 function Wires({ view: { flow, wires } }: { view: FlowView }) {

@@ -1,4 +1,4 @@
-// The list of flows: busy nodes and waiting values.
+// The list of flows.
 
 import type { FlowRow } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'

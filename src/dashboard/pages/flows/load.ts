@@ -1,4 +1,4 @@
-// Loads a flow, and details of its open node or wire.
+// Loads a flow, and its open node or wire.
 
 import type { FlowView, Item, JobView, LimitView, PortView, Why } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
@@ -23,7 +23,7 @@ export type FlowData = {
   chosen?: Chosen
   near: Near
   jam?: Jam | undefined
-  /** True while the board shows only the jam. */
+  /** The board shows only the jam. */
   isExplaining: boolean
 }
 

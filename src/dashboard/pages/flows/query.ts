@@ -1,4 +1,4 @@
-// Reads the address of a flow: statuses, open node or wire.
+// Reads the address of a flow.
 
 import { SidejobError } from '../../../core/errors.ts'
 import { type Status, statuses } from '../../../core/job.ts'

@@ -1,4 +1,4 @@
-// The record of a flow: a lane for each node, and a slider for the replay.
+// The record of a flow, with a slider.
 
 import type { FlowView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'

@@ -10,7 +10,7 @@ import { count, many } from '../../words/number.ts'
 import { jobLink } from '../../words/paths.ts'
 import { typedFor } from '../../words/value-form.ts'
 
-/** Seconds for which the Lock button locks a job. */
+/** Seconds. */
 const LOCK = 600
 const FIRST = -2_147_483_648
 
@@ -32,7 +32,7 @@ async function portNow(
   return Object.hasOwn(ports, port) ? ports[port] : undefined
 }
 
-/** Fields that restore the default of a port; none if the shown default is cut. */
+/** None if the shown default is cut. */
 function asItWas({ form }: ActAsked, was: PortView | undefined): Record<string, string> | undefined {
   const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')] as const
   if (was?.default === undefined) return { act: 'undefault', dir, port }

@@ -1,4 +1,4 @@
-// The first part of the page of a failed job: error, args, last good job of the class, log and deploy.
+// The first part of a failed job's page.
 
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'
@@ -17,18 +17,16 @@ import { deploymentsOf } from '../jobs/kinds.tsx'
 
 export type FailureData = { good?: JobView; deploy?: DeployMark & { id: string } }
 
-/** A class has one last good job for all looks of this time. */
+/** Milliseconds. */
 const FRESH = 60_000
 const LINES = 5
 
-/** The job of the same class that completed last. */
 const goodJob = ({ engine, cache }: Asked, { queue, class: name }: JobView): Promise<JobView | undefined> =>
   cache.get(`good ${queue}/${name}`, FRESH, async () => {
     const { jobs } = await engine.jobs.list({ queue, class: name, status: 'completed', sort: 'ended', limit: 1 })
     return jobs[0]
   })
 
-/** Undefined unless the job has failed. */
 export async function failureOf(asked: Asked, job: JobView): Promise<FailureData | undefined> {
   if (job.status !== 'failed') return undefined
   const [good, deployments] = await Promise.all([goodJob(asked, job), deploymentsOf(asked)])
@@ -53,7 +51,6 @@ function Deploy({ deploy, version }: { deploy?: FailureData['deploy']; version: 
   )
 }
 
-/** Duration of the run that ended the job. */
 const tookOf = ({ ranAt, endedAt }: JobView): string => (ranAt && endedAt ? span(endedAt - ranAt) : '–')
 
 function Good({ job, good }: { job: JobView; good?: JobView }) {

@@ -1,4 +1,4 @@
-// The head of a job: name, status and acts.
+// The head of a job.
 
 import { ended } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'

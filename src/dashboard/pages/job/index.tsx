@@ -1,4 +1,4 @@
-// A job: why it does not run, its runs, and acts.
+// A job: why it does not run, and its runs.
 
 import { hasCode, missing, SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'
@@ -20,12 +20,11 @@ import { Why } from './why.tsx'
 
 const CHILDREN = 20
 const STEPS = 20
-/** Maximum of ports, of ports with values, and of values: of a closed port, and of the open one. */
 const PORTS = 40
 const LOOKED = 8
 const [VALUES, OPENED] = [5, 50]
 const DEEP = 3
-/** The chain behind this job is read again after this many milliseconds, or when the reasons of the job change. */
+/** Milliseconds. */
 const CHAIN_FRESH = 10_000
 
 export type JobData = {
@@ -57,7 +56,6 @@ function portsOf(job: JobView, opened: string | null): Chosen[] {
 
 const portsIn = (job: JobView): number => Object.keys(job.in).length + Object.keys(job.out).length
 
-/** The first values of the ports where some wait, and what each port takes: one look each, all at once. */
 async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<PortRow[]> {
   const described = engine.jobs.withSchemas(job)
   const waiting = chosen
@@ -87,7 +85,7 @@ function momentIn(query: URLSearchParams): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** State and result cost commands, so only their tabs load them. */
+/** State and result cost commands. */
 async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null
@@ -131,7 +129,6 @@ async function load(asked: Asked): Promise<JobData> {
   const ref = params.job!
   const given = query.get('tab') ?? (query.has('run') ? 'runs' : '')
   const found = engine.jobs.withRuns(ref)
-  // An address with a moment shows the log of that moment.
   const isAtMoment = momentIn(query) !== undefined || query.has('tail')
   const opened = isTab(given) ? given : isAtMoment ? 'log' : undefined
   const [{ job, runs }, steps, ports, why, children, shown, { limits }, failure] = await Promise.all([
@@ -155,7 +152,6 @@ async function load(asked: Asked): Promise<JobData> {
   return { job, why, limits, family, runs, steps, ports, morePorts, tab: shown, folded, at: momentIn(query), failure }
 }
 
-/** Listens to the job and its children while it may change; to its log while the tail is on. */
 function Heard({ job, tail }: { job: JobView; tail: boolean }) {
   if (ended.has(job.status) && !tail) return null
   return (

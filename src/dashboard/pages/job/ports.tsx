@@ -1,4 +1,4 @@
-// Ports of a job: values, and forms to write, take, set a default and connect.
+// Ports of a job.
 
 import type { Child } from 'hono/jsx'
 import { encodedToJson } from '../../../core/codec/value.ts'
@@ -46,12 +46,12 @@ function Values({ job, row }: { job: JobView; row: PortRow }) {
   )
 }
 
-/** Another port may have the same name on the other side, so the label names the side. */
+/** Another port may have the same name on the other side. */
 const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${name}, ${dir}`
 
 const FIELD = 4_000
 
-/** The default of a port as JSON; empty if a part of it is hidden. */
+/** Empty if a part of it is hidden. */
 function presentDefault({ view }: PortRow, schema: string | undefined): ((field: string) => string) | undefined {
   const json = view.default === undefined ? undefined : encodedToJson(view.default)
   if (json === undefined || json.length > FIELD || json.includes(REDACTED)) return undefined

@@ -38,7 +38,7 @@ function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
   )
 }
 
-/** `known`: children with details; the record of a parent has only their status. */
+/** `known`: children with details. */
 function Family({ job, known }: RailProps) {
   const read = new Map(known.map((child) => [child.job.id, child.job.status]))
   const { id, parent, children, moreChildren = 0, status } = job

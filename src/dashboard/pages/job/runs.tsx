@@ -1,4 +1,4 @@
-// The runs of a job: how each ended, how long it waited and worked; and one of them from near.
+// The runs of a job.
 
 import type { PastRun, PortDeed } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'

@@ -1,4 +1,4 @@
-// Log, state, args, result, errors, runs: one of them at a time; which one is in the address.
+// Tabs of a job; the address has the open one.
 
 import { codeChangeIn } from '../../../core/code-change.ts'
 import type { Encoded } from '../../../core/codec/value.ts'

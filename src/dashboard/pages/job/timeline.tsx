@@ -1,4 +1,4 @@
-// The timeline: runs, waits and children, on a folded scale or in true time.
+// The timeline, on a folded scale or in true time.
 
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'

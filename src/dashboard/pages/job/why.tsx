@@ -1,4 +1,4 @@
-// The chain of reasons: one cell a link, the immediate cause first, each with the button that would change it.
+// The chain of reasons, the immediate cause first.
 
 import type { JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'

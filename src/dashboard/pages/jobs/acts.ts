@@ -121,7 +121,6 @@ async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
   }
 }
 
-/** True if the act ends jobs, or changes jobs that the page does not show. */
 const mustAsk = ({ form }: ActAsked): boolean =>
   isAll(form) || verbOf(form) === 'terminate' || verbOf(form) === 'delete'
 

@@ -1,4 +1,4 @@
-// The bar for selected jobs, and the progress of a bulk job.
+// Selected jobs, and progress of a bulk job.
 
 import type { JobView } from '../../../engine/engine.ts'
 import { may, useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// Counts by class for a day: jobs, ends, waits and run times.
+// Counts by class for a day.
 
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
@@ -50,7 +50,7 @@ export function Switch({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Upper bounds of the median and the 95th percentile, because times are counted in buckets. */
+/** Upper bounds, because times are counted in buckets. */
 const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['took']): Column<ClassRow> => ({
   head,
   kind: (row) => (of(row) ? '' : 'dimmer'),

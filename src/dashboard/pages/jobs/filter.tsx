@@ -22,7 +22,7 @@ export async function filterFor(asked: Asked): Promise<JobFilter> {
 
 const FRESH = 60_000
 
-/** The queue of a class that is in one queue only: a queue has indexes, which classes lack. */
+/** A queue has indexes, which classes lack. */
 async function queueOf({ engine, cache }: Asked, name: string): Promise<string | undefined> {
   const [{ workers }, { classes }] = await Promise.all([
     cache.get('workers', FRESH, () => engine.workers.list()),

@@ -1,4 +1,4 @@
-// Jobs: find them, and do the same to many.
+// The list of jobs.
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { Status } from '../../../core/job.ts'
@@ -32,7 +32,7 @@ export type JobsData = {
   jobs: JobRow[]
   cursor: string | null
   total?: number
-  /** The newest id, if the list is a search that continues by ids. */
+  /** If the list is a search that continues by ids. */
   newest?: number
   counts: Counted
   paused: ReadonlySet<string>
@@ -67,7 +67,7 @@ function chosen(query: URLSearchParams): { queue?: string; class?: string } {
   return { ...(queue ? { queue } : {}), ...(name ? { class: name } : {}) }
 }
 
-/** Ended jobs within the stretch. `cursor` is null once older jobs appear. */
+/** `cursor` is null once older jobs appear. */
 function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
   const stretch = stretchIn(query, look.now)
   if (!stretch || !isSorted(query)) return { jobs, cursor, ...more }
@@ -77,7 +77,6 @@ function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOB
   return { jobs: fit, cursor: isBelow ? null : cursor }
 }
 
-/** A page of matches: searched until it is full, for up to a second. */
 async function found(asked: Asked, filter: JobFilter): Promise<typeof NO_JOBS> {
   const { rows, ...more } = await searchOn<JobRow>(asked, {
     name: JSON.stringify({ ...filter, since: asked.query.get('since'), until: asked.query.get('until') }),

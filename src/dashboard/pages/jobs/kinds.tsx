@@ -1,4 +1,4 @@
-// Kinds of errors: failed jobs whose errors are the same but for what varies, each kind with its number and a retry of all.
+// Kinds of errors, with a retry of all jobs of a kind.
 
 import type { ErrorKind } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
@@ -22,7 +22,7 @@ import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
 import { type Errors, kindsName } from './seen-kinds.ts'
 
-/** Kinds that are shown. They are shared for a minute, because each kind costs a look one or two commands. */
+/** Each kind costs a look one or two commands. */
 const SHOWN = 6
 const FRESH = 60_000
 
@@ -37,19 +37,18 @@ export type KindsData = {
 
 type Deployments = Awaited<ReturnType<Engine['deployments']['list']>>['deployments']
 
-/** The newest deploy of all deployments. */
 export const lastDeploy = (deployments: Deployments): DeployMark | undefined => deploysOf(deployments)[0]
 
 export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
   cache.get('deployments', FRESH, async () => (await engine.deployments.list()).deployments)
 
-/** The newest deploy as far as another look has read it. */
+/** As far as another look has read it. */
 export const knownDeploy = async ({ cache }: Asked): Promise<DeployMark | undefined> =>
   lastDeploy((await cache.last<Deployments>('deployments')) ?? [])
 
 type Of = { queue?: string; class?: string }
 
-/** `asLast`: uses the last known kinds without asking. */
+/** `asLast`: the last known kinds, without asking. */
 export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
   const { engine, cache, look } = asked
   const name = kindsName(of)
@@ -88,7 +87,7 @@ export const retryKind: Act = {
   },
 }
 
-/** When jobs of a kind failed, in columns of a quarter of an hour. */
+/** Columns, and milliseconds of each. */
 const [BARS, QUARTER] = [24, 900_000]
 
 function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
@@ -187,7 +186,6 @@ function More({ n }: { n: number }) {
   return <Link to="/jobs?status=failed&kinds=all">{`All ${count(n)} kinds`}</Link>
 }
 
-/** `all`: every kind instead of the six most frequent. */
 export function Kinds({ data, muted: isWhole = false, all = false }: KindsProps) {
   const { kinds, muted, quiet, more, deploy } = data
   const n = muted.length + quiet.length

@@ -1,4 +1,4 @@
-// Muted kinds of errors, which only the list of kinds shows.
+// Muted kinds of errors.
 
 import type { ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -101,7 +101,7 @@ export function MutedTag({ by, at, until }: ErrorMute) {
   return <span class="tag" title={`${ago(at, now, zone)}${end}`}>{`muted by ${cut(by, 24)}${end}`}</span>
 }
 
-/** A kind that is muted and of which no failed job was seen: only its name is known. */
+/** No failed job of it was seen, so only its name is known. */
 export function QuietRow({ mute }: { mute: Mute }) {
   const { error, class: name, at } = mute
   return (

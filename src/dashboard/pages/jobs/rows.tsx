@@ -1,4 +1,4 @@
-// The rows of Jobs. The widest column shows the last event of each job.
+// The rows of Jobs.
 
 import type { JobRow } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'

@@ -1,4 +1,4 @@
-// The last known kinds of errors, from which the number next to Jobs is computed.
+// The last known kinds of errors, for the number next to Jobs.
 
 import type { ErrorMute } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
@@ -17,7 +17,7 @@ export async function seenKinds({ last }: Cache): Promise<SeenKinds | undefined>
   return { at: found.at, looked: found.looked, silent, isAll: found.cursor === null }
 }
 
-/** Changes the last known kinds, so that the user sees the mute without another read. */
+/** Shows the mute without another read. */
 export async function noteMute({ last }: Cache, error: string, mute: ErrorMute | null): Promise<void> {
   const seen = await last<Errors>(kindsName())
   if (!seen) return

@@ -1,4 +1,4 @@
-// Views of the list: ours, shared ones, and a form to keep the current list.
+// Views of Jobs: ours, shared ones, and a form for new ones.
 
 import type { Status } from '../../../core/job.ts'
 import { useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// Hosts that are not called because they keep failing: their kind of calls, failures, and the time of the next trial call.
+// Open circuit breakers.
 
 import type { OpenBreaker } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// A form for one limit: how many at once, how many in a time.
+// A form for one limit.
 
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { LimitView } from '../../../engine/engine.ts'

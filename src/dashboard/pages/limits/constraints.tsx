@@ -1,4 +1,4 @@
-// Constraints: limits for the jobs that a matcher picks. A new one is tried on the open jobs before it is made.
+// Constraints. A new one is tried on the open jobs first.
 
 import { decodeValue } from '../../../core/codec/value.ts'
 import { type Constraint, isAbout, isLimitOf, limitKeyOf } from '../../../core/constraint.ts'

@@ -1,4 +1,4 @@
-// The card with the form of a limit, a group or a constraint: it is sent by admins, and left without a change.
+// The card of a form, which admins send.
 
 import type { Child } from 'hono/jsx'
 import { Form } from '../../parts/form.tsx'

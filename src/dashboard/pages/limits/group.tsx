@@ -1,4 +1,4 @@
-// One group: its limit, holders, waiting jobs and newest jobs.
+// One group and its jobs.
 
 import { groupKey } from '../../../core/constraint.ts'
 import { missing } from '../../../core/errors.ts'

@@ -1,4 +1,4 @@
-// Groups with unfinished jobs: the used slots of each, and a form that sets its limit.
+// Groups with unfinished jobs.
 
 import { groupKey } from '../../../core/constraint.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'

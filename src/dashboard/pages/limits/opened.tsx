@@ -1,4 +1,4 @@
-// A limit from near: whose turn it is, and the share of each group.
+// A limit: whose turn it is, and the share of each group.
 
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// Preview of a limit while the user types: jobs that would start.
+// Preview of a limit while the user types.
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
@@ -49,7 +49,6 @@ function Said({ preview: { wouldStart, first } }: { preview: LimitPreview }) {
   )
 }
 
-/** A script fills it while the user types. */
 export const Starts = ({ preview }: { preview?: LimitPreview }) => (
   <div id="preview" data-island aria-live="polite">
     {preview && <Said preview={preview} />}

@@ -1,4 +1,4 @@
-// The slots of a limit as cells, in the colour of the group that holds each.
+// The slots of a limit as cells.
 
 import type { Child } from 'hono/jsx'
 import type { Holder, LimitRow } from '../../../engine/engine.ts'
@@ -7,7 +7,7 @@ import { coloursOf } from '../../words/limit.ts'
 import { count } from '../../words/number.ts'
 import { clock, span } from '../../words/time.ts'
 
-/** Maximum of cells. Each cell of a larger limit is a share. */
+/** A cell of a larger limit is a share. */
 const CELLS = 60
 
 const round = (n: number): number => Math.round(n * 100) / 100
@@ -76,7 +76,7 @@ export function Slots({ limit, holders, colours: given, small }: SlotsProps) {
   const { now, zone } = useLook()
   const { concurrency, running, shutUntil, paused, rate, started, starts, fullSince } = limit
   const colours = given ?? coloursOf(holders?.map(({ group }) => group) ?? [])
-  // Each colour means a group. A row without known groups is grey.
+  // A row without known groups is grey.
   const kinds = holders ? holders.map(({ group }) => colours.get(group)!).sort() : ['g0']
   const isShut = (shutUntil !== undefined && shutUntil !== null && shutUntil > now) || paused
   const height = small ? 10 : 18

@@ -1,4 +1,4 @@
-// The demo: one flow and 24 jobs of the standard library, made over the API in a group of their own, and taken away again.
+// The demo: one flow and 24 jobs, in their own group.
 
 import { askCounted, startCounted } from '../../counted.ts'
 import type { Act } from '../../page.ts'

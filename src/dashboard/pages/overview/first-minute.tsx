@@ -1,4 +1,4 @@
-// The page of a new deployment: commands to copy, and the first job.
+// The page of a new deployment.
 
 import type { Child } from 'hono/jsx'
 import { missing } from '../../../core/errors.ts'
@@ -25,7 +25,7 @@ export type FirstMinuteData = {
   url: string
 }
 
-/** Alias of the job that the first command makes. The second command reads from it. */
+/** The second command reads from this alias. */
 const OWN = 'first-job'
 
 export async function firstMinuteOf(

@@ -1,4 +1,4 @@
-// Overview: is it well, and if not, where do I press. While no job was ever made it is the first minute.
+// Overview; before the first job, the first minute.
 
 import { CALLBACKS } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
@@ -54,10 +54,7 @@ const [CLASSES, UNCLAIMED, MINUTES] = ['classes by hour', 'unclaimed', 'minutes'
 /** Late answers that one look may ask for. */
 const AT_ONCE = 1
 
-/**
- * Answers that are not part of a glance. The first look asks for none, later ones for one each, so that no look costs
- * more than twelve commands. Until then the last answer is used. `wanted`: the names that are needed.
- */
+/** The first look asks for none, later ones for one each, so that no look costs more than twelve commands. */
 function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, boolean>) {
   const stale = Object.keys(wanted).filter((name) => wanted[name] && !cache.isFresh(name))
   const waiting = isFirst ? stale : stale.slice(AT_ONCE)
@@ -72,7 +69,7 @@ function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, bool
 async function load(asked: Asked): Promise<OverviewData> {
   const { engine, query, look, cache } = asked
   const range = rangeIn(query, look.now)
-  // A glance reads everything, later looks only queues and health. Other answers are read if the glance shows a need.
+  // Later looks read only queues and health, and other answers if the glance shows a need.
   const glance = await asked.cache.glance(range.step)
   const failed = (isOfCallbacks: boolean) =>
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)

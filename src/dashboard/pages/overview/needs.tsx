@@ -1,4 +1,4 @@
-// Problems on Overview: a sentence each, with its start and buttons.
+// Problems on Overview.
 
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'

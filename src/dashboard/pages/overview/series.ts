@@ -5,6 +5,6 @@ import type { Range } from '../../words/series.ts'
 
 const FRESH = 10_000
 
-/** All together, and each queue by itself: one request either way. */
+/** One request either way. */
 export const seriesOf = ({ engine, cache }: Asked, { step }: Range) =>
   cache.get(`series ${step}`, FRESH, () => engine.stats.series({ step, details: true }))

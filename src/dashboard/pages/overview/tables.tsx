@@ -1,4 +1,4 @@
-// Tables of Overview: open jobs, queues and longest runs.
+// Tables of Overview.
 
 import type { Child } from 'hono/jsx'
 import type { Point } from '../../../core/series.ts'
@@ -195,7 +195,7 @@ export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
   )
 }
 
-/** Share of a lease after which a run needs attention. */
+/** Share of a lease. */
 const LATE = 0.8
 
 const running: readonly Column<RunUnderWay>[] = [

@@ -21,9 +21,7 @@ const pausing = (paused: boolean): Act => ({
 
 export const settings = ['lanes', 'batch', 'ageing', 'mode'] as const
 
-/**
- * Fields that the user changed, so that concurrent changes of other fields are kept. An empty number is the default.
- */
+/** Only changed fields, so that concurrent changes of other fields are kept. An empty number is the default. */
 const changed = (form: FormData): [(typeof settings)[number], string | number | null][] =>
   settings.flatMap((name) => {
     const text = maybe(form, name)

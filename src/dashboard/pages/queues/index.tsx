@@ -1,4 +1,4 @@
-// All queues, with their ends in time.
+// All queues.
 
 import type { QueueView } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'

@@ -1,4 +1,4 @@
-// Parts of a queue: servers, runs, next jobs and classes.
+// Parts of a queue.
 
 import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// One queue: ends over time, next jobs, servers and settings.
+// One queue and its settings.
 
 import type { Point } from '../../../core/series.ts'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
@@ -27,7 +27,6 @@ const NEXT = 20
 
 type Change = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
 
-/** The entry of the audit log that paused the queue. */
 async function pausedBy({ engine, look, cache }: Asked, { name, paused }: QueueDetail): Promise<Change | undefined> {
   if (!paused || !may(look, 'admin')) return undefined
   const { entries } = await cache.get('audit', LATER, () => engine.audit.read({ limit: 200 }))

@@ -1,4 +1,4 @@
-// Settings of a queue, with the effect of a change.
+// Settings of a queue.
 
 import type { QueueDetail } from '../../../engine/engine.ts'
 import { Field, Select } from '../../parts/field.tsx'

@@ -13,7 +13,7 @@ type Resumed = { next: string[]; missed: { made: string; count: number; more: bo
 
 const of = ({ form }: ActAsked): string => `/v1/schedules/${encodeURIComponent(given(form, 'job'))}`
 
-/** Fields that restore a schedule; none if the form cannot express it. */
+/** None if the form cannot express it. */
 export function fieldsOf(
   alias: string,
   { queue, class: name, repeat, args }: JobView,

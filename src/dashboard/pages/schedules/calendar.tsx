@@ -1,4 +1,4 @@
-// The calendar: a row for each schedule, with past and next runs and acts.
+// The calendar of schedules.
 
 import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
@@ -25,7 +25,7 @@ type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: str
 
 export const zoneOf = (repeat: Encoded): string | undefined => (decodeValue(repeat) as Rule).tz
 
-/** True if the form can express it: a pattern, a zone and a rule for missed slots. */
+/** True if the form can express it. */
 export function isCron(repeat: Encoded): boolean {
   const { cron, tz: _, missed: __, ...more } = Object(decodeValue(repeat)) as Rule
   return typeof cron === 'string' && Object.keys(more).length === 0

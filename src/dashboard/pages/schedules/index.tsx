@@ -1,4 +1,4 @@
-// Schedules: twelve hours back and ahead, or another day, week or month.
+// Schedules: past and next runs.
 
 import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'
@@ -21,7 +21,6 @@ type SchedulesData = {
   more: boolean
   shown: Shown
   runs: ReadonlyMap<number, readonly PastRun[]>
-  /** Known classes, for the opened form. */
   classes?: string[]
   preview?: Preview
   was?: Record<string, string>

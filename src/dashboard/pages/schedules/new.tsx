@@ -1,4 +1,4 @@
-// The form of a schedule. It describes the pattern and lists the next five times.
+// The form of a schedule, with its next five times.
 
 import { SidejobError } from '../../../core/errors.ts'
 import { nextTimes } from '../../../core/repeat.ts'

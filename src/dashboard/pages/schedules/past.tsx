@@ -1,4 +1,4 @@
-// Past runs of a schedule, newest first.
+// Past runs of a schedule.
 
 import type { PastRun } from '../../../core/run.ts'
 import type { Engine } from '../../../engine/index.ts'

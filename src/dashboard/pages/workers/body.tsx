@@ -1,4 +1,4 @@
-// A job of a class as the API takes it: to be changed and sent from here, or as a command to be copied.
+// A job of a class as JSON and as a command.
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { useLook } from '../../look.ts'
@@ -33,7 +33,6 @@ function valueFor(name: string, { schema, default: otherwise }: Port, typed: URL
   return given ?? (otherwise === undefined ? sampleOf(known) : encodedToJson(otherwise))
 }
 
-/** The body of `POST /v1/jobs`: the input, and for other ports their default or a sample of their schema. */
 export function bodyOf({ queue, class: name, in: ins = {} }: Worker, typed: URLSearchParams): string {
   const inputs = Object.entries(ins)
     .filter(([port]) => port !== '*')

@@ -1,4 +1,4 @@
-// The form that changes a class. It sends only changed fields and detects conflicts.
+// The form that changes a class, and detects conflicts.
 
 import { SidejobError } from '../../../core/errors.ts'
 import { useLook } from '../../look.ts'
@@ -30,7 +30,6 @@ async function found({ engine, params }: ActAsked): Promise<Worker> {
   return worker
 }
 
-/** Texts of a form, or of its `was_` fields; for missing fields the current value. */
 const textsIn = (form: FormData, is: WorkerTexts, before = ''): WorkerTexts =>
   Object.fromEntries(
     workerFields.map((name) => {
@@ -39,7 +38,6 @@ const textsIn = (form: FormData, is: WorkerTexts, before = ''): WorkerTexts =>
     }),
   ) as WorkerTexts
 
-/** @throws where somebody has changed one of these fields since the form was drawn. */
 function checkStill(changed: readonly WorkerField[], was: WorkerTexts, is: WorkerTexts): void {
   const name = changed.find((name) => was[name] !== is[name])
   if (name)
@@ -50,7 +48,6 @@ function checkStill(changed: readonly WorkerField[], was: WorkerTexts, is: Worke
     )
 }
 
-/** Members that are lost when an address is removed and cannot be restored. */
 const lostWith = ({ push }: Worker): string[] => [
   ...(push?.secret === undefined ? [] : ['secret']),
   ...(push?.format === undefined ? [] : ['format']),
@@ -81,7 +78,7 @@ export const change: Act = {
   },
 }
 
-/** Keeps its first state while it is open, so that a conflict with another change is detected. */
+/** Keeps its first state while it is open, so that a conflict is detected. */
 export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
   const { who } = useLook()
   const path = workerPath(worker.queue, worker.class)

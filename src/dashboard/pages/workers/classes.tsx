@@ -1,4 +1,4 @@
-// The list of classes by queue, and the line above it.
+// The list of classes.
 
 import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -17,7 +17,6 @@ const MINUTE = 60_000
 
 export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
-/** Classes of users before classes of sidejob. */
 const byQueue = (workers: readonly Worker[]): [string, Worker[]][] =>
   [...Map.groupBy(workers, ({ queue }) => queue)].sort(
     ([a], [b]) => Number(a.startsWith('sidejob')) - Number(b.startsWith('sidejob')) || (a < b ? -1 : 1),

@@ -1,4 +1,4 @@
-// Workers: the list of classes, one class, a form to try it, and one to register.
+// Workers: classes, and forms for them.
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// One class: settings, ports, and a form to try it.
+// One class.
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { shownUrl } from '../../../core/url.ts'

@@ -1,4 +1,4 @@
-// A form that registers a class, or changes one: pull workers claim its jobs, or an address is called.
+// A form that registers a class.
 
 import type { Act } from '../../page.ts'
 import { Field, type FieldProps, Options, Select, TextArea, type TextAreaProps } from '../../parts/field.tsx'

@@ -1,4 +1,4 @@
-// Runs of a class today: number, failures and times.
+// Runs of a class today.
 
 import { classEnds } from '../../../core/class-counts.ts'
 import { Card, Empty } from '../../parts/layout.tsx'

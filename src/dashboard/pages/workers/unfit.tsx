@@ -1,4 +1,4 @@
-// Waiting jobs that would not fit a class, while the user types.
+// Waiting jobs that would not fit a class.
 
 import { parseJson } from '../../../core/codec/json.ts'
 import { SidejobError } from '../../../core/errors.ts'
@@ -18,7 +18,6 @@ const typedIn = (query: URLSearchParams, was: { in: string; args: string }) => (
   args: query.get('args') ?? was.args,
 })
 
-/** Shows a refusal instead of a list of misfits. */
 async function orRefusal(ask: () => Promise<{ unfit?: WorkerUnfit }>): Promise<Unfit> {
   try {
     return (await ask()).unfit!

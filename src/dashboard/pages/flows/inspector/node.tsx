@@ -1,4 +1,4 @@
-// A node that is open: why it does not run, its last run, its wires.
+// An open node.
 
 import { LinkButton } from '../../../parts/act.tsx'
 import { StatusPill } from '../../../parts/icon.tsx'

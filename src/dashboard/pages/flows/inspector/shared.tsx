@@ -1,4 +1,4 @@
-// Parts of an open wire and of an open node.
+// Parts of open wires and nodes.
 
 import { useLook } from '../../../look.ts'
 import { Icon } from '../../../parts/icon.tsx'

@@ -1,4 +1,4 @@
-// Values written to a wire and read from it, by minute.
+// Values written and read, by minute.
 
 import type { WireView } from '../../../../engine/engine.ts'
 import { Legend } from '../../../parts/spark.tsx'

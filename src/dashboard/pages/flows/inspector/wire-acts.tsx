@@ -1,4 +1,4 @@
-// Acts on a wire: inject, move and drain values.
+// Acts on a wire.
 
 import type { Child } from 'hono/jsx'
 import { encodedToJson } from '../../../../core/codec/value.ts'

@@ -1,4 +1,4 @@
-// An open wire: values, traffic, and why its far end does not run.
+// An open wire.
 
 import type { Child } from 'hono/jsx'
 import { endText } from '../../../../core/wires.ts'
