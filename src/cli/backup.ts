@@ -1,4 +1,4 @@
-// sidejob export and import: a namespace as a file of JSON lines, and back. Straight over Redis, see redis/backup.ts.
+// sidejob export and import: a namespace as JSON lines, straight over Redis.
 
 import { open, rm, stat, truncate } from 'node:fs/promises'
 import { NAMESPACE } from '../core/tenant.ts'
@@ -10,13 +10,12 @@ import { workerNameIn } from './project/config.ts'
 /** Characters per write. */
 const BUFFER = 1_048_576
 
-/** The namespace that `sidejob deploy` gives the Worker of this folder. */
 async function namespaceOfFolder(): Promise<string | undefined> {
   const name = await workerNameIn(process.cwd())
   return name === undefined ? undefined : `${name}:`
 }
 
-/** Redis of the deployment, by environment variables: every process of the machine can read a command line. */
+/** Environment variables, because every process of the machine can read a command line. */
 async function place() {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE } = process.env
   if (!url || !token)
@@ -27,7 +26,7 @@ async function place() {
 
 const MAX_LISTED = 20
 
-/** An export without keys is a mistake, and nearly always one of the namespace. */
+/** An empty export is nearly always a mistake in the namespace. */
 async function nothingIn(client: Client, namespace: string): Promise<UsageError> {
   const found = await namespacesIn(client)
   const listed = [...found.slice(0, MAX_LISTED), ...(found.length > MAX_LISTED ? ['…'] : [])].join(', ')
@@ -46,7 +45,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 
 type Begun = { cursor?: string; keys: number; bytes: number; isWhole: boolean }
 
-/** Progress of an interrupted export; data after its last cursor is written again. */
+/** Data after the last cursor of an interrupted export is written again. */
 async function begunIn(path: string, namespace: string): Promise<Begun> {
   const begun: Begun = { keys: 0, bytes: 0, isWhole: false }
   if (!(await stat(path).catch(() => undefined))?.size) return begun
@@ -63,7 +62,6 @@ async function begunIn(path: string, namespace: string): Promise<Begun> {
   return begun
 }
 
-/** Nothing of a last line that was cut. */
 function parsed(text: string): Line | undefined {
   try {
     return JSON.parse(text) as Line
@@ -80,7 +78,7 @@ async function write(path: string, { note, tell, progress }: Io): Promise<void> 
   try {
     await truncate(path, begun.bytes)
     if (begun.cursor) note(`continues after ${begun.keys} keys`)
-    // Redis counts the keys of all namespaces: there are no more than that.
+    // Redis counts the keys of all namespaces, so this is an upper bound.
     const most = await client.ask((redis) => redis.dbsize())
     let text = ''
     let keys = begun.keys

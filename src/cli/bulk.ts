@@ -1,4 +1,4 @@
-// sidejob bulk …: run one action on all matching jobs in the background; a terminal shows progress.
+// sidejob bulk …: one action on all matching jobs.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../client/index.ts'

@@ -1,4 +1,4 @@
-// sidejob callbacks resend: resend callbacks that were given up.
+// sidejob callbacks resend.
 
 import type { Client } from '../client/index.ts'
 import { type Command, everyPage, forEach, yes } from './command.ts'

@@ -9,17 +9,15 @@ export type Given = Record<string, string | boolean | undefined>
 
 export type Io = {
   print: (line: string) => void
-  /** Shows the result: a table or a list of members in a terminal, JSON with --json. */
+  /** A table or a list of members in a terminal, JSON with --json. */
   show: (data: unknown, columns?: readonly string[]) => void
   note: (line: string) => void
-  /** One of many: a line that is printed, or JSON of it. */
+  /** One of many: a line, or JSON of it. */
   row: (data: object, line: string) => void
   tell: (data: object, line: string) => void
-  /** Shows progress, in place of the last progress. */
   progress: (done: number, total: number, words: string) => void
   lines: AsyncIterable<string>
   isTerminal: boolean
-  /** Asks for a yes; false without a terminal. */
   confirm: (question: string) => Promise<boolean>
   json: boolean
 }
@@ -28,19 +26,16 @@ export type CommonFlag = 'url' | 'key' | 'profile' | 'json' | 'help'
 
 export type Command = {
   does: string
-  /** Its arguments: `job`, `[class]` if it is optional, `values…` for any number. */
+  /** `job`, `[class]` if it is optional, `values…` for any number. */
   takes?: readonly string[]
   options?: Record<string, Option>
-  /** The common options that it uses; all of them by default. */
   flags?: readonly CommonFlag[]
-  /** Answers the exit code; nothing is 0. */
+  /** Returns the exit code; nothing is 0. */
   run: (client: Client, given: Given, io: Io, words: string[]) => Promise<number | undefined> | Promise<void>
 }
 
-/** The command line is wrong: exit code 2. */
 export class UsageError extends Error {}
 
-/** @example count({ limit: '4' }, 'limit') // 4 */
 export function count(given: Given, name: string): number {
   const number = Number(given[name])
   if (Number.isInteger(number) && number > 0) return number
@@ -57,7 +52,7 @@ export function jsonOf(text: string, name: string): unknown {
 
 /** JSON from the command line, from a file (`@args.json`) or from the input (`-`). */
 export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
-  // Opens the input, which keeps the process alive until it ends: only if it is read.
+  // Only if it is read: the open input keeps the process alive until it ends.
   if (text === '-') return parsedIn(await allOf(io.lines), `${name}: the input`)
   if (!text.startsWith('@')) return jsonOf(text, name)
   const file = text.slice(1)
@@ -83,7 +78,6 @@ async function allOf(lines: AsyncIterable<string>): Promise<string> {
 
 export const JSON_HELP = 'JSON, @file or - for the input'
 
-/** For commands that change something. */
 export const reason = { reason: { type: 'string', does: 'reason for the audit log' } } as const
 
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
@@ -99,7 +93,6 @@ export async function* everyPage<P extends { cursor: string | null }>(
   }
 }
 
-/** Reads a repeatable option of pairs `name=value`. @example pairsIn(given, 'label', 'labels') */
 export function pairsIn<As extends string>(
   given: Given,
   option: string,

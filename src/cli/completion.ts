@@ -1,4 +1,4 @@
-// sidejob completion: a script for a shell, made from the table of commands.
+// sidejob completion: a script for a shell.
 
 import { type Command, UsageError } from './command.ts'
 

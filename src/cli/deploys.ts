@@ -1,4 +1,4 @@
-// sidejob deploys: the deploys of each deployment, and what changed with one.
+// sidejob deploys: what changed with each deploy.
 
 import type { Client } from '../client/index.ts'
 import { type Command, UsageError } from './command.ts'
@@ -10,7 +10,6 @@ const share = (of: Row['before']): string =>
   of === null || of.counts.runs === 0 ? '–' : `${Math.round((of.counts.errors / of.counts.runs) * 1_000) / 10} %`
 const took = (of: Row['before']): string => (of?.took ? `${of.took.p50}–${of.took.p95} ms` : '–')
 
-/** A class as a line: runs, share of failed runs, and duration, before and after. */
 const rowOf = ({ queue, class: name, before, after }: Row) => ({
   queue,
   class: name ?? 'all others',

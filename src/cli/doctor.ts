@@ -1,4 +1,4 @@
-// sidejob doctor: whether everything in Redis is as it must be.
+// sidejob doctor: finds faults in Redis.
 
 import type { Client } from '../client/index.ts'
 import { type Command, everyPage, type Io, UsageError } from './command.ts'

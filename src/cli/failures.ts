@@ -1,4 +1,4 @@
-// Explains why a command failed: the problem, then the remedy.
+// Explains why a command failed, and the remedy.
 
 import { ApiError } from '../client/index.ts'
 import { SidejobError } from '../core/errors.ts'
@@ -15,7 +15,6 @@ function unreachable({ url }: Target, cause: NodeJS.ErrnoException): string {
   return `Cannot reach ${url} (${why}). ${remedy}`
 }
 
-/** The path below which sidejob answers in a Worker with routes of its own. */
 async function mountAt(url: string): Promise<string | undefined> {
   const answer = await fetch(new URL('/.well-known/sidejob', url), { signal: AbortSignal.timeout(3_000) }).catch(
     () => undefined,

@@ -1,4 +1,4 @@
-// sidejob files purge: removes stored files, by age or by name.
+// sidejob files purge: by age or by name.
 
 import type { Client } from '../client/index.ts'
 import { duration } from '../core/time.ts'

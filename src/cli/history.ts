@@ -1,4 +1,4 @@
-// sidejob history: ended jobs that a SQL database keeps.
+// sidejob history: ended jobs in a SQL database.
 
 import type { Client } from '../client/index.ts'
 import { type Command, chosen, pairsIn } from './command.ts'

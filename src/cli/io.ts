@@ -1,4 +1,4 @@
-// Output of a command: to people in a terminal, to files, and as JSON to programs.
+// Output for terminals and files, and as JSON.
 
 import { createInterface } from 'node:readline'
 import type { Io } from './command.ts'
@@ -6,7 +6,7 @@ import type { Io } from './command.ts'
 const WIDTH = 30
 const CELL = 60
 
-/** Shows control characters as text, because a terminal obeys them, and anybody who makes a job can write them. */
+/** A terminal obeys control characters, and anybody who makes a job can write them. */
 export const visible = (text: string): string =>
   text.replace(/[^\P{Cc}\n\t]/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
@@ -27,7 +27,6 @@ const cut = (text: string): string => {
   return line.length > CELL ? `${line.slice(0, CELL - 1)}…` : line
 }
 
-/** @example table([{ id: 1, class: 'zip' }], ['id', 'class']) // ['id  class', '1   zip'] */
 export function table(rows: readonly object[], columns: readonly string[]): string[] {
   const cells = rows.map((row) => columns.map((name) => cut(plain((row as Record<string, unknown>)[name]))))
   const widths = columns.map((name, at) => Math.max(name.length, ...cells.map((row) => row[at]!.length)))
@@ -52,7 +51,6 @@ function linesOf(data: unknown, columns?: readonly string[]): string[] {
 
 type Line = (line: string) => void
 
-/** The same output as lines for people, and as JSON for programs. */
 export const talking = (json: boolean, print: Line, note: Line): Pick<Io, 'show' | 'row' | 'tell'> => ({
   show(data, columns) {
     if (json) return print(JSON.stringify(data))

@@ -1,4 +1,4 @@
-// sidejob run, ls, show, why, …: one job, or a page of them.
+// sidejob run, ls, show, why, …
 
 import { ApiError, type Client } from '../client/index.ts'
 import { reasons } from '../core/reasons.ts'
@@ -20,9 +20,7 @@ import { targetOf } from './target.ts'
 
 const ended = ['completed', 'failed', 'terminated']
 const WAIT = '20s'
-/** Values of each port that `run --wait` shows. */
 const OUTPUTS = 100
-/** Maximum depth of `why`. */
 const DEEP = 3
 
 /** `port=json`, each a value for that input port. */
@@ -44,7 +42,7 @@ async function resultOf(client: Client, job: number | string, query: Record<stri
   }
 }
 
-/** The first values that wait at each output port; they stay there. */
+/** The values stay at their ports. */
 async function outputsOf(
   client: Client,
   id: number,

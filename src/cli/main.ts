@@ -1,4 +1,4 @@
-// The table of commands: finds one, shows help, runs it.
+// The table of commands.
 
 import { parseArgs } from 'node:util'
 import { createClient } from '../client/index.ts'
@@ -44,7 +44,6 @@ export const common: Record<CommonFlag, Option> = {
   help: { type: 'boolean', short: 'h', does: 'show this help' },
 }
 
-/** For commands that call nothing. */
 const NO_TARGET: Target = { url: 'http://127.0.0.1:8787', key: '' }
 
 const flagNames = Object.keys(common) as CommonFlag[]
@@ -54,7 +53,6 @@ export function optionsOf({ options = {}, flags = flagNames }: Command): Record<
   return { ...options, ...Object.fromEntries(used.map((name) => [name, common[name]])) }
 }
 
-/** Common options before the command, as in `--profile production stats`, and the words after them. */
 function optionsBefore(words: string[]): [options: string[], asked: string[]] {
   const optionAt = (i: number) => common[/^--(\w+)/.exec(words[i] ?? '')?.[1] as CommonFlag]
   let end = 0
@@ -63,7 +61,6 @@ function optionsBefore(words: string[]): [options: string[], asked: string[]] {
   return [words.slice(0, end), words.slice(end)]
 }
 
-/** The command that words begin with; a resource alone is its `ls`. */
 function commandOf(words: string[]): [name: string, command: Command, rest: string[]] | undefined {
   const [first = '', second = '-'] = words
   const asked = second.startsWith('-') && commands[`${first} ls`] ? [first, 'ls', ...words.slice(1)] : words

@@ -1,6 +1,5 @@
 // Finds the command that was meant.
 
-/** Words that people know from other programs. */
 const synonyms: Record<string, string> = {
   list: 'ls',
   jobs: 'ls',
@@ -37,11 +36,6 @@ function distance(a: string, b: string): number {
   return row[b.length]!
 }
 
-/**
- * The name that is nearest to a word; undefined if none is near.
- *
- * @example nearest('lst', ['ls', 'log']) // 'ls'
- */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const meant = synonyms[word]
   if (meant !== undefined && names.includes(meant)) return meant

@@ -4,7 +4,6 @@ import type { Target } from './target.ts'
 
 const PATIENCE_MS = 10_000
 
-/** A link that logs in once and leads to a page; undefined if the Worker has no dashboard. */
 export async function loginLink({ url, key }: Target, path: string): Promise<string | undefined> {
   const answer = await fetch(`${url}/ui/login-links`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-// sidejob queues, limits, schedules, …: resources other than jobs.
+// sidejob queues, limits, schedules, …
 
 import type { Client } from '../client/index.ts'
 import { missedWays } from '../core/repeat.ts'
@@ -121,7 +121,6 @@ const errorRow = ({ muted, ...kind }: ErrorKind) => ({
 
 type ChannelView = Awaited<ReturnType<Client['channels']['list']>>['channels'][number]
 
-/** A channel as a line: the time of its last message, and its text, or its length if it was too long to keep. */
 const channelRow = ({ last, ...channel }: ChannelView) => ({
   ...channel,
   ...(last && { came: last.at, message: 'message' in last ? last.message : `${last.size} bytes` }),

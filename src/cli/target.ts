@@ -1,5 +1,5 @@
-// Which sidejob a command talks to: what the command line says, also by the name of a profile, else the environment, else
-// the profile that the environment names, else the stack that runs in this folder.
+// Which sidejob a command talks to: the command line, else the environment, else its profile, else the stack of this
+// folder.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -32,7 +32,6 @@ function profile(name: string): Target {
   throw new UsageError(`--profile: there is no profile ${name}; known: ${known}`)
 }
 
-/** An address without a scheme is one of this machine, or is reached by TLS. */
 export function addressOf(given: string): string {
   const url = /^https?:\/\//.test(given) ? given : `${/^(localhost|127\.)/.test(given) ? 'http' : 'https'}://${given}`
   if (!URL.canParse(url)) throw new UsageError(`--url: expected an address like https://jobs.example.com, got ${given}`)
@@ -41,7 +40,7 @@ export function addressOf(given: string): string {
 
 export function targetOf({ url, key, profile: said }: Given): Target {
   const name = said ?? env.SIDEJOB_PROFILE
-  // A named target overrides the environment, and keys are never sent to a different target.
+  // Keys are never sent to a different target.
   const around = said ? {} : { url: env.SIDEJOB_URL, key: env.SIDEJOB_API_KEY }
   const base = name ? profile(String(name)) : localStack()
   const address = addressOf(String(url ?? around.url ?? base?.url ?? DEFAULT_URL))
@@ -56,11 +55,7 @@ function localStack(): Target | undefined {
   return note && { url: note.url, key: note.apiKey }
 }
 
-/**
- * The folder that a command runs in may name any address in its stack.json: a key of the environment must not be sent there.
- *
- * @throws UsageError unless the address is of the environment too, or is this machine
- */
+/** The stack.json of a folder may name any address: a key of the environment must not be sent there. */
 function expectOwnAddress(address: string, own: string | undefined): void {
   if (LOOPBACK.test(new URL(address).hostname) || (own !== undefined && addressOf(own) === address)) return
   throw new UsageError(
@@ -70,7 +65,7 @@ function expectOwnAddress(address: string, own: string | undefined): void {
 
 function save(all: Profiles): void {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
-  // `mode` has no effect on a file that exists: it is made private before it gets a key.
+  // `mode` has no effect on an existing file: it becomes private before it gets a key.
   if (existsSync(file())) chmodSync(file(), 0o600)
   writeFileSync(file(), `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 })
 }

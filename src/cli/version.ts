@@ -1,18 +1,15 @@
-// sidejob version: the versions of this package and of the deployment.
+// sidejob version: of the package and of the deployment.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from './command.ts'
 
-/** The folder of the package, from wherever in it a file is run. */
 export function packageFolder(from = dirname(fileURLToPath(import.meta.url))): string {
   try {
     const { name } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as { name?: string }
     if (name === 'sidejob') return from
-  } catch {
-    // Not here: further up.
-  }
+  } catch {}
   return packageFolder(dirname(from))
 }
 

@@ -9,7 +9,6 @@ export const configNames = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 export const configIn = (folder: string): string | undefined =>
   configNames.map((name) => join(folder, name)).find(existsSync)
 
-/** The name of the Worker of a folder; undefined without a configuration, or without wrangler to read it. */
 export async function workerNameIn(folder: string): Promise<string | undefined> {
   const config = configIn(folder)
   if (!config) return undefined

@@ -1,4 +1,4 @@
-// sidejob create, and `npm create sidejob`: a project from one of the templates.
+// sidejob create: a project from a template.
 
 import {
   copyFileSync,
@@ -28,7 +28,7 @@ const nameOf = (folder: string): string =>
 const replaceIn = (path: string, from: string, to: string) =>
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(from, to))
 
-/** The version of sidejob to depend on. A tarball is copied into the project, so that the project works on other machines. */
+/** A tarball is copied into the project, so that the project works on other machines. */
 function dependencyIn(folder: string): string {
   const { SIDEJOB_PACKAGE: version = `^${ownVersion()}` } = process.env
   if (!/^[^:]+\.tgz$/.test(version)) return version
@@ -38,7 +38,7 @@ function dependencyIn(folder: string): string {
   return `file:${path}`
 }
 
-/** Creates the project; existing files are never overwritten. */
+/** Never overwrites files. */
 export function createProject(folder: string, template: string): string[] {
   const known = templates()
   if (!known.includes(template)) throw new UsageError(`--template: expected ${known.join(', ')}, got ${template}`)

@@ -1,4 +1,4 @@
-// sidejob deploy, sidejob destroy: the Worker of this folder with its secrets and QStash's schedule, and away with them.
+// sidejob deploy, sidejob destroy.
 
 import { basename, join, resolve } from 'node:path'
 import { type Command, type Given, UsageError } from '../command.ts'

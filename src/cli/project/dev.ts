@@ -1,8 +1,8 @@
-// sidejob dev: the Worker of this folder with everything it needs, reloaded after each change of its files.
+// sidejob dev: the Worker of this folder, reloaded after each change.
 
 import { type Command, count } from '../command.ts'
 
-/** Stops at the first signal, and when the process that started this one has ended. */
+/** At the first signal, and when the parent process has ended. */
 function stopping() {
   const controller = new AbortController()
   const stop = () => controller.abort(new Error('stopped'))

@@ -1,4 +1,4 @@
-// Commands for your own project: create it, add sidejob to it, and develop it.
+// Commands for your own project.
 
 import type { Command } from '../command.ts'
 import { create } from './create.ts'

@@ -1,4 +1,4 @@
-// sidejob init: adds sidejob to an existing Worker. It shows the changes and asks before it writes them.
+// sidejob init: adds sidejob to a Worker after a yes.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// sidejob open: the dashboard in a browser, logged in. sidejob key: the key for other programs.
+// sidejob open: the dashboard, logged in. sidejob key.
 
 import { spawn } from 'node:child_process'
 import type { Command } from '../command.ts'

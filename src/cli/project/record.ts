@@ -7,7 +7,6 @@ import { type Command, UsageError } from '../command.ts'
 
 type Recorded = Awaited<ReturnType<Client['recorded']['get']>>
 
-/** @example importOf('test/job-7.test.ts', 'src/index.ts') // '../src/index.ts' */
 const importOf = (from: string, to: string): string => {
   const path = relative(dirname(from), to).split(sep).join('/')
   return path.startsWith('.') ? path : `./${path}`

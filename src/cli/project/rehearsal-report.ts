@@ -1,19 +1,15 @@
-// Sums up verdicts about waiting jobs by class, as data and in lines.
+// Sums up verdicts about waiting jobs by class.
 
 import { durationText } from '../../core/time.ts'
 import type { GivenWaitingJob } from '../../core/waiting.ts'
 import type { Verdict } from '../../testing/rehearse.ts'
 
-/**
- * `gone`: the job needs a class that the code does not define. A replayed run is the `same`, or `differs` in parts of
- * its outcome.
- */
+/** `gone`: the code does not define the class. A replayed run is the `same`, or `differs`. */
 export type Judged = Verdict | { is: 'gone' } | { is: 'same' } | { is: 'differs'; parts: string[] }
 
 type Named = { queue: string; class: string }
 type Job = Named & { id: number }
 
-/** Jobs of a class with the same verdict, and one of them. */
 type Finding = Judged & { jobs: number; example: number; pinnedTo?: string }
 
 export type ClassReport = Named & { jobs: number; continues: number; findings: Finding[] }
@@ -21,11 +17,9 @@ export type ClassReport = Named & { jobs: number; continues: number; findings: F
 export type Report = {
   jobs: number
   continues: number
-  /** Jobs that stay on earlier versions. */
   pinned: number
   changed: number
   unjudged: number
-  /** Jobs of classes that other deployments or other programs serve. */
   elsewhere: number
   classes: ClassReport[]
 }
@@ -36,7 +30,7 @@ const keyOf = (judged: Judged, id: number): string =>
 
 const isGood = ({ is, pinnedTo }: Finding): boolean => pinnedTo === undefined && (is === 'continues' || is === 'same')
 
-/** Rank of a finding in the report: changes come first. */
+/** Changes come first. */
 const order = (finding: Finding): number => {
   if (finding.pinnedTo !== undefined) return 3
   return isGood(finding) ? 2 : finding.is === 'unjudged' ? 1 : 0
@@ -44,13 +38,12 @@ const order = (finding: Finding): number => {
 
 export function createReport() {
   const classes = new Map<string, Named & { findings: Map<string, Finding> }>()
-  /** Jobs whose classes the code does not define. */
   const missing: GivenWaitingJob[] = []
   const ours = new Set<string>()
   const sum = (findings: Iterable<Finding>, fits: (finding: Finding) => boolean): number =>
     [...findings].filter(fits).reduce((jobs, finding) => jobs + finding.jobs, 0)
 
-  /** Returns whether other deployments or programs serve the class. If ours is unknown, the class counts as gone. */
+  /** If ours is unknown, the class counts as gone. */
   const isElsewhere = ({ servedBy }: GivenWaitingJob): boolean =>
     servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
 
@@ -80,10 +73,8 @@ export function createReport() {
 
     note,
 
-    /** Adds a job whose class the code does not define. */
     miss: (job: GivenWaitingJob): void => void missing.push(job),
 
-    /** Sums up. Called once, after the last job. */
     whole(): Report {
       const elsewhere = settle()
       const rows = [...classes.values()].map(({ findings, ...named }): ClassReport => {
@@ -152,11 +143,6 @@ function judgedWords(finding: Finding): string {
 
 const jobsText = (n: number): string => `${n} ${n === 1 ? 'job' : 'jobs'}`
 
-/**
- * The report for people.
- *
- * @example linesOf(report.whole) // ['order: 2 jobs wait', '  2 continue (such as job 7)', …]
- */
 export function linesOf({ jobs, continues, pinned, changed, unjudged, elsewhere, classes }: Report): string[] {
   const sections = classes.flatMap(({ queue, class: name, jobs: waiting, findings }) => [
     `${name}${queue === 'default' ? '' : ` (queue ${queue})`}: ${jobsText(waiting)}`,

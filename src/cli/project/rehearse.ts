@@ -9,10 +9,8 @@ const PAGE = 100
 
 type Recorded = Awaited<ReturnType<Client['recorded']['list']>>['jobs'][number]
 
-/** A rehearsal judges at most `limit` jobs of the server, with the code of the folder. */
 type Asked = Definitions & { client: Client; filter: Record<string, string>; limit: number; moved: boolean }
 
-/** Reads the newest jobs of a list, page by page. */
 async function* newest<J>(
   most: number,
   read: (query: { cursor?: string; limit: number }) => Promise<{ jobs: J[]; cursor: string | null }>,
@@ -25,7 +23,6 @@ async function* newest<J>(
   }
 }
 
-/** Reads the steps and children that did not fit in the snapshot of a job. */
 const beyond = (client: Client, id: number) => ({
   async steps() {
     const all: Record<string, unknown> = {}
@@ -39,7 +36,6 @@ const beyond = (client: Client, id: number) => ({
   },
 })
 
-/** An upper bound of the jobs that wait inside a function. */
 async function mostOf(client: Client, { queue }: { queue?: string }): Promise<number> {
   const { queues } = await client.queues.list()
   return queues

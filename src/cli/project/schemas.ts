@@ -1,4 +1,4 @@
-// sidejob schemas: the hashes of the schemas of this folder's classes.
+// sidejob schemas: the hashes of this folder's schemas.
 
 import { schemasOf } from '../../core/schema-hash.ts'
 import type { Command } from '../command.ts'

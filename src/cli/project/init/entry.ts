@@ -1,10 +1,8 @@
-// Puts sidejob around the default export of a Worker's entry: `export default app` becomes `export default jobs.with(app)`,
-// with all of its handlers.
+// Changes `export default app` to `export default jobs.with(app)`.
 
 const OPEN = '([{'
 const CLOSE = ')]}'
 
-/** The place behind a string, a template or a comment that begins at `at`; `at` itself if none does. */
 function behindText(text: string, at: number): number {
   const found = /^(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/.exec(
     text.slice(at),
@@ -12,7 +10,6 @@ function behindText(text: string, at: number): number {
   return at + (found ? found[0].length : 0)
 }
 
-/** The end of the expression that begins at `at`: a `;`, or a line break outside of brackets that ends a statement. */
 function expressionEnd(text: string, at: number): number {
   let depth = 0
   let last = at
@@ -44,7 +41,6 @@ function defaultExportAt(text: string): number | undefined {
   return undefined
 }
 
-/** The text with an import behind the last one. */
 function withImport(text: string, line: string): string {
   const statements = [...text.matchAll(/^import\s(?:[^'"`;]*?from\s*)?(['"])[^'"\n]*\1[^\n]*/gm)]
   const last = statements.at(-1)
@@ -55,7 +51,6 @@ function withImport(text: string, line: string): string {
 
 export type Style = { quote: "'" | '"'; end: ';' | '' }
 
-/** Quotes and statement ends as the file has them. */
 export function styleOf(text: string): Style {
   const quotes = [...text.matchAll(/from\s*(['"])/g)].map(([, quote]) => quote)
   const doubles = quotes.filter((quote) => quote === '"').length
@@ -67,11 +62,6 @@ export function styleOf(text: string): Style {
   }
 }
 
-/**
- * The entry with sidejob around its default export; undefined if the export cannot be changed as text.
- *
- * @example patched("export default app\n", './jobs') // "import { jobs } from './jobs'\n\nexport default jobs.with(app)\n"
- */
 export function patched(text: string, from: string): string | undefined {
   const at = defaultExportAt(text)
   if (at === undefined) return undefined

@@ -1,11 +1,10 @@
-// Edits JSON with comments as text: only the members that change are touched, so comments and layout stay.
+// Edits JSON with comments as text, so comments and layout stay.
 
 type Member = { key: string; valueAt: number; valueEnd: number }
 type Container = { at: number; end: number; members: Member[] }
 
 const SPACE = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
 
-/** The first place from `at` that is neither space nor comment. */
 function skip(text: string, at: number): number {
   SPACE.lastIndex = at
   SPACE.exec(text)
@@ -26,7 +25,6 @@ function valueEnd(text: string, at: number): number {
   return at + /^[^\s,\]}/]*/.exec(text.slice(at))![0].length
 }
 
-/** An object or a list with its members. The key of a list item is its index. */
 function containerAt(text: string, at: number): Container {
   const isObject = text[at] === '{'
   const members: Member[] = []
@@ -81,13 +79,11 @@ function walk(
   return { container, left: [] }
 }
 
-/** @example jsonAt('{"a":{"b":1}}', ['a', 'b']) // '1' */
 export function jsonAt(text: string, path: readonly string[]): string | undefined {
   const { member } = walk(text, path)
   return member && text.slice(member.valueAt, member.valueEnd)
 }
 
-/** The text with a value set; objects on the way are added. */
 export function withValue(text: string, path: readonly string[], value: unknown): string {
   const { container, member, left } = walk(text, path)
   if (member) return text.slice(0, member.valueAt) + JSON.stringify(value) + text.slice(member.valueEnd)
@@ -97,11 +93,6 @@ export function withValue(text: string, path: readonly string[], value: unknown)
   return withLast(text, container, `${JSON.stringify(first)}: ${shown}`)
 }
 
-/**
- * The text with an item in a list; the list is added if it is missing.
- *
- * @example withItem('{"flags": ["a"]}', ['flags'], 'b') // '{"flags": ["a", "b"]}'
- */
 export function withItem(text: string, path: readonly string[], item: string): string {
   const { member } = walk(text, path)
   if (!member) return withValue(text, path, [item])

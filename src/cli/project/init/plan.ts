@@ -1,4 +1,4 @@
-// The changes with which `sidejob init` adds sidejob to a Worker. They are computed here and written by the command.
+// The changes of `sidejob init`.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
@@ -26,7 +26,7 @@ type Package = {
   devDependencies?: Record<string, string>
 }
 
-/** Adds missing dependencies. Existing versions stay: `file:`, `workspace:*` or a range of your own. */
+/** Existing versions stay: `file:`, `workspace:*` or a range of your own. */
 function packageChange(folder: string): { change: Change; advice: string[] } {
   const path = join(folder, 'package.json')
   const before = read(path)
@@ -51,7 +51,6 @@ function packageChange(folder: string): { change: Change; advice: string[] } {
 
 type Config = { main?: string; compatibility_date?: string; observability?: object }
 
-/** The members that matter here, of JSON and of TOML. */
 function configIn(path: string, text: string): Config {
   if (!path.endsWith('.toml')) return parsed(text) as Config
   const names = ['main', 'compatibility_date'] as const
@@ -109,7 +108,6 @@ function compilerOptions(path: string, depth = 0): CompilerOptions {
   return Object.assign({}, ...all, own)
 }
 
-/** The extension in imports between modules of the project: `.ts`, `.js` or none. */
 function importExtension(folder: string, entry: string): string {
   if (/^\.m?js$/.test(extname(entry))) return extname(entry)
   const options = compilerOptions(join(folder, 'tsconfig.json'))
@@ -186,7 +184,6 @@ function sourceChanges(folder: string, main: string, mount: string): { changes: 
   }
 }
 
-/** The changes of a project. A file that needs none is left out. */
 export function planOf(folder: string, mount: string): Plan {
   const config = configs.map((name) => join(folder, name)).find((path) => existsSync(path))
   if (!config)

@@ -1,8 +1,7 @@
-// Edits TOML as text: adds an item to a list, or the list itself. Comments and layout stay.
+// Edits TOML as text, so comments and layout stay.
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** The part of the text that belongs to a table; the part before the first header for no table. */
 function partOf(text: string, table: string | undefined): { from: number; to: number } | undefined {
   const headers = [...text.matchAll(/^[ \t]*\[{1,2}([^\]]+)\]{1,2}[^\n]*\n?/gm)]
   const ends = [...headers.map(({ index }) => index), text.length]
@@ -12,7 +11,6 @@ function partOf(text: string, table: string | undefined): { from: number; to: nu
   return { from: headers[at]!.index + headers[at]![0].length, to: ends[at + 1]! }
 }
 
-/** The text with an item in the list of a key. */
 export function withTomlItem(text: string, table: string | undefined, key: string, item: string): string {
   const part = partOf(text, table)
   const line = `${key} = [${JSON.stringify(item)}]\n`
@@ -35,7 +33,6 @@ export function withTomlItem(text: string, table: string | undefined, key: strin
   return text.slice(0, at) + added + closing + text.slice(at + items.length)
 }
 
-/** The text with a member of a table, unless the table has it. */
 export function withTomlMember(text: string, table: string, key: string, value: boolean | string): string {
   const part = partOf(text, table)
   if (!part) return `${text.trimEnd()}\n\n[${table}]\n${key} = ${JSON.stringify(value)}\n`
