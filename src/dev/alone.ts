@@ -25,7 +25,7 @@ const fields: Partial<Record<V4ModuleDefinition['type'], string>> = {
   Data: 'data',
 }
 
-/** Escapes a text for Cap'n Proto, which has JSON's escapes except those with four digits. */
+/** Cap'n Proto has JSON's escapes except those with four digits. */
 const text = (value: string): string => JSON.stringify(value).replace(/\\u00(..)/g, (_, digits) => `\\x${digits}`)
 
 const list = (items: readonly string[]): string => `[${items.join(', ')}]`
@@ -61,7 +61,7 @@ type Options = HostOptions & {
   fail: (error: Error) => void
 }
 
-/** Serves one build. workerd ends with this process. */
+/** workerd ends with this process. */
 export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, onReady, fail, ...options }: Options) {
   const file = join(dir, 'worker.capnp')
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
@@ -70,7 +70,7 @@ export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, 
     running: () => [],
     async reload({ modules }: Build): Promise<void> {
       const vars = { ...options.vars, ...boundsVar(bounds) }
-      // Only the owner may read the settings, which hold secrets.
+      // The settings hold secrets.
       writeFileSync(file, configOf({ port, vars, modules, compatibilityDate, compatibilityFlags }), { mode: 0o600 })
       const child = spawn(workerd, ['serve', '--experimental', '--control-fd=3', file], {
         stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

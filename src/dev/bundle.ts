@@ -1,4 +1,4 @@
-// Bundles a Worker for workerd with the project's own esbuild, in development after each change.
+// Bundles a Worker with the project's own esbuild.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname } from 'node:path'
@@ -10,19 +10,16 @@ export type Build = { modules: V4ModuleDefinition[]; map: string }
 
 export type BundleOptions = {
   esbuild: typeof import('esbuild')
-  /** Folder of the project, and folder of the build. */
   root: string
   dir: string
   entry: string
   define?: Record<string, string>
   isWatching?: boolean
-  /** Leaves the entry without the limits of invocations. */
   isAlone?: boolean
   onBuild: (build: Build) => void
   onBroken: (errors: string) => void
 }
 
-/** Builds now and, while watching, after each change until it is closed. */
 export async function bundle(options: BundleOptions) {
   const { esbuild, root, dir, entry, isWatching = false, isAlone, onBuild, onBroken } = options
   const written = async (errors: Message[]) =>
@@ -44,12 +41,10 @@ export async function bundle(options: BundleOptions) {
     plugins: [heldEntry(entry, isWatching), onEnd],
   })
   if (isWatching) await context.watch()
-  // Errors also reach onEnd.
   else await context.rebuild().catch(() => undefined)
   return { close: () => context.dispose() }
 }
 
-/** Options that wrangler uses for workerd. */
 const forWorkerd = ({ define, isWatching }: BundleOptions) =>
   ({
     bundle: true,
@@ -79,7 +74,6 @@ function kept(files: OutputFile[]): Build {
 const HELD = 'sidejob:held'
 const invocation = fileURLToPath(new URL(`invocation/invocation${extname(import.meta.url)}`, import.meta.url))
 
-/** Wraps the entry of the project, so that each invocation has limits. */
 const heldEntry = (main: string, isAnnouncing: boolean): Plugin => ({
   name: 'held',
   setup(build) {
@@ -102,7 +96,7 @@ const heldSource = (main: string, hasIsolate: boolean, isAnnouncing: boolean): s
     ...(hasIsolate ? ['export const Isolate = holdEntrypoint(Own)'] : []),
   ].join('\n')
 
-/** Node modules by their bare names, which workerd has too. */
+/** workerd has Node's modules by their bare names, too. */
 const nodeModules = () => [
   'assert',
   'async_hooks',

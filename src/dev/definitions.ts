@@ -1,4 +1,4 @@
-// Loads the classes of a project in this process: its entry, bundled for Node.
+// Loads the classes of a project in this process.
 
 import { mkdirSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -13,11 +13,10 @@ import { readSettings } from './settings.ts'
 
 export type Definitions = {
   workers: Worker[]
-  /** Variables of the configuration and of .dev.vars. */
   env: Record<string, unknown>
 }
 
-/** Node has no such modules. Their names lead to classes, so that the classes of the project can extend them. */
+/** Node has no such modules. Classes of the project can extend these. */
 const CLOUDFLARE = `
 const named = new Map()
 const get = (_, name) => named.get(name) ?? named.set(name, class {}).get(name)
@@ -39,11 +38,7 @@ export function entryOf(project: string): string {
   return readSettings(librariesOf(dirname(config)).wrangler, config).entry
 }
 
-/**
- * Loads the classes that the Worker of a project serves.
- *
- * @throws if the project has no configuration, or its code does not build or load
- */
+/** Throws if the project has no configuration, or its code does not build or load. */
 export async function definitionsOf(project: string): Promise<Definitions> {
   const config = configOf(project)
   const root = dirname(config)

@@ -1,4 +1,4 @@
-// The local stack of a project: its Worker with Redis, a local QStash, and reloads.
+// The local stack of a project, with reloads.
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -9,7 +9,6 @@ import { createUnnamed } from './unnamed.ts'
 export type { Stack } from './stack.ts'
 
 export type DevOptions = {
-  /** Folder of the project, or its wrangler configuration. */
   project?: string
   port?: number
   /** Default: a random key of the project. */
@@ -18,9 +17,7 @@ export type DevOptions = {
   redis?: string
   /** false: all data ends with the stack. */
   persist?: boolean
-  /** Additional variables of the Worker. */
   vars?: Record<string, string | undefined>
-  /** Receives each line for the developer. */
   say?: (line: string) => void
   onReload?: (ms: number) => void
   /** Ends the stack, even during its start. */
@@ -43,12 +40,12 @@ export function configOf(project: string): string {
 
 /** Milliseconds after which a lane or run that a reload cut off is found. */
 const LEASE = 10_000
-/** A waiting lane ends with its build, and the next job would call it until its lease ends. */
+/** A waiting lane ends with its build, but the next job would call it until its lease ends. */
 const WARM = '0s'
-/** An endless loop kills the Worker. If several runs were in progress, each is repeated at most this often. */
+/** An endless loop kills the Worker; each run in progress is then repeated at most this often. */
 const MAX_LOST = '3'
 const HISTORY = '20'
-/** Milliseconds of CPU after which a run without an answer counts as a loop. Production allows the plan's CPU time. */
+/** Milliseconds of CPU of a run without an answer. Production allows the plan's CPU time. */
 const LOOP_AFTER = 3_000
 
 /**
@@ -62,7 +59,6 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
   const { SIDEJOB_TEST_CLOCK = process.env.SIDEJOB_TEST_CLOCK } = secretsIn(dirname(config))
   const warn = createUnnamed(options.say ?? (() => undefined))
   let late: ReturnType<typeof setTimeout> | undefined
-  /** Finds runs that were cut off. */
   const tickLater = () => {
     clearTimeout(late)
     late = setTimeout(() => stack.tick().catch(() => undefined), LEASE + 500).unref()

@@ -1,4 +1,4 @@
-// The project's wrangler, with its miniflare, workerd and esbuild.
+// The project's wrangler, miniflare, workerd and esbuild.
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Terminal lines for developers: one per run, and output of functions with its job.
+// Terminal lines for developers.
 
 import type { RunReport } from '../engine/run/report.ts'
 import { type Locate, located, ownPlace } from './source-map.ts'
@@ -51,8 +51,6 @@ export function announcedIn(said: string): Announced | undefined {
 }
 
 /**
- * Formats a log line of the Worker for developers.
- *
  * @example lineOf('{"sidejob":"run","job":7,"class":"double","outcome":"completed","ms":3}', locate) // ✓ double #7 3
  * ms
  */

@@ -1,5 +1,4 @@
-// Ends workerd if its isolate uses more memory than Cloudflare allows. workerd has no such limit, but its inspector
-// reports usage.
+// Ends workerd if its isolate uses more memory than Cloudflare allows, which only the inspector reports.
 
 export type MemoryOptions = {
   port: number
@@ -12,7 +11,6 @@ type Target = { webSocketDebuggerUrl: string }
 type Usage = { usedSize: number; embedderHeapUsedSize?: number; backingStorageSize?: number }
 type Inspector = { ask: <T>(method: string) => Promise<T>; isOpen: () => boolean }
 
-/** Name of the Worker among miniflare's isolates. */
 const USER = /\/core:user:/
 
 async function connect(port: number): Promise<Inspector> {
@@ -48,7 +46,7 @@ async function connect(port: number): Promise<Inspector> {
 const sizeOf = ({ usedSize, embedderHeapUsedSize = 0, backingStorageSize = 0 }: Usage): number =>
   usedSize + embedderHeapUsedSize + backingStorageSize
 
-/** Checks once when called. Collects garbage before a verdict. */
+/** Collects garbage before a verdict. */
 export function createMemoryWatch({ port, limit, onFull }: MemoryOptions) {
   let inspector: Inspector | undefined
   let isAsking = false

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-/** Systems assign ports above these, so one from there may be taken before its own process listens. */
+/** Systems assign ports above these, so one may be taken before its process listens. */
 const [LOW, HIGH] = [10_000, 32_000]
 const TRIES = 20
 
@@ -15,7 +15,7 @@ const probe = (port: number): Promise<void> =>
     server.listen(port, HOST, () => server.close(() => resolve()))
   })
 
-/** Checks that a port is free; 0 finds a port that no other call gets. */
+/** 0: finds a port that no other call gets. */
 export async function claimPort(port: number, { setting }: { setting: string }): Promise<number> {
   for (let tries = 1; ; tries++) {
     const wanted = port || randomInt(LOW, HIGH)

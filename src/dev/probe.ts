@@ -1,5 +1,4 @@
-// Checks a Worker that has just started. Settings and classes are checked at the first request, and a mistake there
-// would be the answer to every call.
+// Checks a Worker that has just started: only a request shows mistakes in settings and classes.
 
 import { mountOf } from '../deploy/mount.ts'
 
@@ -7,20 +6,15 @@ const PATIENCE_MS = 10_000
 
 const ask = (url: string) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })
 
-/**
- * Returns the error of a Worker, or undefined if it works.
- *
- * @example await probe('http://127.0.0.1:8787') // 'Error: class double is defined twice for queue default'
- */
 export async function probe(origin: string): Promise<string | undefined> {
   const url = `${origin}${await mountOf(origin)}/health`
   const answer = await ask(url).catch((error: Error) => error)
   if (answer instanceof Error) return `GET ${url}: ${answer.message}`
-  // Health has 200, or 503 while a vendor does not answer. Other routes, such as the user's, show nothing.
+  // Health has 200, or 503 while a vendor does not answer. Other routes show nothing.
   return answer.ok ? undefined : errorIn(await answer.text(), answer.status)
 }
 
-/** sidejob's errors are JSON. A Worker that throws answers 500 with a stack of the bundle. */
+/** A Worker that throws answers 500 with a stack of the bundle. */
 function errorIn(body: string, status: number): string | undefined {
   try {
     const { error } = JSON.parse(body) as { error?: { code: string; message: string } }

@@ -1,5 +1,4 @@
-// Serves the newest working build in workerd. After a broken one it serves the last working build and shows the error
-// with its place in the project.
+// Serves the newest working build in workerd, and shows the error of a broken one.
 
 import { dirname } from 'node:path'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'
@@ -48,20 +47,17 @@ export function createServing(options: ServingOptions) {
     }
   }
 
-  /** The first request shows whether settings and classes are valid. */
   async function check(): Promise<void> {
     const fault = await probe(`http://127.0.0.1:${port}`)
     if (fault !== undefined) throw new Error(fault)
     serve()
   }
 
-  /** Sends lines to the terminal, lines of the check first. */
   function serve(): void {
     now.isServing = true
     for (const line of now.printed.splice(0)) tell({ said: line })
   }
 
-  /** Lets pages, API and CLI name the project's files in stacks instead of the bundle. */
   async function keep(map: string): Promise<void> {
     if (!map || !options.isWatching) return
     const table = tableOf(map, { dir, root, bundle: 'worker.js' })
@@ -104,15 +100,14 @@ export function createServing(options: ServingOptions) {
 type Now = {
   isServing: boolean
   locate: Locate
-  /** Printed by workerd about a failed start or first request. */
+  /** Lines of workerd about a failed start or first request. */
   uncaught: string
   printed: string[]
   running: Map<number, Started>
 }
 
-/** Lines of a served build go to the terminal; lines during a check explain its failure. */
+/** Lines during a check explain its failure. */
 function logging({ miniflare: { Log, LogLevel }, tell, isWatching }: ServingOptions, now: Now) {
-  /** Developers read sentences; other programs read raw log lines. */
   const shown = (line: string) => (isWatching ? lineOf(line, now.locate) : line)
   class HostLog extends Log {
     override error(error: Error) {

@@ -1,4 +1,4 @@
-// Reads the wrangler configuration of a project and finds the place of a mistake.
+// Reads a wrangler configuration, and finds mistakes in it.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, relative, resolve } from 'node:path'

@@ -6,11 +6,6 @@ import { relative, resolve } from 'node:path'
 export type Place = { file: string; line: number }
 export type Locate = (line: number, column: number) => Place | undefined
 
-/**
- * Reads a source map in `dir`. Files are relative to the project's folder.
- *
- * @example readMap(text, '.sidejob/worker', '.')(120, 7) // { file: 'src/jobs/double.ts', line: 7 }
- */
 export function readMap(text: string, dir: string, root: string): Locate {
   if (!text) return () => undefined
   const map = new SourceMap(JSON.parse(text))
@@ -30,7 +25,6 @@ export const located = (text: string, locate: Locate): string =>
     return frame.startsWith('(') ? `(${place.file}:${place.line})` : `${place.file}:${place.line}`
   })
 
-/** A frame with a file of the project, relative to its folder. */
 const MAPPED = /^\s*at (?:.* \()?((?:[\w.-]+\/)*[\w.-]+\.[cm]?[jt]sx?):(\d+):\d+\)?$/m
 
 const isOwn = ({ file }: Place) => !file.includes('node_modules') && !file.startsWith('..')
@@ -45,11 +39,6 @@ export function ownPlace(stack: string, locate: Locate): Place | undefined {
   return file === undefined ? undefined : { file, line: Number(line) }
 }
 
-/**
- * The place of a class definition: `class: "double"` in the bundle, as esbuild writes it.
- *
- * @example classPlace(bundle, 'double', locate) // { file: 'src/jobs/double.ts', line: 6 }
- */
 export function classPlace(bundle: string, name: string, locate: Locate): Place | undefined {
   const index = bundle.search(new RegExp(`\\bclass: ${JSON.stringify(name).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`))
   if (index < 0) return undefined

@@ -1,4 +1,4 @@
-// The local stack of a Worker: Redis, gateway, QStash or its stand-in, and workerd.
+// The local stack: Redis, gateway, QStash, workerd.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,43 +16,27 @@ import { claimPort } from './ports.ts'
 import { type RunningJob, startWorker } from './worker.ts'
 
 export type StackOptions = {
-  /** Folder of data, undelivered messages and the built Worker. */
   dir: string
-  /** 0 finds a free port. */
   port?: number
-  /** Default: a random key of this folder. */
   apiKey?: string
   webhookSecret?: string
-  /** `embedded`, `server` or a `redis://` address; default as in startRedis. */
   redis?: string
-  /** false: all data ends with the stack. */
   persist?: boolean
-  /** Folder of KV, D1, R2 and Durable Objects; by default in `dir`. */
   state?: string
-  /** Your own QStash instead of the stand-in. */
   qstash?: { url: string } & Partial<Keys>
-  /** Additional variables of the Worker, such as SIDEJOB_TEST_CLOCK. */
   vars?: Record<string, string | undefined>
   config: string
-  /** Entry; default `main` of the configuration. */
   entry?: string
   isWatching?: boolean
-  /** The plan whose limits apply; default SIDEJOB_PLAN. */
   plan?: PlanName
-  /** Milliseconds of CPU after which a run without an answer is ended; default the CPU time of the plan. */
+  /** Milliseconds of CPU of a run without an answer; default: of the plan. */
   loopAfter?: number
-  /** Limits of an invocation instead of the plan's. */
   bounds?: Bounds
-  /**
-   * Serves the Worker without miniflare, as deployed: no isolate that compresses responses or adds the location, none
-   * for its own requests, and no R2.
-   */
+  /** Without miniflare, as deployed: nothing compresses responses or adds the location, and there is no R2. */
   alone?: boolean
   say?: (line: string) => void
   onReload?: (ms: number) => void
-  /** Called when workerd was ended because of an endless loop. */
   onLoop?: () => void
-  /** Ends the stack, even during its start. */
   signal?: AbortSignal
 }
 
@@ -60,7 +44,6 @@ type Keys = { token: string; currentSigningKey: string; nextSigningKey: string }
 
 export type Stack = Awaited<ReturnType<typeof startStack>>
 
-/** Written by a running stack for other programs on this machine. */
 export type StackNote = {
   url: string
   apiKey: string
@@ -72,15 +55,15 @@ export type StackNote = {
 
 export const noteOf = (dir: string) => join(resolve(dir), 'stack.json')
 
-/** Signs local calls to webhooks; not a secret. */
+/** Not a secret. */
 const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
 
-/** Order of closing. A message that QStash cannot deliver because the Worker is gone would count as an attempt. */
+/** A message that QStash cannot deliver because the Worker is gone would count as an attempt. */
 const order = ['note', 'qstash', 'worker', 'gateway', 'redis'] as const
 type Part = (typeof order)[number]
 type Close = () => unknown
 
-/** Running parts. A part that is added after `close` is closed at once, because a start may be aborted at any point. */
+/** A start may be aborted at any point: a part that is added after `close` is closed at once. */
 function createRunning() {
   const parts = new Map<Part, Close>()
   let isClosed = false
@@ -103,7 +86,6 @@ function createRunning() {
 
 type Running = ReturnType<typeof createRunning>
 
-/** Starts everything. Resolves when the Worker is healthy. */
 export async function startStack(options: StackOptions) {
   const running = createRunning()
   try {
@@ -157,7 +139,6 @@ async function started(options: StackOptions, running: Running) {
   await Promise.race([healthy(url), gone.promise])
   const ticking = { url: qstash.url, token: qstash.token, publicUrl: url }
   tick.at = ticking
-  // There is no cron trigger here, so this is the only source of ticks.
   await scheduleTick(ticking, 'local', EVERY_MINUTE)
   // The first tick registers the classes.
   await askForTick(ticking)
@@ -174,10 +155,8 @@ async function started(options: StackOptions, running: Running) {
     worker,
     /** Absent with your own QStash. */
     qstash: standIn,
-    /** A single-use login link to the dashboard; undefined if the Worker has none. */
     login: () => loginLink(url, apiKey),
     tick: () => askForTick(ticking),
-    /** Rejects when a part ends that cannot be restarted. */
     gone: gone.promise,
     close: running.close,
   }
@@ -185,13 +164,12 @@ async function started(options: StackOptions, running: Running) {
 
 const WATCH_MS = 1_000
 
-/** Creates a folder that other users of this machine cannot read. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   chmodSync(folder, 0o700)
 }
 
-/** A random secret per folder. Files, tokens and keys outlive the stack, so their secrets do too. */
+/** Files, tokens and keys outlive the stack, so their secrets do too. */
 function secretIn(folder: string, name: string, create: () => string, persist = true): string {
   const path = join(folder, name)
   if (existsSync(path)) return readFileSync(path, 'utf8').trim()
@@ -200,7 +178,7 @@ function secretIn(folder: string, name: string, create: () => string, persist = 
   return secret
 }
 
-/** Writes the note, again after its folder was deleted. Returns a function that removes it. */
+/** Again after its folder was deleted. */
 function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = () => {}): Close {
   const path = noteOf(folder)
   const write = () => writeFileSync(path, JSON.stringify(note), { mode: 0o600 })
@@ -219,7 +197,7 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
 
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 
-/** Fails the run with the endless loop. If several runs were in progress, each is repeated alone until it is found. */
+/** If several runs were in progress, each is repeated alone until the loop is found. */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs
   if (!job || jobs.length > 1) return
@@ -307,7 +285,6 @@ function noteFor(url: string, apiKey: string, { redis, gateway, qstash }: Servic
 
 type StandIn = { folder: string; persist: boolean; vars: NonNullable<StackOptions['vars']> }
 
-/** Messages outlive the process if the jobs do. */
 function standInFor({ folder, persist, vars }: StandIn) {
   return startQstash({
     ...(persist ? { file: join(folder, 'qstash.jsonl') } : {}),
@@ -324,7 +301,7 @@ async function loginLink(url: string, apiKey: string): Promise<string | undefine
   return ((await answer.json()) as { url: string }).url
 }
 
-/** A server that accepts a connection but does not answer is asked again after this time. */
+/** Milliseconds. A server that accepts a connection but does not answer is asked again. */
 const SILENT = 5_000
 
 async function healthy(url: string) {

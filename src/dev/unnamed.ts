@@ -1,14 +1,13 @@
-// Waits without a name at which jobs wait: an edit of the function can give them another position.
+// Unnamed waits of jobs: an edit of the function can move them.
 
 import type { GivenWaitingJob } from '../core/waiting.ts'
 import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'
 
-/** Maximum number of waiting jobs that a reload reads. */
+/** Waiting jobs that a reload reads, at most. */
 const READ = 100
 
 type Waiting = Pick<GivenWaitingJob, 'servedBy' | 'snapshot'>
 
-/** Unnamed waits of one job that have not ended, in words. */
 function waitsOf({ snapshot: { steps = {}, run } }: Waiting): string[] {
   const open = Object.entries(steps).filter(([key, value]) => {
     const wait = value as Waited | null
@@ -18,11 +17,6 @@ function waitsOf({ snapshot: { steps = {}, run } }: Waiting): string[] {
   return open.map(([key, value]) => waitText(key, value as Waited).replaceAll(/\[\d+\]/g, ''))
 }
 
-/**
- * Lines by class and wait.
- *
- * @example unnamedLines(jobs) // ['2 jobs of class order wait at sleep#1 (sleep of 14d). Name it …']
- */
 export function unnamedLines(jobs: readonly Waiting[], hasMore = false): Map<string, string> {
   const counts = new Map<string, { of: string; at: string; n: number }>()
   for (const job of jobs.filter(({ servedBy }) => servedBy !== null))

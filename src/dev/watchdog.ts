@@ -1,20 +1,17 @@
-// Ends workerd if a function never returns, because workerd answers no other request until then. Production limits the
-// CPU time of each invocation, local workerd does not.
+// Ends workerd if a function never returns: local workerd does not limit CPU time.
 
 import { readFileSync } from 'node:fs'
 
 export type WatchOptions = {
   pid: () => number | undefined
   isAlive: () => Promise<boolean>
-  /** It has used this many seconds of CPU without an answer. */
   onLoop: (pid: number, seconds: number) => void
   /** Seconds of CPU, as in production. */
   limit?: number
-  /** Seconds of CPU that a process has used; undefined if the system does not report it. */
   cpuOf?: (pid: number) => number | undefined
 }
 
-/** Clock ticks per second in Linux. */
+/** Per second, in Linux. */
 const TICKS = 100
 
 export function cpuOf(pid: number): number | undefined {

@@ -1,4 +1,4 @@
-// Runs a Worker in its own process, and restarts it when it ends by itself.
+// Runs a Worker in its own process, and restarts it.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
@@ -13,17 +13,13 @@ export type HostOptions = {
   port: number
   vars: Record<string, string>
   dir: string
-  /** Folder of KV, D1, R2 and Durable Objects; if omitted, the data ends with the process. */
   state?: string
   config: string
-  /** Entry; default `main` of the configuration. */
   entry?: string
-  /** Builds the Worker again after each change of a file. A broken build does not end it. */
+  /** A broken build does not end the Worker. */
   isWatching?: boolean
-  /** Limits of an invocation; absent: none. */
   bounds?: Bounds
   alone?: boolean
-  /** Port of workerd's inspector, which reports the memory of the Worker. */
   inspectorPort?: number
 }
 
@@ -31,7 +27,6 @@ export type HostMessage =
   | { ready: number | undefined }
   | { restarted: number | undefined }
   | { said: string }
-  /** In development: a new build is served, or it is broken and the last good one is served. */
   | { reloaded: number | undefined; ms: number }
   | { broken: string; pid?: number }
   | { running: RunningJob[] }
@@ -42,19 +37,17 @@ export type HostRequest = { ask: 'running' }
 export type RunningJob = { job: number; class: string; token: string; place?: string }
 
 export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
-  /** Milliseconds of CPU after which an endless loop is ended, and maximum bytes of an isolate. */
+  /** Milliseconds, and bytes of an isolate. */
   cpu?: number
   memory?: number
   say: (line: string) => void
   onReload?: (ms: number) => void
-  /** Called when workerd was ended because of an endless loop, with the runs in progress. */
   onLoop?: (running: RunningJob[], seconds: number) => unknown
   onGone: (error: Error) => void
 }
 
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 
-/** The host program: TypeScript in the repository, JavaScript in the package. */
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
@@ -79,14 +72,12 @@ function loopText(running: readonly RunningJob[], seconds: number): string {
   return `One of ${some}${more > 0 ? ` and ${more} more` : ''} has used ${used}`
 }
 
-/** Builds and serves the Worker. `ready` resolves when it is served. */
 export async function startWorker(all: WorkerOptions) {
   const { say, onReload, onLoop, onGone, cpu, memory = UNBOUNDED, ...given } = all
   const inspectorPort = memory < UNBOUNDED ? await claimPort(0, { setting: 'SIDEJOB_PLAN' }) : undefined
   const options: HostOptions = { ...given, inspectorPort }
   let workerd: number | undefined
   let closing = false
-  /** workerd was ended on purpose, so its restart is expected. */
   let isEnding = false
   let host: ChildProcess
   const starts: number[] = []
@@ -95,7 +86,7 @@ export async function startWorker(all: WorkerOptions) {
   // A caller may close before it is ready.
   ready.catch(() => {})
 
-  /** Its own session, so that Ctrl-C ends it last; the channel ends it when this process is gone. */
+  /** Its own session, so that Ctrl-C ends it last. */
   function launch() {
     starts.push(Date.now())
     const started = fork(program, {
@@ -176,10 +167,7 @@ export async function startWorker(all: WorkerOptions) {
     }
   }
 
-  /**
-   * Ends workerd and esbuild, which outlive a killed parent. esbuild would keep its output pipe open, so that this
-   * process did not end. All are in the parent's group.
-   */
+  /** workerd and esbuild outlive a killed parent, and esbuild would keep its output pipe open. */
   function endWorkerd() {
     end(workerd)
     end(host.pid && -host.pid)
@@ -190,7 +178,7 @@ export async function startWorker(all: WorkerOptions) {
     createWatchdog({
       limit: cpu === undefined ? undefined : Math.max(LEAST_CPU, cpu) / 1_000,
       pid: () => workerd,
-      // Any answer counts. Nothing is served there, so the check costs no command of Redis.
+      // Any answer counts; this one costs no command of Redis.
       isAlive: async () => {
         const answer = await fetch(`http://127.0.0.1:${port}/alive`, { signal: AbortSignal.timeout(5_000) })
         await answer.body?.cancel()

@@ -1,5 +1,4 @@
-// Bundled around a local Worker: applies Cloudflare's limits to each invocation, which workerd alone does not. Never
-// deployed.
+// Bundled around a local Worker: applies Cloudflare's limits to each invocation. Never deployed.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BOUNDS, type Bounds } from './bounds.ts'
@@ -16,9 +15,9 @@ export const CUT_OFF =
 export const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
 
 const current = new AsyncLocalStorage<Invocation>()
-/** Originals, before the Worker marks lines of its functions. */
+/** Before the Worker marks lines of its functions. */
 const print = { log: console.log.bind(console), error: console.error.bind(console) }
-/** Originals, called without an object because they refuse any other. */
+/** Called without an object because they refuse any other. */
 const { fetch: request, setTimeout: startTimer, setInterval: startInterval } = globalThis
 
 /** Work of an invocation that was cut off never continues. */
@@ -51,7 +50,7 @@ class Invocation {
     if (++this.#counts[what] > (this.#bounds[what] ?? Number.POSITIVE_INFINITY)) throw new Error(message)
   }
 
-  /** Sends when a connection is free, and frees it after the headers. */
+  /** Frees the connection after the headers. */
   async send<T>(call: () => Promise<T>, signal?: AbortSignal | null): Promise<T> {
     await this.#connect(signal)
     try {
@@ -93,7 +92,7 @@ class Invocation {
     }
   }
 
-  /** Waits for the work or the cut-off. Not a race, which workerd would keep forever. */
+  /** Not a race, which workerd would keep forever. */
   waitUntil(work: Promise<unknown>): void {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const letGo = () => resolve(undefined)
@@ -106,7 +105,7 @@ class Invocation {
     this.#context.waitUntil(promise)
   }
 
-  /** After the response, remaining work has this long. */
+  /** Remaining work has this long after the response. */
   answered(): void {
     const { kept } = this.#bounds
     if (kept === undefined) return
@@ -152,7 +151,6 @@ const held = <T extends typeof setTimeout | typeof setInterval>(start: T): T =>
 globalThis.setTimeout = held(startTimer)
 globalThis.setInterval = held(startInterval)
 
-/** Bindings whose calls are requests to a service of the vendor. */
 const services = new Set(['R2Bucket', 'R2MultipartUpload', 'KvNamespace', 'WorkerQueue'])
 
 function heldService<T extends object>(service: T): T {
@@ -192,7 +190,6 @@ function heldEnv(given: object): { env: Env; bounds: Bounds } {
   return made
 }
 
-/** Each call of an entrypoint of the Worker itself is another invocation. */
 function heldExports(exports: Record<string, object>, own: Invocation): Record<string, object> {
   const counted = (target: object, key: string | symbol) => {
     const method = Reflect.get(target, key)
@@ -224,7 +221,6 @@ function heldContext(context: Context, own: Invocation): Context {
 
 type Identity = { new (): { readable: ReadableStream; writable: WritableStream } }
 
-/** The invocation of a stream is answered at its end. Returns the response to send. */
 function answerOf(response: Response, own: Invocation): Response {
   if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
     own.answered()
@@ -265,7 +261,7 @@ const stackOf = (error: unknown): string => (error instanceof Error ? (error.sta
 
 type Started = { job: number; class: string; token: string }
 
-/** Prints each run before it begins and at its end, because an endless loop prints nothing. */
+/** Also before each run, because an endless loop prints nothing. */
 export function announceRuns(): void {
   Object.assign(globalThis, {
     [Symbol.for('sidejob.announce')]: ({ job, class: name, token }: Started) => {
@@ -275,10 +271,9 @@ export function announceRuns(): void {
   })
 }
 
-/** Address that fires a cron trigger; newer versions of miniflare have another one too. */
+/** Newer versions of miniflare have another address too. */
 const FIRE_CRON = '/cdn-cgi/handler/scheduled'
 
-/** Adds a route that fires cron triggers: `curl …/cdn-cgi/handler/scheduled?cron=0+3+*+*+*`. */
 export function withCronRoute<T extends object>(worker: T): T {
   const { fetch: own, scheduled } = worker as Partial<Record<string, Handler>>
   if (!own || !scheduled) return worker
@@ -293,7 +288,6 @@ export function withCronRoute<T extends object>(worker: T): T {
   return { ...worker, fetch }
 }
 
-/** Requests with another host name do not reach the Worker. */
 const local =
   (handler: Handler): Handler =>
   (event, env, context) =>
@@ -301,7 +295,6 @@ const local =
 
 const handlers = ['fetch', 'scheduled', 'queue', 'email', 'tail'] as const
 
-/** Wraps the handlers of a Worker, so that each invocation has limits. */
 export function hold<T extends object>(worker: T): T {
   const own = worker as Partial<Record<(typeof handlers)[number], Handler>>
   const holding = handlers

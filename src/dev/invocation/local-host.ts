@@ -1,13 +1,8 @@
-// Protects against DNS rebinding: a page in a browser can point its own name to 127.0.0.1, but its requests name that
-// host.
+// Protects against DNS rebinding: a page can point its own name to 127.0.0.1, but its requests name that host.
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 
-/**
- * Returns the refusal of a request whose host is neither this machine nor the host of `PUBLIC_URL`, or undefined.
- *
- * @example refusedHost(new Request('http://rebound.example/v1/jobs'), {})?.status // 403
- */
+/** The host must be this machine or the host of `PUBLIC_URL`. */
 export function refusedHost({ url }: Request, env: { PUBLIC_URL?: string }): Response | undefined {
   const { hostname } = new URL(url)
   const own = env.PUBLIC_URL && new URL(env.PUBLIC_URL).hostname
