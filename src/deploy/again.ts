@@ -8,7 +8,6 @@ const MAX_WAIT_MS = 30_000
 const waitOf = (named: string | null, attempt: number): number =>
   Math.min(named === null ? 1_000 * 2 ** attempt : Number(named) * 1_000 || 0, MAX_WAIT_MS)
 
-/** `fetch`, repeated while the answer is 429. */
 export async function fetchAgain(url: string, init: RequestInit): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) })
@@ -19,7 +18,7 @@ export async function fetchAgain(url: string, init: RequestInit): Promise<Respon
 
 type Refusal = { name?: string; status?: number }
 
-/** Repeats a call of QStash's client after a rate refusal, but not after the daily limit. */
+/** Not after the daily limit. */
 export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -34,7 +33,7 @@ export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
 
 const BUSY = /too many requests|rate limit|"Retry-After" header indicating you should wait (\d+) second/i
 
-/** Repeats a wrangler command after a rate refusal, because wrangler repeats only some calls. */
+/** wrangler repeats only some calls itself. */
 export async function runAgain<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -1,4 +1,4 @@
-// Checks after a deployment: the Worker answers, refuses unsigned calls, and receives a tick.
+// Checks after a deployment.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VERSION } from '../engine/index.ts'
@@ -6,20 +6,17 @@ import { DeployFailure } from './failure.ts'
 import { type WellKnown, wellKnownOf } from './mount.ts'
 import { askForTick, clientFor, tickUrl, type Where } from './tick.ts'
 
-/** `redisMs`: milliseconds of a round trip from the Worker to Redis, by its header Server-Timing. */
 export type Health = { ok: boolean; version?: string; redis: boolean; redisMs?: number }
 
-/** A Worker that answers: the address of sidejob with its mount, and the cron trigger of its tick. */
 export type Found = Health & { url: string; cron?: string }
 
 type Patience = { patience?: number; pause?: number }
 
-/** `key`: an API key, with which the Worker shows its version. */
 type Asking = Patience & { key?: string }
 
 const defaults = { patience: 180_000, pause: 3_000 }
 
-/** Repeats until there is a usable answer. A name under workers.dev takes minutes to be known everywhere. */
+/** A name under workers.dev takes minutes to be known everywhere. */
 async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Promise<T | undefined> {
   const { patience, pause } = { ...defaults, ...given }
   for (const end = Date.now() + patience; ; await sleep(pause)) {
@@ -28,7 +25,7 @@ async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Pro
   }
 }
 
-/** Addresses to try: PUBLIC_URL may already contain the mount, and a route may not cover the well-known address. */
+/** PUBLIC_URL may already contain the mount, and a route may not cover the well-known address. */
 function addressesOf(url: string, wellKnown: WellKnown | undefined): string[] {
   const mount = wellKnown?.mount ?? ''
   return mount && !new URL(url).pathname.endsWith(mount) ? [`${url}${mount}`, url] : [url]
@@ -49,11 +46,6 @@ async function askHealth(url: string, key?: string): Promise<Asked> {
   return { health: { ...(health as Health), ...(took && { redisMs: Number(took) }) } }
 }
 
-/**
- * Finds sidejob in a Worker and returns its health when it reaches Redis and, with a key, has this version.
- *
- * @example (await checkHealth('https://my-jobs.acme.workers.dev')).url // 'https://my-jobs.acme.workers.dev/_sidejob'
- */
 export async function checkHealth(url: string, { key, ...patience }: Asking = {}): Promise<Found> {
   let answered: string[] = []
   const found = await until(async () => {
@@ -75,7 +67,6 @@ export async function checkHealth(url: string, { key, ...patience }: Asking = {}
   )
 }
 
-/** Checks that the Worker itself, and nothing in front of it, refuses an unsigned call. */
 export async function checkSignature(url: string): Promise<void> {
   const response = await fetch(tickUrl(url), { method: 'POST', body: '' })
   const body = await response.text()

@@ -15,7 +15,6 @@ type Region = string | { id?: string }
 
 const PAGE = 50
 
-/** Codes for a missing Worker or subdomain. */
 const NOT_THERE = new Set([10007, 10090, 10092])
 const R2_IS_OFF = 10042
 const R2_EXISTS = 10004
@@ -58,7 +57,6 @@ export function createCloudflare(options: { token: string; base?: string }) {
 
   return {
     accounts: () => list<Account>('/accounts'),
-    /** Regions for placements, such as `aws:us-east-1`; undefined if the token may not read them. */
     async placements(account: string): Promise<Set<string> | undefined> {
       type Providers = { providers?: { id: string; regions: Region[] }[] }
       const path = `/accounts/${account}/workers/placement/regions`
@@ -68,15 +66,13 @@ export function createCloudflare(options: { token: string; base?: string }) {
       )
       return all?.length ? new Set(all) : undefined
     },
-    /** The part before `.workers.dev`; undefined if the account has none. */
     subdomain: async (account: string) =>
       (await unlessMissing(ask<{ subdomain?: string }>('GET', `/accounts/${account}/workers/subdomain`)))?.subdomain,
-    /** Names of a Worker's secrets; undefined if there is no such Worker. */
     secrets: async (account: string, worker: string) =>
       (
         await unlessMissing(ask<{ name: string }[]>('GET', `/accounts/${account}/workers/scripts/${worker}/secrets`))
       )?.map(({ name }) => name),
-    /** 'new' or 'there'; 'off' if R2 is not enabled on the account. */
+    /** 'off' if R2 is not enabled on the account. */
     async makeBucket(account: string, name: string): Promise<'new' | 'there' | 'off'> {
       try {
         await ask('POST', `/accounts/${account}/r2/buckets`, { name })

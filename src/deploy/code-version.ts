@@ -1,8 +1,7 @@
-// The version of the code in a folder: its commit, with its author.
+// The version of the code in a folder: its commit.
 
 import { execFileSync } from 'node:child_process'
 
-/** The output of git in a folder, or undefined outside of a repository. */
 function git(folder: string, ...args: string[]): string | undefined {
   try {
     return execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
@@ -11,11 +10,7 @@ function git(folder: string, ...args: string[]): string | undefined {
   }
 }
 
-/**
- * Returns the commit of a folder, with `-dirty` if files differ from it, or undefined outside of a repository.
- *
- * @example commitOf('.') // '88f62d2b'
- */
+/** With `-dirty` if files differ from the commit. */
 export const commitOf = (folder: string): string | undefined =>
   git(folder, 'describe', '--always', '--dirty', '--abbrev=8', '--exclude=*')
 

@@ -1,4 +1,4 @@
-// The wrangler configuration of a project, and its changes for a deployment.
+// The wrangler configuration of a deployment.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -27,13 +27,12 @@ export type Raw = {
 } & Record<string, unknown>
 
 export type Project = {
-  /** The configuration to deploy: the user's own or a build's. */
   path: string
   root: string
   raw: Raw
 }
 
-/** The Vite plugin and other build tools write the path of their configuration to this file. */
+/** The Vite plugin and other build tools write the path of their configuration here. */
 const REDIRECT = '.wrangler/deploy/config.json'
 
 function generatedFor(root: string): string | undefined {
@@ -47,7 +46,7 @@ function generatedFor(root: string): string | undefined {
   )
 }
 
-/** Reads the wrangler configuration of a project. A build's own configuration replaces it, as in `wrangler deploy`. */
+/** A build's own configuration replaces it, as in `wrangler deploy`. */
 export function readProject(config: string): Project {
   const own = resolve(config)
   const root = dirname(own)
@@ -58,14 +57,10 @@ export function readProject(config: string): Project {
 export type Shape = {
   names: Names
   account: string
-  /** True if there is a bucket. Without R2 the binding is omitted. */
   bucket: boolean
-  /** Region for the Worker, such as `aws:us-east-1`; the user's own placement has precedence. */
   placement?: string
-  /** Cloudflare's cron triggers the tick. */
   cron: boolean
   version?: string
-  /** Pattern of the addresses of single versions, if the Worker has preview URLs. */
   versionUrl?: string
   author?: string
   workersDev: boolean
@@ -90,7 +85,6 @@ const bucketsFor = ({ r2_buckets }: Raw, { bucket, names }: Shape): Pick<Raw, 'r
       }
     : {}
 
-/** The configuration of one deployment, without parts that the account lacks. */
 export function configFor(raw: Raw, shape: Shape): Raw {
   const { names, account, placement, cron, workersDev, version, author, versionUrl } = shape
   const vars = {
@@ -111,7 +105,7 @@ export function configFor(raw: Raw, shape: Shape): Raw {
   }
 }
 
-/** Writes a configuration next to the user's own, so that relative paths stay valid, and removes it after use. */
+/** Next to the user's own, so that relative paths stay valid. */
 export const withConfig = <T>({ path }: Project, config: Raw, use: (path: string) => Promise<T>): Promise<T> =>
   withFile(join(dirname(path), `wrangler.sidejob-${process.pid}.json`), JSON.stringify(config, null, 2), use)
 

@@ -1,4 +1,4 @@
-// Database and regions of a deployment. A lane calls Redis for every batch, and an ocean adds 100 ms.
+// Database and regions of a deployment. An ocean between Redis and its Worker adds 100 ms.
 
 import { fetchAgain } from './again.ts'
 import { DeployFailure } from './failure.ts'
@@ -30,10 +30,9 @@ export type Database = {
   name: string
   region?: string
   readRegions: string[]
-  /** Undefined if Upstash did not report it. */
   eviction?: boolean
   plan?: string
-  /** Monthly limit of pay as you go in USD. */
+  /** Per month, in USD. */
   budget?: number
   /** Milliseconds of one script, and of all scripts in a minute. */
   luaMs?: number
@@ -48,10 +47,6 @@ const inMs = (ns: number | undefined): number | undefined => (ns === undefined ?
 /** The API shortens some endpoints to their first label. */
 const isAt = (host: string, endpoint = ''): boolean => host === endpoint || host.split('.')[0] === endpoint
 
-/**
- * Asks Upstash's developer API for the database. Undefined without UPSTASH_EMAIL and UPSTASH_API_KEY, or if it does
- * not answer.
- */
 export async function databaseOf(env: Env): Promise<Database | undefined> {
   if (!env.UPSTASH_EMAIL || !env.UPSTASH_API_KEY) return undefined
   const headers = { authorization: `Basic ${btoa(`${env.UPSTASH_EMAIL}:${env.UPSTASH_API_KEY}`)}` }
@@ -78,7 +73,7 @@ export async function databaseOf(env: Env): Promise<Database | undefined> {
   }
 }
 
-/** Refuses a database that evicts keys, because jobs would vanish without a trace. */
+/** Jobs would vanish without a trace. */
 export function refuseEviction({ eviction, name }: Database): void {
   if (!eviction) return
   throw new DeployFailure(
@@ -87,11 +82,7 @@ export function refuseEviction({ eviction, name }: Database): void {
   )
 }
 
-/**
- * Returns Cloudflare's name of a region. AWS regions end with a hyphen and a digit, Google Cloud's with a digit.
- *
- * @example placementOf('us-central1') // 'gcp:us-central1'
- */
+/** AWS regions end with a hyphen and a digit, Google Cloud's with a digit. */
 export function placementOf(region: string): string {
   if (/^(aws|gcp|azure):[\w-]+$/.test(region)) return region
   if (/^[a-z]+(-[a-z]+)+-\d+$/.test(region)) return `aws:${region}`

@@ -16,7 +16,6 @@ export class CloudflareError extends Error {
 
 type Advice = { when: RegExp; say: (link: (path: string) => string) => string }
 
-/** Matches the vendor's code, or its text if the code is not always shown. */
 const advices: Advice[] = [
   {
     when: /\b100328\b|CPU limits are not supported/i,

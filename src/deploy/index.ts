@@ -1,5 +1,4 @@
-// Deploys a Worker with everything it needs, or removes it. Existing parts stay, so it may be repeated after any
-// failure.
+// Deploys or removes a Worker. Existing parts stay, so it may be repeated after any failure.
 
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +26,7 @@ import { createWrangler, type Wrangler } from './wrangler.ts'
 export type DeployOptions = {
   env: Env
   name?: string
-  /** Cloudflare's cron triggers the tick each minute; if false, QStash does. */
+  /** If false, QStash triggers the tick each minute. */
   cron?: boolean
   folder?: string
   config?: string
@@ -48,7 +47,7 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
-/** QStash is called last: the Worker is already deployed and works without it. */
+/** QStash is called last: the deployed Worker works without it. */
 async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   return askAgain(ask).catch((error: Error & { status?: number }) => {
     if (error instanceof DeployFailure) throw error
@@ -141,7 +140,7 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/** QStash ticks every ten minutes in addition to a minutely cron trigger, and each minute without one. */
+/** Every ten minutes in addition to a minutely cron trigger, each minute without one. */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
@@ -178,11 +177,6 @@ function report({ found, database, redis, qstash, placement, schedule }: Report)
   ]
 }
 
-/**
- * Deploys and checks that it works.
- *
- * @example await deploy({ env: process.env, name: 'sidejob-staging', say: console.log })
- */
 export async function deploy(options: DeployOptions): Promise<{ url: string; redisMs: number }> {
   const { env, name, cron = true, folder = join(root, '.sidejob'), config = join(root, 'wrangler.toml') } = options
   const { say = () => {} } = options
@@ -240,11 +234,7 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   return { url, redisMs: found.redisMs ?? 0 }
 }
 
-/**
- * Removes the schedule and the Worker of a deployment. Data in Redis and in the bucket stays.
- *
- * @example await destroy({ env: process.env, name: 'sidejob-staging', say: console.log })
- */
+/** Data in Redis and in the bucket stays. */
 export async function destroy({ env, name, say = () => {} }: DeployOptions): Promise<void> {
   const names = namesOf(name)
   if (!env.QSTASH_TOKEN) throw new DeployFailure('QSTASH_TOKEN is missing: the schedule cannot be removed without it')

@@ -1,4 +1,4 @@
-// Generated keys of a deployment, written to a file before they are uploaded, so that no failure loses one.
+// Generated keys, written to a file before they are uploaded, so that no failure loses one.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,6 @@ export type Keys = Record<string, string>
 export const readKeys = (path: string): Keys =>
   existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Keys) : {}
 
-/** Adds keys to a file that only its owner may read. */
 export function keepKeys(path: string, fresh: Keys): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `${JSON.stringify({ ...readKeys(path), ...fresh }, null, 2)}\n`, { mode: 0o600 })
@@ -17,6 +16,6 @@ export function keepKeys(path: string, fresh: Keys): void {
   chmodSync(path, 0o600)
 }
 
-/** Passes secrets in a temporary file, because a command line is visible to every process of the machine. */
+/** A file, because a command line is visible to every process of the machine. */
 export const withSecrets = <T>(folder: string, secrets: Keys, use: (path: string) => Promise<T>): Promise<T> =>
   withFile(join(folder, `secrets-${crypto.randomUUID()}.json`), JSON.stringify(secrets), use)

@@ -1,4 +1,4 @@
-// The path of sidejob in a Worker. A Worker with its own routes publishes it at a well-known address.
+// The path of sidejob in a Worker, at a well-known address.
 
 export type WellKnown = { mount: string; cron?: string }
 
@@ -13,9 +13,4 @@ export async function wellKnownOf(origin: string): Promise<WellKnown | undefined
   return typeof found?.mount === 'string' ? (found as WellKnown) : undefined
 }
 
-/**
- * Returns the path of sidejob; empty if the whole Worker is sidejob.
- *
- * @example await mountOf('https://my-jobs.acme.workers.dev') // '/_sidejob'
- */
 export const mountOf = async (origin: string): Promise<string> => (await wellKnownOf(origin))?.mount ?? ''

@@ -1,21 +1,16 @@
-// Recommended wrangler settings, shared by templates, `init` and `deploy`.
+// Recommended wrangler settings of templates, `init` and `deploy`.
 
 export const flags = ['enable_request_signal', 'global_fetch_strictly_public'] as const
 
 /** Addresses of files and streams carry their proof in the query. */
 export const observability = { enabled: true, redact_query_string: true } as const
 
-/** Tells a Worker its version, which its runs record. */
+/** Runs record the version of their Worker. */
 export const versionMetadata = { binding: 'CF_VERSION_METADATA' } as const
 
 /** From this date on, workerd has Node's modules without a flag. */
 const NODE_BY_DEFAULT = '2026-08-04'
 const NODE = 'nodejs_compat'
 
-/**
- * Compatibility flags of a Worker with this compatibility date.
- *
- * @example flagsFor('2026-10-20') // ['enable_request_signal', 'global_fetch_strictly_public']
- */
 export const flagsFor = (date: string | undefined): string[] =>
   date !== undefined && date >= NODE_BY_DEFAULT ? [...flags] : [NODE, ...flags]

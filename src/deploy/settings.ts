@@ -1,4 +1,4 @@
-// Settings of a deployment, and names derived from its name: Worker, namespace, bucket, schedule.
+// Settings and names of a deployment.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { newKey } from '../core/crypto.ts'
@@ -9,7 +9,6 @@ import { scheduleIdOf } from './tick.ts'
 
 export type Env = Record<string, string | undefined>
 
-/** Required settings: their source, or how to create them. */
 const needed: Record<string, { from: string } | { make: () => string }> = {
   UPSTASH_REDIS_REST_URL: { from: "the database's page in the Upstash console" },
   UPSTASH_REDIS_REST_TOKEN: { from: "the database's page in the Upstash console" },
@@ -21,7 +20,7 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
 }
 
-/** Secrets of a Worker. A movable clock is only for tests; version and author belong to one upload, so they are no secrets. */
+/** A movable clock is only for tests; version and author belong to one upload, so they are no secrets. */
 const told = [
   ...new Set([
     ...Object.keys(needed),
@@ -44,12 +43,6 @@ function bucketOf(name: string): string {
   return `${plain}-${hash}-files`
 }
 
-/**
- * Names of everything of a deployment. Two deployments share none.
- *
- * @param source where the name was set, for the error
- * @example namesOf('sidejob-staging').bucket // 'sidejob-staging-files'
- */
 export function namesOf(name = DEFAULT, source = '--name'): Names {
   // Wrangler refuses capitals, although Cloudflare accepts them.
   if (!/^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/.test(name) || name.length > MAX_NAME)
@@ -100,7 +93,6 @@ function refused(env: Env): string[] {
 export type Plan = {
   names: Names
   given: Record<string, string>
-  /** Created if neither the environment nor the Worker has them. */
   made: string[]
   missing: string[]
   refused: string[]

@@ -1,16 +1,16 @@
-// Converts a source map to the table that a deployment keeps, with the project's own files only.
+// Converts a source map to a table of the project's own files.
 
 import { relative, resolve } from 'node:path'
 import type { SourceTable } from '../core/source-table.ts'
 import { createClient } from '../redis/client.ts'
 import { createStore } from '../redis/store.ts'
 
-/** Maximum number of characters. A larger table is kept without source lines, or not at all. */
+/** Characters. A larger table is kept without source lines, or not at all. */
 const MOST = 900_000
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** Decodes base 64 VLQ: five bits per digit, the lowest bit is the sign. */
+/** Base 64 VLQ: five bits per digit, the lowest bit is the sign. */
 function numbersIn(segment: string): number[] {
   const numbers: number[] = []
   let [value, shift] = [0, 0]
@@ -36,11 +36,6 @@ type TableOptions = {
 
 const isProjects = (name: string): boolean => !name.startsWith('..') && !name.includes('node_modules')
 
-/**
- * Reads a source map.
- *
- * @example tableOf(map, { dir: 'dist', root: '.', bundle: 'worker.js' }).files[0]?.name // 'src/jobs/double.ts'
- */
 export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: TableOptions): SourceTable {
   const { sources, sourcesContent = [], mappings, sourceRoot = '' } = JSON.parse(map) as RawMap
   const names = sources.map((source) => relative(root, resolve(dir, sourceRoot, source ?? '')).replaceAll('\\', '/'))

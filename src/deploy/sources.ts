@@ -1,4 +1,4 @@
-// Keeps the source places of a deployment, so that stacks name the project's files instead of the bundle.
+// Keeps source places, so that stacks name the project's files.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,14 +8,13 @@ import { buildName, keepTable, tableOf } from './source-table.ts'
 
 type Project = { root: string; raw: { no_bundle?: boolean; main?: string } }
 
-/** In the repository of sidejob, `src` is the library. */
 const isOwnIn = (root: string) => {
   const isLibrary = existsSync(join(root, 'src/redis/lua'))
   return (name: string) =>
     !name.startsWith('..') && !name.includes('node_modules') && !(isLibrary && name.startsWith('src/'))
 }
 
-/** Keeps the places of a bundle. A Worker built by another tool has no source map here. */
+/** A Worker built by another tool has no source map here. */
 async function keepBuild(out: string, build: string, { root }: Project, vars: Env): Promise<void> {
   const map = readdirSync(out).find((name) => name.endsWith('.js.map'))
   if (!map) return
@@ -24,7 +23,6 @@ async function keepBuild(out: string, build: string, { root }: Project, vars: En
   await keepTable(vars, build, table)
 }
 
-/** Deploys with the name of the build and its source map, and keeps the places. */
 export async function withSources<T>(project: Project, vars: Env, deploy: (args: string[]) => Promise<T>): Promise<T> {
   if (project.raw.no_bundle) return deploy([])
   const out = mkdtempSync(join(tmpdir(), 'sidejob-build-'))
@@ -32,7 +30,7 @@ export async function withSources<T>(project: Project, vars: Env, deploy: (args:
   try {
     const define = `__SIDEJOB_BUILD__:${JSON.stringify(build)}`
     const deployed = await deploy(['--outdir', out, '--upload-source-maps', '--define', define])
-    // Without them stacks name places in the bundle, which is no failure of the deployment.
+    // Without them stacks name places in the bundle, which is no failure.
     await keepBuild(out, build, project, vars).catch(() => undefined)
     return deployed
   } finally {

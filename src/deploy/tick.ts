@@ -1,14 +1,14 @@
-// Lets QStash trigger the tick, in addition to Cloudflare's cron.
+// Lets QStash trigger the tick.
 
 import { Client } from '@upstash/qstash'
 
 export const tickUrl = (publicUrl: string) => `${publicUrl}/tick`
 
-/** One schedule per Worker: setting it again replaces it and no other. */
+/** Setting it again replaces the schedule of this Worker only. */
 export const scheduleIdOf = (name: string) => `sidejob-tick-${name}`
 
 export const EVERY_MINUTE = '* * * * *'
-/** 144 messages a day of the free plan's 1,000, in addition to a minutely cron trigger. */
+/** 144 messages a day of the free plan's 1,000. */
 export const EVERY_TEN_MINUTES = '*/10 * * * *'
 
 export type Where = { url?: string; token: string; publicUrl: string }
@@ -24,7 +24,7 @@ export async function scheduleTick(where: Where, name: string, cron: string) {
   await clientFor(where).schedules.create({ ...schedule, ...message })
 }
 
-/** Sends one extra tick and returns the id of its message. A new name takes a while to be known everywhere. */
+/** A new name takes a while to be known everywhere. */
 export async function askForTick(where: Where, retries = 0): Promise<string> {
   const { messageId } = await clientFor(where).publish({ ...message, retries, url: tickUrl(where.publicUrl) })
   return messageId

@@ -1,11 +1,10 @@
-// Temporary files of a deployment, removed when the work ends or fails or a signal ends this process.
+// Temporary files of a deployment.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Calls `undo` after the work, even if it fails or a signal ends this process. */
 export async function undoing<T>(undo: () => void, work: () => Promise<T>): Promise<T> {
   const stop = () => {
     for (const signal of signals) process.off(signal, onSignal)
@@ -25,7 +24,6 @@ export async function undoing<T>(undo: () => void, work: () => Promise<T>): Prom
   }
 }
 
-/** A file that exists during its use. Only its owner can read it. */
 export async function withFile<T>(path: string, text: string, use: (path: string) => Promise<T>): Promise<T> {
   mkdirSync(dirname(path), { recursive: true })
   return undoing(

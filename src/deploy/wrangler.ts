@@ -1,4 +1,4 @@
-// Wrangler as a child process: it builds and uploads.
+// Wrangler as a child process.
 
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
