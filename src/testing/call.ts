@@ -1,22 +1,17 @@
-// A worker's function as a plain function: values in, values out.
+// A worker's function as a plain function.
 
 import type { Worker } from '../core/worker.ts'
 import { type Ran, type SandboxOptions, sandbox } from './sandbox.ts'
 
 export type CallOptions = SandboxOptions & {
-  /** Defaults of input ports. */
   defaults?: Record<string, unknown>
 }
 
 export type Called = Ran & {
-  /** Written values, by output port. */
   out: Record<string, unknown[]>
-  /** The defaults of the output ports that have one. */
   defaults: Record<string, unknown>
-  /** Unread values, by input port. */
   unread: Record<string, unknown[]>
   state: Record<string, unknown>
-  /** When it runs next, if it waits for a time. */
   runAt?: number
 }
 

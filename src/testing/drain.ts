@@ -1,10 +1,10 @@
-// Runs ready jobs without a lane, one at a time in a chosen order, to find bugs that depend on the order.
+// Runs ready jobs without a lane, one at a time in a chosen order.
 
 import { duration } from '../core/time.ts'
 import type { Performed } from '../engine/api/run-one.ts'
 import type { Engine } from '../engine/index.ts'
 
-/** Order of jobs with equal priority: oldest first, newest first, or random for a seed. */
+/** Order of jobs with equal priority. */
 export type Order = 'fifo' | 'lifo' | { seed: number }
 
 type Drained = Pick<Engine, 'ready' | 'performOne'> & { tick: () => Promise<unknown> }
@@ -13,9 +13,8 @@ type Held<E> = E | { engine: E }
 
 export type DrainOptions = {
   order?: Order
-  /** 'keep': a run that fails is only listed. */
+  /** 'keep': a failed run is only listed. */
   errors?: 'throw' | 'keep'
-  /** Runs after which it must be done. */
   limit?: number
 }
 
@@ -56,7 +55,7 @@ function thrown({ id, class: name, error }: Performed): void {
 }
 
 /**
- * Performs all ready jobs until none is; answers its runs in order. Later jobs stay: move the clock.
+ * Performs all ready jobs, and returns its runs in order. Later jobs stay: move the clock.
  *
  * @example for (let seed = 0; seed < 100; seed++) await drain(engine, { order: { seed } })
  */
@@ -78,7 +77,7 @@ export async function drain(
 }
 
 /**
- * Queues a job, by force where its status asks for that, and performs one run of it; undefined when it would not run.
+ * Queues a job, by force if necessary, and performs one run of it; undefined if it would not run.
  *
  * @example await runInline(engine, id)
  */
@@ -96,7 +95,7 @@ export async function runInline(
 }
 
 /**
- * A clock that is ahead of the real one, as far as it is moved.
+ * A clock that can be moved ahead of the real one.
  *
  * @example
  * const clock = createClock()

@@ -1,4 +1,4 @@
-// Takes the jobs that a Worker's own routes make, in tests without Redis and QStash.
+// Takes the jobs that a Worker's own routes make.
 
 import { parseJson } from '../core/codec/json.ts'
 import { codes, SidejobError } from '../core/errors.ts'
@@ -9,7 +9,6 @@ import type { Worker } from '../core/worker.ts'
 import { newJobs } from '../engine/jobs/new-job.ts'
 import { createRegistry } from '../engine/jobs/registry.ts'
 
-/** A job as the route asked for it, with the id that it got. */
 export type FakeJob = { id: number; queue: string; class: string; args?: unknown; [option: string]: unknown }
 
 const closedInputs = closedIn(jobInputs)
@@ -18,8 +17,8 @@ const failure = (code: string, message: string, status: number) =>
   Response.json({ error: { code, message } }, { status })
 
 /**
- * From now on `jobs.client(env)` of every Worker in this process takes jobs without an engine: it checks them as the API
- * does and lists them in `made`. It runs nothing, and answers all calls but `jobs.enqueue` with an error.
+ * Makes `jobs.client(env)` of every Worker in this process list jobs in `made`, checked as by the API. It runs
+ * nothing, and refuses other calls than `jobs.enqueue`.
  *
  * @example
  * const jobs = fakeJobs()
@@ -65,7 +64,6 @@ export function fakeJobs() {
 
   return {
     made,
-    /** Ends the fake. */
     restore: () => placeFake(undefined),
   }
 }

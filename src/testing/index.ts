@@ -1,4 +1,4 @@
-// Exports for users' tests: run a function without Redis, drain queues in a chosen order, move the clock.
+// Exports for users' tests.
 
 export { workersOf } from '../core/loading.ts'
 export type { GivenRecordedRun as RecordedRun } from '../core/recorded.ts'

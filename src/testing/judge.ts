@@ -7,24 +7,20 @@ import { LostRun, runFunction } from '../engine/run/function.ts'
 import type { JobTools } from '../engine/run/tools.ts'
 
 export type JudgeOptions = {
-  /** Members of `job.env`. A run that uses another member is not judged. */
   env?: object
   /** Milliseconds that the function may take outside of steps. */
   patience?: number
 }
 
-/** Returns the worker that serves a job. */
 export const workerOf = (
   workers: readonly Worker[],
   { queue, class: name }: { queue: string; class: string },
 ): Worker | undefined => workers.find((one) => one.class === name && (one.queue ?? 'default') === queue)
 
-/** Ends the judgement with a reason, also if the function catches the error. */
 export type Give = (why: string) => never
 
 const PATIENCE = 5_000
 
-/** An object of which any use gives up. */
 const unusable = (what: string, give: Give): unknown => {
   const use = () => give(`it uses ${what}`)
   return new Proxy(() => undefined, { get: use, set: use, has: use, apply: use, construct: use, ownKeys: use })
@@ -38,10 +34,9 @@ const envOf = (given: object, give: Give): object =>
 
 const REQUEST = 'it makes a request outside of a step'
 
-/** The last run: one at a time, because each replaces `fetch`. */
+/** One at a time, because each replaces `fetch`. */
 let turn: Promise<unknown> = Promise.resolve()
 
-/** Runs alone and without `fetch`. */
 function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {
   const mine = turn.then(async () => {
     const { fetch } = globalThis
@@ -56,7 +51,6 @@ function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {
   return mine
 }
 
-/** @example seconds(5_000) // '5 s' */
 const seconds = (ms: number): string => `${ms / 1_000} s`
 
 function ended(error: unknown): Partial<Changes> {
@@ -64,10 +58,6 @@ function ended(error: unknown): Partial<Changes> {
   throw error
 }
 
-/**
- * Runs a function with a snapshot. `why` is there if its outcome depends on something that the run cannot have.
- * `prepare` receives the function that gives up.
- */
 export async function judging(
   worker: Worker,
   snapshot: Snapshot,

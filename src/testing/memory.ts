@@ -1,4 +1,4 @@
-// A job's ports, state and children in memory, and what the changes of a run make of them: all of them, or none.
+// A job in memory, and the changes of a run: all of them, or none.
 
 import { decodeValue, type Encoded, encodeValue } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
@@ -20,7 +20,6 @@ export type Memory = {
   lastId: number
 }
 
-/** Id of the only job. */
 export const ID = 1
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
@@ -44,10 +43,8 @@ export const sideOf = (specs: Record<string, { default?: unknown; channels?: str
     portOf({ channels, ...(value === undefined ? {} : { default: encodeValue(value) }) }),
   )
 
-/** The ports that can be seen: `*` represents ports that do not exist yet. */
 export const listed = ({ '*': _, ...ports }: Side): Side => ports
 
-/** Returns the port, and creates it if there is a `*`. */
 export function open(side: Side, dir: 'in' | 'out', name: string, who: string): Port {
   if (Object.hasOwn(side, name) && name !== '*') return side[name]!
   if (!side['*']) throw refused(`${who} does not have ${dir} port ${name}`)
@@ -85,11 +82,9 @@ function take(port: Port, count: number): SnapshotItem[] {
   return port.values.splice(0, count)
 }
 
-/** Replaces a set of ports: remaining ones keep their values. */
 const redefined = (side: Side, specs: PortOptions): Side =>
   mapValues(specs, (spec, name) => portOf(spec, side[name]?.values, side[name]?.taken))
 
-/** Moves the values waiting in a port, and copies its default; returns whether that wakes the job. */
 function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
   const source = portAt(memory, from)
   const items = take(source, source.values.length)
@@ -103,7 +98,7 @@ function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
   return woken.length > 0
 }
 
-/** Effect of an op, and whether it wakes the job. Other ops are only recorded. */
+/** Returns whether the op wakes the job. Other ops are only recorded. */
 const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) => boolean | undefined } = {
   write(memory, { to, values, context = encodeValue({ job: ID }), setDefault }) {
     const port = portAt(memory, to)
@@ -123,7 +118,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
     return false
   },
   connect: (memory, { from, to }) => move(memory, from, to),
-  // Waiting values pass over the wires; later ones do not, because no other job writes here.
+  // Later values do not pass, because no other job writes here.
   wire: (memory, op) => 'to' in op && op.to.length > 0 && move(memory, op.from, op.to),
   amend(memory, { of, in: ins = {}, out = {}, drop = {} }) {
     if (of && 'job' in of) return false
@@ -168,11 +163,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
   },
 }
 
-/**
- * Applies changes to the job, as a new memory; refused changes throw without effect.
- *
- * @example const { memory, woken } = applied(before, { end: 'completed', reads: { in: { cursor: 0, count: 1 } } })
- */
+/** Returns a new memory; refused changes throw without effect. */
 export function applied(before: Memory, { reads = {}, state, ops = [] }: Changes): { memory: Memory; woken: boolean } {
   const memory = structuredClone(before)
   let woken = false

@@ -1,4 +1,4 @@
-// Runs a function with the snapshot of a job that waits inside it, up to the first step or wait that is new.
+// Runs a function as a waiting job, up to the first new step or wait.
 
 import type { CodeChange } from '../core/code-change.ts'
 import { parseJson } from '../core/codec/json.ts'
@@ -13,9 +13,9 @@ import { LostRun } from '../engine/run/function.ts'
 import { type Give, type JudgeOptions, judging } from './judge.ts'
 
 /**
- * The outcome for one job. `repeats`: it would do a kept step again under another name; `waits`: it would wait for
- * another time or thing than its code requests; `skips`: it would end without a kept step or wait. With `fails`, the
- * `onCodeChange` of the class fails it instead. `fails`: its function throws.
+ * `repeats`: does a kept step again under another name; `waits`: waits for another time or thing than its code
+ * requests; `skips`: ends without a kept step or wait. With `fails`, `onCodeChange` fails it instead. `fails`: its
+ * function throws.
  */
 export type Verdict =
   | { is: 'continues'; next: string }
@@ -31,7 +31,6 @@ export type RehearsalOptions = JudgeOptions & {
 
 const closedParts = closedIn(waitingJob)
 
-/** Replaces a masked member by one whose reading gives up. */
 function guard(holder: object | undefined, member: string, part: string, give: Give): void {
   if (holder && Object.hasOwn(holder, member))
     Object.defineProperty(holder, member, { enumerable: true, get: () => give(`it reads ${part}, which is masked`) })
@@ -60,7 +59,6 @@ const kindOf = ({ kept, asked }: CodeChange): 'repeats' | 'waits' | 'skips' => {
 
 const encoded = (steps: Record<string, unknown>) => mapValues(steps, (value) => encodeValue(value))
 
-/** The snapshot with everything that did not fit in it. */
 async function whole(snapshot: Snapshot, { steps, children }: RehearsalOptions): Promise<Snapshot> {
   return {
     ...snapshot,
@@ -70,8 +68,7 @@ async function whole(snapshot: Snapshot, { steps, children }: RehearsalOptions):
 }
 
 /**
- * Runs a function as the next run of a waiting job would, and ends it before the first step, wait or commit that is
- * new. Nothing that it changes is kept.
+ * Runs a function as the next run of a waiting job, up to the first new step, wait or commit. Keeps no changes.
  *
  * @example
  * const { jobs } = await client.waiting.list({ class: 'order' })

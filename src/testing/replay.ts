@@ -1,4 +1,4 @@
-// Runs a function with the values of a recorded run, and compares its changes.
+// Compares a run with a recorded one.
 
 import { parseJson } from '../core/codec/json.ts'
 import { decodeValue, type Encoded } from '../core/codec/value.ts'
@@ -10,7 +10,6 @@ import { closedIn } from '../core/schemas.ts'
 import type { Worker } from '../core/worker.ts'
 import { type JudgeOptions, judging, workerOf } from './judge.ts'
 
-/** A part of the outcome that differs. */
 export type Difference = { part: Part; was: unknown; is: unknown }
 
 type Part = 'end' | 'result' | 'error' | 'reads' | 'writes' | 'messages' | 'children' | 'state' | 'steps' | 'other'
@@ -23,12 +22,11 @@ const opened = (values: Record<string, Encoded> = {}) => mapValues(values, (valu
 
 const orUndefined = (value: Encoded | undefined): unknown => (value === undefined ? undefined : decodeValue(value))
 
-/** Ops without effect for other programs, or that other parts compare. */
 const apart: ReadonlySet<Op['op']> = new Set(['log', 'entry', 'step', 'expect', 'write', 'publish', 'spawn'])
 
 type Of<K extends Op['op']> = Extract<Op, { op: K }>
 
-/** The outcome of a run in parts that can be compared. The moments of waits are left out. */
+/** Without the moments of waits. */
 function partsOf(commits: readonly Changes[]): Record<Part, unknown> {
   const ops = commits.flatMap(({ ops = [] }) => ops)
   const all = <K extends Op['op']>(kind: K) => ops.filter((op): op is Of<K> => op.op === kind)
@@ -54,7 +52,6 @@ function partsOf(commits: readonly Changes[]): Record<Part, unknown> {
   }
 }
 
-/** The results of the steps of a run, by key. */
 const resultsOf = ({ commits }: RecordedRun): Map<string, Encoded> =>
   new Map(
     commits.flatMap(({ ops = [] }) =>
@@ -62,7 +59,6 @@ const resultsOf = ({ commits }: RecordedRun): Map<string, Encoded> =>
     ),
   )
 
-/** Returns the snapshot after a commit, as if no other caller had changed the job. */
 function after(snapshot: Snapshot, { reads = {}, state }: Changes): Snapshot {
   const ports = Object.entries(snapshot.in).map(([name, port]) => {
     const count = reads[name]?.count ?? 0
@@ -73,7 +69,7 @@ function after(snapshot: Snapshot, { reads = {}, state }: Changes): Snapshot {
   return { ...snapshot, in: Object.fromEntries(ports), state: kept }
 }
 
-/** Returns whether a recorded commit has all these changes. It then also has the changes of its steps. */
+/** A commit with the changes also has the changes of its steps. */
 function isPartOf(made: Changes, commit: Changes): boolean {
   const rest = (commit.ops ?? []).map((op) => JSON.stringify(op))
   const isThere = (op: Op): boolean => {
@@ -92,8 +88,8 @@ function isPartOf(made: Changes, commit: Changes): boolean {
 const hasStep = ({ ops = [] }: Changes): boolean => ops.some(({ op, ...rest }) => op === 'step' && 'value' in rest)
 
 /**
- * Runs a function as a recorded run did: with its args, state, values and step results. Steps do not act; changes that
- * they made are taken from the record. Returns the differences.
+ * Runs a function with the args, state, values and step results of a recorded run, and returns the differences. Steps
+ * do not act.
  *
  * @example expect(await replay(order, recorded)).toEqual({ is: 'same' })
  */

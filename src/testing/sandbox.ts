@@ -1,4 +1,4 @@
-// A job without Redis: the worker's function runs on a snapshot of values kept in memory.
+// A job without Redis, on a snapshot in memory.
 
 import { decodeValue, encodeValue } from '../core/codec/value.ts'
 import { readWorker } from '../core/definition.ts'
@@ -17,27 +17,22 @@ type Specs = Record<string, { default?: unknown; channels?: string[] }>
 export type SandboxOptions = {
   args?: unknown
   name?: string
-  /** Ports of this job, in addition to its worker's ports or replacing them. */
   in?: Specs
   out?: Specs
   state?: Record<string, unknown>
-  /** Children and values waiting in their output ports, as the run sees them. */
   children?: Record<string, { class?: string; status?: Status; out?: Record<string, unknown[]> }>
-  /** The `job.env` of the function: variables, secrets and bindings. */
   env?: object
-  /** Graphs that are stored, by name. */
   graphs?: Record<string, unknown>
-  /** Milliseconds since 1970 at which its clock begins. */
+  /** Milliseconds since 1970. */
   now?: number
 }
 
-/** Effects of a run, without the marks that only order its log. */
 const doings = ({ ops = [] }: Changes): Op[] => ops.filter(({ op }) => op !== 'entry')
 
-/** `released`: the function is older than a patch of the job, which another version has to run. */
+/** `released`: another version has to run the job, because the function is older than its patch. */
 export type Ran = { end: Changes['end'] | 'released'; ops: Op[]; error?: RunError; result?: unknown }
 
-/** Lease of a run in milliseconds, as in its snapshot. */
+/** Milliseconds. */
 const LEASE = 45_000
 
 function remember(worker: Worker, options: SandboxOptions): Memory {
@@ -123,7 +118,6 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     ...(awaited.length ? { family: family() } : {}),
   })
 
-  /** The children that it pauses for, as far as they have ended. */
   function family(): NonNullable<Snapshot['family']> {
     const those = (status: Status, leaves: 'result' | 'error') =>
       Object.entries(memory.children)
@@ -154,7 +148,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     return found ? { taken: found.taken, values: [...found.values] } : null
   }
 
-  /** Status of the job after a run that did not fail: new input comes first. */
+  /** New input comes first. */
   function rest({ end, waitFor, pause, wait, at = wait === undefined ? pause?.until : now + wait }: Changes): void {
     runAt = at ?? (pause ? undefined : runAt)
     ranAt ??= now
@@ -239,7 +233,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
   return {
     run,
     wake,
-    /** Runs as long as there is something to do by now; answers the last run, undefined when there was none. */
+    /** Runs until nothing is left to do now. Returns the last run; undefined without one. */
     async settle({ limit = 1_000 }: { limit?: number } = {}): Promise<Ran | undefined> {
       let last: Ran | undefined
       for (let n = 0; status === 'queued' && (woken || (runAt !== undefined && runAt <= now)); n++) {
@@ -248,34 +242,30 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       }
       return last
     },
-    /** Moves the clock, by seconds or a text like '5m'. */
+    /** By seconds or a text like '5m'. */
     advance(time: number | string): void {
       now += duration(time)
     },
-    /** Writes values to an input port. */
     write(port: string, ...values: unknown[]): void {
       open(memory.in, 'in', port, memory.who).values.push(...itemsOf(values))
       if (values.length > 0) wake()
     },
-    /** Sets the default of an input port; undefined clears it. Wakes no job. */
+    /** undefined clears it. Wakes no job. */
     setDefault(port: string, value: unknown): void {
       const own = open(memory.in, 'in', port, memory.who)
       if (value === undefined) delete own.default
       else own.default = { data: encodeValue(value) }
     },
-    /** Takes all that an output port holds. */
     take(port: string): unknown[] {
       const own = open(memory.out, 'out', port, memory.who)
       own.taken += own.values.length
       return valuesOf(own.values.splice(0))
     },
-    /** Gives a message to the ports that listen to the channel. */
     hear(channel: string, message: unknown): void {
       const listening = Object.values(listed(memory.in)).filter(({ channels }) => channels.includes(channel))
       for (const port of listening) port.values.push(...itemsOf([message]))
       if (listening.length > 0) wake()
     },
-    /** Sets the outcome of a child: its result, or its error. */
     child(
       name: string,
       { status, left, out = {} }: { status?: Status; left?: unknown; out?: Record<string, unknown[]> },
@@ -288,7 +278,6 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     get status() {
       return status
     },
-    /** When it runs next, if it waits for a time. */
     get runAt() {
       return runAt
     },
@@ -301,7 +290,6 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     get unread() {
       return shown(memory.in)
     },
-    /** The defaults of the output ports that have one. */
     get defaults(): Record<string, unknown> {
       const ports = Object.entries(listed(memory.out))
       return Object.fromEntries(
