@@ -1,4 +1,4 @@
-// The standard library: small workers to compose, all in queue `core`. See docs/functions.md.
+// The standard library, all in queue `core`. See docs/functions.md.
 
 import { array } from './array.ts'
 import { concat } from './concat.ts'

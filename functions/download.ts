@@ -1,5 +1,3 @@
-// Downloads: a URL's body, streamed into a bucket with constant memory, looked at on its way.
-
 import * as z from 'zod'
 import { askedAtOf, defineWorker, type Job, keyOf, Terminal } from '../src/index.ts'
 import { type Args, type Downloaded, downloadArgs, type Resources } from './download/args.ts'
@@ -13,7 +11,7 @@ export type { Downloaded, Resources } from './download/args.ts'
 
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
-/** Default limit: 1 GiB. */
+/** 1 GiB. */
 const LARGEST = 1_073_741_824
 
 const KEEP = 30 * DAY
@@ -80,7 +78,7 @@ async function stored(
 const delays = Array.from({ length: 30 }, (_, i) => (i + 1) * 2 * MINUTE)
 
 /**
- * Downloads a URL and returns its details: `{ queue: 'downloader', class: 'download', args: { url } }`.
+ * Downloads a URL: `{ queue: 'downloader', class: 'download', args: { url } }`.
  *
  * @example workers: [download({ files, allowHosts: [] })]
  */
@@ -89,7 +87,7 @@ export const download = (resources: Resources) =>
     queue: 'downloader',
     class: 'download',
     description: 'Stores what a URL answers, in our bucket or another, with its type, size and checksums.',
-    // Headers of a request hold credentials.
+    // Headers hold credentials.
     redact: ['args.headers'],
     isolate: true,
     timeout: 5 * MINUTE,

@@ -25,7 +25,7 @@ export const filter = defineWorker({
   in: { filter: port(z.string()), in: port() },
   out: { out: port() },
   async perform(job) {
-    // A jq of this run's own: nothing of one job can be seen by the next, whatever a filter does to it.
+    // A jq of this run's own: a job must not see anything of another one.
     const jq = await loadJq()
     for await (const { filter, in: data } of job.inputs('filter', 'in'))
       try {

@@ -25,14 +25,12 @@ function parse(text: NonNullable<Text>): Graph {
   }
 }
 
-/** Only the last written graph counts. */
 async function writtenGraph(job: Job): Promise<Graph | undefined> {
   let text: Text
   while (job.inPorts().includes(GRAPH) && job.size(GRAPH) > 0) text = await job.readClosed(GRAPH)
   return text && parse(text)
 }
 
-/** The graph in the args of the job: whole, or the name of a stored one. */
 async function givenGraph(job: Job): Promise<Graph | undefined> {
   const args = job.args as [string] | { graph: unknown } | null
   const given = Array.isArray(args) ? args[0] : args?.graph
@@ -64,7 +62,7 @@ async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFact
   }
 }
 
-/** Maximum number of broken nodes whose errors are reported; each costs a look at its job. */
+/** Each reported node costs a look at its job. */
 const TOLD = 5
 
 async function faultAt(job: Job, name: string): Promise<string> {
@@ -75,7 +73,6 @@ async function faultAt(job: Job, name: string): Promise<string> {
   return `node ${name} (job ${id}) failed${message ? `: ${message}` : ''}`
 }
 
-/** Faults of the nodes, in a stable order; undefined if there are none. */
 async function faultOf(job: Job, { nodes }: Graph): Promise<string | undefined> {
   const isBroken = (name: string) => ['failed', 'terminated'].includes(job.children[name]!.status)
   const broken = Object.keys(job.children).filter((name) => Object.hasOwn(nodes, name) && isBroken(name))

@@ -4,13 +4,11 @@ import { checkRoom, sizeOf } from './room.ts'
 
 type Choice = { ordered: boolean; repeat: boolean }
 
-/** Remaining choices after the element at `i`. */
 const rest = (from: unknown[], i: number, { ordered, repeat }: Choice): unknown[] => {
   if (ordered) return repeat ? from : from.toSpliced(i, 1)
   return from.slice(repeat ? i : i + 1)
 }
 
-/** All lists of n elements, in the order of the elements' places. */
 function* lists(from: unknown[], n: number, choice: Choice, chosen: unknown[] = []): Generator<unknown[]> {
   if (n === 0) yield chosen
   if (n <= 0 || (!choice.repeat && n > from.length)) return

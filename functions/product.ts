@@ -4,11 +4,9 @@ import { checkRoom, sizeOf } from './room.ts'
 
 const lists = z.array(z.array(z.unknown()))
 
-/** Every choice of one element of each list. */
 const choices = (lists: unknown[][]): unknown[][] =>
   lists.reduce<unknown[][]>((all, list) => all.flatMap((chosen) => list.map((element) => [...chosen, element])), [[]])
 
-/** The number of choices. Checks that one value can hold them. */
 function countChoices(lists: unknown[][]): number {
   const n = lists.reduce((size, { length }) => size * length, 1)
   // Every element of a list is in the same number of choices.

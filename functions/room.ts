@@ -1,4 +1,4 @@
-// The size limit of one value, checked before or while it is built: products could fill the memory of an isolate.
+// Products could fill the memory of an isolate.
 
 import { SidejobError } from '../src/index.ts'
 
@@ -11,13 +11,13 @@ export const tooLarge = (got: string): SidejobError =>
     `expected a value of at most ${MAX_BYTES} bytes and ${MAX_ELEMENTS} elements, got ${got}`,
   )
 
-/** @throws TOO_LARGE if a value of this size cannot be written. */
+/** Throws TOO_LARGE if a value of this size cannot be written. */
 export function checkRoom({ elements = 0, bytes = 0 }: { elements?: number; bytes?: number }): void {
   if (elements > MAX_ELEMENTS) throw tooLarge(`${elements} elements`)
   if (bytes > MAX_BYTES) throw tooLarge(`at least ${bytes} bytes`)
 }
 
-/** At least how many bytes a value has as JSON, with the comma behind it. */
+/** A lower bound of the bytes as JSON, with the comma behind it. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 3
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + sizeOf(one), 3)

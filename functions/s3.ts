@@ -1,5 +1,3 @@
-// A bucket that speaks S3, as far as storing goes: one request, or a multipart upload. Signed by aws4fetch.
-
 import { AwsClient } from 'aws4fetch'
 import type { Sink, StoreOptions } from '../src/index.ts'
 
@@ -20,7 +18,6 @@ const headersOf = ({ type, metadata = {} }: StoreOptions): Record<string, string
 
 const xml = (text: string): string => text.replace(/[<>&]/g, (char) => `&#${char.charCodeAt(0)};`)
 
-/** @example await s3Sink({ bucket, region, endpoint, accessKeyId, secretAccessKey, fetch }).put('a/b', bytes, {}) */
 export function s3Sink({ bucket, endpoint, region, accessKeyId, secretAccessKey, fetch, signal }: S3): Sink {
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3' })
   const addressOf = (key: string, query = ''): string => {
@@ -32,7 +29,7 @@ export function s3Sink({ bucket, endpoint, region, accessKeyId, secretAccessKey,
 
   async function ask(method: string, url: string, body?: Uint8Array | string, headers: Record<string, string> = {}) {
     const signed = await client.sign(url, { method, headers })
-    // Signed without the body: S3 takes UNSIGNED-PAYLOAD over TLS, and 8 MiB need not be hashed once more.
+    // Without the body: S3 takes UNSIGNED-PAYLOAD over TLS, which saves hashing 8 MiB.
     const response = await fetch(signed.url, {
       method,
       headers: signed.headers,

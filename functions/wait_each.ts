@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { defineWorker, type Job, port } from '../src/index.ts'
 
-/** The same text for values that are equal, whatever the order of their keys. */
 const keyOf = (value: unknown): string =>
   JSON.stringify(value, (_, shown) => {
     if (typeof shown === 'bigint') return { $int: String(shown) }
@@ -9,7 +8,6 @@ const keyOf = (value: unknown): string =>
     return Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a < b ? -1 : 1)))
   })
 
-/** Values left after each element took an equal value; undefined if there are not enough. */
 function without(values: unknown[], elements: unknown[]): unknown[] | undefined {
   const wanted = new Map<string, number>()
   for (const key of elements.map(keyOf)) wanted.set(key, (wanted.get(key) ?? 0) + 1)
@@ -22,7 +20,7 @@ function without(values: unknown[], elements: unknown[]): unknown[] | undefined 
   return values.length - left.length === elements.length ? left : undefined
 }
 
-/** The next list; a default that is empty, and so waits for nothing, counts once. */
+/** An empty default waits for nothing, so it counts once. */
 async function next(job: Job): Promise<unknown[] | undefined> {
   const again = job.size('in') === 0 && job.default('in')?.length === 0
   if (again && job.get('empty')) return undefined

@@ -1,5 +1,3 @@
-// A body on its way into a bucket: in one buffer, counted, hashed and looked at.
-
 import { createHash, type Hash } from 'node:crypto'
 import { type Job, mimeFault, type Sink, type StoreOptions, type Upload } from '../../src/index.ts'
 import type { Args } from './args.ts'
@@ -14,8 +12,8 @@ type Looked = { size: number; type: string; image?: string; sha256: string; md5:
 type Source = { response: Response; args: Args; job: Job; sink: Sink; key: string; maxSize: number }
 
 /**
- * Takes a body through one buffer, into which the stream itself writes: at no time is there more of it than that, and
- * nothing of it is left for the garbage collector (1 GiB in pieces of their own: a peak of 388 MiB, with this 160).
+ * The stream writes into one buffer, which leaves nothing for the garbage collector: a peak of 160 MiB for 1 GiB,
+ * instead of 388.
  */
 class Taking {
   readonly #source: Source
@@ -35,7 +33,6 @@ class Taking {
   async more(reader: ReadableStreamBYOBReader): Promise<boolean> {
     const { response, job } = this.#source
     const { done, value } = await reader.read(this.#part.subarray(this.#filled))
-    // The buffer went into the stream and has come back.
     if (value) this.#part = new Uint8Array(value.buffer)
     if (done || !value) return false
     this.#hashes.sha256.update(value)
@@ -118,7 +115,6 @@ class Taking {
 /** A body longer than FREE may be at most MOST_TIMES as long as its transferred bytes. */
 const [FREE, MOST_TIMES] = [1_048_576, 200]
 
-/** Bytes that a body may unfold to that was sent compressed. */
 function unfolded({ headers }: Response): number {
   const sent = headers.get('content-encoding') ? headers.get('content-length') : null
   return sent === null ? Number.POSITIVE_INFINITY : Math.max(FREE, MOST_TIMES * Number(sent))

@@ -1,5 +1,3 @@
-// Failures of downloads: messages that callers know, a code for machines, and whether a retry makes sense.
-
 import { Later, retryAfter, Terminal } from '../../src/index.ts'
 
 type Phase =
@@ -12,7 +10,6 @@ type Phase =
 
 type Fault = { phase: Phase; cause: string; code: string; status?: number; after?: number; retriable: boolean }
 
-/** Fails the run in the words that callers know, with a code for machines. */
 export function fail({ phase, cause, code, status = 0, after, retriable }: Fault, error?: unknown): never {
   const internal = phase === 'storing file'
   const text = `Error while ${phase}, ${cause}, retriable: ${retriable}, internal: ${internal}`
@@ -34,10 +31,9 @@ const passing = new Set([408, 425, 429])
 /** No host may make us wait for longer. */
 const LONGEST_AFTER = 86_400_000
 
-/** Cloudflare's own words for what another platform throws: no handshake, no certificate that can be trusted. */
+/** Cloudflare's own words for errors that other platforms throw. */
 const tlsStatuses: Record<number, string> = { 525: 'the TLS handshake failed', 526: 'the certificate is not trusted' }
 
-/** Fails the run if the response is a refusal. */
 export function checkStatus(response: Response): void {
   const { status } = response
   if (status >= 200 && status < 300) return
@@ -49,7 +45,6 @@ export function checkStatus(response: Response): void {
   fail({ phase: 'processing response', cause, code: `HTTP_${status}`, status, after, retriable })
 }
 
-/** Why a download ended, as it is counted. */
 export const countOf = (error: unknown): string => {
   const { code = '', status = 0 } = (error as { detail?: { code?: string; status?: number } }).detail ?? {}
   const names: Record<string, string> = { TLS: 'tls', MIME: 'mime', BODY: 'body', IMAGE_SIZE: 'image-size' }

@@ -1,15 +1,12 @@
-// Earlier downloads of a URL, so that an unchanged file is not stored again.
-
 import { createHash } from 'node:crypto'
 import { type Files, keyOf } from '../../src/index.ts'
 import type { Args, Downloaded, Resources } from './args.ts'
 
 const hex = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Headers that do not identify the caller. Answers to requests with any other header must not be shared. */
+/** Answers to requests with any other header may identify the caller. */
 const COMMON = new Set(['accept', 'accept-language', 'cache-control', 'referer', 'user-agent'])
 
-/** Name of the record for a URL and these headers; undefined if it must not be shared. */
 export function recordOf({ url, headers = {}, dedup, bucket }: Args): string | undefined {
   const asked = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
   if (!dedup || bucket || asked.some(([name]) => !COMMON.has(name))) return undefined

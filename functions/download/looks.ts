@@ -14,7 +14,6 @@ const isText = (bytes: Uint8Array): boolean => {
   }
 }
 
-/** By the signature in the first bytes, whatever the server says. */
 export async function typeOf(start: Uint8Array): Promise<string> {
   if (start.length === 0) return 'application/x-empty'
   const found = await fileTypeFromBuffer(start).catch(() => undefined)
@@ -26,7 +25,6 @@ export async function typeOf(start: Uint8Array): Promise<string> {
 
 const images = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
-/** Width and height of a picture; fails the run if its header lacks them. */
 export function imageSize(start: Uint8Array, type: string, status: number): string | undefined {
   if (!images.has(type)) return undefined
   let found: { width: number; height: number } | undefined

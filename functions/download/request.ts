@@ -3,7 +3,6 @@ import type { Args, Resources } from './args.ts'
 import { causeOf, fail, TLS } from './failure.ts'
 
 const MAX_REDIRECTS = 5
-// Stored as it is; a server that compresses all the same is stored decoded.
 const PLAIN = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'sidejob' }
 const redirects = new Set([301, 302, 303, 307, 308])
 
@@ -18,10 +17,9 @@ export function guarded(url: string, allowHosts: readonly string[]): URL {
   }
 }
 
-/** The body of this answer is not read. */
 export const drop = (response: Response) => response.body?.cancel().catch(() => undefined)
 
-/** Follows redirects itself: each address goes through the guard, and what the caller sends goes to one origin only. */
+/** Each redirect goes through the guard, and what the caller sends goes to one origin only. */
 export async function request(
   url: string,
   given: Headers,
@@ -53,7 +51,6 @@ async function ask(fetch: typeof globalThis.fetch, url: URL, headers: Headers, s
   }
 }
 
-/** Headers of the job, plus conditions for a URL stored earlier. */
 export const headersFor = ({ headers }: Args, known: { etag?: string; lastModified?: string } | undefined): Headers => {
   const made = new Headers(PLAIN)
   for (const [name, value] of Object.entries(headers ?? {})) made.set(name, value)

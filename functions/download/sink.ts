@@ -1,11 +1,8 @@
-// Target of a download: our bucket, or a bucket that the job names and the deployment allows.
-
 import { fitsGlob, type Job, type Sink, Terminal } from '../../src/index.ts'
 import { s3Sink } from '../s3.ts'
 import type { Args, Resources } from './args.ts'
 import { guarded } from './request.ts'
 
-/** Endpoint of the bucket: an allowed one, reduced to its origin. */
 function endpointOf(
   bucket: NonNullable<Args['bucket']>,
   allowed: readonly string[],
