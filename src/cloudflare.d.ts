@@ -1,4 +1,4 @@
-// The few runtime types that src/worker.ts uses; importing the vendor's types would change fetch everywhere.
+// Importing the vendor's types would change fetch everywhere.
 
 declare module 'cloudflare:workers' {
   export class WorkerEntrypoint<Env> {

@@ -1,4 +1,4 @@
-// Keys that the vendor publishes for its development server. They are no secrets.
+// Keys that the vendor publishes. They are no secrets.
 
 export const development = {
   token: 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=',

@@ -1,4 +1,4 @@
-// Reads the environment into options of the engine and the app.
+// Reads the environment into options.
 
 import { fromBase64 } from './core/codec/base64.ts'
 import { readPrices } from './core/cost.ts'
@@ -12,7 +12,6 @@ import { development } from './development.ts'
 import type { EngineOptions } from './engine/index.ts'
 import type { SettingName } from './settings.ts'
 
-/** Cloudflare's binding for the version of a Worker. */
 export type VersionMetadata = { id: string; tag?: string; timestamp?: string }
 
 export type Environment = { [Name in SettingName]?: string } & { CF_VERSION_METADATA?: VersionMetadata }
@@ -46,16 +45,12 @@ export type Deployment = {
   origins: readonly string[]
   log: LogLevel
   downloads: Omit<Downloads, 'files'>
-  /** Secret for ids and addresses of files. */
   fileSecret: string
-  /** Days for which the history keeps ended jobs. */
   historyDays: number
-  /** Bytes of the largest download. */
   maxDownload?: number
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
 }
 
-/** Runs that are logged: failed ones, all, or none. */
 const logLevels = ['failed', 'all', 'none'] as const
 export type LogLevel = (typeof logLevels)[number]
 
@@ -74,7 +69,7 @@ const listOf = (text = ''): string[] =>
     .map((part) => part.trim())
     .filter(Boolean)
 
-/** Without a secret of its own, a deployment derives one: nothing is sent unsigned. */
+/** A deployment without a secret derives one: nothing is sent unsigned. */
 function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH_REDIS_REST_TOKEN }: Environment) {
   const own = listOf(SIDEJOB_WEBHOOK_SECRET)
   return {
@@ -83,7 +78,7 @@ function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH
   }
 }
 
-/** The first key seals, all of them open; each as `openssl rand -base64 32` writes it. */
+/** The first key seals, all of them open; as `openssl rand -base64 32` writes them. */
 export function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8Array[] {
   return listOf(SIDEJOB_ENCRYPTION_KEY).map((text, i) => {
     const bytes = /^[\w+/-]{43}=?$/.test(text)
@@ -121,7 +116,7 @@ const laneOf = (env: Environment) => ({
   ...(env.SIDEJOB_LANE_REQUESTS ? { requests: wholeNumber('SIDEJOB_LANE_REQUESTS', env.SIDEJOB_LANE_REQUESTS) } : {}),
 })
 
-/** `key=value` pairs separated by commas, percent-encoded as in the specification of OpenTelemetry. */
+/** Percent-encoded pairs, as in the specification of OpenTelemetry. */
 function headersOf(text: string): Record<string, string> {
   return Object.fromEntries(
     listOf(text).map((pair) => {
@@ -145,12 +140,9 @@ function tracesOf(env: Environment): Pick<EngineOptions, 'traces'> {
   return { traces: { endpoint, headers, sample, ...(service && { service }) } }
 }
 
-/** Maximum number of characters of the author of a deploy. */
 const MOST_AUTHOR = 100
-/** Characters of Cloudflare's id of a version, which is unique for one Worker. */
 const SHORT_ID = 8
 
-/** The setting, or the tag or id of Cloudflare's version. */
 export function versionOf({ SIDEJOB_VERSION: own, CF_VERSION_METADATA, PUBLIC_URL }: Environment): string | undefined {
   if (own) {
     const { success } = codeVersion.safeParse(own)
@@ -164,7 +156,6 @@ export function versionOf({ SIDEJOB_VERSION: own, CF_VERSION_METADATA, PUBLIC_UR
   return metadata?.id?.slice(0, SHORT_ID) || undefined
 }
 
-/** @example versionUrlOf({ SIDEJOB_VERSION_URL: 'https://{id}-jobs.example.workers.dev', CF_VERSION_METADATA }) */
 export function versionUrlOf({ SIDEJOB_VERSION_URL: pattern, CF_VERSION_METADATA }: Environment): string | undefined {
   const id = CF_VERSION_METADATA?.id.slice(0, SHORT_ID)
   if (!pattern || (pattern.includes('{id}') && !id)) return undefined
@@ -180,10 +171,9 @@ function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
   return { s3: { accessKeyId, secretAccessKey, buckets: listOf(env.SIDEJOB_S3_BUCKETS) } }
 }
 
-/** Never a text that people choose or hand out: an id or a token proves a guess. The token of Redis is long and random. */
+/** A text that people choose could be guessed. The token of Redis is long and random. */
 const secretOf = (env: Environment): string => env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`
 
-/** @throws if classes are pinned in a deployment that others can reach, and whose versions have no addresses. */
 export function checkPins(
   { engine: { version, versionUrl }, publicUrl }: Deployment,
   workers: readonly Worker[],
@@ -197,7 +187,7 @@ export function checkPins(
   )
 }
 
-/** Keys of stacks on one's own machine. Everybody knows them. */
+/** Everybody knows the keys of local stacks. */
 const published: { [Name in SettingName]?: readonly string[] } = {
   SIDEJOB_API_KEY: ['dev'],
   QSTASH_TOKEN: [development.token],
@@ -208,7 +198,6 @@ const published: { [Name in SettingName]?: readonly string[] } = {
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/
 const isLocal = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
 
-/** @throws if a Worker that others can reach has such a key, however it was deployed */
 function refusePublished(env: Environment): void {
   if (isLocal(env.PUBLIC_URL!)) return
   const names = Object.keys(published) as SettingName[]
@@ -219,7 +208,7 @@ function refusePublished(env: Environment): void {
 }
 
 /**
- * Reads the environment; an error names all missing settings at once.
+ * An error names all missing settings at once.
  *
  * @example const { engine, publicUrl } = deploymentOf(env)
  */

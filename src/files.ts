@@ -1,4 +1,4 @@
-// The files of a deployment: an R2 bucket as our functions use one, and ids and addresses that only we can make.
+// The files of a deployment in an R2 bucket.
 
 import {
   type Bucket,
@@ -12,7 +12,6 @@ import {
   type StoreOptions,
 } from './core/files.ts'
 
-// The little of R2 that is used.
 type R2Object = {
   size: number
   httpEtag: string
@@ -98,7 +97,7 @@ const base64url = (bytes: Uint8Array): string =>
     .replace(/=+$/, '')
 
 /**
- * Ids and addresses of files, proved by a secret of the deployment.
+ * A secret proves ids and addresses.
  *
  * @example const files = createFiles({ bucket: r2Bucket(env.FILES), secret, publicUrl, now: Date.now })
  */

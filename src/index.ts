@@ -22,14 +22,13 @@ export { createEngine as createSidejob, type EngineOptions as SidejobOptions } f
 export { Job } from './engine/run/job.ts'
 export { CallFailed, type Steps } from './engine/run/steps.ts'
 
-/** The same type with read-only objects and lists: a const type parameter infers them so. */
+/** A const type parameter infers read-only objects and lists. */
 type Frozen<T> = T extends (...given: never[]) => unknown
   ? T
   : T extends object
     ? { readonly [Name in keyof T]: Frozen<T[Name]> }
     : T
 
-/** The values that `perform` may return: a result if the class describes one, an ending, or nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement returns void
 type Returned<Result extends z.ZodType> = Frozen<z.input<Result>> | Ending | undefined | void
 
@@ -37,33 +36,33 @@ type Definition<In extends Ports, Out extends Ports, Args extends z.ZodType, Res
   WorkerOptions,
   'limits'
 > & {
-  /** Schema of the args. Other args are refused, with the path of the fault. */
+  /** Other args are refused, with the path of the fault. */
   args?: Args
   in?: In
   out?: Out
-  /** Schema of the result. A run that returns another value fails. */
+  /** A run that returns another value fails. */
   result?: Result
-  /** Limits that all jobs of the class count against; without a key, the key is the class. */
+  /** Without a key, the key is the class. */
   limits?: readonly WorkerLimit<z.output<Args>>[]
   /** Called before the first run. */
   startup?: (job: Job<In, Out, z.output<Args>>) => unknown
-  /** One run. Returns nothing (completed), `job.suspend()`, `job.again()` or a result; throws to fail. */
+  /** Returns nothing (completed), `job.suspend()`, `job.again()` or a result; throws to fail. */
   perform: (job: Job<In, Out, z.output<Args>>) => Return | Promise<Return>
   /** The last run of a job that is terminated. */
   shutdown?: (job: Job<In, Out, z.output<Args>>) => unknown
 }
 
 /**
- * Defines a job class: its ports, its options, and the function that performs it. Throws if HTTP would refuse its options.
+ * Defines a job class. Throws if HTTP would refuse its options.
  *
  * @example
  * export const double = defineWorker({
- *   class: 'double',
- *   in: { n: port(z.number()) },
- *   out: { doubled: port(z.number()) },
- *   async perform(job) {
- *     for await (const { n } of job.inputs('n')) job.write('doubled', n * 2)
- *   },
+ * class: 'double',
+ * in: { n: port(z.number()) },
+ * out: { doubled: port(z.number()) },
+ * async perform(job) {
+ * for await (const { n } of job.inputs('n')) job.write('doubled', n * 2)
+ * },
  * })
  */
 export const defineWorker = <

@@ -1,5 +1,4 @@
-// Every setting of a deployment: its purpose and its default. docs/settings.md is generated from this; the Worker knows
-// only the names.
+// Every setting of a deployment, for docs/settings.md; the Worker knows only the names.
 
 export type Setting = {
   about: 'Redis' | 'QStash' | 'Access' | 'Webhooks' | 'Lanes' | 'Files' | 'Logging'

@@ -1,5 +1,4 @@
-// Deployed entry of this repository: the standard library and your workers, with the APIs of other systems next to its
-// own, as any other Worker would serve them.
+// Deployed entry of this repository, with the APIs of other systems.
 
 import { storing, workers } from '../functions/index.ts'
 import { createWorker } from './cloudflare/index.ts'
