@@ -1,4 +1,4 @@
-// Builds src/client/table.generated.ts: the typed client has the addresses of all routes, but none of their code.
+// Builds the table of addresses, so that the client has no code of the routes.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

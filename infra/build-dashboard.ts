@@ -1,6 +1,5 @@
-// Builds the browser files of the dashboard into src/dashboard/built: a stylesheet, fonts, icons, and a bundle per
-// file of src/dashboard/browser. Each is a module, so that a Worker has them without its own build; each name contains
-// a hash, so that browsers may cache it forever.
+// Builds the browser files of the dashboard as modules, so that a Worker needs no build.
+// Names contain a hash, so that browsers may cache files forever.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,5 @@
-// Checks that no room of the source grows: bytes.json has the maximum bytes of each room, and its numbers may only fall.
-//
-//   node infra/bytes.ts             check all rooms
-//   node infra/bytes.ts --update    lower the numbers of rooms that shrank
+// No room of the source may grow beyond bytes.json, whose numbers only fall.
+// node infra/bytes.ts --update    lower the numbers of rooms that shrank
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -16,7 +14,7 @@ const STEP = 10_000
 type Bytes = Record<string, number>
 
 /**
- * The room of a file: a folder of src or infra, or a folder at the top.
+ * A folder of src or infra, or a folder at the top.
  *
  * @example roomOf('src/redis/lua/lib/job.lua') // 'src/redis/lua'
  */
@@ -26,7 +24,7 @@ export function roomOf(file: string): string {
   return rest === undefined || (top !== 'src' && top !== 'infra') ? top! : `${top}/${room}`
 }
 
-/** The bytes of each room, without generated files, which git ignores. */
+/** Without generated files, which git ignores. */
 export function bytesOfRooms(): Bytes {
   const rooms: Bytes = {}
   const listed = execFileSync('git', ['ls-files', 'src', 'functions', 'infra'], { cwd: root, encoding: 'utf8' })
@@ -37,11 +35,6 @@ export function bytesOfRooms(): Bytes {
   return rooms
 }
 
-/**
- * A sentence for each room that is larger than its bound.
- *
- * @example tooLarge({ 'src/cli': 130_000 }, { 'src/cli': 120_000 }) // ['src/cli: 130000 bytes, expected at most 120000']
- */
 export const tooLarge = (rooms: Bytes, bounds: Bytes): string[] =>
   Object.entries(rooms).flatMap(([room, bytes]) =>
     bytes > (bounds[room] ?? 0) ? [`${room}: ${bytes} bytes, expected at most ${bounds[room] ?? 0}`] : [],

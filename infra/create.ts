@@ -1,5 +1,4 @@
-// `npm run create -- ../my-jobs`: a project that depends on a packed copy of this repository. It does the same as `npm
-// create sidejob my-jobs` until the package is in the registry.
+// `npm run create -- ../my-jobs`: as `npm create sidejob my-jobs`, with a packed copy of this repository.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// `npm run deploy`: the Worker with its secrets, bucket and QStash schedule, named by `--name`.    npm run deploy --
-// [--name sidejob-staging] [--dry-run] [--no-cron]   npm run deploy -- destroy --name sidejob-staging
+// `npm run deploy -- [--name sidejob-staging] [--dry-run] [--no-cron]`, or `-- destroy --name sidejob-staging`
 
 import { parseArgs } from 'node:util'
 import { deploy, destroy } from '../src/deploy/index.ts'

@@ -1,5 +1,4 @@
-// Makes `dist` smaller: programs need no notes about fields. Maps of generated modules have no use, and maps of the
-// dashboard are an eighth of the package.
+// Makes `dist` smaller: without notes about fields, and maps of generated modules and of the dashboard.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +8,7 @@ const dist = join(import.meta.dirname, '../dist')
 const TABLES = 'export const jobFields'
 
 /**
- * The tables of fields without their notes: docs/keys.md has them, and no program reads them.
+ * docs/keys.md has the notes.
  *
  * @example withoutNotes("export const jobFields = {\n  queue: ['q', 'its queue'],\n}") // … queue: ['q', ''],
  */

@@ -1,5 +1,4 @@
-// `npm run probe`: checks on the real platforms what the stand-ins assume.    npm run probe [-- --record]   npm run
-// probe -- --rules
+// `npm run probe [-- --record | -- --rules]`: checks on the real platforms what the stand-ins assume.
 
 import { parseArgs } from 'node:util'
 import { probe } from './probe/index.ts'

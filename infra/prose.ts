@@ -1,8 +1,6 @@
-// Checks that prose gets plainer: no folder may have more hard sentences or long Markdown lines than `prose/bounds.json` allows.
-//
-//   node infra/prose.ts                 check all folders
-//   node infra/prose.ts src/http docs   print every hit in these paths
-//   node infra/prose.ts --update        lower the bounds to the present counts; a bound never rises
+// No folder may have more hard sentences or long lines than `prose/bounds.json`.
+// node infra/prose.ts src/http docs   print every hit in these paths
+// node infra/prose.ts --update        lower the bounds
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,11 +12,10 @@ const boundsFile = join(import.meta.dirname, 'prose/bounds.json')
 type Counts = { hits: number; long: number; sentences: number }
 type Bounds = Record<string, { hits: number; long: number }>
 
-/** The rules quote the patterns that they forbid, so they are not prose. */
+/** The rules quote the patterns that they forbid. */
 const isProse = (path: string): boolean =>
   /\.(ts|tsx|lua|mjs|css|go|md)$/.test(path) && !/\.generated\.|\/fixtures?\/|^(infra|test\/infra)\/prose/.test(path)
 
-/** `src` has a bound for each of its folders; files at the top share one. */
 function folderOf(path: string): string {
   const parts = path.split('/')
   if (parts.length === 1) return '.'

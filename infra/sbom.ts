@@ -1,4 +1,4 @@
-// Writes the software bill of materials (CycloneDX) of the package from the lock file.
+// Writes the software bill of materials (CycloneDX).
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

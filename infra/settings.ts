@@ -1,5 +1,3 @@
-// Settings of local programs. src/settings.ts has the settings of a deployment. docs/settings.md is generated from both.
-
 type LocalSetting = { of: 'the local stack' | 'the command line' | 'deployment'; means: string; without: string }
 
 export const localSettings = {

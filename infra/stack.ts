@@ -1,5 +1,3 @@
-// The local stack of this repository: the deployed Worker with the examples and everything it needs.
-
 import { join } from 'node:path'
 import { type StackOptions as AllOptions, startStack } from '../src/dev/stack.ts'
 

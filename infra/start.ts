@@ -1,5 +1,3 @@
-// `npm start`: the whole stack, until this process or its parent ends.
-
 import { type Stack, startLocalStack } from './stack.ts'
 
 const { env } = process

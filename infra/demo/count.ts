@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { batches, type Text } from './texts.ts'
 
-/** A client that outlasts a restart of the Worker. */
 export const patientClient = (url: string, key: string): Client => createClient({ url, key, attempts: 15 })
 
 export type Counted = { id: number; total: Record<string, number> }
 
-/** Lost runs continue within two minutes. Longer silence means an error. */
+/** Milliseconds. Lost runs continue within two minutes. */
 const PATIENCE = 240_000
 
 export async function countWords(

@@ -1,4 +1,4 @@
-// Counts words the plain way, to hold the demo's answer against: file names come in as a JSON array, counts go out.
+// Counts words the plain way, to compare with the demo.
 
 import { readFileSync } from 'node:fs'
 

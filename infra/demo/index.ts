@@ -1,4 +1,4 @@
-// `npm run demo`: a job and its hundreds of children count the words of every README and licence below node_modules.
+// `npm run demo`: hundreds of jobs count the words of READMEs and licences.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

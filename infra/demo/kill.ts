@@ -1,4 +1,4 @@
-// `npm run demo:kill`: the demo, with the Worker killed at 30, 60 and 90 %. Nothing may be lost or counted twice.
+// `npm run demo:kill`: the demo with three kills of the Worker.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { progress } from './progress.ts'
 import { allTexts } from './texts.ts'
 
 const PERCENT = [30, 60, 90]
-// Lost runs continue after this time instead of 45 s. Small batches give each kill something to hit.
+// Instead of 45 s. Small batches give each kill something to hit.
 const LEASE = '3s'
 const BATCH = 4
 

@@ -1,5 +1,3 @@
-// Cost of the demo: runs by sidejob's counts, the rest by the stack's.
-
 import type { Client } from '../../src/client/index.ts'
 import type { StackNote } from '../stack.ts'
 import { connect, text } from '../stand-ins/resp.ts'

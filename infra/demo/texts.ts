@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 
 export type Text = { name: string; text: string }
 
-/** READMEs, licences and notices, other Markdown, and the manifests that name the licence. */
 const wanted = /readme|licen[cs]e|copying|notice|\.(md|txt)$|^package\.json$/i
 const code = /\.([cm]?[jt]sx?|map)$/
 
@@ -21,7 +20,7 @@ export function allTexts(): Text[] {
 
 export const pathOf = ({ name }: Text) => join(ROOT, name)
 
-/** Groups texts far below the maximum size of a request. */
+/** Far below the maximum size of a request. */
 export function* batches(texts: Text[], { bytes = 1_000_000, count = 100 } = {}): Generator<Text[]> {
   let batch: Text[] = []
   let size = 0

@@ -1,5 +1,3 @@
-// The search of the manual, in the browser.
-
 import { find, loadIndex } from './search.ts'
 
 const input = document.querySelector<HTMLInputElement>('#search')!

@@ -1,5 +1,4 @@
-// The OpenAPI document with an example of each request and response, for tools that read it from the manual. The Worker
-// serves the document without them, because they would make each upload larger.
+// Adds examples to the OpenAPI document of the manual. They would make the upload of each Worker larger.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +14,6 @@ export type Example = {
 
 export const storedAt = join(import.meta.dirname, '../../docs/examples.json')
 
-/** Examples by `operationId`. */
 export const readExamples = (): Record<string, Example> =>
   existsSync(storedAt) ? JSON.parse(readFileSync(storedAt, 'utf8')) : {}
 
@@ -45,7 +43,6 @@ function exampleOf(operation: Operation, template: string, { path, request, stat
   return shown
 }
 
-/** Returns the document with the examples of its operations, by their `operationId`. */
 export function withExamples(document: OpenApi, examples: Record<string, Example>): OpenApi {
   const paths = Object.entries(document.paths).map(([template, methods]) => [
     template,

@@ -5,7 +5,7 @@ export const pagesIn = (folder: string): string[] =>
     .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
     .sort()
 
-/** The anchor of a heading, as GitHub makes it. @example slug('What `why` says') // 'what-why-says' */
+/** As GitHub makes it. @example slug('What `why` says') // 'what-why-says' */
 export const slug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -14,7 +14,7 @@ export const slug = (heading: string): string =>
     .trim()
     .replaceAll(' ', '-')
 
-/** Creates anchors. Repeated headings get a number, as on GitHub. */
+/** Repeated headings get a number, as on GitHub. */
 export function slugger(): (heading: string) => string {
   const seen = new Map<string, number>()
   return (heading) => {

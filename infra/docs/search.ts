@@ -1,8 +1,5 @@
-// The search of the manual, shared by the build, the browser and the tests.
-
 import MiniSearch, { type Options, type Query } from 'minisearch'
 
-/** A heading of a page with its text. `keywords` are other words for the whole page. */
 export type Section = { id: string; page: string; title: string; keywords: string; text: string }
 
 /** Words of other systems, and the words of the manual. */
@@ -94,7 +91,7 @@ export type Found = { id: string; title: string; page: string }
 const OF_A_PAGE = 2
 
 /**
- * Finds sections that have all words of a question, or as many as possible.
+ * Sections with all words of a question, or as many as possible.
  *
  * @example find(index, 'dead letter')[0] // { id: 'bulk.html#bulk-actions', … }
  */

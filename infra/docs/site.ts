@@ -9,7 +9,7 @@ import { type Nav, template } from './template.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** Target of a page: the manual at the top, other linked files under `repository/`. */
+/** The manual at the top, other linked files under `repository/`. */
 export function targetOf(path: string): string {
   const name = path.startsWith('docs/') ? path.slice('docs/'.length) : `repository/${path}`
   return name === 'README.md' ? 'index.html' : name.replace(/\.md$/, '.html')
@@ -68,7 +68,6 @@ function draw(path: string): Page {
   return { path, title, text, html, links, sections: sectionsOf(path, title, html) }
 }
 
-/** Other words for a page, which its comment `keywords` lists. */
 const keywordsOf = (html: string): string => /<!-- keywords: ([\s\S]*?)\s-->/.exec(html)?.[1] ?? ''
 
 function sectionsOf(path: string, title: string, html: string): Section[] {
@@ -114,7 +113,6 @@ const cut = (html: string, isThere: (href: string) => boolean): string =>
 
 const markdownOf = (path: string): string => targetOf(path).replace(/\.html$/, '.md')
 
-/** A page as Markdown, with links to pages as Markdown. Links to pages that the site lacks become text. */
 function markdown({ path, text }: Page, isThere: (target: string) => boolean): string {
   const linked = (part: string) =>
     part.replace(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, image, label, href) => {

@@ -1,7 +1,6 @@
-// Names that Lua and TypeScript share. In Lua, `doc.lease_until` is `le` in Redis, `fields.lease_until` the text 'le',
-// `reply.made { jobs = … }` a list, and `PLACE.leased` the text 'l'. A field has its short name in every table,
-// independent of the variable's name. The build refuses names that neither a record nor a table of the scripts
-// declares.
+// Names that Lua and TypeScript share: in Lua, `doc.lease_until` is `le` in Redis, `fields.lease_until` the text 'le',
+// `reply.made { jobs = … }` a list, and `PLACE.leased` the text 'l'.
+// The build refuses names that neither a record nor a table of the scripts declares.
 
 import { replies, rows } from '../../src/redis/answers.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
@@ -18,7 +17,6 @@ type Field = Node & { key: Identifier; value: Node }
 const shortsOf = (fields: Record<string, readonly [short: string, ...unknown[]]>): Names =>
   new Map(Object.entries(fields).map(([name, [short]]) => [snake(name), short]))
 
-/** The tables of field names in Lua. `gone` marks a job that the script deletes; it is never written. */
 const records: Record<string, Names> = {
   fields: new Map([...shortsOf(jobFields), ['gone', 'gone']]),
   queue_fields: shortsOf(queueFields),
@@ -32,7 +30,6 @@ const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': '
 const ofKind = (kind: string): string[] =>
   Object.values(jobFields).flatMap(([name, , is]: readonly string[]) => (is === kind ? [`${name}=1`] : []))
 
-/** Tables of TypeScript that a module of Lua assigns to a local: of job fields by kind, and of statuses. */
 export const shared: Record<string, string> = {
   number_fields: `{${ofKind('number')}}`,
   text_fields: `{${ofKind('text')}}`,
@@ -41,7 +38,6 @@ export const shared: Record<string, string> = {
 
 const short = new Map(Object.values(records).flatMap((names) => [...names]))
 
-/** Members that a file sets by `function verbs.adopt(…)`. */
 const functionsIn = (nodes: readonly Node[]): Member[] =>
   nodes.flatMap((node) => {
     const { type, identifier } = node as never as { type: string; identifier?: Member & Node }
@@ -54,7 +50,6 @@ export function declaredIn(sources: Iterable<Source>): Set<string> {
   return new Set([...scratch.split(' '), ...keys, ...functionsIn(nodes).map(({ identifier }) => identifier.name)])
 }
 
-/** The record that an expression returns, if it is declared. */
 function recordOf(node: Node | undefined, initOf: ReadonlyMap<number, Node>, at: ReadonlyMap<number, number>): string {
   if (node?.type === 'LogicalExpression' && node.operator === 'and') return recordOf(node.right as Node, initOf, at)
   if (node?.type === 'Identifier') return recordOf(initOf.get(at.get(node.range[0]) ?? -1), initOf, new Map())
@@ -62,7 +57,6 @@ function recordOf(node: Node | undefined, initOf: ReadonlyMap<number, Node>, at:
   return makers[`${base?.base?.name}.${base?.identifier?.name}`] ?? ''
 }
 
-/** The text of `PLACE.leased`. */
 function markOf(table: string, { name, loc }: Identifier, file: string): string {
   const found = Object.entries(marks[table]!).find(([mark]) => snake(mark) === name)
   return found?.[1] ?? refuse(file, loc.start.line, `expected a mark of ${table} (src/redis/marks.ts), got ${name}`)
@@ -72,7 +66,6 @@ const LIBRARIES = 'redis cjson string math table'.split(' ')
 
 type Where = { file: string; declared: ReadonlySet<string>; modules: ReadonlySet<string> }
 
-/** Edits that put the short names, places and texts into a file. `modules` are the names of modules in it. */
 export function fieldEdits({ nodes, places, text }: Source, { file, declared, modules }: Where): Edit[] {
   const at = new Map(places.flatMap(({ start, binding }) => (binding ? [[start, binding.at] as const] : [])))
   const locals = nodes.filter((node) => node.type === 'LocalStatement') as never as {
@@ -126,7 +119,7 @@ const nothing = (kind: string): string => (kind === 'texts' || /[\]?]$/.test(kin
 
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** `reply.made { jobs = … }` becomes `{ 'made', … }`: a list in the order of src/redis/answers.ts. */
+/** `reply.made { jobs = … }` becomes `{ 'made', … }` in the order of src/redis/answers.ts. */
 function answerEdits(call: Node & Call, file: string, text: string): Edit[] | undefined {
   const { base, identifier } = call.base as never as Member
   const shapes = base?.type === 'Identifier' ? answerTables[base.name!] : undefined
@@ -154,7 +147,7 @@ const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ..
 
 const READ = 'args_of.take()'
 
-/** The expression that reads each kind; run/ops/given.lua has a function for every other kind. */
+/** run/ops/given.lua has a function for every other kind. */
 const readers: Partial<Record<Kind, string>> = {
   text: READ,
   value: READ,
@@ -178,9 +171,10 @@ const called: Partial<Record<Kind, string[]>> = {
 const MODULES = "local args_of = require 'runtime/args' local given_of = require 'run/ops/given' "
 
 /**
- * The text of a file of verbs, each of which reads its arguments in the order of src/redis/ops.ts. Every line stays.
+ * Each verb reads its arguments in the order of src/redis/ops.ts. Every line stays.
  *
- * @example readArguments('lib/run/ops/on_x.lua', 'function verbs.unset(me, field) end') // '… local field = args_of.take() end'
+ * @example readArguments('lib/run/ops/on_x.lua', 'function verbs.unset(me, field) end') // '… local field =
+ * args_of.take() end'
  */
 export function readArguments(file: string, text: string): string {
   if (!file.startsWith('lib/run/ops/')) return text

@@ -1,5 +1,3 @@
-// Builds src/redis/lua into src/redis/scripts.generated.ts.
-
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +8,7 @@ import { headerOf, luaFiles, readLua } from './sources.ts'
 
 const target = join(import.meta.dirname, '../../src/redis/scripts.generated.ts')
 
-/** Changes the text of a file: tests remove a rule with it. */
+/** Tests remove a rule with it. */
 export type Editing = (file: string, text: string) => string
 
 export const editedTexts = (edit: Editing = (_, text) => text): Map<string, string> =>
@@ -24,7 +22,6 @@ export function buildScripts(edit?: Editing): { library: Library; scripts: Map<s
   return { library, scripts: new Map(built.map((one) => [one.name, one])) }
 }
 
-/** All texts together: the scripts share most of their code, which a window of 16 MB finds. */
 function compressed(scripts: readonly Built[]): string {
   const text = JSON.stringify(scripts.map((one) => [one.text, one.lines]))
   return brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_LGWIN]: 24 } }).toString('base64')
@@ -46,7 +43,7 @@ function moduleText(scripts: readonly Built[], stamp: string): string {
 }
 
 function main(): void {
-  // The largest script comes first: the smaller ones consist of its parts.
+  // The smaller scripts consist of parts of the largest one.
   const scripts = [...buildScripts().scripts.values()].sort((a, b) => b.text.length - a.text.length)
   const stamp = hash('sha1', JSON.stringify(scripts.map(({ units: _, ...one }) => one)))
   if (existsSync(target) && readFileSync(target, 'utf8').split('\n', 1)[0]!.endsWith(stamp)) return

@@ -1,12 +1,11 @@
-// The modules of the Lua sources, statement by statement: what each requires, declares and uses. A file says
-// `local places = require 'job/places'` and `places.move(…)`; members belong to the table that a module returns. Every
-// file knows the modules of `lib/runtime` without a `require`.
+// The modules of the Lua sources: what each statement requires, declares and uses.
+// Every file knows the modules of `lib/runtime` without a `require`.
 
 import { marks } from '../../src/redis/marks.ts'
 import { declaredIn, fieldEdits, shared } from './fields.ts'
 import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source } from './syntax.ts'
 
-/** A name that a module declares for itself or exports as a member, or a name of Lua (module ''). */
+/** Module '' is Lua itself. */
 export type Given = { module: string; name: string; isMember: boolean; at: number; constant?: string }
 
 export type Use = { symbol: Given; start: number; end: number; isTarget: boolean }
@@ -15,7 +14,6 @@ export type Unit = {
   module: Module
   node: Node
   gives: Given[]
-  /** The table whose member it sets, if that is not the module. */
   adds?: Given
   uses: Use[]
   isFunction: boolean
@@ -24,7 +22,7 @@ export type Unit = {
 export type File = {
   file: string
   source: Source
-  /** Names of required modules in this file → their paths. */
+  /** Names in this file → paths. */
   requires: ReadonlyMap<string, string>
   own: string
   body: readonly Node[]
@@ -34,7 +32,7 @@ export type File = {
 export type Module = File & { path: string; members: Map<string, Given>; names: Map<string, Given>; units: Unit[] }
 export type Modules = ReadonlyMap<string, Module>
 
-/** Names of Lua that scripts use often, with a short local each. */
+/** Scripts use these often, so each has a short local. */
 export const handy: ReadonlyMap<string, Given> = new Map(
   'redis.call cjson.encode cjson.decode math.min math.max math.floor table.concat string.format tonumber ipairs pairs unpack'
     .split(' ')
@@ -144,7 +142,6 @@ function meaningOf(place: Place, file: File, names: ReadonlyMap<string, Given>, 
   return !place.binding && file.own && !globals.has(name) ? undeclared(file.file, line, name) : undefined
 }
 
-/** The meanings of names in some statements, without locals of the code itself. */
 export function usesIn(nodes: readonly Node[], file: File, names: ReadonlyMap<string, Given>, modules: Modules): Use[] {
   const top = file.source.body.filter((node) => file.own || requiredBy(node))
   const tops = new Set(top.flatMap(localsOf).map(({ range }) => range[0]))
@@ -160,7 +157,6 @@ export function usesIn(nodes: readonly Node[], file: File, names: ReadonlyMap<st
   )
 }
 
-/** Modules, each after the modules that it requires. */
 function inOrder(modules: Modules): Module[] {
   const order = new Set<Module>()
   const visit = (path: string, by: Module | undefined, way: string[]): void => {
@@ -175,7 +171,6 @@ function inOrder(modules: Modules): Module[] {
   return [...order]
 }
 
-/** Reads all files: modules in the order of their requires, and scripts. */
 export function linked(texts: ReadonlyMap<string, string>): { modules: Modules; scripts: File[] } {
   const sources = new Map([...texts].map(([file, text]) => [file, read(text)]))
   const declared = declaredIn(sources.values())
@@ -204,7 +199,6 @@ export function linked(texts: ReadonlyMap<string, string>): { modules: Modules; 
   return { modules: new Map(order.map((module) => [module.path, module])), scripts }
 }
 
-/** Edits for the uses and locals of some code. `args` are the short names of a script's arguments. */
 export function nameEdits(
   file: File,
   [from, to]: readonly [number, number],

@@ -1,18 +1,16 @@
-// A script has only the statements of its modules that it reaches. Functions are created on first use: `F` is a table of
-// functions and values by number, and a loader creates a missing member together with its group.
+// A script has only the statements that it reaches. Functions are created on first use: `F` is a table of members by
+// number, and a loader creates a missing member together with its group.
 
 import { hash } from 'node:crypto'
 import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print } from './syntax.ts'
 
-/** Statements that are made together; the numbers of their members in `F` are below `end`. */
+/** The numbers of their members in `F` are below `end`. */
 type Group = { units: Unit[]; end: number }
 
-/** A part of a script: text of the build, or of a file. */
 type Part = Piece & { file?: string }
 
-/** A built script. `params` are its arguments with their types. */
 export type Built = Omit<Header, 'args'> & {
   params: Header['args']
   file: string
@@ -22,7 +20,6 @@ export type Built = Omit<Header, 'args'> & {
   units: Unit[]
 }
 
-/** Arguments that modules know; only `ns` is used often. */
 const BASIC = ['ns', 'clock', 'seed', 'at']
 
 export class Library {
@@ -56,13 +53,13 @@ export class Library {
     this.#giveNames(units)
   }
 
-  /** Members that scripts assign. Their group may be made after that, and would reset them. */
+  /** A later creation of their group would reset assigned members. */
   #assigned(scripts: Iterable<File>): Unit[] {
     const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
   }
 
-  /** Symbols that only their own group uses are its locals; all other symbols are members of `F`. */
+  /** Only members that other groups use are in `F`. */
   #giveNames(units: readonly Unit[]): void {
     const groupOf = new Map<Unit, Group>(
       this.groups.flatMap((group) => group.units.map((unit) => [unit, group] as const)),
@@ -102,7 +99,6 @@ export class Library {
 
   innerOf = (unit: Unit): string[] => (this.#inner.get(unit) ?? []).map(this.nameOf)
 
-  /** A statement as scripts have it. Its declared names are members of `F` or locals of its group. */
   pieceOf(unit: Unit): Piece {
     const known = this.#pieces.get(unit)
     if (known) return known
@@ -145,16 +141,10 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
   return uses
 }
 
-/**
- * Maximum number of eager statements. A loader has 60 upvalues: these statements, `F`, names of Lua and the arguments
- * that all scripts have.
- */
+/** A loader has 60 upvalues: eager statements, `F`, names of Lua and the arguments of all scripts. */
 const MAX_EAGER = 43
 
-/**
- * The statements that most other statements use, with the values of their modules that they use. Each call creates
- * them, as locals of the script.
- */
+/** Locals of the script, which each call creates: the most used statements, with the values of their modules. */
 function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, always: readonly Unit[]): Set<Unit> {
   const uses = [...usesOf(units)].filter(([symbol]) => symbol.constant === undefined && unitOf.has(symbol))
   const eager = new Set<Unit>(always)
@@ -182,10 +172,8 @@ function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, alway
 const local = (names: readonly string[], values = ''): string =>
   names.length ? `local ${names.join(',')}${values && `=${values}`}\n` : ''
 
-/** A text of the build: its lines are in no file. */
 const made = (text: string): Part => ({ text, lines: Array(text.split('\n').length - 1).fill(1) })
 
-/** The loader: the groups by the numbers of their members, as a binary search. */
 function tree(groups: readonly (readonly [Group, Part[]])[]): Part[] {
   if (groups.length === 1) return groups[0]![1]
   const middle = groups.length >> 1
@@ -241,7 +229,6 @@ export function build(script: File, header: Header, library: Library): Built {
   return { name, params, note, access, file: script.file, text, lines: linesOf(parts), sha, units: [...live] }
 }
 
-/** For each part its file, and the step from each source line to the next. */
 const linesOf = (parts: readonly Part[]): string =>
   parts
     .filter(({ text }) => text)

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 
-/** The header of a script: its signature, and the first words of the keys that it may touch. */
+/** A signature, and the first words of the keys that the script may touch. */
 export type Header = {
   name: string
   args: { name: string; int: boolean }[]
@@ -13,10 +13,8 @@ export type Header = {
   access: { by: string[]; reads: string[]; writes: string[] }
 }
 
-/** A file by its path from `root`. */
 export const readLua = (file: string): string => readFileSync(join(root, file), 'utf8')
 
-/** The Lua files, by their paths from `root`. */
 export const luaFiles = (): string[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.lua'))

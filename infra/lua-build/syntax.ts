@@ -1,4 +1,4 @@
-// Reads Lua 5.1 and prints it small: every name has its place and its declaration, and every printed line is one source line.
+// Reads Lua 5.1 and prints it small: every printed line is one source line.
 
 import luaparse from 'luaparse'
 
@@ -6,10 +6,9 @@ type At = { range: [number, number]; loc: { start: { line: number } } }
 export type Node = luaparse.Node & At
 export type Identifier = luaparse.Identifier & At
 
-/** A local: the offset of its declaration, and how many other locals are visible there. */
+/** The offset of its declaration, and how many other locals are visible there. */
 export type Binding = { depth: number; at: number }
 
-/** A place of a name, and the field after it (`table.field`). */
 export type Place = {
   name: string
   start: number
@@ -22,7 +21,6 @@ export type Place = {
 
 export type Edit = { start: number; end: number; text: string }
 
-/** Printed text, and the source line of each of its lines. */
 export type Piece = { text: string; lines: number[] }
 
 /** `nodes` are all nodes of the body, parents first. */
@@ -34,10 +32,8 @@ export const children = (node: object): Node[] =>
     .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
     .filter((value) => value !== null && typeof value === 'object' && 'type' in value)
 
-/** A node and all nodes below it, parents first. */
 export const walk = (node: Node): Node[] => [node, ...children(node).flatMap(walk)]
 
-/** @example snake('leaseUntil') // 'lease_until' */
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 export const refuse = (file: string, line: number, says: string): never => {
@@ -46,7 +42,7 @@ export const refuse = (file: string, line: number, says: string): never => {
 
 const remembered = new Map<string, Source>()
 
-/** Parses a file. Hundreds of builds that differ in one file parse only that file. */
+/** Hundreds of builds that differ in one file parse only that file. */
 export function read(text: string): Source {
   const known = remembered.get(text)
   if (known) return known
@@ -148,10 +144,10 @@ const KEYWORDS = new Set(
 )
 const PAIRS = [...SMALL].flatMap((a) => [...DIGITS].map((b) => a + b)).filter((name) => !KEYWORDS.has(name))
 
-/** The n-th short name for the whole of a script. `F` is the table of lazy.ts. */
+/** `F` is the table of the loader. */
 export const nameOfShared = (n: number): string => CAPITALS[n] ?? PAIRS[n - CAPITALS.length]!
 
-/** A local has the letter of its depth: two that are visible together never have the same. */
+/** By its depth: two locals that are visible together never have the same name. */
 export const nameOfLocal = (depth: number): string => SMALL[depth] ?? `_${DIGITS[depth - SMALL.length]}`
 
 const TOKEN =
@@ -159,7 +155,7 @@ const TOKEN =
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /\w/.test(character)
 
-/** True if two tokens without a space between them would be read as another token. */
+/** Two tokens without a space would be read as another one. */
 const wouldJoin = (before: string, after: string): boolean =>
   (isWord(before.at(-1)) && isWord(after[0])) ||
   (/\d$/.test(before) && after.startsWith('.')) ||
@@ -169,7 +165,6 @@ const wouldJoin = (before: string, after: string): boolean =>
 
 type Token = { text: string; line: number }
 
-/** The tokens of a range after the edits, which do not overlap. */
 function tokensOf(source: string, [from, to]: readonly [number, number], edits: readonly Edit[]): Token[] {
   const sorted = edits.filter(({ start }) => start >= from && start < to).sort((a, b) => a.start - b.start)
   let line = source.slice(0, from).split('\n').length
@@ -190,10 +185,10 @@ function tokensOf(source: string, [from, to]: readonly [number, number], edits: 
 /** Tokens that cannot raise an error: they stay on the line before. */
 const isCloser = ({ text }: Token): boolean => /^(end|else|[)}\],])$/.test(text)
 
-/** The head of a function, which cannot raise an error either: what follows stays on its line, and gives it its number. */
+/** A head cannot raise an error either. The code after it stays on its line. */
 const HEAD = /\bfunction\b[^()\n]*\([^()\n]*\)$/
 
-/** Prints a range of a file with its edits. @example print('local a = 1 -- one', [0, 18], []).text // 'local a=1' */
+/** @example print('local a = 1 -- one', [0, 18], []).text // 'local a=1' */
 export function print(source: string, range: readonly [number, number], edits: readonly Edit[]): Piece {
   const lines: number[] = []
   let [text, last, line] = ['', '', 0]

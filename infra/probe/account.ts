@@ -32,7 +32,7 @@ export function databaseQuestion(env: Env): Question {
 /** `Date` headers have whole seconds. */
 const SPREAD_MS = 2_000
 
-/** Milliseconds by which a server is ahead, by its header `Date`. workerd alone sends none. */
+/** Milliseconds. workerd alone sends no `Date`. */
 async function aheadOf(url: string, init: RequestInit = {}): Promise<number | undefined> {
   const sent = Date.now()
   const { headers } = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) })

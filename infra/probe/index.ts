@@ -9,14 +9,12 @@ import { questionsOfWorker } from './worker.ts'
 
 export type ProbeOptions = {
   env: Env
-  /** Maximum record size to test; undefined skips the test. */
   record?: number
   /** Milliseconds of silence of a subscription, of waiting for a cron trigger, and of delays. */
   silence?: number
   cronPatience?: number
   delays?: readonly number[]
   say?: (line: string) => void
-  /** Milliseconds for an answer, and between attempts. */
   patience?: number
   pause?: number
 }
@@ -41,7 +39,6 @@ const secret = [
 
 const quoted = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Replaces secrets in vendors' errors by the names of their settings, as whole words only. */
 export const hider =
   (env: Env) =>
   (text: string): string =>
@@ -60,11 +57,7 @@ function required(env: Env): Record<keyof typeof settings, string> {
 const shown = ({ verdict, about, expected, got }: Line): string =>
   `${verdict.padEnd(9)}  ${about}\n           expected ${expected}\n           got      ${got}`
 
-/**
- * Asks all questions and deletes its own data.
- *
- * @throws if settings are missing, naming all of them, or if something could not be deleted
- */
+/** Throws if settings are missing, naming all of them, or if something could not be deleted. */
 export async function probe({
   env,
   record,
@@ -114,7 +107,6 @@ export async function probe({
   return lines
 }
 
-/** A failed removal does not stop the next one; leftovers are named. */
 async function removed(name: string, removals: (() => Promise<number>)[], hide: (text: string) => string) {
   const left = await Promise.allSettled(removals.map((remove) => remove()))
   const wrong = left.flatMap((one) => {

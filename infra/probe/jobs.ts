@@ -1,4 +1,4 @@
-// Times of jobs from end to end, and the precision of delays: with an API key. The jobs are deleted afterwards.
+// Times of jobs, and the precision of delays.
 
 import { createClient } from '../../src/client/index.ts'
 import { sleep } from '../../src/core/sleep.ts'
@@ -6,7 +6,6 @@ import type { Where } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
 export type JobsPlace = Where & {
-  /** API key of the deployment. Without it no job is created. */
   key?: string
   /** Seconds. */
   delays?: readonly number[]

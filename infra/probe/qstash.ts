@@ -6,7 +6,6 @@ export type QstashPlace = {
   token: string
   publicUrl: string
   keys: { current: string; next: string }
-  /** Name of the probe's own schedule, which is deleted afterwards. */
   schedule: string
 }
 

@@ -1,5 +1,3 @@
-// Assumptions about the vendor's Redis, tested in a namespace that is deleted afterwards.
-
 import { Redis } from '@upstash/redis'
 import { sleep } from '../../src/core/sleep.ts'
 import { createClient } from '../../src/redis/client.ts'
@@ -12,28 +10,24 @@ export type RedisPlace = {
   url: string
   token: string
   namespace: string
-  /** Bytes of the largest record to write; undefined skips the test. */
   record?: number
-  /** Milliseconds of silence before a message is published. */
   silence?: number
 }
 
 const MiB = 1024 * 1024
-/** Maximum size of a request and an answer on the smaller plans. */
+/** Maximum of a request or an answer on the smaller plans. */
 const MOST = 10 * MiB
-/** Number of words of a piece, and a number that exceeds gopher-lua's registers. */
+/** Words of a piece, and a number that exceeds gopher-lua's registers. */
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
-/** Maximum time for which lanes hold a subscription. */
 const SILENCE_MS = 100_000
-/** Number of concurrent ticks, and the milliseconds that they may add to a single one. */
+/** Concurrent ticks, and the milliseconds that they may add to a single one. */
 const [AT_ONCE, CROWDED_MS] = [20, 50]
-/** Compiling a script at each call costs about 15 ms; a compiled one costs 1 ms more than an empty script. */
+/** Milliseconds: compiling a script takes about 15, a compiled one 1 more than an empty script. */
 const COMPILED = 8
 
 const scripts = Object.values(generated) as Script<unknown>[]
 
-/** Shortens an answer: without the client's text, the vendor's page and the place in the script. */
 const short = (text: string): string =>
   text
     .replace(/^Command failed: /, '')
@@ -244,7 +238,7 @@ function crowdQuestion({ client, namespace }: Asked): Question {
   }
 }
 
-/** Values that cjson treats in a special way, on which the scripts rely. */
+/** The scripts rely on values that cjson treats in a special way. */
 const jsonQuestions = ({ run }: Asked): Question[] =>
   [
     ['an empty list and an empty map', "return cjson.encode(cjson.decode('[[],{}]'))", '[{},{}]'],

@@ -10,7 +10,6 @@ import { questionsOfRedis } from './redis.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const CONFIG = 'test/infra/probe/vitest.config.ts'
 
-/** Runs about 200 facts in a namespace that is deleted afterwards. Returns the exit code of the tests. */
 export async function probeRules({ env }: { env: Env }): Promise<number> {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = env
   if (!url || !token)

@@ -4,7 +4,6 @@ export type Line = { about: string; verdict: Verdict; expected: string; got: str
 
 export type Question = {
   about: string
-  /** The behaviour of the stand-ins, which the code expects. */
   expected: string
   /** Undefined if it cannot be known from here; `got` then names a way to find out. */
   ask: () => Promise<{ as?: boolean; got: string }>
@@ -12,7 +11,6 @@ export type Question = {
 
 export const is = (as: boolean, got: string) => ({ as, got })
 
-/** A question that cannot be answered from outside. */
 export const unknown = (about: string, expected: string, got: string): Question => ({
   about,
   expected,
@@ -27,7 +25,7 @@ export const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =
     (error: unknown) => messageOf(error),
   )
 
-/** A failed question is unknown, with its error: a network failure is no fact about the platform. */
+/** A network failure is no fact about the platform. */
 export async function answerOf({ about, expected, ask }: Question): Promise<Line> {
   const { as, got } = await ask().catch((error: unknown) => ({
     as: undefined,

@@ -5,14 +5,10 @@ import { bellUrl } from '../../src/engine/lane/bells.ts'
 import { is, type Question, refusalOf, unknown } from './verdict.ts'
 
 export type WorkerPlace = Where & {
-  /** A queue without jobs, so that its bell finds nothing. */
   queue: string
   key?: string
-  /** Address of a version that no longer serves PUBLIC_URL. */
   versionUrl?: string
-  /** Milliseconds to wait for a tick of Cloudflare's cron trigger. */
   cronPatience?: number
-  /** Milliseconds for an answer, and between attempts. */
   patience?: number
   pause?: number
 }

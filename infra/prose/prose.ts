@@ -1,10 +1,8 @@
-// Finds the prose in a file: comments, string literals and the text of Markdown.
-
 import { rules } from './rules.ts'
 
 export type Hit = { path: string; line: number; sentence: string; rule: string; advice: string }
 
-/** Markdown lines may have this many characters, except in tables, code, and lines that one link fills. */
+/** Except in tables, code, and lines that one link fills. */
 export const MAX_LINE = 120
 
 export type Kind = 'comment' | 'string' | 'text'
@@ -18,7 +16,7 @@ const sentencesOf = (text: string): string[] =>
     .split(/(?<=[.!?;:])\s+(?=[A-Z`*("])/)
     .filter((sentence) => sentence.split(' ').length >= 4)
 
-/** The lines of a Markdown file that are prose, with their numbers; `isTable` lines have cells. */
+/** `isTable` lines have cells. */
 function* linesOfMarkdown(text: string): Generator<{ line: number; text: string; isTable: boolean }> {
   let isCode = false
   for (const [i, line] of text.split('\n').entries()) {

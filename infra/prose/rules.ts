@@ -1,6 +1,4 @@
-// Patterns of English that native readers have to read twice, with the advice for each.
-//
-// The rules are heuristics: a hit is a sentence to rewrite, and a sentence without a hit can still be hard to read.
+// Patterns of English that native readers have to read twice. A sentence without a hit can still be hard to read.
 
 export type Rule = { name: string; pattern: RegExp; advice: string }
 

@@ -1,7 +1,5 @@
-// Prints sentences of each area at random, for a reader to judge. A printed seed repeats the sample.
-//
-//   node infra/prose/sample.ts            60 sentences of each area
-//   node infra/prose/sample.ts 4711 10    10 of each, with this seed
+// Prints random sentences of each area, for a reader to judge.
+// node infra/prose/sample.ts 4711 10    10 of each area, with this seed
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -29,7 +27,6 @@ function read(paths: string[], isWanted: (sentence: Sentence, lines: readonly st
   })
 }
 
-/** True for texts that state an expectation, and for arguments of an error's constructor. */
 const isError = ({ kind, line, sentence }: Sentence, lines: readonly string[]): boolean =>
   kind === 'string' &&
   (/\bexpected\b/.test(sentence) ||
@@ -45,7 +42,7 @@ function descriptions(): Sample[] {
   return [...found].map(([sentence, at]) => ({ at, sentence }))
 }
 
-/** Random numbers from 0 to 1 that a seed determines (mulberry32). */
+/** mulberry32. */
 function randomFrom(start: number): () => number {
   let state = start
   return () => {

@@ -1,5 +1,4 @@
-// Redis for machines without a server: js-redis-server in this process. Data is in memory; a snapshot is saved each
-// second after a change, and at the end.
+// Redis in this process. A snapshot is saved each second after a change, and at the end.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -12,12 +11,11 @@ import { connect } from './resp.ts'
 const HOST = '127.0.0.1'
 
 export type EmbeddedOptions = {
-  /** Folder of the snapshots; if omitted, data ends with this process. */
   dir?: string
   port?: number
 }
 
-/** Starts it, on this machine only: the listener of js-redis-server accepts connections from the whole network. */
+/** The listener of js-redis-server accepts connections from the whole network. */
 export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
   const core = await import('js-redis-server/core').catch((cause) => {
     throw new Error('The embedded Redis needs js-redis-server, which is not installed: run npm install', { cause })
@@ -162,7 +160,6 @@ function read(bytes: Buffer, file: string): Snapshot {
   throw new Error(`Cannot read the snapshot ${file}: delete it to start with an empty Redis`)
 }
 
-/** A reader finds the old or the new snapshot, even after a crash. */
 function write(file: string, bytes: Buffer): void {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(`${file}.next`, bytes, { mode: 0o600 })

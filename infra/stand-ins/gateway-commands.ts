@@ -1,6 +1,6 @@
 import type { Command } from './resp.ts'
 
-/** Maximum request and answer size of the vendor's Free, pay-as-you-go and smallest fixed plans. */
+/** Maximum on the vendor's smaller plans. */
 export const MAX_BYTES = 10 * 1024 * 1024
 
 export const tooLarge = (bytes: number) =>
@@ -10,12 +10,10 @@ export type Refused = { error: string }
 
 export type Parsed = Command | Refused
 
-/** `["SET","key","value","EX",100]` */
 export function commandFromJson(body: Buffer): Parsed {
   return toCommand(parse(body), 'command')
 }
 
-/** `[["SET","key",1],["INCR","key"]]`. An invalid item is refused alone. */
 export function pipelineFromJson(body: Buffer): Parsed[] | Refused {
   const value = parse(body)
   if (!Array.isArray(value)) return { error: 'ERR failed to parse pipeline request' }
@@ -41,7 +39,6 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Sends numbers, booleans and null as they are written. */
 function toCommand(value: unknown, what: string): Parsed {
   if (!Array.isArray(value)) return { error: `ERR failed to parse ${what}` }
   if (value.length === 0) return { error: `ERR empty ${what}` }
@@ -84,7 +81,6 @@ function changesSettings(verb: string, command: Command) {
   return verb === 'CONFIG' && String(command[2]).toLowerCase() !== 'notify-keyspace-events'
 }
 
-/** Commands of the read-only token. SCAN and KEYS are not allowed. */
 const readable = words(`
   PING ECHO TIME DBSIZE INFO TYPE TTL PTTL EXPIRETIME PEXPIRETIME EXISTS RANDOMKEY OBJECT
   GET MGET STRLEN GETRANGE SUBSTR GETBIT BITCOUNT BITPOS BITFIELD_RO LCS

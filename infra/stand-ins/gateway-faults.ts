@@ -6,16 +6,12 @@ export type Fault =
   | { kind: 'refuse'; status: number; error: string }
   | { kind: 'delay'; ms: number }
 
-/** Which request fails: the nth from now (default the first) that `when` accepts, and how many after it. */
+/** The nth request from now (default the first) that `when` accepts, and how many after it. */
 export type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
 
 export type Faults = ReturnType<typeof createFaults>
 
-/**
- *   gateway.faults.drop()                                             the next request runs, its answer never comes
- *   gateway.faults.refuse(429, { nth: 3 })                            the third is refused and does not run
- *   gateway.faults.delay(200, { when: ([c]) => c?.[0] === 'EVALSHA' })
- */
+/** @example gateway.faults.refuse(429, { nth: 3 }) // the third is refused and does not run */
 export function createFaults() {
   let planned: (Required<Aim> & { fault: Fault })[] = []
 
@@ -24,13 +20,10 @@ export function createFaults() {
   }
 
   return {
-    /** Runs the commands, then resets the connection. */
     drop: (aim?: Aim) => plan({ kind: 'drop' }, aim),
     lose: (aim?: Aim) => plan({ kind: 'lose' }, aim),
-    /** Answers with a status such as 429 or 503 without running anything. */
     refuse: (status: number, aim?: Aim) =>
       plan({ kind: 'refuse', status, error: refusals[status] ?? `ERR refused with ${status} by the test` }, aim),
-    /** Waits before running the commands. */
     delay: (ms: number, aim?: Aim) => plan({ kind: 'delay', ms }, aim),
     clear() {
       planned = []

@@ -1,17 +1,15 @@
-// Converts RESP replies to the JSON of the REST dialect, byte by byte, without intermediate values.
+// Without intermediate values, byte by byte.
 
 import { COLON, MINUS, PLUS, STAR } from './resp.ts'
 
 export type Encoding = 'text' | 'base64'
 
-/** `{"result":…}` or `{"error":"…"}` for one reply. */
 export function oneResult(reply: Buffer, encoding: Encoding): Buffer {
   const out = createWriter(reply.length, encoding)
   out.result(reply)
   return out.bytes()
 }
 
-/** `[{"result":…},{"error":"…"},…]` for the replies of a pipeline. */
 export function manyResults(replies: Buffer[], encoding: Encoding): Buffer {
   const out = createWriter(
     replies.reduce((size, reply) => size + reply.length, 0),
@@ -107,7 +105,7 @@ function createWriter(size: number, encoding: Encoding) {
     literal(`"${raw.toString('base64', from, to)}"`)
   }
 
-  /** Copies bytes that need at most a backslash. Other bytes are left to JSON.stringify. */
+  /** Bytes that need at most a backslash are copied. */
   function quoted(to: number, from = 1) {
     reserve(2 * (to - from) + 2)
     let write = end
@@ -128,7 +126,6 @@ function createWriter(size: number, encoding: Encoding) {
     end += out.write(json, end)
   }
 
-  /** Returns the end of the line at `at` and moves `at` after it. */
   function line() {
     let stop = at
     while (raw[stop] !== CR) stop++

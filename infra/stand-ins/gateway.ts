@@ -1,4 +1,4 @@
-// Upstash's REST API in front of plain Redis, so that the deployed code runs on any machine.
+// Upstash's REST API in front of plain Redis.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -31,7 +31,6 @@ import {
 export type GatewayOptions = {
   redis: Address
   token: string
-  /** A second, read-only token. */
   readOnlyToken?: string
   port?: number
   host?: string
@@ -39,12 +38,6 @@ export type GatewayOptions = {
 
 export type Gateway = Awaited<ReturnType<typeof startGateway>>
 
-/**
- * Starts the gateway for the vendor's client.
- *
- * const gateway = await startGateway({ redis: await startRedis(), token: 'secret' })
- * const redis = new Redis({ url: gateway.url, token: gateway.token })
- */
 export async function startGateway({ redis, token, readOnlyToken, port = 0, host = '127.0.0.1' }: GatewayOptions) {
   const link = createLink(redis)
   const faults = createFaults()
@@ -108,14 +101,13 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     send(response, replies.map(withinLimit), batched.has(verb), format)
   }
 
-  /** Every item has an answer, including refusals by the gateway. */
   async function pipeline(parsed: Parsed[]): Promise<Buffer[]> {
     const replies = await link.batch(parsed.filter((one) => Array.isArray(one)))
     let next = 0
     return parsed.map((one) => ('error' in one ? Buffer.from(`-${one.error}\r\n`) : replies[next++]!))
   }
 
-  /** All or nothing: one refused item discards all and is the only answer. */
+  /** One refused item discards all and is the only answer. */
   async function transaction(parsed: Parsed[]): Promise<Buffer[] | Refused> {
     const refused = parsed.find((one) => 'error' in one)
     if (refused) return refused
@@ -125,7 +117,6 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     return elements(replies.at(-1)!)
   }
 
-  /** Sends server-sent events until the client disconnects. */
   async function stream(response: ServerResponse, verb: string, channels: string[]) {
     if (channels.length === 0 && verb !== 'monitor') {
       return refuse(response, 400, `ERR wrong number of arguments for '${verb}' command`)
@@ -218,7 +209,6 @@ function segments(pathname: string): string[] | undefined {
   }
 }
 
-/** One shared connection, opened on first use and again after Redis restarts. */
 function createLink(redis: Address) {
   let connection: Promise<Connection> | undefined
 
@@ -264,8 +254,8 @@ function listen(server: ReturnType<typeof createServer>, port: number, host: str
 }
 
 /**
- * Reads an oversized body to its end, so that the client receives the error, but keeps only its size. By events: an
- * iterator takes a tenth of what a call costs this process.
+ * Reads an oversized body to its end, so that the client receives the error. An iterator would take a tenth of a
+ * call's time.
  */
 function readBody(request: IncomingMessage): Promise<{ body: Buffer; size: number }> {
   const chunks: Buffer[] = []

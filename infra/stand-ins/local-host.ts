@@ -1,5 +1,4 @@
-// Protects against DNS rebinding: a page in a browser can point its own name to 127.0.0.1, but its requests name
-// another host.
+// Protects against DNS rebinding: a page can point its own name to 127.0.0.1, but its requests name that host.
 
 import type { IncomingMessage } from 'node:http'
 

@@ -3,14 +3,12 @@ const DAY = 86_400_000
 const NONE = Number.POSITIVE_INFINITY
 
 export type Bounds = {
-  /** Maximum number of requests that wait for headers; further requests queue. */
   connections?: number
-  /** Maximum number of requests to other hosts and to services of the vendor. */
   subrequests?: number
   services?: number
-  /** Maximum number of calls of entrypoints of the same Worker, including the first. */
+  /** Calls of entrypoints of the same Worker, including the first. */
   invocations?: number
-  /** Milliseconds that an invocation continues after its response. */
+  /** Milliseconds after the response. */
   kept?: number
 }
 
@@ -43,7 +41,7 @@ export const plans = {
   payg: { redis, qstash, workers },
   /** QStash Fixed 1M: https://upstash.com/pricing/qstash.md */
   fixed: { redis, qstash: { ...qstash, daily: 1_000_000, parallelism: 200, message: 50 * MB }, workers },
-  /** No limits of a plan, but QStash's protocol limits of a year and 10 MB. */
+  /** QStash's protocol has limits of a year and 10 MB. */
   off: {
     redis: { record: NONE, commandsASecond: NONE, commandsAMonth: NONE },
     qstash: { daily: NONE, parallelism: NONE, message: NONE, delay: NONE },
@@ -53,11 +51,6 @@ export const plans = {
 
 export type PlanName = keyof typeof plans
 
-/**
- * The plan named by SIDEJOB_PLAN, otherwise pay as you go.
- *
- * @example plans[planOf()].qstash.daily // Infinity
- */
 export function planOf(name = process.env.SIDEJOB_PLAN || 'payg'): PlanName {
   if (Object.hasOwn(plans, name)) return name as PlanName
   throw new Error(`SIDEJOB_PLAN: expected ${Object.keys(plans).join(', ')}, got "${name}"`)

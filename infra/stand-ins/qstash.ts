@@ -1,4 +1,4 @@
-// A local QStash: the part of its API that sidejob uses, the same deliveries, and a clock that tests can move.
+// A local QStash: the part of its API that sidejob uses.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { development } from '../../src/development.ts'
@@ -21,13 +21,10 @@ type Options = {
   token?: string
   currentSigningKey?: string
   nextSigningKey?: string
-  /** Real time by default. A constant clock moves only by `advance()`. */
+  /** A constant clock moves only by `advance()`. */
   now?: () => number
-  /** File in which undelivered messages and schedules survive this process. */
   file?: string
-  /** The plan whose limits apply; default SIDEJOB_PLAN or pay as you go. */
   plan?: PlanName
-  /** Maximum number of open requests; default: the plan's. */
   parallelism?: number
   /** Allows anyone to move the clock: POST /test/clock {"advance": milliseconds}. */
   control?: boolean
@@ -84,7 +81,6 @@ export async function startQstash({
     faults,
     counts: broker.counts,
     now: clock.now,
-    /** Moves the clock and delivers due messages in order. `advance(0)` waits for messages due now. */
     advance: clock.advance,
 
     async close(): Promise<void> {

@@ -1,5 +1,4 @@
-// Finds or starts Redis: a given address, a server on the PATH, the same behind the vendor's Lua and limits, or the
-// embedded one.
+// Finds or starts Redis: a given address, a server, the strict server, or the embedded one.
 
 import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,20 +19,12 @@ export type RunningRedis = Address & {
 }
 
 export type RedisOptions = {
-  /**
-   * `embedded`, `server`, `strict`, or a `redis://` address. Default: SIDEJOB_REDIS, REDIS_URL, or an installed server.
-   */
   force?: string
   dir?: string
-  /** false: data ends with this process. */
   persist?: boolean
   port?: number
 }
 
-/**
- *   const redis = await startRedis()
- *   console.log(redis.describe)   // redis-server 7.0.15 on 127.0.0.1:41234, data in .sidejob/redis
- */
 export async function startRedis({
   force = process.env.SIDEJOB_REDIS || process.env.REDIS_URL,
   dir = '.sidejob/redis',
@@ -148,8 +139,8 @@ const ownerPattern = new RegExp(`name=${OWNER}(\\d+)`)
 const noteOf = (dir: string) => join(dir, 'server.json')
 
 /**
- * Two servers on one folder would destroy its data. A server without an owner is asked to save and end; a server with
- * an owner is left alone. A server that no longer listens has saved everything.
+ * Two servers on one folder would destroy its data. A server with an owner is left alone. Without a listener,
+ * everything is saved.
  */
 async function retire(dir: string) {
   const note = readNote(dir)
@@ -168,14 +159,12 @@ async function retire(dir: string) {
       throw new Error(`the Redis of an earlier run (process ${note.pid}) does not end: ${answer.message}`)
     }
   } catch (error) {
-    // It was already ending.
     if (!(error instanceof ConnectionLost)) throw error
   } finally {
     await redis.close()
   }
 }
 
-/** A process that was just stopped may need a moment. */
 async function remainingOwner(redis: Connection) {
   for (let wait = 20; ; wait--) {
     const owner = ownerPattern.exec(text(await redis.call('CLIENT', 'LIST')))?.[1]
@@ -205,8 +194,8 @@ async function launch(binary: string, options: string[], wanted?: number) {
 }
 
 /**
- * The shell becomes the server. A child waits on a pipe. When this process ends, the pipe breaks and the child asks
- * the server to end. It has its own session, so that Ctrl-C ends it last.
+ * When this process ends, the pipe of a child breaks and the child ends the server. Its own session, so that Ctrl-C
+ * ends it last.
  */
 function spawnServer(binary: string, options: string[]) {
   const script = '(read answer <&3 || kill $$) & exec "$@" 3<&-'

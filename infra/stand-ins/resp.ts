@@ -1,5 +1,3 @@
-// RESP2 over one TCP connection: pipelined commands, raw replies.
-
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
@@ -14,26 +12,20 @@ export type Address = {
 
 export type Command = (string | Buffer)[]
 
-/** A decoded reply. A refusal by Redis is a value, not an exception. */
+/** A refusal by Redis is a value, not an exception. */
 export type Reply = Buffer | number | null | RespError | Reply[]
 
 export class RespError extends Error {
   override name = 'RespError'
 }
 
-/** The connection ended before the answer: the commands may have run or not. */
+/** The commands may have run or not. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
 
 export type Connection = Awaited<ReturnType<typeof connect>>
 
-/**
- * Opens a connection, logs in and selects the database.
- *
- * const redis = await connect({ host: '127.0.0.1', port: 6379 })
- * text(await redis.call('GET', 'greeting'))
- */
 export async function connect(address: Address, { timeout = 5_000 }: { timeout?: number } = {}) {
   const socket = await open(address, timeout)
   const waiting: Batch[] = []
@@ -64,7 +56,6 @@ export async function connect(address: Address, { timeout = 5_000 }: { timeout?:
     first = 0
   }
 
-  /** Sends commands as one write, so that no other command comes between. Resolves to raw replies. */
   function batch(commands: Command[]): Promise<Buffer[]> {
     if (lost) return Promise.reject(lost)
     return new Promise((resolve, reject) => {
@@ -92,7 +83,6 @@ export async function connect(address: Address, { timeout = 5_000 }: { timeout?:
     batch,
     call,
     closed,
-    /** Sends a command that is answered by a stream (SUBSCRIBE, MONITOR). */
     stream(command: Command, listener: (reply: Buffer) => void) {
       onPush = listener
       write(socket, [command])
@@ -138,7 +128,6 @@ export function lineOf(raw: Buffer): string {
   return raw.toString('utf8', 1, raw.length - 2)
 }
 
-/** The text of a string reply. Throws what Redis refused. */
 export function text(reply: Reply): string {
   if (reply instanceof RespError) throw reply
   if (Buffer.isBuffer(reply)) return reply.toString()
@@ -197,10 +186,7 @@ function write(socket: Socket, commands: Command[]) {
   socket.uncork()
 }
 
-/**
- * Splits bytes into whole replies. `open` is the number of missing elements of the current reply at all depths, so
- * that a large nested reply is read once without a stack.
- */
+/** `open`: missing elements at all depths, so that a large nested reply is read once without a stack. */
 function createFramer(emit: (reply: Buffer) => void) {
   let bytes: Buffer = Buffer.alloc(0)
   let filled = 0
@@ -241,7 +227,7 @@ function createFramer(emit: (reply: Buffer) => void) {
     filled += chunk.length
   }
 
-  /** End of the element at `at`, or -1 if it is incomplete. */
+  /** -1 if it is incomplete. */
   function element(): number {
     const type = bytes[at]
     if (type !== DOLLAR && type !== STAR) {

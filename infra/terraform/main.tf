@@ -1,7 +1,5 @@
-# A database, the Worker with its secrets and its cron, a bucket, and the schedule of QStash.
-
 locals {
-  # A binding each; which there are is no secret, what they hold is.
+  # Names of bindings are no secrets, their values are.
   secrets = merge({
     UPSTASH_REDIS_REST_URL     = "https://${upstash_redis_database.this.endpoint}"
     UPSTASH_REDIS_REST_TOKEN   = upstash_redis_database.this.rest_token
@@ -18,11 +16,10 @@ locals {
   # AWS ends a region with a hyphen and a digit, Google Cloud with a digit.
   placement = can(regex("-[0-9]+$", var.region)) ? "aws:${var.region}" : "gcp:${var.region}"
 
-  # What wrangler has built: the code, and WebAssembly beside it.
   modules = concat(["worker.js"], sort(fileset(var.build, "*.wasm")))
 }
 
-# No read regions, for nothing gains from them and each write is billed once more; no eviction, for a job that is evicted is lost.
+# Read regions bill each write again. An evicted job is lost.
 resource "upstash_redis_database" "this" {
   database_name  = var.name
   region         = "global"
@@ -50,7 +47,7 @@ resource "cloudflare_worker" "this" {
     previews_enabled = false
   }
 
-  # Addresses of files and of streams carry their proof in the query.
+  # Addresses of files carry their proof in the query.
   observability = {
     enabled             = true
     redact_query_string = true
@@ -94,7 +91,7 @@ resource "cloudflare_workers_deployment" "this" {
   }]
 }
 
-# The tick, once a minute; QStash's schedule, every ten minutes, is a second heart.
+# The tick, once a minute; QStash's schedule, every ten minutes, is the second source.
 resource "cloudflare_workers_cron_trigger" "tick" {
   account_id  = var.account_id
   script_name = cloudflare_worker.this.name

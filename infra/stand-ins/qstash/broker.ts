@@ -1,4 +1,3 @@
-// Accepts messages, delivers them when they are due, and decides after each attempt about the next one.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from './clock.ts'
 import type { Faults } from './faults.ts'

@@ -1,4 +1,4 @@
-// Time of the stand-in: real time plus advance(), with one timer for the earliest entry.
+// Real time plus advance(), with one timer for the earliest entry.
 import { createHeap, type Node } from './heap.ts'
 
 type Alarm = { at: number; order: number; ring: () => void }
@@ -50,7 +50,6 @@ export function createClock(real: () => number) {
       wake()
     },
 
-    /** Moves at once. Entries that became due are delivered once, without waiting. */
     jump(ms: number): void {
       moveTo(now() + ms)
       wake()
@@ -97,19 +96,17 @@ export function createClock(real: () => number) {
     if (armed && armed.at <= at) return
     clearTimeout(armed?.timeout)
     const started = real()
-    // One millisecond more, because a timeout may fire slightly early and find nothing due.
+    // A timeout may fire slightly early and find nothing due.
     const wait = Math.min(at - now() + 1, LONGEST_TIMEOUT)
     const timeout = setTimeout(() => {
       armed = undefined
       ringDue()
-      // A constant clock moves only by advance(), so polling it would be useless.
       if (real() !== started) wake()
     }, wait)
     armed = { at, timeout }
   }
 }
 
-// Work in progress, so that advance() can wait for answers before it moves on.
 function createActivity() {
   const open = new Set<symbol>()
   const waiting = new Set<() => void>()

@@ -17,17 +17,14 @@ export function createFaults() {
   }
 
   return {
-    /** Delivers the next message twice: both at once, or the second after the answer to the first. */
     duplicate({ times = 1, when = 'together' }: Times & { when?: Armed['duplicate'] } = {}) {
       arm('duplicate', when, times)
     },
 
-    /** Delivers the next message `ms` late. */
     late(ms: number, { times = 1 }: Times = {}) {
       arm('late', ms, times)
     },
 
-    /** Delivers the next `count` messages in reverse order. */
     reorder(count = 2) {
       arm('reorder', true, count)
     },
@@ -36,7 +33,6 @@ export function createFaults() {
       arm('drop', true, times)
     },
 
-    /** Refuses the next publish: 429 as over the daily quota, 500 as broken. */
     refuse(status: Armed['refuse'], { times = 1 }: Times = {}) {
       arm('refuse', status, times)
     },

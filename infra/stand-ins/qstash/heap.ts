@@ -1,5 +1,3 @@
-// Heap: returns the smallest item first, and removes any item in log n. For timers and queues.
-
 export type Node<T> = { item: T; slot: number }
 export type Heap<T> = ReturnType<typeof createHeap<T>>
 

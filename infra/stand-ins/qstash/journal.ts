@@ -1,5 +1,4 @@
-// Keeps small tables in a file: one line per change, rewritten when most lines are old. Without a file it keeps
-// nothing.
+// One line per change, rewritten when most lines are old. Without a file it keeps nothing.
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 

@@ -1,10 +1,9 @@
-// Messages: reads the headers that sidejob sends and refuses all other ones.
+// Reads the headers that sidejob sends and refuses all other ones.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { parseDuration } from './rules.ts'
 
 export type Headers = Record<string, string>
 
-/** Stored facts. Settings are read from the headers again. */
 export type Letter = {
   id: string
   order: number
@@ -27,7 +26,6 @@ export const limits = {
   schedules: 1_000,
 } as const
 
-/** An error answer: `{ "error": text }` with the vendor's status. */
 export class Refusal extends Error {
   readonly status: number
   readonly headers: Headers
@@ -63,7 +61,7 @@ export function keptHeaders(headers: Record<string, unknown>): Headers {
   return kept
 }
 
-/** Refuses headers that the vendor obeys and this stand-in does not, so that no test relies on them. */
+/** The vendor obeys these headers, but this stand-in does not. */
 function checkNames(headers: Headers) {
   for (const name in headers) {
     if (!name.startsWith('upstash-') || name.startsWith(FORWARD) || KNOWN.includes(name)) continue

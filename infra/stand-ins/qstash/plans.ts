@@ -20,7 +20,6 @@ export function createQuota(plan: PlanName, now: () => number) {
     return used
   }
 
-  /** @throws if the day's messages are used up */
   function admit(): void {
     if (today() >= daily)
       throw new Refusal(429, 'quota exceeded: the daily limit of messages is reached', quotaHeaders(daily, now()))
@@ -32,7 +31,6 @@ export function createQuota(plan: PlanName, now: () => number) {
       admit()
       used++
     },
-    /** @throws if the plan does not allow the size or delay */
     check(body: Buffer, { delay: wait = 0, notBefore = 0 }: Settings): void {
       if (body.length > message)
         throw new Refusal(412, `the body has ${body.length} bytes; at most ${message} in plan ${plan}`)

@@ -1,4 +1,3 @@
-// The vendor's REST API, as far as sidejob and its tests use it: one row per method and path.
 import { randomUUID } from 'node:crypto'
 import { plans } from '../plan.ts'
 import type { Broker } from './broker.ts'

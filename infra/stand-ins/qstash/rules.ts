@@ -1,4 +1,3 @@
-// The vendor's arithmetic: durations, delays between attempts, headers of answers, cron.
 import { Cron } from 'croner'
 
 const SECOND = 1_000
@@ -8,7 +7,6 @@ const units = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: SECOND, m: 60 * SECOND,
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/
 const DURATION_PART = /(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)/g
 
-/** Milliseconds of a text such as `1d10h30m`, or undefined. */
 export function parseDuration(text: string): number | undefined {
   if (!DURATION.test(text)) return undefined
   let ms = 0
@@ -19,7 +17,6 @@ export function parseDuration(text: string): number | undefined {
 /** The vendor's table: 12 s, 2m28s, 30m8s, 6h7m6s, then a day. `retry` counts from 1. */
 export const backoff = (retry: number) => Math.min(86_400, Math.floor(Math.exp(2.5 * retry))) * SECOND
 
-/** Time of the next attempt after a failed answer; `retried` counts from 0. */
 export function nextAttempt(retried: number, answer: Answered, now: number): number {
   return now + (steeredWait(answer, now) ?? backoff(retried + 1))
 }
@@ -41,7 +38,6 @@ const parseWait = (text: string, now: number): number =>
 
 const ZONE = /^(?:CRON_TZ|TZ)=(\S+)\s+/
 
-/** The next time of a cron pattern after `now`, in UTC or in the zone of its `CRON_TZ=` prefix. */
 export function nextTick(cron: string, now: number): number | undefined {
   const timezone = ZONE.exec(cron)?.[1] ?? 'UTC'
   const pattern = new Cron(cron.replace(ZONE, ''), { timezone, mode: '5-or-6-parts' })

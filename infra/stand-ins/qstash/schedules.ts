@@ -29,7 +29,6 @@ export function createSchedules({ clock, broker, journal }: { clock: Clock; brok
   for (const value of journal.values('schedules')) start(fromJournal(value))
 
   return {
-    /** The same id replaces the schedule. */
     create({ id = `scd_${randomUUID().replaceAll('-', '')}`, cron, ...rest }: Order): string {
       if (!/^[A-Za-z0-9._-]+$/.test(id))
         throw new Refusal(400, `schedule id "${id}" may have only letters, digits, - . and _`)
@@ -101,7 +100,6 @@ export function createSchedules({ clock, broker, journal }: { clock: Clock; brok
   }
 }
 
-// A publish that the plan refuses is skipped; the schedule continues.
 function attempt(publish: () => { messageId: string }): string | undefined {
   try {
     return publish().messageId

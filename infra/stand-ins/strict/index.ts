@@ -1,4 +1,4 @@
-// The strict Redis: builds the Go program of this folder on first use and starts it in front of redis-server.
+// Builds the Go program of this folder and starts it in front of redis-server.
 
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -11,14 +11,13 @@ import type { Address } from '../resp.ts'
 
 const run = promisify(execFile)
 
-/** Folder of Debian's golang-github-yuin-gopher-lua-dev. */
+/** Debian's golang-github-yuin-gopher-lua-dev. */
 const GOPATH = '/usr/share/gocode'
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sidejob-strict')
 
 export const canBuild = (): boolean =>
   existsSync(`${GOPATH}/src/github.com/yuin/gopher-lua`) && existsSync('/usr/bin/go')
 
-/** The path of the program, built when its sources are new. */
 export async function strictBinary(): Promise<string> {
   const sources = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.go'))
   const hash = createHash('sha1')
@@ -39,7 +38,6 @@ export async function strictBinary(): Promise<string> {
 
 export type StrictOptions = { redis: Address; port?: number; plan?: PlanName; compileEach?: boolean }
 
-/** Starts it in front of redis-server. It ends with this process. */
 export async function startStrict({
   redis,
   port = 0,
@@ -72,7 +70,7 @@ export async function startStrict({
   }
 }
 
-/** Registers of each function of a script in gopher-lua, which allows 200. The first is the script itself. */
+/** gopher-lua allows 200 registers. The first function is the script itself. */
 export async function registersOf(text: string): Promise<{ line: number; registers: number; upvalues: number }[]> {
   const child = execFile(await strictBinary(), ['-registers'], { maxBuffer: 1 << 26 })
   const said: string[] = []
