@@ -1,35 +1,11 @@
 // Checks that the map in src/README.md names existing files.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
 const src = join(root, 'src')
-
-const files = readdirSync(src, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && /\.(tsx?|lua)$/.test(entry.name) && !entry.name.includes('.generated.'))
-  .map((entry) => relative(src, join(entry.parentPath, entry.name)))
-  .toSorted()
-
-/** The comment that a file begins with, without its marks. */
-function headOf(file: string): string {
-  const lines = readFileSync(join(src, file), 'utf8').split('\n')
-  const start = lines[0]!.startsWith('#!') ? 1 : 0
-  const mark = file.endsWith('.lua') ? '--' : '//'
-  const head: string[] = []
-  for (const line of lines.slice(start)) {
-    const text = line.slice(mark.length).trim()
-    // A script continues with its signature.
-    if (!line.startsWith(mark) || text === '' || text.startsWith('keys:')) break
-    head.push(text)
-  }
-  return head.join(' ')
-}
-
-test('every file of src begins with its purpose', () => {
-  expect(files.filter((file) => headOf(file).length < 10)).toEqual([])
-})
 
 test('files named on the map exist', () => {
   const page = readFileSync(join(src, 'README.md'), 'utf8')
