@@ -52,7 +52,6 @@ afterAll(async () => {
 
 const check = () => alerting.check({ engine: kit.engine, publicUrl: URL, now: kit.now() })
 
-/** Minutes pass, each with a check at its end. */
 async function minutes(n: number): Promise<void> {
   for (let i = 0; i < n; i++) {
     await kit.advance(MINUTE)
@@ -62,7 +61,6 @@ async function minutes(n: number): Promise<void> {
   }
 }
 
-/** All messages have been sent, or wait for a retry. */
 const rest = () =>
   kit.until(async () => {
     const { jobs } = await kit.engine.jobs.list({ queue: 'alerts', status: ['queued', 'running'] })
