@@ -1,4 +1,4 @@
-// Every action of every page needs its scope, and destructive actions ask first.
+// Every action needs its scope, and destructive actions ask first.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'

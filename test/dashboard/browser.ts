@@ -1,4 +1,4 @@
-// A browser of this machine, logged in: Debian's chromium, without its own network requests.
+// A logged-in browser of this machine, without its own network requests.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -6,7 +6,6 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Path of the browser; undefined if it is not installed. */
 export const program = (): string | undefined => process.env.CHROMIUM || PROGRAMS.find((path) => existsSync(path))
 
 const flags = [
@@ -19,10 +18,10 @@ const flags = [
   '--disable-sync',
 ]
 
-/** A good part of what a window costs is processes that are started for it: pages that are tested need none of their own. */
+/** Processes are a good part of the cost of a window, and tested pages need none of their own. */
 const together = ['--in-process-gpu', '--disable-software-rasterizer', '--renderer-process-limit=1']
 
-/** `apart`: with the usual processes of a browser, for measurements of pages. */
+/** `apart`: for measurements of pages. */
 export const startBrowser = ({ apart = false } = {}): Promise<Browser> =>
   chromium.launch({ executablePath: program()!, headless: true, args: apart ? flags : [...flags, ...together] })
 
@@ -35,15 +34,12 @@ export type Look = {
   zone?: string
 }
 
-/** A link that logs in once, as `npm start` prints it. */
 export async function loginLink(url: string, key: string): Promise<string> {
   const answer = await fetch(`${url}/ui/login-links`, { method: 'POST', headers: { authorization: `Bearer ${key}` } })
   const link = ((await answer.json()) as { url: string }).url
-  // Address that serves the app, independent of its public URL.
   return `${url}${link.slice(link.indexOf('/ui'))}`
 }
 
-/** A window; what the browser complains of there is in `faults`. */
 export async function openWindow(browser: Browser, look: Look = {}) {
   const { theme = 'light', width = 1440, height = 1000, script = true, still = true, zone } = look
   const context: BrowserContext = await browser.newContext({
@@ -64,7 +60,6 @@ export async function openWindow(browser: Browser, look: Look = {}) {
   return { context, page, faults }
 }
 
-/** A window with a session. */
 export async function logIn(browser: Browser, url: string, key: string, look: Look = {}) {
   const window = await openWindow(browser, look)
   await window.page.goto(await loginLink(url, key))
@@ -78,7 +73,7 @@ type Axe = {
   run: (options: object) => Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
 }
 
-/** Serious accessibility faults that axe finds. `names`: also controls whose name lacks the text that they show. */
+/** `names`: also names of controls that lack the shown text. */
 export async function findings(page: Page, { names = false } = {}): Promise<string[]> {
   await page.evaluate(axe)
   const { violations } = await page.evaluate(

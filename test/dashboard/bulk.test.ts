@@ -1,4 +1,4 @@
-// The number on the button of a bulk action is the number of jobs that it changes: on every page, for every action.
+// The number on the button of a bulk action is the number of jobs that it changes.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Status } from '../../src/core/job.ts'
@@ -7,7 +7,6 @@ import { defineWorker } from '../../src/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 import { fieldsOf, startPages, typedOf, type Visitor } from './kit.ts'
 
-/** True: jobs of the class `pays` fail. */
 let isBroken = true
 const pays = defineWorker({
   class: 'pays',
@@ -40,7 +39,6 @@ beforeEach(() => {
 
 type Fields = Record<string, string | string[]>
 
-/** Reads the dialog of an act: its title, the number on its button, and its form. */
 async function dialogOf(path: string, fields: Fields) {
   const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as { confirm?: string; error?: unknown }
   expect(answer.error).toBeUndefined()
@@ -56,7 +54,6 @@ async function dialogOf(path: string, fields: Fields) {
   }
 }
 
-/** Answers the dialog. */
 async function press(path: string, { form, typed }: Awaited<ReturnType<typeof dialogOf>>) {
   const answer = await admin.act(`/ui${path}`, { ...form, sure: typed ?? 'yes' })
   const done = (await answer.json()) as { say: string; to?: string; link?: { to: string }; error?: unknown }
@@ -64,7 +61,6 @@ async function press(path: string, { form, typed }: Awaited<ReturnType<typeof di
   return done
 }
 
-/** Number of jobs changed by the bulk job in an answer's link. */
 async function changedBy({ link }: { link?: { to: string } }): Promise<number> {
   const id = Number(link!.to.split('/').at(-1))
   await pages.rest(id, 'completed')

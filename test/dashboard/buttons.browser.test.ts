@@ -1,4 +1,4 @@
-// Buttons that change or take something: pressed in a browser, and seen where they take effect.
+// Buttons that change or take something, and their effects.
 
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -59,13 +59,11 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  /** A user with a key of these scopes. The browser logs requests that the server refuses. */
   const as = visits(() => [browser, site], { allowed: /status of 400/, clipboard: true })
 
   const toast = (page: Page, text: string | RegExp) => page.locator('.toast', { hasText: text }).first()
   const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
 
-  /** A file that job 7 has stored. */
   async function stored(): Promise<string> {
     const id = await files.idOf(7, Date.now())
     await files.bucket.put(keyOf(id), new TextEncoder().encode('content of the file'), { type: 'text/plain' })

@@ -1,6 +1,3 @@
-// A callback in detail: its receiver, its next attempt, the circuit breaker of its host, and each request with its
-// answer.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { startReceiver } from '../kit/receiver.ts'

@@ -1,5 +1,4 @@
-// A row whose status changed is seen to have changed, on every page whose rows have the mark of a status: it has the pale
-// ground of its new status for a moment, and none where motion is not wanted.
+// A changed row has the ground of its new status for a moment, unless motion is not wanted.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -30,7 +29,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  /** `was`, `is`: a status; undefined for a row in its usual status. `parts`: how many elements it is drawn of. */
+  /** `parts`: how many elements show it. */
   type Row = {
     path: string
     text: string
@@ -52,7 +51,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     return String(id)
   }
 
-  /** A row on each page, its first state, and the change to it. */
   const rows: Record<string, () => Promise<Row>> = {
     async Flows() {
       const id = await flow({ a: { queue: 'default', class: 'pulled', init: true } })
@@ -114,7 +112,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     },
   }
 
-  /** The page is looked at now, and not when its turn comes. */
   async function lookUntil(page: Page, isShown: () => Promise<boolean>): Promise<void> {
     await site.until(async () => {
       await page.keyboard.press('.')

@@ -1,4 +1,4 @@
-// Changes in place: the order and service of a queue, the limit of a group, a schedule.
+// Changes in place: queues, limits, schedules.
 
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'

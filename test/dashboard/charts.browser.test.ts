@@ -1,5 +1,4 @@
-// Charts of time in a real browser: queues next to their numbers, kinds of errors over time, and zooming into a
-// chart.
+// Charts of time, and zooming into them.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -65,7 +64,6 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       const row = page.locator('.kinds tbody tr', { hasText: 'the card was declined' })
       expect(await row.locator('td').nth(3).innerText()).toBe('2 in 6 h')
       const tall = row.locator('rect.f-failed')
-      // Both in one quarter, unless it ended between them.
       expect(await tall.count()).toBeGreaterThan(0)
       expect(await tall.last().getAttribute('height')).toBe('18')
     }))

@@ -1,4 +1,4 @@
-// The forms that register and change a class: the class gets exactly the typed values, and everything else stays.
+// A class gets exactly the typed values; everything else stays.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -19,7 +19,6 @@ type Done = { say?: string; undo?: Record<string, string>; error?: { message: st
 const press = async (path: string, fields: Record<string, string | string[]>) =>
   (await (await admin.act(`/ui${path}`, fields)).json()) as Done
 
-/** A class with every member that a class can have. */
 const WHOLE = `{
   "push": { "url": "http://127.0.0.1:1/a", "secret": "${'s'.repeat(32)}", "format": "jq" },
   "args": { "maximum": 12345678901234567890 }, "result": { "maximum": 12345678901234567891 },
@@ -44,7 +43,6 @@ async function wholeOf(name: string): Promise<Record<string, string>> {
 const classOf = async (name: string) =>
   (await pages.engine.workers.list()).workers.find(({ class: one, queue }) => queue === 'default' && one === name)!
 
-/** Inputs of the class form, and the resulting class, member by member. */
 const typings: [field: string, text: string, (was: WorkerDefinition) => WorkerDefinition][] = [
   ['url', 'http://127.0.0.1:1/b', (was) => ({ ...was, push: { ...was.push!, url: 'http://127.0.0.1:1/b' } })],
   ['concurrency', '9', (was) => ({ ...was, concurrency: 9 })],
@@ -107,7 +105,6 @@ test.each(typings)(
     }
     const { say, undo } = await press('/workers/default/whole', { ...form, act: 'change', [field]: text })
     expect(say).toBe(`whole is changed: ${field}`)
-    // The hash of its schemas changes with them.
     const now = await classOf('whole')
     expect(now).toEqual({ ...made(was), schema: now.schema })
     await press('/workers/default/whole', undo!)

@@ -1,4 +1,4 @@
-// Constraints on the page of limits: tried on the open jobs while they are written, made, changed, removed, and taken back.
+// Constraints are tried on open jobs, made, changed, removed, and taken back.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The cost of a look at each page: consecutive round trips to Redis, requests, and commands as the vendor bills them.
+// The cost of a look at each page: round trips, requests and billed commands.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -14,7 +14,6 @@ import { fails, waits } from './seed-jobs.ts'
 
 const FLOW = 4
 
-/** A job that waits for three children, each of which waits for three, and each of those for one. */
 const family = defineWorker({
   class: 'family',
   perform(job) {
@@ -26,7 +25,6 @@ const family = defineWorker({
   },
 })
 
-/** A deployment with such a family, whose root keeps four runs; the last job of its chain waits for room. */
 async function startFamily() {
   const grown = await startPages({ workers: [family] })
   await grown.engine.workers.register('default', 'pulled', { pull: true, concurrency: 1 })
@@ -64,7 +62,7 @@ afterEach(() => {
 })
 afterAll(() => pages.close())
 
-/** Number of requests that had to wait for another answer; concurrent requests are one trip. */
+/** Concurrent requests are one trip. */
 function countTrips(): () => number {
   let [done, most] = [0, 0]
   globalThis.fetch = async (...args) => {
@@ -86,7 +84,6 @@ async function look(path: string, of = pages, by = reader): Promise<Cost> {
   return { trips: trips(), commands: billed }
 }
 
-/** The first look of an isolate, and one after it. */
 async function looks(path: string, of = pages, by = reader): Promise<{ first: Cost; next: Cost }> {
   // The first call of a script carries its text.
   await look(path, of, by)
@@ -196,7 +193,6 @@ counted(
       return costs
     }
     expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
-    // It costs the same if a schedule exists; a failure of its last run is shown as soon as it is known.
     await pages.engine.schedules.set('nightly', {
       queue: 'default',
       class: 'fails',
@@ -272,7 +268,6 @@ counted('the page of a job asks once for the runs that it keeps', async () => {
   expect(commands.lrange).toBe(1)
 })
 
-/** Cost of an open tab in its first minute: refreshes at the interval of the page, and shared reads every ten seconds. */
 function minuteOf({ path, every }: (typeof table)[number]): number {
   const [, look, first] = most[path]!
   return every === 0 ? 0 : (60_000 / every) * look + 6 * (first - look)

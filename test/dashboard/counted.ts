@@ -1,12 +1,10 @@
-// Counts that a page keeps for tests. They are exact at any time; the browser reports requests late.
+// Counts that a page keeps, because the browser reports requests late.
 
 import type { Page } from 'playwright-core'
 
-/** Looks at the page itself, messages that it heard, and rows that were given a ground for a moment. */
 export type Counts = { looks: number; heard: number; grounds: string[] }
 type Counting = Window & { counts: Counts }
 
-/** Before the page is requested; `countsOf` tells them. */
 export const count = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     const counts: Counts = { looks: 0, heard: 0, grounds: [] }
@@ -31,11 +29,9 @@ export const count = (page: Page): Promise<unknown> =>
 export const countsOf = (page: Page): Promise<Counts> =>
   page.evaluate(() => structuredClone((window as unknown as Counting).counts))
 
-/** Waits until a count is above that. */
 export const above = (page: Page, name: 'looks' | 'heard', than: number): Promise<unknown> =>
   page.waitForFunction(([of, n]) => (window as unknown as Counting).counts[of] > n, [name, than] as const)
 
-/** Returns whether a page with an installed clock stays without a refresh for this long. */
 export async function isQuiet(page: Page, ms: number): Promise<boolean> {
   const { looks } = await countsOf(page)
   await page.clock.runFor(ms)

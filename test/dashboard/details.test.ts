@@ -1,4 +1,4 @@
-// Details that people act on: the tab that a job opens, colours of groups, checks of the doctor, commands to copy.
+// Details that people act on.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'

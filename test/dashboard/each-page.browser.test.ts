@@ -1,5 +1,4 @@
-// Every page, for a key with one scope and for a key with all scopes: in both themes, on small screens and with large
-// letters, without a console error.
+// Every page with one scope and with all: themes, small screens, large letters.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -37,7 +36,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       .replace(':class', 'waits')
       .replace(':id', 'x')
       .replace(':wire', 'x')
-  /** Some pages have more to show of one thing than of another. */
   const others = [
     '/queues/core',
     '/workers/core/split',
@@ -50,7 +48,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const paths = [...table.map(({ path }) => path), ...others]
   const neededOf = (path: string) => table.find((one) => one.path === path)?.scope ?? 'read'
 
-  /** Width of the page, and the elements beyond its edge. */
   const widest = (page: Page) =>
     page.evaluate(() => [
       document.documentElement.scrollWidth,
@@ -61,7 +58,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         .map((one) => one.outerHTML.slice(0, 120)),
     ])
 
-  /** Faults for machines and screen readers. */
   const unsaid = (page: Page) =>
     page.evaluate(() => {
       const found: string[] = []
@@ -82,7 +78,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       return found
     })
 
-  /** Targets that are too small for a thumb. Links inside a sentence are exempt. */
+  /** Links inside a sentence are exempt. */
   const small = (page: Page) =>
     page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('a, button, summary, select, textarea, input:not([type=hidden])')]
@@ -126,7 +122,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         expect(status).toBe(needed === scope ? 200 : 403)
         if (needed !== scope) expect(await page.locator('main').innerText()).toContain(`needs the scope "${needed}"`)
         expect(await unsaid(page)).toEqual([])
-        // A disabled button names the scope that it needs.
         const silent = await page.evaluate(() =>
           [...document.querySelectorAll<HTMLButtonElement>('main form[method=post] button:disabled')]
             .filter(({ title }) => !title)

@@ -1,4 +1,4 @@
-// Each act of a page does what its button says: pressed as the page's own script presses it, and seen where it takes effect.
+// Each act does what its button says.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -24,7 +24,7 @@ afterAll(() => pages.close())
 
 type Done = { say?: string; undo?: Record<string, string>; confirm?: string }
 
-/** Presses a button. If it asks, checks that nothing was done yet, and answers with yes or the required text. */
+/** If it asks, checks that nothing was done yet. */
 async function press(path: string, fields: Record<string, string>, typed?: string): Promise<Done> {
   const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as Done
   if (!answer.confirm) return answer
@@ -277,7 +277,6 @@ test('faults that the doctor finds are repaired', async () => {
   expect(html).toContain(`href="/ui/jobs/${id}"`)
   for (const said of [what!, remedy!]) expect(html).toContain(said)
   expect(html).toContain(`data-copy="job ${who}: `)
-  // Only a repair records the remaining faults.
   const told = async () => {
     pages.forget()
     const [overview, doctor] = [await admin.html('/ui/'), await admin.html('/ui/doctor')]

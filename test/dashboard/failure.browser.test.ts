@@ -1,4 +1,4 @@
-// The page of a failed job: what an operator needs first is on the first screen, on a desk and on a phone.
+// The error and its cause are on the first screen, on a desk and on a phone.
 
 import { mkdirSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
@@ -12,7 +12,6 @@ import { program, startBrowser } from './browser.ts'
 import { serve } from './served.ts'
 import { visits } from './visit.ts'
 
-/** The source map of a build, in which line 120 is line 12 of the project's file. */
 const table: SourceTable = {
   bundle: 'worker.js',
   files: [{ name: 'src/jobs/charge.ts', lines: Array.from({ length: 20 }, (_, i) => `const line${i + 1} = ${i + 1}`) }],

@@ -1,4 +1,4 @@
-// Errors of a form appear next to their field, in every form, and disappear while the user types there.
+// Errors appear next to their field until the user types there.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,10 +10,8 @@ import { visit } from './visit.ts'
 
 type Case = {
   path: string
-  /** Inputs by the labels of the fields. */
   fill: Record<string, string>
   press: string
-  /** The faulty field and its error. */
   field: string
   says: RegExp
   open?: string

@@ -1,5 +1,3 @@
-// The list of files: each with its type and the job that stored it, in the API and on the page.
-
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -98,7 +96,6 @@ test('a search without a match shows the number of searched files, and its link 
   const keys = await Promise.all(
     Array.from({ length: 1_100 }, async (_, n) => keyOf(await own.idOf(n + 1, Date.now()))),
   )
-  // Files are listed by their keys.
   for (const key of keys.sort())
     await bucket.put(key, bytes, { type: key === keys.at(-1) ? 'image/png' : 'text/plain' })
   const reader = await there.enter(['read'])

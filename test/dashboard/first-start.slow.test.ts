@@ -1,4 +1,4 @@
-// The first minute, as a stranger has it: two commands in a fresh copy, one click on the page that is printed, a finished demo.
+// The first minute of a stranger: two commands and one click.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +11,6 @@ import { program, startBrowser } from './browser.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Committed files, without built or installed ones. */
 function freshCopy(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sidejob-fresh-'))
   const archive = execFileSync('git', ['archive', 'HEAD'], { cwd: ROOT, maxBuffer: 1 << 28 })

@@ -1,4 +1,4 @@
-// The board of a flow in less common uses: a map of a large flow, watched values, abandoned values, deployments.
+// Less common uses of the board.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -41,7 +41,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
   const sizeOf = async (wire: string) =>
     (await site.engine.flows.wires(String(flow))).wires.find(({ id }) => id === wire)!.size
 
-  /** A chain of nodes that nothing has reached, with three values at its beginning. */
   async function large(): Promise<number> {
     const names = Array.from({ length: NODES }, (_, i) => `n${i}`)
     const graph = {
@@ -61,7 +60,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     return id
   }
 
-  // The first node: a movement of a minute ago is no longer animated.
   test('a flow of a few nodes has no map, and labels all that moves', () =>
     as(['read'], `/flows/${flow}`, async (page) => {
       expect(await page.locator('.board .map').count()).toBe(0)
@@ -91,13 +89,11 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       await page.mouse.click(x + 3, y + height / 2)
       expect(await left()).toBeLessThan(right)
       expect(await seen()).toBeCloseTo(await left())
-      // Users of a keyboard can reach every visible element.
       await page.locator('.board [data-name="n63"]').focus()
       expect(await left()).toBeGreaterThan(right / 2)
     })
   })
 
-  /** The page does not look again by itself. */
   const unhurried = (page: Page) =>
     page.route(`${site.url}/ui/flows/**`, async (route) => {
       const answer = await route.fetch()
@@ -219,7 +215,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       },
       {
         before: async (page) => {
-          // The whole board is requested twice a minute; here the page's clock does not move.
           await page.clock.setFixedTime(Date.now())
           page.on('request', (request) => {
             if (request.headers()['x-live'] && request.url().endsWith(`/flows/${flow}`))
@@ -241,7 +236,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         // The stream has reported that it is open, and the read of earlier messages has ended.
         await expect.poll(() => isQuiet(page, 3_000), { timeout: 30_000 }).toBe(true)
         expect(await isQuiet(page, 3_000)).toBe(true)
-        // Also of what happens elsewhere in the flow.
         const { looks } = await countsOf(page)
         await site.engine.flows.inject(String(flow), 'rows.rejected>rejected.in', ['1'])
         await above(page, 'looks', looks)

@@ -1,4 +1,4 @@
-// Flows that mean harm: ten thousand wires, names that are markup, of 255 bytes, from right to left, or what every object has.
+// Hostile flows: ten thousand wires, names that are markup or members of Object.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -20,7 +20,6 @@ const odd = {
   edges: NAMES.slice(1).map((name, i) => wire(NAMES[i]!, name)),
   outports: { out: { node: NAMES.at(-1)!, outport: 'out' } },
 }
-/** 11 pairs of nodes with 900 wires each. */
 const PAIRS = Array.from({ length: 11 }, (_, pair) => [`from${pair}`, `to${pair}`] as const)
 const large = {
   nodes: Object.fromEntries(PAIRS.flat().map((name) => [name, { queue: 'nowhere', class: 'any' }])),

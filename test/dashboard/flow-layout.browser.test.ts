@@ -1,4 +1,4 @@
-// Geometry of the board of a flow in a browser: overlaps of its parts, with 3 to 1,000 nodes.
+// Overlaps on the board, with 3 to 1,000 nodes.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -15,7 +15,6 @@ import { visits } from './visit.ts'
 const OUTS = ['out', 'rejected', 'image_large']
 const INS = ['in', 'image', 'offer_of_shop']
 
-/** A graph without randomness: branches, joins, long wires, and a wire back from each ninth node. */
 function graphOf(nodes: number) {
   const names = Array.from({ length: nodes }, (_, i) => `${['load', 'clean', 'join', 'index'][i % 4]}_${i}`)
   const edges: object[] = []
@@ -55,7 +54,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     return id
   }
 
-  /** The page as it is while these values wait, without refreshes. */
   const jammed = (change: (data: BoardData) => void) => (page: Page) =>
     page.route(`${site.url}/ui/flows/**`, async (route) => {
       const answer = await route.fetch()
@@ -73,7 +71,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     for (const wire of wires) Object.assign(wire, { size: 123_318, oldestAt: Date.now() - 11 * 60_000, rate: 1_400 })
   })
 
-  /** Pairs that lie on each other, in the drawing's own units. */
   const overlaps = (page: Page) =>
     page.evaluate(() => {
       // Texts outside of the visible part are measured too.
@@ -106,7 +103,6 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         const wire = path.parentElement!.dataset.wire!
         const [matrix, long] = [path.getScreenCTM()!, path.getTotalLength()]
         const over = new Set<string>()
-        // The ends touch their own ports and nodes.
         for (let at = 6; at < long - 6; at += 3) {
           const { x, y } = path.getPointAtLength(at).matrixTransform(matrix)
           for (const { what, wire: own, left, right, top, bottom } of solid)

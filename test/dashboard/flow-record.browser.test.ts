@@ -1,5 +1,3 @@
-// The history of a flow in a browser: recorded on request, and the board set back to a recorded moment.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -107,7 +105,6 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await page.keyboard.press('p')
     await page.keyboard.press('p')
     const hour = (text: string | null) => Number(text!.slice(0, 2))
-    // A new hour may have begun by then.
     const later = async () => (hour(await first()) - hour(utc) + 24) % 24
     await expect.poll(later, { timeout: 30_000 }).toSatisfy((hours: number) => hours === 9 || hours === 10)
     // No text of the axis stands on another.

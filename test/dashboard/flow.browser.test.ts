@@ -1,4 +1,4 @@
-// The pages of flows, in a browser: what each shows, what can be done on it, with which scope, and by keys alone.
+// The pages of flows: views, acts, scopes and keys.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -138,7 +138,6 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  /** A flow like the other one, with a job for each node and no waiting values. */
   async function started(): Promise<number> {
     const nodes = Object.fromEntries(
       Object.entries(catalog.nodes).map(([name, node]) => [name, { ...node, init: true }]),
@@ -184,7 +183,6 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     expect(await page.locator('.board .node.old').getAttribute('data-name')).toBe('rejected')
     expect(await page.locator('[data-board] .wire.cut').count()).toBe(2)
     expect(await page.locator('#lines').textContent()).toContain('"dedupe": {"queue":"shop","class":"dedupe"}')
-    // Nothing was sent but previews.
     expect((await site.engine.flows.get(String(other))).undo).toBe(0)
 
     await page.keyboard.press('Control+Enter')

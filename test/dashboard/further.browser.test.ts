@@ -1,4 +1,4 @@
-// A search that is not complete continues in the browser: it shows its progress and appends matches.
+// A search that is not complete continues in the browser.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// The page of a group: its limit, the holders of its slots, its waiting jobs, its jobs; and the links to the page.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages, type Visitor } from './kit.ts'
 

@@ -1,4 +1,4 @@
-// Data that means harm: none of it becomes a part of a page, and no page fails or grows without bound for it.
+// Hostile data becomes no part of a page, and no page grows without bound for it.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker, port } from '../../src/index.ts'

@@ -191,7 +191,6 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect(await current()).toBe(String(jobs[0]))
       await press(page, 'j', 'j', 'k')
       expect(await current()).toBe(String(jobs[1]))
-      // A redrawn page keeps the row.
       const drawn = page.evaluate(() => new Promise((done) => document.addEventListener('drawn', done, { once: true })))
       await press(page, '.')
       await drawn

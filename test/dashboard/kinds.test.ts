@@ -1,5 +1,3 @@
-// The kinds of errors on Jobs: the six most frequent, and all of them on request.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { startPages, type Visitor } from './kit.ts'

@@ -1,4 +1,4 @@
-// Shared parts of the dashboard tests: the app with its pages over a real Redis, and a user with a session.
+// The app over a real Redis, and a user with a session.
 
 import { dashboard } from '../../src/dashboard/index.ts'
 import type { Scope } from '../../src/engine/engine.ts'
@@ -9,7 +9,6 @@ import { type Kit, type KitOptions, startKit } from '../kit/index.ts'
 export const ORIGIN = 'http://127.0.0.1:8787'
 export const KEY = 'the-key-of-the-deployment'
 
-/** Hidden fields of a dialog's form. */
 export function fieldsOf(html: string): Record<string, string[]> {
   const fields: Record<string, string[]> = {}
   for (const [, name, value] of html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g))
@@ -17,12 +16,10 @@ export function fieldsOf(html: string): Record<string, string[]> {
   return fields
 }
 
-/** The text that a dialog wants typed; undefined: none. */
 export const typedOf = (html: string): string | undefined => /<b class="mono">([^<]*)/.exec(html)?.[1]
 
 export type Visitor = Awaited<ReturnType<Awaited<ReturnType<typeof startPages>>['enter']>>
 
-/** @example const pages = await startPages({ workers: [noop] }); const reader = await pages.enter(['read']) */
 export async function startPages(options: KitOptions = {}, more: (kit: Kit) => Partial<Deps> = () => ({})) {
   const kit = await startKit({ apiKey: KEY, ...options })
   const deps = more(kit)
@@ -51,7 +48,6 @@ export async function startPages(options: KitOptions = {}, more: (kit: Kit) => P
     const get = (path: string, headers: Record<string, string> = {}) => ask(path, { headers: { cookie, ...headers } })
     const html = async (path: string) => (await get(path)).text()
     const csrf = /<meta name="csrf" content="(\w+)"/.exec(await html('/ui/jobs'))?.[1] ?? ''
-    /** Presses a button, as the script of the page does it. */
     const act = async (
       path: string,
       fields: Record<string, string | string[]>,
@@ -68,14 +64,12 @@ export async function startPages(options: KitOptions = {}, more: (kit: Kit) => P
   return {
     ...kit,
     app,
-    /** Pages without cached reads, as in a new isolate. */
     forget() {
       app = startApp()
     },
     ask,
     reported,
     enterWith,
-    /** A user with a key of these scopes. */
     async enter(scopes: Scope[]) {
       const { key } = await kit.engine.keys.add({ name: scopes.join('-'), scopes })
       return enterWith(key)

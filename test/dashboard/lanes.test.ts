@@ -1,4 +1,4 @@
-// Since when the lanes of a queue are open: told by the API, and on the page of the queue.
+// Since when the lanes of a queue are open.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newLaneName, openSince } from '../../src/engine/lane/lane-name.ts'

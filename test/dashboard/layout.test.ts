@@ -1,5 +1,3 @@
-// Places of nodes and of the labels of wires on the board of a flow.
-
 import { expect, test } from 'vitest'
 import type { Graph } from '../../src/core/graph.ts'
 import { wiresOf } from '../../src/core/wires.ts'

@@ -1,4 +1,4 @@
-// The jobs that would start if a limit changed: the preview matches the effect, and the form shows it.
+// The preview of a limit matches the effect of the change.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages } from './kit.ts'

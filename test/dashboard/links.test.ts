@@ -1,4 +1,4 @@
-// The address holds the view of a job: a link restores the port, the run, the moment and the scale.
+// The address holds the view of a job.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -55,7 +55,6 @@ test('a port is opened by a link, with its values one below the other and the fo
   expect(part.match(/<li>/g)!.length).toBeGreaterThanOrEqual(12)
   expect(part).not.toContain('7 more')
   expect(part.match(/aria-label="Write: n, in"/g)).toHaveLength(1)
-  // By its name alone, as in links of the chain of reasons. A port of both sides is opened on both.
   expect(closed(await visitor.html(`${at}?port=n`)).match(/class="opened"/g)).toHaveLength(1)
   expect(closed(await visitor.html(`${at}?port=same`)).match(/class="opened"/g)).toHaveLength(2)
   expect(closed(await visitor.html(`${at}?port=out:same`)).match(/class="opened"/g)).toHaveLength(1)
@@ -73,7 +72,6 @@ test('a run in the timeline links to its details, and its address alone opens it
     expect(shown).toMatch(/<dt>Committed<\/dt>/)
     expect(shown).toContain('says 0')
   }
-  // Another tab closes the run.
   const [, log] = /href="([^"]*)"[^>]*>\s*Log /.exec(await visitor.html(`${way}?run=1`))!
   expect(log).toBe(`${way}#tabs`)
 })

@@ -1,4 +1,4 @@
-// The list of jobs in a browser: new rows wait, a row has a preview, neighbours, views that are saved and shared.
+// New rows, previews, neighbours and views.
 
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

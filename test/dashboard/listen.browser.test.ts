@@ -1,4 +1,4 @@
-// Subscriptions of pages: a message is shown at once, causes no read, and the subscription ends with the tab.
+// Subscriptions of pages end with the tab; a message causes no read.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -32,7 +32,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await served?.close()
   })
 
-  /** A window at a page, and the streams that it asked for. */
   async function at(path: string, before: Visit['before'] = () => undefined) {
     const streams: string[] = []
     const window = await arrive(browser, served, {
@@ -46,7 +45,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     return { ...window, streams }
   }
 
-  /** Number of subscribers that Redis has. */
   async function numberOf(channel: string): Promise<number> {
     const redis = await connect(served.redis)
     const [, n] = (await redis.call('PUBSUB', 'NUMSUB', served.store.keys.live(channel))) as [unknown, number]
@@ -55,7 +53,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   }
   const isHeard = async (channel: string) => (await numberOf(channel)) > 0
 
-  /** The tab is behind another one, as far as the page can see. */
   const hide = (page: Page, hidden: boolean) =>
     page.evaluate((hidden) => {
       Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })

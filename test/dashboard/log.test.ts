@@ -1,5 +1,3 @@
-// The log: filters by what an entry holds and by when it was written, in the API and on the page.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
 import { defineWorker } from '../../src/index.ts'

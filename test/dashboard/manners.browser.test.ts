@@ -1,5 +1,4 @@
-// General behaviour of pages: toasts, dialogs, one action per press, messages while Redis is away, forced colours, no
-// motion, the end of a session.
+// Toasts, dialogs, one action per press, outages, colours, motion, the end of a session.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -50,7 +49,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await site.until(async () => !(await site.engine.queues.list()).queues.some(({ paused }) => paused))
       }))
 
-    /** An error of no field: no answer arrives. */
     const publishInVain = async (page: Page) => {
       await page.route('**/ui/channels', (route) =>
         route.request().method() === 'POST' ? route.abort() : route.continue(),

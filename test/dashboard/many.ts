@@ -1,4 +1,4 @@
-// Pages of a deployment with many jobs, compared with the API: old jobs of interest lie behind many newer ones.
+// Pages of many jobs, compared with the API: jobs of interest lie behind many newer ones.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -25,7 +25,6 @@ const AT_ONCE = 1_000
 
 type Listed = { ids: number[]; pages: number; progress: string[]; note: string }
 
-/** `size`: number of newer jobs, in calls of 1,000. */
 export function suite(size: number): void {
   let pages: Awaited<ReturnType<typeof startPages>>
   let reader: Visitor
@@ -53,7 +52,6 @@ export function suite(size: number): void {
     await pages.close()
   })
 
-  /** All rows of a list, as its script appends them: page by page until there is no older one. */
   async function listed(path: string, most = 1_000): Promise<Listed> {
     const ids: number[] = []
     const progress: string[] = []

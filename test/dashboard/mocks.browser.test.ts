@@ -1,5 +1,4 @@
-// Later parts of pages: a class tried as JSON and by curl, blocked hosts among the limits, rates, rows of two lines
-// on a phone.
+// Later parts of pages.
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -164,7 +163,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   })
 
   test('the doctor stops between two slices, and continues from there', async () => {
-    // Fifty are looked at together.
     for (let i = 0; i < 120; i++) await site.make('packs', { queue: 'shop' })
     await at('/doctor', async (page) => {
       let asked = 0
@@ -222,14 +220,12 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await at('/limits?open=openai', async (page) => {
       const row = page.locator('.limit', { hasText: 'openai' }).first()
       expect(await row.innerText()).toMatch(/4 started in this 1 h/)
-      // A mark for each, at its moment: all of them now, at the right end of the hour.
       const marks = await row.locator('.bar .f-running').evaluateAll((all) => all.map((one) => one.getAttribute('x')!))
       expect(marks.length).toBe(4)
       for (const x of marks) expect(Number.parseFloat(x)).toBeGreaterThan(97)
       expect(limit.fullSince).not.toBeNull()
       expect(await row.innerText()).toMatch(/full for /)
     })
-    // And as much while it is closed: by one look at all limits.
     await at('/limits', async (page) => {
       const row = page.locator('.limit', { hasText: 'openai' }).first()
       expect(await row.innerText()).toMatch(/4 started in this 1 h 00 m; full for /)

@@ -1,5 +1,4 @@
-// Muted kinds are shown only on request: neither the number next to Jobs nor the list of problems includes them; and
-// no page costs more.
+// Muted kinds are shown only on request, and no page costs more.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { kindOf } from '../../src/core/fingerprint.ts'
@@ -40,7 +39,6 @@ beforeEach(async () => {
 })
 afterAll(() => pages.close())
 
-/** The number next to Jobs, its link and its text. */
 async function signOn(path: string): Promise<{ n: string; look: string; title: string } | undefined> {
   const [, look, title, n] =
     /<span>Jobs<\/span><span class="n( bad)?" title="([^"]*)">([\d,]+)</.exec(await reader.html(`/ui${path}`)) ?? []
@@ -53,7 +51,6 @@ test('the red number next to Jobs excludes muted kinds as soon as the kinds have
   pages.forget()
   expect(await signOn('/queues')).toMatchObject({ n: '5', look: 'grey', title: /some kinds of errors are muted/ })
   pages.forget()
-  // It is looked at on the page itself, in the same look.
   const told = { n: '2', look: 'red', title: '2 failed; 3 of muted kinds are not counted' }
   expect(await signOn('/jobs?status=failed')).toEqual(told)
   expect(await signOn('/queues')).toEqual(told)
@@ -92,7 +89,6 @@ counted('no page costs more where kinds of errors are muted', async () => {
 test('a schedule that failed twice in a row with a muted kind is no problem; a schedule with another kind is', async () => {
   const needs = async () => {
     pages.forget()
-    // Each look reads one more item.
     const looks: string[] = []
     for (let i = 0; i < 4; i++) looks.push(await reader.html('/ui/'))
     return [...looks.at(-1)!.matchAll(/Schedule <b>(\w+)<\/b> failed 2 times in a row/g)].map(([, name]) => name)

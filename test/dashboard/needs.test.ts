@@ -1,4 +1,4 @@
-// Problems of the overview: each rule reports its case, and nothing else.
+// Each rule of the overview reports its case, and nothing else.
 
 import { describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

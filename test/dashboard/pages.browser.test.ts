@@ -1,5 +1,3 @@
-// The pages in a browser: the effects of their buttons, without a console error, and for every scope.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -47,7 +45,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     window = undefined
   })
 
-  /** A user with a key of these scopes, on a page. */
   async function enter(scopes: Scope[], path: string, about: Partial<Visit> = {}): Promise<void> {
     window = await arrive(browser, served, { path, as: scopes, width: 1280, height: 900, ...about })
     page = window.page
@@ -134,7 +131,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('textbox').fill('1')
     await dialog.getByRole('button', { name: 'Delete' }).click()
-    // The question appears again, in its own dialog.
     const isEmpty = () => document.querySelector<HTMLInputElement>('dialog input:not([type=hidden])')?.value === ''
     await page.waitForFunction(isEmpty)
     await page.getByRole('dialog').getByRole('textbox').fill(String(id))

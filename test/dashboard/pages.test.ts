@@ -1,4 +1,4 @@
-// Every page, over a real Redis: with jobs of each status, for each scope, by its policy.
+// Every page, with jobs of each status, for each scope.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { flow } from '../../functions/flow.ts'
@@ -46,7 +46,6 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-/** Every page of the table, with names for the parameters of its path. */
 const paths = table.map(({ path }) =>
   path
     .replace('/flows/:job', `/flows/${FLOW}`)

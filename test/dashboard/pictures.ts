@@ -1,5 +1,5 @@
-// `node test/dashboard/pictures.ts <url> <key> <folder> <job> <flow> [page …]`: pictures of pages, in light, dark and on a phone.
-// `npm run docs:pictures`, without arguments: takes all pictures of the manual again, from its own stack.
+// `node test/dashboard/pictures.ts <url> <key> <folder> <job> <flow> [page …]`; without arguments: all pictures of the
+// manual.
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,10 +16,8 @@ const docs = join(import.meta.dirname, '../../docs')
 const SETTLED = 5.5 * 60_000
 
 type Site = { url: string; key: string }
-/** Prepares a page for its picture. */
 type Taken = (page: Page, name: string) => Promise<unknown>
 
-/** Takes each page in each theme and size. `isIn`: after a login. */
 async function look(browser: Browser, { url, key }: Site, pages: Shown[], take: Taken, isIn = true): Promise<void> {
   for (const look of looks) {
     const { context, page, faults } = isIn ? await logIn(browser, url, key, look) : await openWindow(browser, look)
@@ -39,7 +37,7 @@ const asPng =
   (page, name) =>
     page.screenshot({ path: join(folder, `${name}.png`) })
 
-/** A fifth of the bytes, for there are many. */
+/** A fifth of the bytes. */
 const asWebp =
   (folder: string): Taken =>
   async (page, name) => {
@@ -48,7 +46,6 @@ const asWebp =
     writeFileSync(join(folder, `${name}.webp`), Buffer.from(data, 'base64'))
   }
 
-/** The pictures of the manual: all pages as docs/pages.md has them, and the pictures in its text. */
 async function takeManual(): Promise<void> {
   const [folder, all] = [join(docs, 'pictures'), join(docs, 'pictures/pages')]
   const named = readdirSync(folder).filter((file) => file.endsWith('.png'))

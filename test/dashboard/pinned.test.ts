@@ -1,5 +1,3 @@
-// The page of a pinned job: its version among the facts, and the reason why it waits when that version is gone.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker, type Job } from '../../src/index.ts'

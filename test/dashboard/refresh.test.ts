@@ -29,20 +29,17 @@ afterAll(() => pages.close())
 
 const chunksOf = (html: string) => patched([], patchOf(html, '-')!)
 
-/** A change of one job: its run fails, or it is retried. */
 async function change(): Promise<void> {
   if ((await pages.statusOf(Number(job))) === 'failed') return void (await pages.engine.jobs.retry(job))
   const [run] = await pages.engine.runs.claim('default', { names: ['pulled'] })
   await pages.engine.runs.commit(run!.run.token, { end: 'failed', error: { message: 'no ink' } } as never)
 }
 
-/** Asks a new isolate. */
 async function look(path: string, headers = {}): Promise<string> {
   pages.forget()
   return (await reader.get(`/ui${path}`, { accept: 'text/html', ...headers })).text()
 }
 
-/** Bytes of a refresh after the change of one job, as a patch and whole. */
 async function refreshed(path: string): Promise<{ patch: number; whole: number }> {
   const first = chunksOf(await look(path))
   await change()

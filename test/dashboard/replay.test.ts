@@ -1,5 +1,3 @@
-// The state of a flow at a moment, from its record.
-
 import { describe, expect, test } from 'vitest'
 import { barsOf, eventSaid, momentOf, timelineOf } from '../../src/dashboard/words/replay.ts'
 import type { FlowEvent, FlowNodeView } from '../../src/engine/engine.ts'

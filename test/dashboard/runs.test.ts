@@ -1,5 +1,3 @@
-// The runs of a job on its page: how long each waited and worked, and one of them from near.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { startPages } from './kit.ts'

@@ -1,4 +1,4 @@
-// The flow that the pictures show: a catalogue of products, of which the pictures back up at a limit.
+// The flow that the pictures show.
 
 import { type Call, worker } from './seed.ts'
 
@@ -50,7 +50,6 @@ export const catalog = {
 const skus = ['desk-oak', 'lamp-03', 'rug-teal', 'shelf-2', 'chair-w']
 const product = (i: number) => ({ sku: `${skus[i % skus.length]}${i < 5 ? '' : `-${i}`}`, url: `/u/${881 + i}.heic` })
 
-/** Lends a job of a class as soon as one is ready: nodes are made when something has reached them. */
 async function lent(by: ReturnType<typeof worker>, name: string) {
   for (let tries = 0; tries < 100; tries++) {
     const [run] = await by.claim(name, 1)
@@ -78,7 +77,6 @@ async function steps(call: Call): Promise<void> {
   await lent(shop, 'enrich')
 }
 
-/** Creates the flow and brings it to the state of the pictures; its runs continue. */
 export async function seedFlow(call: Call): Promise<number> {
   for (const [queue, name, ins, outs] of classes)
     await call('PUT', `/v1/workers/${queue}/${name}`, { pull: true, in: anyPort(...ins), out: anyPort(...outs) })

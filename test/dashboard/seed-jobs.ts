@@ -1,4 +1,4 @@
-// Classes that tests of pages share, and their jobs: a job at rest, a failed job, a running job, and a waiting job.
+// Classes and jobs that tests of pages share.
 
 import { core } from '../../functions/core.ts'
 import { defineWorker, port } from '../../src/index.ts'
@@ -7,7 +7,6 @@ import { callerOf } from './seed.ts'
 import { seedFlow } from './seed-flow.ts'
 import { serve } from './served.ts'
 
-/** At rest until a value comes. */
 export const waits = defineWorker({
   class: 'waits',
   in: { n: port() },
@@ -15,7 +14,6 @@ export const waits = defineWorker({
   perform: (job) => job.suspend(),
 })
 
-/** All failures of it are one kind, of which each has a message of its own. */
 export const fails = defineWorker({
   class: 'fails',
   retry: { max: 0 },
@@ -24,7 +22,6 @@ export const fails = defineWorker({
   },
 })
 
-/** Fails with the message that its args are. */
 const says = defineWorker({
   class: 'says',
   retry: { max: 0 },
@@ -33,7 +30,6 @@ const says = defineWorker({
   },
 })
 
-/** @example const { site, ids } = await serveJobs() // ids.flow, ids.waits, ids.failed, ids.running */
 export async function serveJobs() {
   const site = await serve({ workers: [waits, fails, says, ...core] })
   const call = callerOf(site.url, KEY)

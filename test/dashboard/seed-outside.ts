@@ -1,5 +1,4 @@
-// The jobs of a shop that reach other servers: stored files, and receivers of callbacks. The server is
-// here, on this machine: it has three files, hears of what ends, and is down at one address.
+// Jobs of a shop that reach a server on this machine.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +11,6 @@ const files: Record<string, { type: string; head: string; bytes: number }> = {
   '/photos/mug-blue.jpg': { type: 'image/jpeg', head: '\xff\xd8\xff\xe0', bytes: 96_300 },
 }
 
-/** @example const outside = await startOutside(); await outside.close() */
 export async function startOutside() {
   const server = createServer((request, response) => {
     const file = files[request.url!]
@@ -37,7 +35,6 @@ export async function startOutside() {
   }
 }
 
-/** Stores each file, and sends five callbacks: three arrive, one will be sent again, and one has failed. */
 export async function seedOutside(call: Call, url: string): Promise<void> {
   for (const path of Object.keys(files))
     await call('POST', '/v1/jobs', { queue: 'downloader', class: 'download', args: { url: `${url}${path}` } })

@@ -1,4 +1,4 @@
-// Fills a stack with what the pictures show: a shop at three in the morning. Everything goes over the API, as callers do it.
+// Fills a stack with what the pictures show, over the API.
 
 import { seedFlow } from './seed-flow.ts'
 
@@ -78,7 +78,6 @@ export function callerOf(url: string, key: string): Call {
   }
 }
 
-/** Lends jobs of a class as a program of that name does. */
 export function worker(call: Call, queue: string) {
   const claim = async (name: string, max: number, lease = '1h', process?: string): Promise<Run[]> => {
     const { runs = [] } = (await call('POST', `/v1/queues/${queue}/claim`, {
@@ -126,7 +125,6 @@ async function media(call: Call): Promise<void> {
   if (run) await call('POST', `/v1/runs/${run.run.token}/heartbeat`, { progress: 0.34 })
 }
 
-/** The job that the page of a job shows: an order that waits for two of its three children. */
 async function shop(call: Call): Promise<number> {
   const { claim, commit } = worker(call, 'shop')
   for (const i of [1, 2, 3, 4, 5, 6, 7, 8])
@@ -207,7 +205,6 @@ async function rest(call: Call): Promise<void> {
   await call('POST', '/v1/keys', { name: 'grafana', scopes: ['read'] })
 }
 
-/** @example const { order } = await seed('http://127.0.0.1:8787', 'dev') */
 export async function seed(url: string, key: string): Promise<{ order: number; flow: number }> {
   const call = callerOf(url, key)
   await register(call)

@@ -1,5 +1,3 @@
-// The pages over HTTP, as browsers need them.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
@@ -7,7 +5,6 @@ import type { Deps } from '../../src/http/deps.ts'
 import type { Kit, KitOptions } from '../kit/index.ts'
 import { startPages } from './kit.ts'
 
-/** @example const { url, close } = await serve({ workers: [noop] }) */
 export async function serve(options: KitOptions = {}, more?: (kit: Kit) => Partial<Deps>) {
   const pages = await startPages(options, more)
   const server = createServer(async (incoming, outgoing) => {

@@ -1,4 +1,4 @@
-// Coming in: a key becomes a session, which no foreign page can use, and which ends with the key.
+// A key becomes a session, which no foreign page can use, and which ends with the key.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { KEY, startPages } from './kit.ts'

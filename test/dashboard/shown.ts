@@ -1,15 +1,10 @@
-// The pictures of docs/pages.md: every page of the dashboard, each with its address and caption.
+// The pictures of docs/pages.md.
 
-/** A page as it is shown; `page` is its path in the table of pages. */
+/** `page` is its path in the table of pages. */
 export type Shown = { name: string; page: string; path: string; title: string }
 
 const one = (name: string, page: string, title: string, path = page): Shown => ({ name, page, path, title })
 
-/**
- * `order` and `flow` are jobs that the seed made.
- *
- * @example shownPages(7, 9).find(({ name }) => name === 'job')!.path // '/jobs/7'
- */
 export const shownPages = (order: number, flow: number): Shown[] => [
   one('overview', '/', 'Overview: problems and their age'),
   one('jobs', '/jobs', 'Jobs that failed, and the kinds of their errors', '/jobs?status=failed'),
@@ -43,17 +38,14 @@ export const shownPages = (order: number, flow: number): Shown[] => [
   one('more', '/more', 'The other pages, on a phone'),
 ]
 
-/** Pages before the first job, and before the login. */
 export const before = [one('login', '/login', 'Coming in'), one('first-minute', '/', 'The first minute')]
 
-/** Themes and sizes of the pictures. */
 export const looks = [
   { name: 'light', theme: 'light', width: 1440, height: 1000 },
   { name: 'dark', theme: 'dark', width: 1440, height: 1000 },
   { name: 'phone', theme: 'light', width: 390, height: 844 },
 ] as const
 
-/** All of them, as a page of the manual. */
 export function gallery(): string {
   const picture = ({ name, title }: Shown, look: string) => `![${title}, ${look}](pictures/pages/${name}-${look}.webp)`
   const entry = (shown: Shown) => [`## ${shown.title}`, ...looks.map(({ name }) => picture(shown, name))].join('\n\n')

@@ -1,5 +1,3 @@
-// Sizes of the files that browsers load: for the first page, with its fonts, and each file by itself.
-
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assets } from '../../src/dashboard/assets.ts'
@@ -12,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-/** As it travels: fonts are compressed already. */
+/** Fonts are compressed already. */
 function sizeOf(name: string): number {
   const asset = assets.find((one) => one.name.startsWith(`${name}-`))
   if (!asset) throw new Error(`there is no asset ${name}`)

@@ -1,5 +1,3 @@
-// The steps of a function on a page: which are completed, when, how long each took, and in which run.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { startPages } from './kit.ts'

@@ -1,4 +1,4 @@
-// Pages of tenants: a user with a key of a tenant sees its data on every page, and no data of other tenants.
+// A tenant's key shows the data of the tenant on every page, and no other data.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -10,14 +10,12 @@ import { createPlaces } from '../../src/http/places.ts'
 import { ORIGIN, startPages, type Visitor } from './kit.ts'
 
 const names = ['acme', 'globex'] as const
-/** The deployment's own, under a name of its own. */
 const HOME = 'homeland'
 
 let pages: Awaited<ReturnType<typeof startPages>>
 const visitors: Record<string, Visitor> = {}
 const engines: Record<string, Engine> = {}
 
-/** Something of every kind that pages show, each with the owner's name in it. */
 async function fill(engine: Engine, name: string): Promise<void> {
   await engine.workers.register('default', `class-${name}`, { pull: true, retry: { max: 0 } })
   await engine.workers.register(`queue-${name}`, `class-${name}`, { pull: true })

@@ -1,5 +1,4 @@
-// Actions that can be undone have one press to undo them; ending actions ask with their verb; final ones require a
-// typed name.
+// Undo takes one press; ending actions ask with their verb; final ones require a typed name.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
@@ -78,7 +77,6 @@ const acts: [name: string, path: () => string, fields: () => Promise<object> | o
   ['make a schedule', () => '/schedules', () => nightly('0 3 * * *'), schedule],
 ]
 
-/** Actions that change existing things. */
 const changes: typeof acts = [
   ['set lanes', () => '/queues/default', () => ({ act: 'change', lanes: '9', was_lanes: '4' }), lanesOf],
   ['set batch and ageing', () => '/queues/default', () => ({ act: 'change', batch: '9', ageing: '1m' }), settings],

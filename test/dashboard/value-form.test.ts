@@ -1,5 +1,4 @@
-// Values are written by the fields of their schema: the same fields and the same reading on the page of a job, of a class and of a
-// flow.
+// The fields of a schema are the same on the pages of a job, a class and a flow.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readSchema } from '../../src/dashboard/words/schema.ts'

@@ -1,5 +1,3 @@
-// The views that are shipped with Jobs: each is a link, and gives the list that it names.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages, type Visitor } from './kit.ts'
 
@@ -28,7 +26,6 @@ beforeAll(async () => {
   await pages.advance(60_000)
   await claim('slow')
   jobs.failedEarly = await pages.make('early')
-  // Made before the six hours, failed within them.
   jobs.failedLate = await pages.make('late')
   await fail('early')
   await pages.advance(3 * HOUR)
@@ -46,7 +43,6 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-/** The jobs of the list that a view leads to. */
 async function listed(view: string): Promise<string[]> {
   const [, href] = new RegExp(`href="([^"]*)"[^>]*>${view} `).exec(await reader.html('/ui/jobs')) ?? []
   expect(href, view).toBeDefined()

@@ -1,5 +1,4 @@
-// A visit to a page in a browser: a user comes with a session, uses the page, and leaves. Every complaint of the
-// browser is a fault: errors and warnings of its console, including violations of the policy.
+// A visit to a page in a browser. Every complaint of its console is a fault.
 
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -12,15 +11,11 @@ export type Site = Awaited<ReturnType<typeof serve>>
 
 export type Visit = Look & {
   path: string
-  /** The visitor: scopes of a new key, or a key. By default the key of the deployment. */
+  /** Scopes of a new key, or a key; default: the key of the deployment. */
   as?: Scope[] | string
-  /** Complaints that the actions of this visit cause. */
   allowed?: RegExp
-  /** True if the copied text can be read. */
   clipboard?: boolean
-  /** Runs before the page is requested. */
   before?: (page: Page) => Promise<unknown> | unknown
-  /** A selector that must exist before the page is used. */
   ready?: string
 }
 
@@ -31,7 +26,6 @@ async function keyOf({ engine }: Site, who: Scope[] | string): Promise<string> {
 
 export type Visitor = Awaited<ReturnType<typeof arrive>>
 
-/** A window at a page, which `leave` closes. The login link opens it directly. */
 export async function arrive(browser: Browser, site: Site, about: Visit) {
   const { path, as: who = KEY, allowed, clipboard, before, ready, ...look } = about
   const window = await openWindow(browser, look)
@@ -59,11 +53,7 @@ export async function leave({
   expect(faults.filter((fault) => !allowed?.test(fault))).toEqual([])
 }
 
-/**
- * The window is closed after a fault too, because it would continue to send requests during later tests.
- *
- * @example await visit(browser, site, { path: '/jobs', as: ['read'] }, (page) => page.getByText('7 jobs').waitFor())
- */
+/** Closed after a fault too, because the window would continue to send requests. */
 export async function visit(
   browser: Browser,
   site: Site,
@@ -82,11 +72,6 @@ export async function visit(
 
 type Use = (page: Page, status: number) => Promise<unknown>
 
-/**
- * Visits of a user with a key of these scopes, all in one browser to one site. `usual`: options of each visit.
- *
- * @example const as = visits(() => [browser, site]); await as(['read'], '/jobs', (page) => page.getByText('7 jobs').waitFor())
- */
 export const visits =
   (at: () => [Browser, Site], usual: Partial<Visit> = {}) =>
   (scopes: Scope[], path: string, use: Use, about: Partial<Visit> = {}): Promise<void> =>

@@ -1,5 +1,3 @@
-// Texts of pages: numbers, times, values, filters, reasons, timelines. They are pure functions, so examples suffice.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type Encoded, encodeValue } from '../../src/core/codec/value.ts'
@@ -166,7 +164,6 @@ test('a value in args is a part of the filter, by its path', () => {
   ])
   expect(filterOf(query, { now: NOW })).toEqual({ status: 'failed', args: { 'order.id': '4711' } })
   expect(typed('failed args.order.id:4711')).toEqual({ status: 'failed', 'args.order.id': '4711' })
-  // It is found among all jobs, so in their order.
   query.set('sort', 'ended')
   expect(filterOf(query, { now: NOW })).not.toHaveProperty('sort')
 })
@@ -372,7 +369,6 @@ const kinds = { at: NOW, looked: 9, silent: 7, isAll: true }
 test.each([
   [{ failed: 9, hasMutes: false }, undefined, 9, 'bad', '9 failed'],
   [{ failed: 0, hasMutes: false }, undefined, undefined, undefined, undefined],
-  // Which are muted is not known.
   [{ failed: 9, hasMutes: true }, undefined, 9, '', /^9 failed; some kinds of errors are muted/],
   [{ failed: 9, hasMutes: true }, { ...kinds, at: NOW - 10 * MINUTE }, 9, '', /^9 failed; some kinds/],
   [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, silent: 0 }, 9, '', /^9 failed; some kinds/],
@@ -382,7 +378,6 @@ test.each([
   [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /not counted; 3 failed after the kinds of errors were counted/],
   [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed after the kinds/],
   [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed; 7 of muted kinds/],
-  // More than are looked at.
   [
     { failed: 4_000, hasMutes: true },
     { at: NOW, looked: 1_000, silent: 750, isAll: false },
