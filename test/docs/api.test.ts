@@ -1,4 +1,4 @@
-// The page of the API is made of the table of routes, with the method of the client for each.
+// The page of the API is made of the table of routes.
 
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -13,7 +13,6 @@ import { expectMade, table } from './made.ts'
 
 type Shape = Schema & { $ref?: string; properties?: Record<string, unknown>; anyOf?: Shape[] }
 
-/** The members of a shape; for a union, the members of all its forms. */
 function membersOf(schema: z.ZodType | undefined): string[] {
   if (!schema) return []
   const named: Record<string, Schema> = {}
@@ -49,12 +48,10 @@ function row({ method, path, scope, forced, summary, query, body }: Route): stri
 const examples = readExamples()
 const { paths } = openapi([...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))], '')
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
-/** Descriptions of the responses of each operation. */
 const responses = new Map(operations.map((operation) => [operation.operationId, operation.responses]))
 
 const WIDTH = 100
 
-/** JSON with each member that fits on a line. */
 function json(value: unknown, indent = ''): string {
   const short = JSON.stringify(value)
   if (value === null || typeof value !== 'object' || indent.length + short.length <= WIDTH) return short
@@ -69,14 +66,12 @@ function json(value: unknown, indent = ''): string {
 const text = (value: unknown): string[] =>
   value === undefined ? [] : [typeof value === 'string' ? value : json(value)]
 
-/** A call and its response, without the headers that every call has. */
 function block(name: string, method: string, { path, headers = {}, request, status, response }: Example): string {
   const sent = [`${method} ${path}`, ...Object.entries(headers).map((header) => header.join(': ')), ...text(request)]
   const answered = `${status} ${responses.get(name)![status]!.description}`
   return ['```http', ...sent, '', answered, ...text(response), '```'].join('\n')
 }
 
-/** Text with lines of at most 116 characters. */
 const wrapped = (line: string): string => line.replace(/(.{1,116})(\s+|$)/g, '$1\n').trimEnd()
 
 type Named = Pick<Route, 'method' | 'summary' | 'description'> & { resource: string; verb: string }

@@ -1,4 +1,4 @@
-// No block of the README, the manual and the examples is there without being run or compared, or a reason.
+// Every block of the pages is run or compared, or has a reason.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,13 +11,9 @@ import { plays } from './plays.ts'
 
 const blocks = pages.flatMap(blocksOf)
 
-/** All groups that a block is in. */
 function groupsOf({ page, kind, text }: Block): string[] {
-  // The test that plays the functions of the library writes their output.
   if (page === 'docs/functions.md' && kind === 'text') return ['made']
-  // The test of the API page writes its recorded calls.
   if (page === 'docs/api.md' && kind === 'http') return ['made']
-  // Measurements, once taken.
   if (page === 'docs/speed.md' && kind === 'text') return ['output']
   if (page === 'docs/recipes.md' && kind === 'ts') return ['run']
   const played = plays.some(
@@ -48,7 +44,6 @@ test('listed blocks exist, and name existing tests', () => {
 // After a change: npx vitest run test/docs -u
 test('the blocks are counted by page and group', async () => {
   const groups = ['run', 'output', 'made', 'compiled', 'drawing', 'listed']
-  // The figures of docs/speed.md come and go.
   const counted = pages.filter((page) => page !== 'docs/speed.md')
   const rows = counted.flatMap((page) => {
     const found = blocksOf(page)

@@ -1,4 +1,4 @@
-// The blocks of code in everything that a reader reads: the README, the manual, the READMEs of examples and templates.
+// The blocks of code on all pages.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,6 @@ export const pages = [
 
 export type Block = { page: string; line: number; kind: string; text: string }
 
-/** The blocks of a page in their order; `kind` is the language of the fence, `line` the first line of the block. */
 export function blocksOf(page: string): Block[] {
   const text = readFileSync(join(root, page), 'utf8')
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: kind, 2: code }) => ({
@@ -33,7 +32,6 @@ export function blocksOf(page: string): Block[] {
   }))
 }
 
-/** The only block of a page that begins like this. */
 export function blockAt(page: string, start: string): Block {
   const found = blocksOf(page).filter(({ text }) => text.startsWith(start))
   if (found.length !== 1) throw new Error(`${page}: expected one block that begins with ${start}, got ${found.length}`)

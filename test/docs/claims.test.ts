@@ -1,4 +1,4 @@
-// Snippets of TypeScript on the pages return the results that the pages show.
+// Snippets return the results that their pages show.
 
 import { expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -11,13 +11,12 @@ import { steps } from './snippets/vitest.ts'
 
 const greeters = () => defined('docs/ports.md', 'import { defineWorker')
 
-/** Classes whose names stand already give way: a queue has one class of a name. */
+/** A queue has one class of a name. */
 async function classesOf({ classes = [] }: Claim): Promise<Worker[]> {
   const { double, approval, hello } = await readers()
   return [double!, approval!, hello!, ...(await greeters()), ...core, ...classes.map(named)]
 }
 
-/** The tests that a snippet has, one after the other. */
 async function runTests(): Promise<number> {
   const tests = steps.tests.splice(0)
   for (const [, run] of tests) await run()

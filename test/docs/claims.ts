@@ -1,5 +1,4 @@
-// Snippets of TypeScript that run, besides the recipes, and their results. The remaining snippets are only compiled
-// (snippets.test.ts): they claim no result.
+// Snippets that run, and their results. The remaining ones are only compiled (snippets.test.ts).
 
 import { expect } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -9,21 +8,17 @@ import { KEY, type Site } from './site.ts'
 
 export type Claim = {
   page: string
-  /** First line of the block. */
   starts: string
-  /** Classes without a function of their own that it makes jobs of. */
   classes?: string[]
   before?: (site: Site) => Promise<unknown>
-  /** Actions of a person while it runs. */
   meanwhile?: (site: Site) => Promise<unknown>
   /** Replacements for values that a test does not have. */
   stands?: (site: Site) => Record<string, string>
-  /** Assertions afterwards; without them nothing may throw, and tests in the block must pass. */
+  /** Without them nothing may throw, and tests in the block must pass. */
   after?: (site: Site, exported: Record<string, Worker>) => Promise<unknown>
 }
 
 const serves = { perform: () => undefined }
-/** A class of which a page says the name alone. */
 export const named = (name: string): Worker => defineWorker({ class: name, ...serves })
 
 const jobsOf = async ({ client }: Site) => (await client.jobs.list({ limit: 50 })).jobs

@@ -1,4 +1,4 @@
-// The page of the command line is made of the table of commands.
+// The page of the command line is made of its table.
 
 import { test } from 'vitest'
 import type { Option } from '../../src/cli/command.ts'

@@ -1,4 +1,4 @@
-// The compatibility tables name existing pages of the dashboard, and name each page of their system.
+// The tables name existing pages, and each page of their system.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

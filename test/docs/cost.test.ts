@@ -1,4 +1,4 @@
-// The page of costs is made of what the tests of budgets count, and of prices with their dates.
+// The page of costs is made of counts of the tests of budgets, and of prices.
 
 import { expect, test } from 'vitest'
 import { expectMade, table } from './made.ts'
@@ -13,7 +13,6 @@ const price = {
 
 const budgets = titles('test/redis/budgets.test.ts')
 
-/** Measured counts in the title of a budget. */
 function counted(start: string, pattern: RegExp): number[] {
   const title = budgets.find((one) => one.startsWith(start))
   expect(title, `there is no budget that begins with ${start}`).toBeDefined()

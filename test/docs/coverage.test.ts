@@ -1,4 +1,4 @@
-// The manual mentions everything that sidejob offers: each route, option, code, setting, metric, command and name.
+// The manual mentions everything that sidejob offers.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ import { settings } from '../../src/settings.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Code in the manual, without the tables of other systems, whose names differ. */
+/** Without the tables of other systems, whose names differ. */
 const manual = pagesIn(join(root, 'docs'))
   .filter((page) => !page.startsWith('compat/'))
   .map((page) => read(`docs/${page}`))
@@ -37,14 +37,12 @@ const words = new Set([...code, ...headings].flatMap((text) => text.match(/\w+/g
 const spans = new Set(code.map((text) => text.replace(/ <[^>]+>$/, '')))
 const whole = code.join('\n')
 
-/** The members of a shape, as OpenAPI has it. */
 function keysOf(schema: z.ZodType): string[] {
   const named: Record<string, Schema> = {}
   const { $ref, ...shape } = describer(named)(schema) as Schema & { $ref?: string }
   return Object.keys((($ref ? named[$ref.split('/').at(-1)!] : shape) as { properties: object }).properties)
 }
 
-/** The members of a type in a file. */
 const membersOf = (path: string, type: string): string[] => {
   const [, body] = new RegExp(`type ${type}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(read(path))!
   return [...body!.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name]) => name!)

@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** Retention of a job after its end; null means forever. */
+/** null means forever. */
 async function keptFor(id: number, index: string): Promise<number | null> {
   const { endedAt } = await kit.engine.jobs.get(String(id))
   const key = `${kit.store.keys.queue('default')}:${index}`
@@ -47,7 +47,6 @@ async function keptFor(id: number, index: string): Promise<number | null> {
   return score === 'inf' ? null : Number(score) - endedAt!
 }
 
-/** For how long a result is kept, to the minute. */
 async function resultFor(id: number): Promise<number> {
   const left = Number((await rawCommand(kit.redis.port, 'PTTL', kit.store.keys.result(id))).slice(1))
   return Math.ceil(left / MINUTE) * MINUTE

@@ -1,5 +1,4 @@
-// Runs the snippets of docs/deploy.md and docs/security.md with the real wrangler, on fakes of Cloudflare, Upstash and
-// QStash.
+// Runs the snippets of docs/deploy.md and docs/security.md with the real wrangler, on fakes.
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -9,8 +8,6 @@ import { type Cloud, startCloud } from '../infra/deploy/cloud.ts'
 import { blockAt, root } from './blocks.ts'
 import { readersFolder, shell } from './play.ts'
 
-// Routes workers.dev to the fake's Workers, also in programs started by a shell. In the programs that a shell starts,
-// too.
 const reroute = (base: string) => `const real = globalThis.fetch
 globalThis.fetch = (input, init) => {
   const found = /^https:\\/\\/([^.]+)\\.acme\\.workers\\.dev(\\/.*)$/.exec(String(input instanceof Request ? input.url : input))
@@ -36,13 +33,11 @@ let place: ReturnType<typeof readersFolder>
 let env: Record<string, string | undefined>
 beforeEach(async () => {
   cloud = await startCloud()
-  // wrangler would upload once more.
   cloud.state.busyEvery = 0
   place = readersFolder(project)
   const preload = join(place.scratch, 'reroute.mjs')
   writeFileSync(preload, reroute(cloud.base))
   const { PATH: _, ...vars } = cloud.env
-  // As there is no terminal to ask from.
   env = { ...vars, NODE_OPTIONS: `--import ${preload}`, WRANGLER_SEND_METRICS: 'false', CI: '' }
 })
 afterEach(async () => {
@@ -50,7 +45,7 @@ afterEach(async () => {
   await cloud.close()
 })
 
-/** A block without the steps that need an account: its values are in the environment, and logins are skipped. */
+/** Its values are in the environment, and logins are skipped. */
 const without = (block: string): string =>
   block
     .replace('npx wrangler login\n', '')

@@ -1,9 +1,8 @@
-// Blocks of the pages that plays.ts does not run, with the reason: drawings, blocks that another test runs or compares,
-// and blocks that need missing tools.
+// Blocks that plays.ts does not run, with the reason.
 
 export type Group = 'output' | 'drawing' | 'made' | 'listed'
 
-/** A block by how it begins; `by` is the test that runs it or compares it, which is there. */
+/** `by`: the test that runs or compares it. */
 export type Elsewhere = { page: string; starts: string; group: Group | 'run'; by?: string; why: string }
 
 const drawing = (page: string, ...starts: string[]): Elsewhere[] =>

@@ -1,5 +1,5 @@
-// Every operation of the HTTP API has an example, recorded from a call to a real engine, that fits its own schemas.
-// After a change: npx vitest run test/docs/examples.test.ts test/docs/api.test.ts -u
+// Recorded examples of every operation. After a change: npx vitest run test/docs/examples.test.ts
+// test/docs/api.test.ts -u
 
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -9,7 +9,7 @@ import { closedIn } from '../../src/core/schemas.ts'
 import { openapi } from '../../src/http/openapi.ts'
 import { operations, perform } from './examples.ts'
 
-/** Types of a value and of its members. Lists are equal if their elements have the same types, in any order. */
+/** Lists are equal if their elements have the same types, in any order. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return [...new Set(value.map((one) => JSON.stringify(shapeOf(one))))].sort()
   if (value === null || typeof value !== 'object') return value === null ? null : typeof value
@@ -22,7 +22,7 @@ const isAlike = (a: Example, b: Example): boolean =>
   JSON.stringify([a.status, shapeOf(a.request), shapeOf(a.response)]) ===
   JSON.stringify([b.status, shapeOf(b.request), shapeOf(b.response)])
 
-/** Recorded examples. A stored one stays if it has the same shape, because ids and tokens differ in each run. */
+/** A stored one stays if it has the same shape, because ids and tokens differ in each run. */
 const stored = readExamples()
 const examples = Object.fromEntries(
   Object.entries(await perform()).map(([name, recorded]) => {
@@ -31,7 +31,6 @@ const examples = Object.fromEntries(
   }),
 )
 
-/** The first difference between a value and its schema. */
 function differenceOf(schema: z.ZodType | undefined, value: unknown): string | undefined {
   if (!schema || value === undefined) return schema === value ? undefined : 'has a schema or a value, but not both'
   const { error } = schema.safeParse(parseJson(JSON.stringify(value), closedIn(schema)))

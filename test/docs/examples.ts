@@ -1,5 +1,4 @@
-// One call of every operation of the HTTP API against a real engine, in the order of a small shop's work. The calls and
-// their answers are the examples of the reference.
+// One call of every operation against a real engine: the examples of the reference.
 
 import type { Hono } from 'hono'
 import { download } from '../../functions/download.ts'
@@ -22,7 +21,6 @@ import { startReceiver } from '../kit/receiver.ts'
 
 export const operations = [...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))]
 
-/** Values of path parameters, query parameters and the body of a call. */
 type Values = { body?: unknown } & Record<string, unknown>
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by name.
 type Body = any
@@ -33,7 +31,6 @@ const PUBLIC_URL = 'https://jobs.example.com'
 const KEY = 'dev'
 const HOUR = 3_600_000
 
-/** A bucket in memory. */
 function memoryBucket(): Bucket {
   const objects = new Map<string, Stored & { bytes: Uint8Array }>()
   const put: Bucket['put'] = async (key, bytes, { type, metadata = {} } = {}) => {
@@ -59,7 +56,6 @@ function memoryBucket(): Bucket {
   }
 }
 
-/** Everything that the calls need: the app, Redis, and a server that receives callbacks and runs of push workers. */
 async function startShop() {
   const receiver = await startReceiver((came, response) => {
     const status = { '/broken': 500, '/gone': 410, '/thumbnail': 202 }[came.path] ?? 200
@@ -76,7 +72,6 @@ async function startShop() {
   let passed = 0
   const kit = await startKit({
     hold: true,
-    // The clock stands between two calls of `pass`, but for the milliseconds that a call needs to reach Redis.
     clock: () => NOW + passed - Date.now(),
     workers: [flow, download({ files, allowHosts, now: () => NOW })],
     random: () => 0.5,
@@ -104,7 +99,6 @@ async function startShop() {
     kit,
     files,
     receiver,
-    /** Moves the clock by milliseconds. */
     pass(ms: number) {
       passed += ms
     },
@@ -117,21 +111,18 @@ async function startShop() {
 
 type Shop = Awaited<ReturnType<typeof startShop>>
 
-/** Maximum number of lines of a text response in an example. */
 const SHOWN_LINES = 6
 const shortened = (text: string): string => {
   const lines = text.trimEnd().split('\n')
   return lines.length > SHOWN_LINES ? [...lines.slice(0, SHOWN_LINES), '…'].join('\n') : text.trimEnd()
 }
 
-/** A document in OpenAPI with one of its paths. */
 function withOnePath({ openapi, info, servers, paths }: Body): Body {
   const [path, methods] = Object.entries(paths)[0]! as [string, Record<string, Body>]
   const [method, { operationId, summary }] = Object.entries(methods)[0]!
   return { openapi, info, servers, paths: { [path]: { [method]: { operationId, summary } } } }
 }
 
-/** The first message of a stream of events, which is then closed. */
 async function firstEvent(response: Response): Promise<string> {
   const reader = response.body!.getReader()
   let text = ''
@@ -140,16 +131,14 @@ async function firstEvent(response: Response): Promise<string> {
   return text.slice(text.indexOf('data: ')).trimEnd()
 }
 
-/** The moment in whole seconds; moments of the real clock are NOW. */
+/** Moments of the real clock are NOW. */
 const stopped = (at: number): number => (Math.abs(at - Date.now()) < HOUR ? NOW : Math.floor(at / 1_000) * 1_000)
 
-/** Stops the clock of a text, whose moments differ by milliseconds in each run. */
 const withoutClock = (text: string): string =>
   text
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) => new Date(stopped(Date.parse(moment))).toISOString())
     .replace(/\b1\d{12}\b/g, (moment) => String(stopped(Number(moment))))
 
-/** Calls operations by name, and records the first call of each that is shown. */
 function createCaller({ app, receiver }: { app: Hono; receiver: Shop['receiver'] }) {
   const examples: Record<string, Example> = {}
   // Callbacks go to an address of the shop in place of the test's own.
@@ -221,24 +210,20 @@ function createCaller({ app, receiver }: { app: Hono; receiver: Shop['receiver']
   return {
     examples,
     record,
-    /** Calls an operation without recording it. */
     call: async (operation: string, values: Values = {}, headers?: Record<string, string>): Promise<Body> =>
       (await answerOf(operation, values, headers)).body,
-    /** Calls an operation and records it as its example. */
     async show(operation: string, values: Values = {}, headers?: Record<string, string>): Promise<Body> {
       const { answer, address, body } = await answerOf(operation, values, headers)
       if (!(body instanceof Response))
         record(operation, { address, status: answer.status, body, request: values.body, headers })
       return body
     },
-    /** Opens a stream, publishes until an event arrives, and records the event. */
     async showStream(operation: string, values: Values, publish: () => Promise<unknown>): Promise<void> {
       const { answer, address, body } = await answerOf(operation, values)
       let isOver = false
       const event = firstEvent(body).finally(() => {
         isOver = true
       })
-      // The subscription begins a moment after its answer.
       while (!isOver) {
         await publish()
         await new Promise((resolve) => setTimeout(resolve, 20))
@@ -643,7 +628,6 @@ const downloader: Part = async ({ show, call }, { kit, receiver }) => {
   await show('files.remove', { file })
 }
 
-/** Performs every operation and returns the examples by the name of the operation, in the order of the routes. */
 export async function perform(): Promise<Record<string, Example>> {
   const shop = await startShop()
   try {

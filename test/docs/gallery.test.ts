@@ -1,4 +1,4 @@
-// docs/pages.md shows every page of the dashboard in each theme and size, and matches the program that takes the pictures.
+// docs/pages.md shows every page in each theme and size.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

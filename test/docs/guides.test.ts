@@ -1,4 +1,4 @@
-// The code of the guides, played whole: alerts reach the services that they name, and web apps show live progress.
+// The code of the guides, played whole.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +21,6 @@ afterEach(async () => {
 
 type Received = { path: string; headers: Record<string, unknown>; body: string }
 
-/** A service outside that accepts everything. */
 async function startService() {
   const received: Received[] = []
   const server = createServer(async (request, response) => {
@@ -146,7 +145,6 @@ test('customers.md: each plan has a limit of its own', async () => {
   expect((await site.client.jobs.get(2)).limits).toContain('pro:b')
 })
 
-/** The events of a stream, until it ends. */
 async function eventsOf(response: Response): Promise<{ status: string; done?: number }[]> {
   const text = await response.text()
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!))

@@ -6,7 +6,6 @@ import { Job } from '../../src/engine/run/job.ts'
 
 const page = readFileSync(new URL('../../docs/job.md', import.meta.url), 'utf8')
 
-/** Members for the engine, not for functions. */
 const ours = ['constructor', 'finish', 'close', 'paused']
 
 const members = ['id', ...[Job.prototype, Object.getPrototypeOf(Job.prototype)].flatMap(Object.getOwnPropertyNames)]

@@ -18,7 +18,6 @@ const sources = readdirSync(lua, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.lua'))
   .map((file) => readFileSync(join(lua, file), 'utf8'))
 
-/** SideJob's keys, and their replacements. */
 const origins: [string, string][] = [
   ['queues, queue:<q>', '`~queues`, `~queue:<q>:ready`'],
   ['schedule, retry', '`~queue:<q>:timers`'],
@@ -45,7 +44,6 @@ const table = (head: string[], rows: string[][]): string =>
 
 const shas = new Map([...buildScripts().scripts].map(([name, { sha }]) => [name, sha]))
 const built = [...buildScripts().scripts.values()]
-/** The text of a header up to its first empty line or its signature. */
 const purposeOf = (note: readonly string[]): string => {
   const end = note.findIndex((line, i) => i > 0 && (line === '' || /^ *[\w<>]+: /.test(line)))
   return note
@@ -54,8 +52,6 @@ const purposeOf = (note: readonly string[]): string => {
     .replace(/^\w+: /, '')
 }
 const scripts = built.map(({ name, note }) => [`\`${name}\``, purposeOf(note)])
-
-// Who touches what
 
 const components = ['API', 'dispatcher', 'callbacks', 'tick', 'dashboard']
 type Access = { by: string[]; reads: string[]; writes: string[] }
@@ -66,7 +62,6 @@ const keyFor = (name: string): unknown => {
   return typeof made === 'function' ? made('x') : made
 }
 
-/** Plain commands, without a script. */
 const plain: Access[] = [
   {
     by: ['API', 'dashboard'],
@@ -130,7 +125,6 @@ const plain: Access[] = [
       'muted',
     ],
   },
-  // The places of files are read at the first failed run of an isolate, and written by a deployment.
   { by: ['dispatcher'], reads: ['constraints', 'job', 'workers', 'sources'], writes: ['bells'] },
   { by: ['deploy'], reads: ['sources'], writes: ['sources'] },
   { by: ['tick'], reads: [], writes: ['ticked', 'heart'] },
@@ -138,7 +132,6 @@ const plain: Access[] = [
 
 const all: Access[] = [...built.map(({ access }) => access), ...plain]
 
-/** R, W, RW or nothing. */
 const accessOf = (component: string, word: string): string => {
   const own = all.filter(({ by }) => by.includes(component))
   const may = (what: 'reads' | 'writes') => own.some((access) => access[what].includes(word))

@@ -1,4 +1,4 @@
-// No link of a page for people leads to nothing: files, folders, pictures, and headings behind a `#`.
+// No link leads to nothing.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,6 @@ import { pagesIn, slugs } from '../../infra/docs/pages.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Every page for people: the manual, the pages in the root, the READMEs of examples and templates. */
 const pages = [
   ...readdirSync(root).filter((file) => file.endsWith('.md')),
   ...['docs', 'src', 'examples', 'templates'].flatMap((folder) =>

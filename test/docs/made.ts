@@ -14,17 +14,11 @@ const cellOf = (text: string): string =>
     .map((part, i) => (i % 2 ? part : part.replace(/<(?!br>)/g, '&lt;')))
     .join('`')
 
-/** A table of Markdown. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows.map((row) => row.map(cellOf))].map((row) => `| ${row.join(' | ')} |`).join('\n')
 
 const partOf = (name: string) => new RegExp(`(<!-- made: ${name} -->\n)[\\s\\S]*?(\n<!-- /made -->)`)
 
-/**
- * Expects the parts of a page to be these; each has to be there.
- *
- * @example await expectMade('cli.md', { commands: table(['command', 'does'], rows) })
- */
 export async function expectMade(page: string, parts: Record<string, string>): Promise<void> {
   const file = join(docs, page)
   const made = Object.entries(parts).reduce(

@@ -21,7 +21,6 @@ const routes = [...list, ...facades.flatMap(({ routes }) => Object.values(routes
   segments: path.split('/'),
 }))
 
-/** Returns whether a path on a page matches a route; names and values match its parameters. */
 function isServed(method: string, path: string): boolean {
   const given = path
     .replace(/\?.*$/, '')
@@ -35,7 +34,6 @@ function isServed(method: string, path: string): boolean {
   )
 }
 
-/** Code on a page: the lines of its blocks, and spans between backticks. */
 const typed = (text: string): string[] => [
   ...[...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, language, block]) =>
     ['', 'sh', 'bash'].includes(language!) ? block!.split('\n') : [],
@@ -94,7 +92,6 @@ test('every file of the repository that a page names is there', () => {
     })),
   )
   expect(named.length).toBeGreaterThan(50)
-  // Files in the reader's project are skipped.
   const gone = named.filter(({ file }) => !file.startsWith('src/jobs') && !existsSync(join(root, file)))
   expect(gone.map(({ page, file }) => `${page}: ${file}`)).toEqual([])
 })

@@ -1,10 +1,9 @@
-// Keys that scripts really touch: the commands inside of them, as reported by Redis.
+// Keys that scripts touch, as reported by Redis.
 
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Address } from '../../infra/stand-ins/resp.ts'
 
-/** For each script, by its sha, the first words of the keys that it has read and written. */
 export type Touched = Map<string, { reads: Set<string>; writes: Set<string> }>
 
 const writing = new Set(
@@ -20,7 +19,7 @@ function keysIn([name = '', ...rest]: string[]): string[] {
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => word!.replaceAll('\\"', '"'))
 
-/** Listens until it is closed. Keys begin with a namespace and a colon. */
+/** Keys begin with a namespace and a colon. */
 export async function monitor({ host, port }: Address) {
   const touched: Touched = new Map()
   const socket = connect(port, host)

@@ -29,7 +29,6 @@ function propertiesOf(schema: z.ZodType): Record<string, Shape> {
 
 const times = ['at', 'runAt']
 
-/** Short form of the accepted values. */
 function takes(name: string, shape: Shape): string {
   const { type, anyOf, items, properties, additionalProperties } = shape
   if (anyOf) return [...new Set(anyOf.map((one) => takes(name, one)))].join(', or ')

@@ -1,4 +1,4 @@
-// Outputs on the pages match real ones: members, order and words; ids and times are the page's own.
+// Outputs on the pages match real ones; ids and times are the page's own.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -59,7 +59,6 @@ test('docs/entry.md shows the lines of sidejob dev', () => {
   expect(`${lines.join('\n')}\n`).toBe(blockAt('docs/entry.md', '✓ double').text)
 })
 
-/** The same with only the names of members, which lists have at their first entry. */
 const membersOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.slice(0, 1).map(membersOf)
   if (value === null || typeof value !== 'object') return typeof value === 'object' ? null : '…'

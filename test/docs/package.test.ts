@@ -23,7 +23,6 @@ const sources: Record<string, string> = {
   'sidejob/functions/download': 'functions/download.ts',
 }
 
-/** The names that a module exports: declared there, handed on, or all of another module's. */
 function exportsOf(path: string): string[] {
   const text = read(path)
   const declared = [...text.matchAll(/^export (?:abstract )?(?:async )?(?:const|function|class|type) (\w+)/gm)]
@@ -42,7 +41,6 @@ function exportsOf(path: string): string[] {
   return [...declared.map(([, name]) => name!), ...handed, ...whole]
 }
 
-/** The part of the page about a module: its section, or its row. */
 function toldOf(module: string): string[] {
   const section = page.split(/^## /m).find((part) => part.startsWith(`\`${module}\`\n`))
   const rows = section

@@ -1,5 +1,4 @@
-// Plays what a page shows of a shell: its blocks one after the other in one folder, with the real command line, against a
-// deployment of its own whose ids begin where the page's do.
+// Plays the shell blocks of a page in one folder, against its own deployment, whose ids begin where the page's do.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,30 +11,25 @@ import { KEY, type Site, startSite } from './site.ts'
 
 export type Play = {
   page: string
-  /** Blocks by how they begin, in the order in which they are played, and what each prints, in that order. */
+  /** By how they begin, with what each prints, in order. */
   blocks: Record<string, (string | RegExp)[]>
-  /** Workers of the deployment. */
   workers?: () => Promise<Worker[]> | Worker[]
-  /** Start of an earlier block whose first line sets variables of this one. */
+  /** Start of an earlier block that sets variables of this one. */
   given?: string
-  /** Jobs that exist before the reader begins, with the ids on the page. */
+  /** With the ids on the page. */
   before?: (site: Site) => Promise<unknown>
-  /** Files that the page gives to its reader. */
   files?: () => Record<string, string>
-  /** Replacements for values that a test does not have: an account's values, a host. */
   stands?: (site: Site) => Record<string, string>
   /** Programs that run until they are stopped. */
   stays?: RegExp
-  /** Programs without which it is skipped. */
+  /** Without these programs the play is skipped. */
   needs?: string[]
-  /** Number of failing commands, as on the page. */
   fails?: number
-  /** Folder of the commands; by default an empty one. */
+  /** Default: an empty one. */
   folder?: string
   env?: (site: Site) => Record<string, string>
 }
 
-/** Stands between what one block printed and the next. */
 const MARK = '\u001e'
 
 // `--fail-with-body` makes an answer that refuses a failure of the command.
@@ -70,16 +64,14 @@ stay() {
 trap 'for pid in "\${started[@]}"; do kill -- "-$pid"; done' EXIT
 `
 
-/** Path of a program on this machine; empty if it is missing. */
 export const pathOf = (program: string): string =>
   spawnSync('bash', ['-c', 'command -v "$0"', program], { encoding: 'utf8' }).stdout.trim()
 
-/** A reader's folder, with this repository's commands instead of installed ones. */
+/** With this repository's commands instead of installed ones. */
 export function readersFolder(files: Record<string, string> = {}) {
   const scratch = mkdtempSync(join(tmpdir(), 'sidejob-play-'))
   const [bin, folder] = [join(scratch, 'bin'), join(scratch, 'folder')]
   for (const one of [bin, folder]) mkdirSync(one)
-  // Nobody's browser opens.
   const opener = '#!/bin/sh\n'
   for (const [name, text] of Object.entries({ curl, npx, 'xdg-open': opener, open: opener })) {
     writeFileSync(join(bin, name), text)
@@ -89,7 +81,6 @@ export function readersFolder(files: Record<string, string> = {}) {
   return { scratch, bin, folder, remove: () => rmSync(scratch, { recursive: true, force: true }) }
 }
 
-/** Plays blocks in one shell; answers what each printed. */
 export async function shell(
   blocks: string[],
   { scratch, bin, folder }: ReturnType<typeof readersFolder>,
@@ -117,7 +108,7 @@ export async function shell(
 
 const squeezed = (text: string) => text.replace(/\s+/g, '')
 
-/** Answers of the commands in a block (`# {…}`), as patterns: `…` matches anything. */
+/** `# {…}`, in which `…` matches anything. */
 export const answersIn = (block: string): RegExp[] =>
   [...block.matchAll(/^# ([{[].*)$/gm)].map(
     ([, answer]) =>
@@ -131,7 +122,6 @@ export const answersIn = (block: string): RegExp[] =>
 
 const startsOf = (play: Play) => Object.keys(play.blocks)
 
-/** Plays a page; returns its differences. */
 export async function played(play: Play): Promise<string[]> {
   const blocks = startsOf(play).map((start) => blockAt(play.page, start).text)
   const site = await startSite((await play.workers?.()) ?? [])

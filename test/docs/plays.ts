@@ -14,11 +14,10 @@ import { defined, readers } from './snippet.ts'
 
 const { approval, double } = (await readers()) as { approval: Worker; double: Worker }
 
-/** A class of which a page says the name alone. */
 const named = (name: string, perform: Worker['perform'] = () => undefined) =>
   defineWorker({ class: name, perform } as never) as Worker
 
-/** A class without workers: its jobs stay in place. */
+/** Its jobs stay in place. */
 const unserved = (site: Site, name: string, queue = 'default') =>
   site.client.workers.register(queue, name, { pull: true })
 
@@ -29,10 +28,8 @@ const failing = named('fails', async () => {
   throw new Error('I do not like it')
 })
 
-/** The file with the version of `order` that is saved. */
 const version = join(mkdtempSync(join(tmpdir(), 'sidejob-version-')), 'version')
 
-/** The class of docs/changing-code.md in the version that is saved. */
 function ordered(): Worker {
   writeFileSync(version, '1')
   return defineWorker({
@@ -66,7 +63,6 @@ export const plays: Play[] = [
     page: 'docs/changing-code.md',
     workers: () => [ordered()],
     before: ({ from }) => from(7),
-    // The reader saves the next version.
     stands: () => ({
       'npx sidejob send': 'save 2; npx sidejob send',
       'npx sidejob retry': 'save 3; npx sidejob retry',

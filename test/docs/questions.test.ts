@@ -7,7 +7,6 @@ import { slug } from '../../infra/docs/pages.ts'
 import { root } from './blocks.ts'
 import { questions } from './questions.ts'
 
-/** The text below a heading, up to the next heading of its level or above. */
 function sectionOf(page: string, heading: string): string | undefined {
   const text = readFileSync(join(root, `docs/${page}.md`), 'utf8')
   // A comment of a shell is no heading.

@@ -1,5 +1,3 @@
-// The snippets of the README work as shown.
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,7 +11,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
 
-/** Repetitions, so that a result by luck is found. */
+/** So that a result by luck is found. */
 const TIMES = 100
 
 const double = defineWorker({
@@ -40,7 +38,6 @@ test('a worker in ten lines, a job in three', async () => {
   })
   for (const line of ['const { out } = await client.run(double, { n: [1, 2, 3] })', 'out.doubled // [2, 4, 6]'])
     expect(readme).toContain(line)
-  // A reader of the port before the run gets nothing, so `run` waits. `run` waits.
   for (let n = 0; n < TIMES; n++) {
     const { out } = await client.run(double, { n: [1, 2, 3] })
     expect(out.doubled).toEqual([2, 4, 6])

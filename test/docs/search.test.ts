@@ -1,4 +1,4 @@
-// The search of the manual finds the right page among its first three results, by the words that people type.
+// The right page is among the first three results.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,13 +11,11 @@ const folder = mkdtempSync(join(tmpdir(), 'sidejob-search-'))
 let index: ReturnType<typeof loadIndex>
 beforeAll(async () => {
   await buildSite(folder)
-  // As the browser reads it.
   const script = readFileSync(join(folder, 'search-index.js'), 'utf8')
   index = loadIndex(JSON.parse(script.slice('window.searchIndex='.length)))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A query, and the pages that answer it. */
 const queries: [query: string, ...pages: string[]][] = [
   ['rate limit', 'concurrency', 'customers'],
   ['rate limit per customer', 'customers'],

@@ -1,4 +1,4 @@
-// The page of settings is generated from their two tables, and lists every variable that a program reads.
+// The page of settings lists every variable that a program reads.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,6 @@ test('required settings are the ones that a deployment asks for', () => {
   expect(asked).toContain(`not configured: ${required.map(([name]) => name).join(', ')} (`)
 })
 
-/** Variables of the shell, npm, a binding, the bundler and an example. */
 const others = ['PATH', 'INIT_CWD', 'FILES', 'HISTORY', 'NODE_ENV', 'STRIPE_KEY']
 
 test('every variable that a program here reads is in one of the tables', () => {

@@ -1,4 +1,4 @@
-// docs/compat/sidejob.md has every row of SideJob's behaviour, names existing tests, and leaves none out.
+// docs/compat/sidejob.md has every row of SideJob's behaviour, and names existing tests.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

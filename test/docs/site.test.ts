@@ -1,4 +1,4 @@
-// The site of the manual: it builds, every link leads somewhere, and its search works without a network.
+// The site builds, its links lead somewhere, and its search needs no network.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,4 @@
-// The deployment that a page assumes: the Worker with the classes of the page, in this process, with its own Redis and
-// QStash.
+// The deployment that a page assumes, in this process.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,11 +16,6 @@ type Served = { fetch: (request: Request, env: never, context: ExecutionContext)
 const served = (functions: Worker[]): Served =>
   createWorker<Record<string, unknown>>({ functions, facades, storing: () => [] })
 
-/**
- * Starts a deployment with these classes, or the Worker of a page with variables of its own.
- *
- * @example const site = await startSite([double]); await site.client.jobs.enqueue({ class: 'double' })
- */
 export async function startSite(work: Worker[] | Served, vars: Record<string, unknown> = {}) {
   const state = await startState()
   const qstash = await startQstash({ control: true })
@@ -64,7 +58,6 @@ export async function startSite(work: Worker[] | Served, vars: Record<string, un
     SIDEJOB_ALLOW_HOSTS: '127.0.0.1',
     SIDEJOB_TEST_CLOCK: '1',
     SIDEJOB_LOG: 'none',
-    // Nothing is stored: what the pages download is not there.
     FILES: {},
     ...vars,
   }
@@ -76,13 +69,12 @@ export async function startSite(work: Worker[] | Served, vars: Record<string, un
     env,
     redis: state.options,
     qstash,
-    /** Makes jobs that are of no interest until the next one has this id. */
+    /** Until the next job has this id. */
     async from(id: number) {
       await client.workers.register('before', 'before', { pull: true })
       if (id > 1)
         await client.jobs.enqueue(Array.from({ length: id - 1 }, () => ({ class: 'before', queue: 'before' })))
     },
-    /** Waits until a job has this status. */
     async reaches(id: number, status: string) {
       while ((await client.jobs.get(id)).status !== status) await new Promise((resolve) => setTimeout(resolve, 10))
     },

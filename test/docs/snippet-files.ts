@@ -1,4 +1,4 @@
-// Writes the TypeScript snippets of the README and the manual as files of a project, with the line numbers of their pages.
+// Writes the snippets as files of a project, with the line numbers of their pages.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,6 @@ const pages = ['README.md', ...pagesIn(join(root, 'docs')).map((page) => `docs/$
 
 type Snippet = { page: string; line: number; code: string; kind: string }
 
-/** The fences of a page that hold TypeScript, and the line at which each begins. */
 function snippetsOf(page: string): Snippet[] {
   const text = readFileSync(join(root, page), 'utf8')
   return [...text.matchAll(/^```(tsx?)\n([\s\S]*?)^```$/gm)].map((found) => ({
@@ -21,7 +20,6 @@ function snippetsOf(page: string): Snippet[] {
   }))
 }
 
-/** Files of an app of the reader, next to the Worker, keep the paths that their first lines name. */
 function fileOf({ page, line, code, kind }: Snippet): string {
   const [, file] = /^\/\/ (\S+\.tsx?)\n/.exec(code) ?? []
   if (file?.startsWith('src/jobs/')) return file
@@ -29,11 +27,10 @@ function fileOf({ page, line, code, kind }: Snippet): string {
   return `src/${page.replaceAll('/', '~').replace(/\.md$/, '')}~${line}.${kind}`
 }
 
-/** A module with the line numbers of the page, so that errors have the right position. */
+/** With the line numbers of the page, so that errors have the right position. */
 const moduleOf = ({ line, code, kind }: Snippet): string =>
   `${kind === 'tsx' ? '/** @jsxImportSource react */' : ''}${'\n'.repeat(line)}${code}${/^(import|export) /m.test(code) ? '' : 'export {}\n'}`
 
-/** Writes the snippets of a Worker below `src`, next to the files of the template, and the snippets of an app below `web`. */
 export function writeSnippets(folder: string, declarations: string[]): number {
   const snippets = pages.flatMap(snippetsOf)
   mkdirSync(folder, { recursive: true })
@@ -47,7 +44,6 @@ export function writeSnippets(folder: string, declarations: string[]): number {
   return snippets.length
 }
 
-/** The faults of a compiler, each with its page and line. */
 export const placed = (faults: string): string[] =>
   faults
     .split('\n')

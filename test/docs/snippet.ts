@@ -25,7 +25,7 @@ const modules: Record<string, string> = {
   'cloudflare:workers': 'test/docs/snippets/workers.ts',
 }
 
-/** Writes a module; imports of the package resolve to this repository. */
+/** Imports of the package resolve to this repository. */
 function write(name: string, text: string): string {
   const file = join(folder, name)
   mkdirSync(dirname(file), { recursive: true })
@@ -36,7 +36,6 @@ function write(name: string, text: string): string {
   return file
 }
 
-/** The classes of the template `worker`, and the class of docs/start.md. */
 function writeJobs(): string[] {
   const template = join(root, 'templates/worker/src/jobs')
   const files = ['index.ts', 'approval.ts', 'double.ts'].map((name) =>
@@ -48,7 +47,6 @@ function writeJobs(): string[] {
 let loaded = 0
 const fresh = (file: string): Promise<Record<string, unknown>> => import(/* @vite-ignore */ `${file}?${loaded++}`)
 
-/** Loads a block, together with a reader's own classes. */
 export function load({ page, line, text }: Block): Promise<Record<string, unknown>> {
   writeJobs()
   return fresh(write(`${page.replaceAll('/', '~')}~${line}.ts`, text))
@@ -56,7 +54,6 @@ export function load({ page, line, text }: Block): Promise<Record<string, unknow
 
 const label = /^\/\/ (\S+\.tsx?)\n/
 
-/** Writes the labelled files of a page into a new folder, as in a reader's project; returns their paths. */
 export function writeProject(page: string): Record<string, string> {
   const place = `${page.replaceAll('/', '~')}~${crypto.randomUUID()}`
   const files = blocksOf(page).flatMap(({ text }) => {
@@ -66,11 +63,9 @@ export function writeProject(page: string): Record<string, string> {
   return Object.fromEntries(files) as Record<string, string>
 }
 
-/** The classes that a page defines in the block that begins like this. */
 export const defined = async (page: string, start: string): Promise<Worker[]> =>
   Object.values(await load(blockAt(page, start))) as Worker[]
 
-/** The classes of a project from the template, by name, with the class of docs/start.md. */
 export const readers = async (): Promise<Record<string, Worker>> => {
   const modules = await Promise.all(writeJobs().map(fresh))
   return Object.assign({}, ...modules) as Record<string, Worker>

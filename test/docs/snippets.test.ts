@@ -1,5 +1,5 @@
-// Every snippet of TypeScript in the README and the manual compiles as a file of a project from the template `worker`, with the
-// class of docs/start.md. Names that fragments use without a declaration, such as `client` and `job`, are in snippets/assumed.d.ts.
+// Every snippet compiles in a project from the template `worker`. Names without a declaration are in
+// snippets/assumed.d.ts.
 
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'

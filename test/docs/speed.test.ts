@@ -1,4 +1,4 @@
-// docs/speed.md has a place for what `npm run bench:workloads -- --write` writes, and explains its columns.
+// docs/speed.md has a place for the output of `npm run bench:workloads -- --write`.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,6 @@ import { root } from './blocks.ts'
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const page = read('docs/speed.md')
 
-/** The heads of the tables of a text. */
 const heads = (text: string): string[][] =>
   [...text.matchAll(/^\| (.+) \|\n\|[-| ]+\|$/gm)].map(([, head]) => head!.split(' | '))
 
@@ -28,7 +27,6 @@ test('the columns explained in docs/speed.md are the written ones', () => {
   const [explained] = page.split('## On one machine')
   const rows = [...explained!.matchAll(/^\| (.+?) \| /gm)].map(([, name]) => name).slice(1)
   expect(rows).toEqual([...new Set(HEAD)])
-  // Once figures were written, and in whichever version.
   for (const head of heads(page).slice(1)) expect(head).toEqual(HEAD)
 })
 

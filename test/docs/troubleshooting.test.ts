@@ -1,4 +1,4 @@
-// The page from symptom to cause: its table is generated from the code, and has every reason.
+// The table from symptom to cause has every reason.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Names that fragments of pages use without a declaration: a client, a job, an address with its key, and functions of the reader.
+// Names that fragments of pages use without a declaration.
 
 import type { Job } from 'sidejob'
 import type { Client } from 'sidejob/client'

@@ -1,4 +1,4 @@
-// The words of vitest that the pages use, for their tests to be played one by one inside of another.
+// The words of vitest, for tests of pages that run inside of another.
 
 export { expect } from 'vitest'
 

@@ -1,3 +1,3 @@
-// The module `cloudflare:workers` for snippets that run in Node: a test sets the variables of its Worker.
+// A test sets the variables of its Worker.
 
 export const env: Record<string, unknown> = {}
