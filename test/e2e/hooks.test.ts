@@ -1,4 +1,4 @@
-// Incoming webhooks: signatures are checked, an event is a job or a value at a port, and a repeated event counts once.
+// Signatures are checked, an event is a job or a value, and a repeated event counts once.
 
 import { createHash, createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

@@ -1,5 +1,3 @@
-// sidejob export and import: a namespace as a file, and back.
-
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +37,7 @@ async function run(words: string[], namespace: string | undefined) {
   return { exit, noted: notes.join('\n') }
 }
 
-/** Content of a namespace without its prefix; members of sets and hashes in any order. */
+/** Members of sets and hashes in any order. */
 async function contentOf(namespace: string): Promise<Record<string, unknown>> {
   const lines = await dump(redis, `${namespace}*`)
   const sorted = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)
@@ -53,7 +51,6 @@ async function contentOf(namespace: string): Promise<Record<string, unknown>> {
 
 const place = (namespace: string) => ({ client: createClient(kit.options), namespace })
 
-/** Writes a namespace with keys of every type, and values that need more than one page. */
 async function fill(namespace: string): Promise<void> {
   await redis.set(`${namespace}schema`, '2')
   await redis.set(`${namespace}once:a`, 'answer', { px: 3_600_000 })
@@ -106,7 +103,6 @@ test('an export is imported unchanged, into another namespace and after an inter
   const lines = readFileSync(file, 'utf8')
   for (const line of lines.split('\n')) expect(line.length).toBeLessThan(3_000_000)
 
-  // Cut in the middle of a line, it continues after its last whole page.
   truncateSync(file, Buffer.byteLength(lines.slice(0, lines.indexOf('{"cursor"'))) + 60)
   expect((await run(['import', file], 'b:')).noted).toContain('expected')
   await redis.unlink(...((await redis.keys('b:*')) as [string]))

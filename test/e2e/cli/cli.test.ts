@@ -1,4 +1,4 @@
-// The command line as a person uses it: processes of their own, against the stack as it is deployed.
+// The command line as processes, against a deployed stack.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// A server whose jobs wait in an old version of ten classes, and a project with the next version.
+// Jobs that wait in an old version of ten classes, and a project with the next version.
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -16,7 +16,6 @@ import { makeProject } from '../dev/project.ts'
 const root = resolve(import.meta.dirname, '../../..')
 const CLI = resolve(root, 'src/cli/index.ts')
 
-/** The deployed version: each class keeps a step and waits for days. */
 const deployed = Array.from({ length: 10 }, (_, n) =>
   defineWorker({
     class: `class_${n}`,
@@ -28,7 +27,7 @@ const deployed = Array.from({ length: 10 }, (_, n) =>
   }),
 )
 
-/** A module with a class that keeps the values of its last run; `big` is its result for large numbers. */
+/** `big` is its result for large numbers. */
 export const adder = (from: string, big: string) => `
 import { defineWorker, port } from '${from}'
 import * as z from 'zod'
@@ -58,7 +57,7 @@ const deployedAdder = defineWorker({
   },
 })
 
-/** The next version: six classes stay; one renames a step, one waits less, one is gone, and one throws. */
+/** Six classes stay; one renames a step, one waits less, one is gone, and one throws. */
 const next = `
 import { createWorker } from '${root}/src/cloudflare/index.ts'
 import { defineWorker } from '${root}/src/index.ts'
@@ -92,7 +91,6 @@ const contract = defineWorker({
 export default createWorker({ functions: [...functions, adder, contract] })
 `
 
-/** Redis that allows DEBUG. */
 async function startDebuggable() {
   const port = await claimPort(0, { setting: 'PORT' })
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--enable-debug-command', 'local']
@@ -106,7 +104,6 @@ async function startDebuggable() {
   return { port, stop: () => new Promise((done) => server.once('exit', done) && server.kill()) }
 }
 
-/** Runs Node in a folder. */
 export async function command(words: string[], more: Record<string, string> = {}, cwd = root) {
   const child = spawn(process.execPath, words, { cwd, env: { ...process.env, ...more } })
   const exit = new Promise<number>((done) => child.once('close', done))
@@ -114,7 +111,6 @@ export async function command(words: string[], more: Record<string, string> = {}
   return { exit: await exit, printed, noted }
 }
 
-/** @example const { run, digest } = await startRehearsal(100) */
 export async function startRehearsal(jobs: number) {
   const redis = await startDebuggable()
   const kit = await startKit({ workers: [...deployed, deployedAdder], on: `redis://127.0.0.1:${redis.port}` as never })

@@ -1,4 +1,4 @@
-// Time and commands of a rehearsal of many jobs; and recorded runs, whose tests start vitest.
+// A rehearsal of many jobs; and recorded runs, whose tests start vitest.
 
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -47,7 +47,6 @@ async function add(stage: Stage, n: number): Promise<number> {
   return id
 }
 
-/** A project from the template, with the class that is deployed and this repository as its package. */
 function fromTemplate(stage: Stage): string {
   const folder = join(stage.project.dir, 'template')
   cpSync(join(root, 'templates/worker'), folder, { recursive: true })

@@ -1,5 +1,3 @@
-// `sidejob rehearse` as a person uses it: the code of a folder, with the jobs that wait on a server.
-
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

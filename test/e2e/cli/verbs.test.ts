@@ -1,4 +1,4 @@
-// Every command of the CLI, against a deployed stack: its output, and its effects on jobs.
+// Every command of the CLI: its output and its effects.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,10 +27,8 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** Input of the next command. */
 const lines: string[] = []
 
-/** Runs a command in this process, and returns its output and notes. */
 async function run(...words: string[]) {
   let printed = ''
   let noted = ''
@@ -247,7 +245,6 @@ test.skipIf(spawnSync('python3', ['-c', 'import pty']).status !== 0)(
 test('flows graph shows a graph', async () => {
   const graph = { nodes: { a: { class: 'noop' } }, edges: [] }
   const { id } = (await kit.client.jobs.enqueue({ queue: 'core', class: 'flow', args: { graph } })) as { id: number }
-  // A flow has its graph from its first run on.
   await vi.waitFor(
     async () => expect(await run('flows', 'graph', String(id), '--json')).toMatchObject({ exit: 0, noted: '' }),
     10_000,
@@ -286,7 +283,6 @@ test('profiles keep an address and a key under a name', async () => {
     exit: 2,
     noted: expect.stringContaining('known: here'),
   })
-  // The environment names another target: neither its address nor its key counts.
   expect(await run('profiles', 'set', 'gone', '--url', 'http://127.0.0.1:9', '--key', 'k')).toMatchObject({ exit: 0 })
   expect(await json('version', '--profile', 'gone')).toMatchObject({ server: 'none answers' })
   expect(await run('profiles', 'rm', 'here')).toMatchObject({ exit: 0 })
@@ -325,7 +321,6 @@ test('tail shows jobs as they change, optionally of one class', async () => {
   expect(await run('tail', '-n', 'all')).toMatchObject({ exit: 2, noted: expect.stringContaining('--count') })
 })
 
-/** A running job of a pull class; it fails on request. */
 async function pulled() {
   await kit.client.workers.register('cli', 'broken', { pull: true, retry: { max: 0 } })
   const id = await made('broken', '--queue', 'cli')
@@ -336,7 +331,6 @@ async function pulled() {
 const statusIs = (id: number, status: string) =>
   vi.waitFor(async () => expect((await kit.client.jobs.get(id)).status).toBe(status), 10_000)
 
-/** Output for programs: JSON on each line. */
 const documentsOf = (printed: string): unknown[] =>
   printed
     .split('\n')
@@ -429,7 +423,7 @@ test('--json makes every command print JSON only', async () => {
     export: [copy],
     import: [copy],
   }
-  /** Commands for people, or with output other than data: a shell script, a graph to paste, live events. */
+  /** Commands for people, or with output other than data. */
   const others = [
     'create',
     'init',

@@ -1,5 +1,3 @@
-// The words of the other systems, as their users speak them.
-
 import { decode, encode } from '@msgpack/msgpack'
 import { describe, expect, test } from 'vitest'
 import { type Body, type Call, eventually, useServer, useStack } from './kit.ts'

@@ -1,4 +1,4 @@
-// Behaviour of every route: formats, errors, keys and scopes, idempotency, limits.
+// Behaviour of every route.
 
 import { createHash, createHmac } from 'node:crypto'
 import { encode } from '@msgpack/msgpack'
@@ -25,7 +25,6 @@ describe('the defaults of the stack', () => {
   test('GET /health is { ok, redis }, and open; it shows the version to callers with a key', async () => {
     const { status, body } = await ask('GET /health', undefined, { key: null })
     expect([status, body]).toEqual([200, { ok: true, redis: true }])
-    // An answer is cached for a second: the first one has no tick yet.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     const { body: more } = await ask('GET /health?details=true', undefined, { key: null })
     expect(more).toMatchObject({ ok: true, ms: expect.any(Number), tickAt: expect.any(String) })
@@ -47,7 +46,6 @@ describe('the defaults of the stack', () => {
   })
 })
 
-/** Every route of the contract; names in braces may differ. */
 const contract = `
 GET /health
 GET /v1/workers · PUT DELETE /v1/workers/{}/{}

@@ -1,5 +1,3 @@
-// Jobs: create, read, change, run, end; families, names, locks; retention.
-
 import { describe, expect, test } from 'vitest'
 import { type Body, useStack } from './kit.ts'
 

@@ -1,4 +1,4 @@
-// Tools of an outsider: the stack of `npm start`, fetch, and a server. This folder imports nothing of src.
+// Tools of an outsider. This folder imports nothing of src.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,7 +20,6 @@ export type Answer = { status: number; body: Body; headers: Headers }
 export type Asking = {
   key?: string | null
   headers?: Record<string, string>
-  /** Sent as it is, in place of a body made of a value. */
   raw?: BodyInit
   signal?: AbortSignal
 }
@@ -33,7 +32,6 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the stack in its own folder. Returns its address and a function that ends it. */
 async function start(env: Record<string, string>) {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-conformance-'))
@@ -82,12 +80,6 @@ const sent = (body: unknown, { raw, headers = {} }: Asking): BodyInit | undefine
 
 export type Stack = ReturnType<typeof useStack>
 
-/**
- * A stack for a file of tests.
- *
- * @example const stack = useStack()
- *   const { status, body } = await stack.ask('POST /v1/jobs', { class: 'noop' })
- */
 export function useStack(env: Record<string, string> = {}) {
   vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 })
   let running: Awaited<ReturnType<typeof start>>
@@ -96,7 +88,6 @@ export function useStack(env: Record<string, string> = {}) {
   })
   afterAll(() => running?.close())
 
-  /** Sends `METHOD /path`, as JSON unless headers override it. */
   async function ask(address: string, body?: unknown, asking: Asking = {}): Promise<Answer> {
     const [method, path] = address.split(/ (.*)/s) as [string, string]
     const { key = 'dev', headers = {}, signal } = asking
@@ -118,7 +109,6 @@ export function useStack(env: Record<string, string> = {}) {
     }
   }
 
-  /** The body of an answer that must be 2xx. */
   async function done(address: string, body?: unknown, asking?: Asking): Promise<Body> {
     const answer = await ask(address, body, asking)
     if (answer.status > 299) throw new Error(`${address} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
@@ -135,21 +125,18 @@ export function useStack(env: Record<string, string> = {}) {
     done,
     make: async (job: object): Promise<number> => (await done('POST /v1/jobs', job)).id,
     get: (job: number | string) => done(`GET /v1/jobs/${job}`),
-    /** A pull class of the test's own, in a queue of its own. */
     async pull(definition: object = {}): Promise<{ queue: string; class: string }> {
       const name = `c${++classes}`
-      // Most tests are of what a failure is, and not of the tries after it.
       await done(`PUT /v1/workers/${name}/${name}`, { pull: true, retry: { max: 0 }, ...definition })
       return { queue: name, class: name }
     },
-    /** Claims one run; fails when there is none. */
+    /** Fails when there is none. */
     async claim(queue: string, options: object = {}): Promise<Body> {
       const { status, body } = await ask(`POST /v1/queues/${queue}/claim`, options)
       if (status !== 200) throw new Error(`nothing to claim in ${queue}: ${status} ${JSON.stringify(body)}`)
       return body.runs[0]
     },
     commit: (token: string, changes: object) => ask(`POST /v1/runs/${token}/commit`, changes),
-    /** Waits until a job has a status. */
     async reaches(job: number | string, status: string): Promise<Body> {
       let found: Body
       await eventually(async () => {
@@ -162,7 +149,7 @@ export function useStack(env: Record<string, string> = {}) {
   }
 }
 
-/** Waits until a fact holds; its last failure is the test's. */
+/** Its last failure is the test's. */
 export async function eventually<T>(fact: () => Promise<T> | T, ms = 10_000): Promise<T> {
   for (const end = Date.now() + ms; ; ) {
     try {
@@ -176,11 +163,6 @@ export async function eventually<T>(fact: () => Promise<T> | T, ms = 10_000): Pr
 
 export type Call = { path: string; headers: Record<string, string>; bytes: Uint8Array; body: Body }
 
-/**
- * A server of the test that the stack calls: a push worker, or a receiver of callbacks.
- *
- * @example const worker = await useServer(({ body }) => ({ end: 'completed', result: body.job.args }))
- */
 export function useServer(answer: (call: Call, response: ServerResponse) => unknown) {
   const calls: Call[] = []
   const server = createServer(async (request: IncomingMessage, response) => {

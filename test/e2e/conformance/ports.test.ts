@@ -1,5 +1,3 @@
-// Ports and channels: writing, taking, looking, defaults, connections; publishing and listening.
-
 import { describe, expect, test } from 'vitest'
 import { eventually, useStack } from './kit.ts'
 
@@ -10,7 +8,6 @@ const failed = (code: string) => ({ error: expect.objectContaining({ code, messa
 const look = (id: number, port: string, query = '') => done(`GET /v1/jobs/${id}/${port}${query}`)
 const datas = ({ values }: { values: { data: unknown }[] }) => values.map(({ data }) => data)
 
-/** A job that has run once and rests. */
 async function rested(definition: object = { in: { a: {} }, out: { b: {} } }, job: object = {}) {
   const kind = await pull(definition)
   const id = await make({ ...kind, ...job })
@@ -226,7 +223,6 @@ describe('channels', () => {
     expect((await ask('POST /v1/publish', body)).status).toBe(400)
   })
 
-  /** Reads events until there are `n`, and hangs up. */
   async function events(path: string, n: number, then: () => Promise<unknown>, headers: Record<string, string> = {}) {
     const gone = new AbortController()
     const answer = await fetch(`${stack.url}${path}`, {
@@ -240,7 +236,6 @@ describe('channels', () => {
     const found: unknown[] = []
     let text = ''
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
-    // The first comment confirms the subscription.
     text += (await reader.read()).value
     await new Promise((resolve) => setTimeout(resolve, 100))
     await then()

@@ -1,4 +1,4 @@
-// Push workers and receivers of callbacks: plain HTTP servers that follow the documents only.
+// Push workers and receivers that follow only the documents.
 
 import { createHmac } from 'node:crypto'
 import { decode, encode } from '@msgpack/msgpack'
@@ -11,12 +11,10 @@ const OLD = `whsec_${Buffer.from('the secret that was used before').toString('ba
 const stack = useStack({ SIDEJOB_WEBHOOK_SECRET: `${SECRET},${OLD}` })
 const { ask, done, make, get, reaches, commit } = stack
 
-/** Answers of the worker of a class; a test sets its own. */
 const answers: Record<string, (call: Call, response: import('node:http').ServerResponse) => unknown> = {}
 const worker = useServer((call, response) => answers[call.path.slice(1)]?.(call, response))
 
 let classes = 0
-/** A class that is served by an answer of the test. */
 async function pushed(answer: (typeof answers)[string], definition: object = {}) {
   const name = `p${++classes}`
   answers[name] = answer
@@ -29,7 +27,7 @@ const status =
   (_: Call, response: Body) =>
     response.writeHead(code, headers).end('why not')
 
-/** The signature of Standard Webhooks, computed independently. */
+/** Computed independently. */
 const signature = (secret: string, { headers, bytes }: Call) => {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const signed = Buffer.concat([Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`), bytes])

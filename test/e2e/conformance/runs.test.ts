@@ -1,5 +1,3 @@
-// The run protocol, by workers that pull: snapshot in, changes out.
-
 import { describe, expect, test } from 'vitest'
 import { type Body, useStack } from './kit.ts'
 

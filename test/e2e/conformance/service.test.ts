@@ -1,5 +1,3 @@
-// Infrastructure of jobs: workers, queues, limits, constraints, groups, schedules, numbers.
-
 import { describe, expect, test } from 'vitest'
 import { type Body, useStack } from './kit.ts'
 

@@ -1,5 +1,4 @@
-// Long times, by the test clock: retention, backoff to its cap, lost runs, schedules through clock changes.
-// These have a stack of their own, since its clock is moved.
+// Long times, by the test clock, in a stack of their own.
 
 import { describe, expect, test } from 'vitest'
 import { type Body, eventually, useStack } from './kit.ts'
@@ -67,7 +66,6 @@ describe('retention', () => {
     const [a, b] = body.runs
     await commit(a.run.token, { end: 'completed' })
     await advance('2 days')
-    // The lease has ended: b was lost and comes again.
     await eventually(async () => expect((await get(b.job.id)).status).toBe('queued'))
     expect((await get(a.job.id)).status).toBe('completed')
     await advance('2h')

@@ -1,5 +1,3 @@
-// The API key of a project under development.
-
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'

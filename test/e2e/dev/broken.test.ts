@@ -1,5 +1,4 @@
-// Mistakes in settings and definitions under development: each is shown with its place, the last good build keeps running,
-// and one signal ends it.
+// Mistakes in settings and definitions: each is shown with its place, and the last good build keeps running.
 
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -28,7 +27,6 @@ afterAll(async () => {
   good.remove()
 })
 
-/** The lines printed after a change, once the last of them is there. */
 async function after(change: () => void, last: RegExp): Promise<string> {
   const from = lines.length
   change()
@@ -112,7 +110,6 @@ test('.sidejob may be deleted while it runs', async () => {
   await after(() => good.write('src/index.ts', `${index}\n`), /^reloaded$/)
 })
 
-/** `sidejob dev` as a process of its own. */
 function dev(dir: string, ...words: string[]) {
   const child = spawn(process.execPath, [join(root, 'src/cli/index.ts'), 'dev', dir, ...words], {
     env: { ...process.env, NO_COLOR: '1' },

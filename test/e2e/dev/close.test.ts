@@ -25,7 +25,6 @@ test.skipIf(process.platform !== 'linux')(
     const host = processes().find(({ parent, command }) => parent === process.pid && command.includes('/dev/host'))!
     const group = () => processes().filter((one) => one.group === host.pid)
     expect(group().some(({ command }) => command.includes('esbuild'))).toBe(true)
-    // It hears nothing any more.
     process.kill(host.pid, 'SIGSTOP')
     await stack.close()
     await expect.poll(() => group().filter(({ command }) => !command.includes('<defunct>'))).toEqual([])

@@ -1,4 +1,4 @@
-// Development of your own Worker: next to an app, rebuilt on changes, with a log line per event.
+// Development next to an app: rebuilt on changes, with a log line per event.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
@@ -16,7 +16,6 @@ const tell = (line: string) => {
   for (const wake of waiting) wake()
 }
 
-/** The first line like this since `from`. */
 async function line(like: RegExp, from = 0): Promise<string> {
   for (;;) {
     const found = lines.slice(from).find((one) => like.test(one))
@@ -129,7 +128,6 @@ test('a Worker that throws on start prints the position, and the last good one c
   const { id } = await post([2])
   await line(new RegExp(`^✓ double #${id} `))
   const client = createClient({ url: stack.url, key: stack.apiKey })
-  // The line is printed before the run is committed.
   await expect.poll(async () => (await client.jobs.get(id)).status).toBe('completed')
   expect((await client.ports.read(id, 'out', 'doubled', { max: 1 })).values[0]?.data).toBe(6)
 })

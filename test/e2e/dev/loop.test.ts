@@ -1,4 +1,4 @@
-// An endless loop under development: its job is named and fails after one run, and the stack continues.
+// The job of an endless loop is named and fails after one run.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Client, createClient } from '../../../src/client/index.ts'

@@ -1,4 +1,4 @@
-// Common mistakes, each made in a running project: docs/mistakes.md has their output, and this test compares it.
+// Each mistake of docs/mistakes.md, made in a running project.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,7 +10,6 @@ import { makeMistakes, mistakes } from './mistakes.ts'
 const path = new URL('../../../docs/mistakes.md', import.meta.url)
 const page = readFileSync(path, 'utf8')
 
-/** Mistake → its output on the page. */
 const rows = new Map(
   [...page.matchAll(/^\| ([^|]+) \| `([^`]+)` \|/gm)].map(([, mistake, says]) => [mistake!, says!] as const),
 )
@@ -41,7 +40,6 @@ async function until<T>(find: () => T | undefined): Promise<T> {
   }
 }
 
-/** The output without ids, times and folders. */
 const plain = (text: string): string =>
   text
     .split('\n')[0]!

@@ -1,9 +1,6 @@
-// A project with common mistakes, and calls with later ones.
-
 import type { Client } from '../../../src/client/index.ts'
 import { makeProject } from './project.ts'
 
-/** Class → the mistake that it makes; mistake → the call that makes it. */
 export const mistakes = {
   runs: {
     throws: 'a function throws',
@@ -50,7 +47,6 @@ export const functions = [
 ]
 `
 
-/** @example const { dir, remove } = makeMistakes() */
 export function makeMistakes() {
   const project = makeProject()
   const root = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '')

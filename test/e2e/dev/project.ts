@@ -45,7 +45,6 @@ const config = {
   vars: { WHO: 'everybody' },
 }
 
-/** @example const { dir, write, remove } = makeProject() */
 export function makeProject() {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-project-'))
   const write = (path: string, text: string) => writeFileSync(join(dir, path), text)

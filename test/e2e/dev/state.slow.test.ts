@@ -1,4 +1,4 @@
-// A Worker's own bindings and its jobs outlive `sidejob dev`, and wrangler's local commands work on the same data.
+// Bindings and jobs outlive `sidejob dev`, and wrangler's local commands work on the same data.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'

@@ -1,5 +1,3 @@
-// Waits without a name: a reload reports those at which jobs wait.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient } from '../../../src/client/index.ts'
 import { type Stack, startDev } from '../../../src/dev/index.ts'

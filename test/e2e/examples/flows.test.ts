@@ -1,4 +1,4 @@
-// The flows of the examples: in every order, and through the started stack, as in their READMEs.
+// The flows of the examples, in every order, and through the started stack.
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -20,7 +20,6 @@ const series = [1, 1, 2, 3, 5, 8, 13, 21]
 const first = series.slice(0, SEEDS < 100 ? 4 : 8)
 const csv = read('etl/orders.csv')
 
-/** The same by a program that knows nothing of flows. */
 function counted() {
   const rows = csv
     .trim()
@@ -110,7 +109,6 @@ describe('through the started stack', () => {
     const exit = new Promise((resolve) => child.once('close', resolve))
     const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
     expect(await exit, complained).toBe(0)
-    // Printed for people: the address of the flow.
     expect(complained).toMatch(new RegExp(`^its flow: ${stack.stack.url}/ui/flows/\\d+$`, 'm'))
     return said.trim().split('\n')
   }

@@ -1,5 +1,3 @@
-// The examples of pull workers, run as a stranger would run them: as processes that ask the API for work.
-
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -91,7 +89,6 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     const { processes } = await site.engine.processes.list()
     const own = processes.find((one) => one.id.includes(String(worker.pid)))!
     await site.engine.processes.signal(own.id, 'stop')
-    // It hears of it with the answer of the claim that waits: work ends that wait before its time.
     await site.make('shout', { queue, args: '{"text":"late"}' })
     expect(await exit).toEqual([0, null])
   })

@@ -1,5 +1,3 @@
-// The examples of push workers, run as a stranger would run them: as processes, and reached over HTTP.
-
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -21,7 +19,6 @@ const examples = [
 
 const isThere = (command: string) => spawnSync(command, ['--version']).status === 0
 
-/** Starts an example on a free port; answers its address. */
 async function start({ name, command: [program, file] }: (typeof examples)[number]) {
   const child = spawn(program, [file], {
     cwd: join(folder, name),

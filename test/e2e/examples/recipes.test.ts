@@ -1,5 +1,3 @@
-// The recipes, each as docs/recipes.md shows it, on a real Redis.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -53,7 +51,6 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** Outside effects of the functions. */
 let did: string[] = []
 beforeEach(() => {
   did = []

@@ -1,5 +1,3 @@
-// Counting the words of more files than a parent may have children.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { examples as workers } from '../../../examples/functions/index.ts'
 import { type Kit, startKit } from '../../kit/index.ts'

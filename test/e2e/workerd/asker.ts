@@ -1,4 +1,4 @@
-// Holds a running deployment against the table of bad input.
+// Compares a deployment with the table of bad input.
 
 import { development } from '../../../infra/stand-ins/qstash.ts'
 import type { BadRequest, Signing } from '../../http/bad-input.ts'
@@ -7,7 +7,6 @@ import type { Workerd } from './kit.ts'
 
 const keys = { current: development.currentSigningKey, next: development.nextSigningKey, wrong: 'sig_wrong' }
 
-/** Makes the world that the table expects, and answers a function that asks for a row. */
 export async function createAsker({ stack, client }: Workerd) {
   await client.workers.register('default', 'zip', { pull: true, in: { left: {} } })
   const { id } = await client.jobs.enqueue({ class: 'zip', at: '2100-01-01T00:00:00Z' })

@@ -1,4 +1,4 @@
-// A push class whose worker takes its time, served by invocations that are held to what Cloudflare allows them.
+// A slow push class within Cloudflare's limits of invocations.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Came, type Receiver, startReceiver } from '../../kit/receiver.ts'
@@ -9,12 +9,12 @@ const LANES = 8
 const CALLS = 4
 const LEASE = 8_000
 
-/** The lane of a run is part of its token, which is the id of the call. */
+/** The token, which is the id of the call, has the lane. */
 const laneOf = ({ headers }: Came): string => headers['webhook-id']!.split('.')[2]!.slice(0, 6)
 const open: Record<string, number> = {}
 let most = 0
 
-/** The first take longer than a lease: without renewals that get through, while every place is taken, they would be lost. */
+/** The first calls take longer than a lease: without renewals that get through they would be lost. */
 const timeOf = (): number => (receiver.came.length <= LANES * CALLS ? LEASE + 4_000 : 3_000)
 
 let workerd: Workerd

@@ -1,4 +1,4 @@
-// The test clock outlives the process of workerd that was asked to move it.
+// The test clock outlives the process of workerd.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWorkerd, type Workerd } from './kit.ts'

@@ -1,4 +1,4 @@
-// The demo as a person runs it: hundreds of jobs on real files, and the same with the Worker killed under them.
+// The demo, with kills of its Worker.
 
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
@@ -22,7 +22,6 @@ async function run(script: string, env: Record<string, string> = {}) {
 }
 
 test('the demo starts a stack of its own, counts, and finds what a direct count finds', { timeout: LONG }, async () => {
-  // Nobody listens there.
   const PORT = String(await claimPort(0, { setting: '' }))
   const { exit, said, complained } = await run('infra/demo/index.ts', { PORT })
   expect(exit, complained).toBe(0)

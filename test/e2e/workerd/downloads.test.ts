@@ -1,4 +1,4 @@
-// Downloads in workerd: the body goes through R2 as it does when deployed, in parts when it is large.
+// The body of a download goes through R2, in parts when it is large.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,5 +1,3 @@
-// A scenario of each facade through the Worker in workerd, as it is deployed.
-
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { decode, encode } from '@msgpack/msgpack'
@@ -27,7 +25,6 @@ test('S53 of Bedrock: a parent comes back with the data of its children', async 
   const child = { parentjobid: String(P) }
   const { jobID: C1 } = await send('CreateJob', { name: 'c1', ...child })
   const { jobID: C2 } = await send('CreateJob', { name: 'c2', data: '{"baz":"foo"}', ...child })
-  // The waiting caller is called when the parent's run ends.
   const waiting = send('GetJob', { name: 'c1', 'x-bedrock-connection': 'wait', timeout: '20000' })
   await send('FinishJob', { jobid: String(P) })
   expect(await waiting).toMatchObject({ jobID: C1, parentJobID: P, parentData: { foo: 'bar' } })

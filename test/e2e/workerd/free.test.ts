@@ -1,4 +1,4 @@
-// The Free plan: 50 requests of an invocation. With this setting lanes hand over in time.
+// The Free plan has 50 requests per invocation: lanes hand over in time.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startWorkerd, type Workerd } from './kit.ts'

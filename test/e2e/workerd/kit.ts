@@ -1,4 +1,4 @@
-// A stack of the test's own: the Worker in workerd as it is deployed, on free ports, with nothing kept.
+// The Worker in workerd, on free ports, with nothing kept.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,17 +6,11 @@ import { join } from 'node:path'
 import { type StackOptions, startLocalStack } from '../../../infra/stack.ts'
 import { createClient } from '../../../src/client/index.ts'
 
-/** A folder that is gone after the test. */
 export function temporaryFolder() {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-test-'))
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) }
 }
 
-/**
- * Starts everything, with the clock in the test's hands.
- *
- * @example const { client, stack } = await startWorkerd()
- */
 export async function startWorkerd(options: Partial<StackOptions> = {}) {
   const { dir, remove } = temporaryFolder()
   const printed: string[] = []
@@ -38,7 +32,6 @@ export async function startWorkerd(options: Partial<StackOptions> = {}) {
         ...init,
         headers: { authorization: `Bearer ${stack.apiKey}`, ...(init.headers as Record<string, string>) },
       }),
-    /** Waits until the job has this status. */
     async reaches(id: number, status: string, ms = 15_000) {
       for (const end = Date.now() + ms; ; ) {
         const job = await client.jobs.get(id)

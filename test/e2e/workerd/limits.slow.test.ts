@@ -1,4 +1,4 @@
-// Limits of Cloudflare for an invocation of a Worker, and an isolate: the local host enforces them.
+// The local host enforces Cloudflare's limits.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Stack, startLocalStack } from '../../../infra/stack.ts'

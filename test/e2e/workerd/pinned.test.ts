@@ -1,4 +1,4 @@
-// Pinned classes with two versions of a Worker, each in its own workerd at its own address, behind one public address.
+// Two versions of a Worker behind one public address.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,7 @@ const root = new URL('../../..', import.meta.url).pathname
 const KEY = 'key-of-a-test-with-two-versions'
 const GATEWAY = 'token-of-a-test-with-two-versions'
 
-/** The step after the wait differs between the versions, and each result names its version. */
+/** Differs between the versions; results name their version. */
 const sourceOf = (version: string, step: string) => `
 import { createWorker } from '${root}src/cloudflare/index.ts'
 import { defineWorker } from '${root}src/index.ts'
@@ -45,11 +45,9 @@ const parts: (() => unknown)[] = []
 const versions: Record<string, RunningWorker> = {}
 let redis: Awaited<ReturnType<typeof startRedis>>
 let vars: Record<string, string>
-/** The version that serves the public address. */
 let serving = ''
 let url: string
 
-/** The public address of the deployment: it passes each request on to the version that serves. */
 async function startDoor(): Promise<string> {
   const door = createServer(async (request, response) => {
     const chunks: Buffer[] = []

@@ -1,4 +1,4 @@
-// Each path once through the door, with the Worker in workerd as it is deployed.
+// Each path once, with the Worker in workerd.
 
 import { encode } from '@msgpack/msgpack'
 import { Client } from '@upstash/qstash'

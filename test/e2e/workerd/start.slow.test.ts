@@ -1,4 +1,4 @@
-// `npm start` for a person: its output, its data, and the end of all its processes.
+// `npm start`: output, data, and the end of its processes.
 
 import { spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:net'
@@ -27,7 +27,7 @@ afterEach(async () => {
   folder.remove()
 })
 
-/** Starts it as a shell would; only npm itself is known by its number. */
+/** Only npm itself is known by its number. */
 function npmStart(env: Record<string, string> = {}) {
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,
@@ -47,7 +47,7 @@ function npmStart(env: Record<string, string> = {}) {
         await sleep(20)
       }
     },
-    /** A signal to npm alone; answers the milliseconds until all that had our output has let go of it. */
+    /** To npm alone; returns the milliseconds until all let go of our output. */
     async end(signal: NodeJS.Signals = 'SIGTERM') {
       const at = Date.now()
       if (npm.exitCode === null && npm.signalCode === null) npm.kill(signal)
@@ -59,7 +59,6 @@ function npmStart(env: Record<string, string> = {}) {
   return one
 }
 
-/** The ports of this machine that the stack has said it uses. */
 const portsOf = (said: string) => [
   ...new Set([...said.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port))),
 ]
