@@ -1,4 +1,4 @@
-// Ageing: a job that has waited long enough starts before a job with a better priority.
+// A job that has waited long enough starts before a better priority.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -8,7 +8,7 @@ const RUNS = 60
 const order: string[] = []
 const ran = new Map<unknown, number>()
 
-/** Two of them and one lane: whenever one has run, the other is ready, and soon it is again. */
+/** Two of them and one lane: when one has run, the other is ready. */
 const busy = defineWorker({
   class: 'busy',
   async perform(job: Job) {
@@ -32,7 +32,6 @@ afterEach(async () => {
   await kit.close()
 })
 
-/** Number of busy runs before the first job, whose priority is worse by 5. */
 async function runsBefore(ageing?: number): Promise<number> {
   await kit.engine.queues.update('default', { lanes: 1, batch: 1, paused: true, ageing })
   await kit.engine.jobs.enqueue([

@@ -1,4 +1,4 @@
-// API keys: they end, are replaced, and stay dead once they were removed.
+// API keys end, are replaced, and stay removed.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -15,7 +15,6 @@ afterAll(() => kit.close())
 const about = { name: 'ci', scopes: ['read' as const] }
 const may = async (key: string) => (await kit.engine.keys.authenticate(key)) !== undefined
 const shown = async (id: string) => (await kit.engine.keys.list()).keys.find((key) => key.id === id)
-/** An isolate that has seen no key yet. */
 const fresh = () => createEngine(kit.engineOptions)
 
 test('a removed key does not come back with the Idempotency-Key that it was made with', async () => {

@@ -9,7 +9,7 @@ import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
 const ODD = 'media zip ä?#%2F'
 const noop = defineWorker({ class: 'noop', perform: () => undefined })
-/** It ends before an invocation does that was answered. */
+/** Ends before an answered invocation does. */
 const brief = defineWorker({ class: 'brief', timeout: 5_000, perform: () => undefined })
 
 type Item = { destination: string; body: string; headers: Record<string, string> }
@@ -20,7 +20,6 @@ afterEach(async () => {
   await close?.()
 })
 
-/** A scripted QStash; returns its address and the received bells. */
 async function startRefusing(answer: (response: ServerResponse, items: Item[]) => unknown) {
   const came: Item[][] = []
   const server = createServer(async (request: IncomingMessage, response) => {
@@ -99,7 +98,6 @@ describe('a QStash that takes requests and never answers', () => {
       await rest()
     })
     expect(await counts()).toMatchObject({ queued: 10, completed: 10 })
-    // Created, notified, places given up: nothing is claimed in vain.
     expect(calls).toBeLessThanOrEqual(3)
     await kit.advance(21_000)
     await kit.engine.tick()
@@ -130,7 +128,6 @@ describe('a day whose messages are used up', () => {
     expect(health.problems).toMatchObject([problem])
     expect(health.problems![0]!.inARow).toBeGreaterThanOrEqual(3)
     expect(await kit.engine.stats.totals()).toMatchObject({ bells: { refused: expect.any(Number) } })
-    // Another isolate, which has asked QStash for nothing.
     const other = createEngine(kit.engineOptions)
     expect((await other.health()).problems).toMatchObject([problem])
   })

@@ -1,5 +1,3 @@
-// One action on many jobs: its targets, its progress, and its protection.
-
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { BulkInput } from '../../src/engine/engine.ts'
 import { defineWorker } from '../../src/index.ts'

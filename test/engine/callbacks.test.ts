@@ -1,4 +1,4 @@
-// Callbacks: one for every end of a job, the same body and id on every try, signed; and hosts that are down are spared.
+// One callback for every end of a job, signed, with the same id on every try; hosts that are down are spared.
 
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 import { type Came, type Receiver, startReceiver } from '../kit/receiver.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
-/** The next secret: during a rotation there are two. */
+/** During a rotation there are two secrets. */
 const NEXT = `whsec_${Buffer.from('the next secret').toString('base64')}`
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
@@ -23,7 +23,6 @@ const broken = defineWorker({
 const stays = defineWorker({ class: 'stays', perform: (job: Job) => job.suspend() })
 const tidies = defineWorker({ class: 'tidies', perform: () => 1, shutdown: () => undefined })
 
-/** Verifies a signature with this secret, as a receiver would. */
 function isSigned({ headers, body }: Came, secret = SECRET): boolean {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
@@ -54,13 +53,11 @@ const make = (className: string, more: object = {}) =>
   kit.make(className, { callback: { url: `${receiver.url}/hook` }, ...more })
 const callbackOf = async (id: number) => (await kit.engine.jobs.get(String(id))).callback
 const state = (id: number, wanted: string) => kit.until(async () => (await callbackOf(id))?.state === wanted)
-/** Waits until this many attempts have failed, and the next is planned. */
 const tried = (id: number, attempts: number) =>
   kit.until(async () => {
     const is = await callbackOf(id)
     return is?.state === 'PENDING' && is.attempts === attempts
   })
-/** The reported ends: ids without their times. */
 const endsOf = (came: readonly Came[]) => came.map(({ headers }) => headers['webhook-id']!.replace(/_[a-z0-9]{8}$/, ''))
 const advance = async (ms: number) => {
   offset += ms

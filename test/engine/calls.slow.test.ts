@@ -1,4 +1,4 @@
-// Runs with outgoing calls: few per lane, and more lanes instead, so that no run waits while its timeout passes.
+// Runs with outgoing calls: few per lane, and more lanes, so that no run waits while its timeout passes.
 
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,5 +1,4 @@
-// Two edits of functions while their jobs wait, and the fate of the jobs in each way to deploy the edit. Add a way
-// to `ways`, or an edit to `edits`: each edit is deployed in each way.
+// Edits of functions while their jobs wait, each deployed in each of `ways`.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -15,13 +14,10 @@ const HOUR = 3_600_000
 type Perform = (job: Job) => Promise<unknown>
 
 type Edit = {
-  /** The version in which the job waits. */
   first: Perform
-  /** The edit without regard to jobs that wait. */
   edited: Perform
-  /** The edit with patches. */
   patched: Perform
-  /** Effects by hour after the creation: of a job that is not touched by the edit, and of a new job. */
+  /** By hour after the creation: of an untouched job, and of a new one. */
   before: string[]
   after: string[]
   kept: string
@@ -94,7 +90,6 @@ const edits: Record<string, Edit> = {
 
 const classOf = (perform: Perform): Worker => defineWorker({ class: 'edited', perform: perform as never })
 
-/** A deployment of one version. */
 const deploy = (perform: Perform): Engine => createEngine({ ...kit.engineOptions, workers: [classOf(perform)] })
 
 async function create(engine: Engine): Promise<number> {
@@ -104,7 +99,6 @@ async function create(engine: Engine): Promise<number> {
   return jobs[0]!.id
 }
 
-/** Serves a job by one version until it has ended, with the waits in between. */
 async function serve(engine: Engine, id: number) {
   for (;;) {
     const job = await engine.jobs.get(String(id))

@@ -31,7 +31,6 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** A parent with many children, all due later. */
 async function family(args: string, more: object = {}): Promise<number> {
   const parent = await kit.make('head', { args, ...more })
   for (let from = 0; from < N; from += 500)

@@ -1,6 +1,5 @@
-// Clocks that do not agree: the Worker's ten minutes before or behind Redis', and a Redis that jumps an hour forth and back.
-// Redis' clock is moved as scripts see it; keys that expire by themselves keep to the real one. The embedded Redis has
-// the clock of this process, which is the Worker's: the two of them always agree.
+// The Worker's clock ten minutes before or behind Redis', and a Redis that jumps an hour. Only scripts see a moved
+// clock of Redis: keys expire by the real one.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -10,7 +9,7 @@ import { startReceiver } from '../kit/receiver.ts'
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 const realNow = Date.now
 
-/** Two clocks are needed. */
+/** Needs two clocks. */
 const differing = test.skipIf(kind === 'embedded')
 
 let kit: Kit
@@ -28,10 +27,8 @@ afterEach(async () => {
   await kit.close()
 })
 
-/** Moves the Worker's clock ahead of Redis' clock. */
 const workerIsAhead = (ms: number) => void vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ms)
 
-/** Redis jumps, and the Worker does not. */
 async function jump(ms: number, ahead: number): Promise<void> {
   await kit.advance(ms)
   workerIsAhead(ahead)
@@ -42,7 +39,6 @@ async function serve(): Promise<void> {
   while ((await kit.engine.dispatch('default', 'none')).runs > 0);
 }
 
-/** The same time passes for both. */
 async function pass(ms: number): Promise<void> {
   await kit.advance(ms)
   await serve()

@@ -1,4 +1,4 @@
-// Concurrency of a worker: a maximum of concurrent runs of its class, in all lanes together.
+// A maximum of concurrent runs of a class, in all lanes together.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +8,6 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Things that are under way, and how many there were at most. */
 function meter() {
   let open = 0
   const seen = { most: 0, all: 0 }

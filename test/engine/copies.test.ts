@@ -1,4 +1,4 @@
-// A job made again with what its last run has taken from its inputs, as far as its history keeps that.
+// A copy with the inputs of the last run, as far as its history keeps them.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

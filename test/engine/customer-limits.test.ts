@@ -1,4 +1,4 @@
-// Limits whose keys a function makes from the args of each job, and groups of children.
+// Limits with keys from the args of each job.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,4 +1,4 @@
-// Jobs for callers that know them by id: held children, redelivery by a job's own terms, tags, bans, taking runs away.
+// Jobs for callers that know them by id: held children, redelivery, tags, bans.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -190,7 +190,6 @@ describe('lending', () => {
 })
 
 describe('deliveries', () => {
-  /** Lent once more than it may be, and never answered for. */
   async function givenUp(): Promise<number> {
     const id = await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 } })
     await claim()

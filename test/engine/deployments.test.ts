@@ -1,4 +1,4 @@
-// Deployments on one namespace: announcements, their times, and the cost of an idle day.
+// Deployments on one namespace, and the cost of an idle day.
 
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -19,24 +19,22 @@ let ran: number[] = []
 let kit: Kit
 afterEach(() => kit.close())
 
-/** A version of a deployment, in an isolate of its own; `at` tells deployments apart. */
+/** `at` tells deployments apart. */
 const isolate = (workers: Worker[], at = kit.engineOptions.qstash.publicUrl) =>
   createEngine({ ...kit.engineOptions, workers, qstash: { ...kit.engineOptions.qstash, publicUrl: at } })
 
-/** As a Worker serves it, with its tenants. */
 const whole = (engine: Engine) =>
   createPlaces(engine, (tenant) => ({
     engine: createEngine({ ...kit.engineOptions, namespace: `sidejob:t:${tenant}:`, tenant }),
     publicUrl: kit.engineOptions.qstash.publicUrl,
   }))
 
-/** The bells that are on their way. */
 async function bells(): Promise<string[]> {
   const document = await rawCommand(kit.redis.port, 'GET', kit.store.keys.queue('default'))
   return [...document.matchAll(/"(b\w+)":\d{13}/g)].map(([, bell]) => bell!)
 }
 
-/** After this time, no isolate of the replaced version is left. */
+/** No isolate of the replaced version is left then. */
 async function replaced(tick: () => Promise<unknown>): Promise<void> {
   await kit.advance(601_000)
   await tick()
@@ -66,7 +64,6 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     const scheduled = kit.qstash.counts.scheduled - before
     expect(scheduled + messages).toBeGreaterThan(34)
     expect(scheduled + messages).toBeLessThanOrEqual(38)
-    // Commands that check due times, record the visit, and ask for tenants, in a new isolate.
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(360 * 3 + scheduled * 2)
   }, 120_000)
 
@@ -100,7 +97,6 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     const { jobs } = await kit.engine.jobs.enqueue([
       { queue: 'a', class: 'work', runAt: kit.now() + 3_600_000 } as never,
     ])
-    // The script is there from now on: the call's round trips are its own.
     await kit.engine.jobs.run(String(jobs[0]!.id), { at: kit.now() + 7_200_000 })
     const cold = isolate(queues)
     const { calls } = await costOf({ ...kit, until: async () => undefined }, () =>
@@ -298,7 +294,6 @@ describe('a deployment that is rolled out', () => {
     const made = [...(await make(first, 'stays', 400)), ...(await make(first, 'goes', 200))]
     await second.tick()
     made.push(...(await make(second, 'stays', 200)), ...(await make(second, 'comes', 200)))
-    // Either version's isolates answer the bells, in turns, until everything is done.
     for (let round = 0; ran.length < made.length && round < 50; round++) {
       const rung = await bells()
       await Promise.all(rung.map((bell, i) => [first, second][(round + i) % 2]!.dispatch('default', bell)))
@@ -324,7 +319,6 @@ describe('a version that the registry does not know', () => {
     (await kit.engine.schedules.list({})).schedules.map(({ paused }) => paused),
   ]
   const limit = ['worker:default/bounded']
-  /** Number of jobs of the class with a limit that may run at once. */
   async function running(): Promise<number> {
     const jobs = Array.from({ length: 9 }, () => ({ queue: 'default', class: 'bounded' }))
     await kit.engine.jobs.enqueue(jobs as never)

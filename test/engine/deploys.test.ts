@@ -1,4 +1,4 @@
-// The list of deploys, and the comparison of the time before and after one.
+// Deploys, and the time before and after one.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -19,7 +19,6 @@ beforeEach(async () => {
 })
 afterEach(() => kit.close())
 
-/** An isolate of a version, which has announced itself. */
 async function deploy(version: string, broken = false) {
   const resize = defineWorker({
     class: 'resize',
@@ -157,7 +156,6 @@ test.skipIf(kind === 'embedded')(
     await deploy('v1')
     await kit.advance(HOUR)
     expect(await cost()).toBeLessThanOrEqual(9)
-    // While two versions may serve, a new isolate looks at them.
     expect(await cost()).toBeLessThanOrEqual(1)
     await kit.advance(HOUR)
     expect(await cost()).toBeLessThanOrEqual(4)

@@ -1,4 +1,4 @@
-// Lanes and bells: how a queue is served, in how many round trips, and what happens when one of them gets lost.
+// Lanes serve a queue, with a known number of round trips, and with lost calls.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSlots } from '../../src/core/slots.ts'
@@ -7,7 +7,6 @@ import { createRinger, type Guest } from '../../src/engine/lane/ringer.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, type KitOptions, rawCommand, startKit } from '../kit/index.ts'
 
-/** Number of runs of each job. */
 let runs: Record<number, number> = {}
 let hold: PromiseWithResolvers<void>
 let held: PromiseWithResolvers<void>
@@ -33,17 +32,15 @@ const holding = defineWorker({
     await hold.promise
   },
 })
-/** It ends well before an invocation with a sent response ends. */
+/** Ends well before an answered invocation does. */
 const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
-/** It may take longer than an invocation is kept after its answer. */
+/** May take longer than an answered invocation. */
 const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })
 const workers = [noop, lasting, holding, short, long]
 
 let kit: Kit
-/** A sidejob whose bells ring, and are not answered: the test drives the lanes. */
 async function start(options: KitOptions = {}) {
   kit = await startKit({ hold: true, workers, ...options })
-  // The scripts are there from now on: a lane's round trips are its own.
   await kit.make('noop')
   await dispatch()
   runs = {}
@@ -63,16 +60,13 @@ const make = async (n: number, className = 'noop', input: object = {}) => {
   return jobs.map(({ id }) => id)
 }
 
-/** The bells that are on their way. */
 async function bells(): Promise<string[]> {
   const document = await rawCommand(kit.redis.port, 'GET', kit.store.keys.queue('default'))
   return [...document.matchAll(/"(b\w+)":\d{13}/g)].map(([, bell]) => bell!)
 }
 
-/** Answers a bell: the first that is on its way. */
 const dispatch = async (bell?: string) => kit.engine.dispatch('default', bell ?? (await bells())[0] ?? 'unknown')
 
-/** Counts the round trips. */
 async function trips(work: () => Promise<unknown>): Promise<number> {
   const before = kit.gateway.requests
   await work()

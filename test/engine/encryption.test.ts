@@ -1,4 +1,4 @@
-// Values at rest: with a key of the deployment nothing that users gave can be read in Redis, and all of it with the key.
+// With a key of the deployment no value can be read in Redis.
 
 import { randomBytes } from 'node:crypto'
 import { Redis } from '@upstash/redis'
@@ -11,7 +11,7 @@ import { drain } from '../../src/testing/drain.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 
-/** Marker in every value below, which must never appear in Redis. */
+/** Must never appear in Redis. */
 const MARK = 'M4rk3r'
 const mark = (what: string) => `${MARK} ${what}`
 /** Too long for a document. */
@@ -31,7 +31,6 @@ const busy = defineWorker({
   history: 5,
   retry: { max: 3, backoff: { base: 1 } },
   async perform(job) {
-    // Its child has ended.
     if (job.get('small') !== undefined) return long('result')
     if (job.attempt === 1) throw Object.assign(new Error(mark('error')), { detail: mark('detail') })
     seen.args = job.args
@@ -80,11 +79,9 @@ async function linesOf(namespace: string): Promise<Line[]> {
   return lines
 }
 
-/** All content of Redis, as text. */
 const everything = async () => JSON.stringify(await linesOf(''))
 const textOf = (value: unknown) => JSON.parse(String(value)) as unknown
 
-/** An isolate of the same deployment with other keys. */
 const withKeys = (...encryptionKeys: Uint8Array[]) => createEngine({ ...kit.engineOptions, workers, encryptionKeys })
 
 test('users’ values are unreadable in Redis, and readable by permitted callers', async () => {
@@ -211,7 +208,6 @@ describe('a key is missing', () => {
         /this value was sealed with key [\w-]{8}: expected it in SIDEJOB_ENCRYPTION_KEY, got only [\w-]{8}$/,
       ),
     })
-    // Nothing is lost: with its key the value is readable again.
     expect(textOf((await other.jobs.get(String(theirs))).args)).toBe(mark('x'))
   })
 })
@@ -350,7 +346,6 @@ describe('a person who can read Redis and use the API cannot have a sealed value
   })
   let own: Kit
   let raw: Redis
-  /** All sealed values of all purposes. */
   let sealed: string[]
   beforeAll(async () => {
     own = await startKit({ workers: [hidden, repeating], encryptionKeys: [first] })

@@ -1,4 +1,4 @@
-// A list in the order in which jobs have ended: of any queues, statuses and retention, in pieces or not, page by page.
+// Lists in the order in which jobs have ended.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FOREVER } from '../../src/core/schemas.ts'
@@ -17,12 +17,11 @@ const fussy = defineWorker({
 })
 
 let kit: Kit
-const ended: number[] = [] // newest first
+const ended: number[] = []
 
 const sorted = async (filter: JobFilter = {}) => kit.engine.jobs.list({ sort: 'ended', limit: 1_000, ...filter })
 const ids = async (filter?: JobFilter) => (await sorted(filter)).jobs.map(({ id }) => id)
 
-/** Goes through all pages. */
 async function paged(filter: JobFilter): Promise<number[]> {
   const all: number[] = []
   for (let cursor: string | undefined; ; ) {
@@ -36,7 +35,6 @@ async function paged(filter: JobFilter): Promise<number[]> {
 const make = async (input: object) =>
   (await kit.engine.jobs.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
 
-/** Ends a job of a pull worker a second later than the one before. */
 async function end(id: number, how: 'completed' | 'failed' | 'terminated', queue = 'p'): Promise<void> {
   await kit.advance(1_000)
   if (how === 'terminated') await kit.engine.jobs.terminate(String(id), {})

@@ -1,4 +1,4 @@
-// Failed jobs by kinds of errors, and the same done to one kind; finding things by name; a job like another.
+// Failed jobs by kinds of errors; finding things by name.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kindOf } from '../../src/core/fingerprint.ts'
@@ -99,7 +99,6 @@ describe('errors', () => {
       [error, muted],
       [other, undefined],
     ])
-    // The jobs themselves are unchanged.
     expect((await kit.engine.jobs.list({ error })).jobs).toHaveLength(3)
     expect(await kit.engine.errors.mute(error, { muted: false, by: 'ann' })).toEqual({
       kind: error,

@@ -28,7 +28,6 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** Returns the kinds of errors, computed from the documents of all failed jobs. */
 async function scanned(): Promise<
   Record<string, { count: number; newest: number[]; queues: string[]; minutes: number }>
 > {
@@ -57,7 +56,6 @@ async function indexed() {
   return Object.fromEntries(kinds)
 }
 
-/** Failed jobs of a kind, page by page. */
 async function listed(error: string): Promise<number[]> {
   const ids: number[] = []
   for (let cursor: string | undefined; ; ) {
@@ -85,7 +83,6 @@ const enqueue = (n: number) =>
     })),
   )
 
-/** A job whose worker stops without an answer, until it fails. */
 async function lose(): Promise<void> {
   const queue = queues[random(2)]!
   await kit.store.enqueue([{ queue, class: 'pulled', known: true, maxLost: 1 }])

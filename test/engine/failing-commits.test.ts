@@ -1,4 +1,4 @@
-// Failing commits: the reason is in the job's error and log, log entries are kept, and no other job suffers.
+// The reason of a failing commit is in its job's error and log, and no other job suffers.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

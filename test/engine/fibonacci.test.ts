@@ -1,4 +1,4 @@
-// Recursive Fibonacci with child jobs: parents that wait for children, all the way down.
+// Parents that wait for children, all the way down.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-// Slow runs delay nothing: other runs of the batch are committed, and new jobs are served.
+// Slow runs delay nothing.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createInFlight } from '../../src/engine/lane/in-flight.ts'

@@ -1,5 +1,3 @@
-// Health besides the reachability of Redis: the last tick and the last bell, and remedies for refusals.
-
 import { afterEach, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'

@@ -1,5 +1,3 @@
-// Facts of a job besides its status: its options, its holders, and its worker.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineWorker, type Job, port } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-// The states of a lane: which event each answer of Redis is, and where it leads.
+// Which event each answer of Redis is, and where it leads.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

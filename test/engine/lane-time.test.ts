@@ -1,4 +1,4 @@
-// Lifetime of a lane: working time counts, waiting time does not.
+// Working time of a lane counts, waiting time does not.
 
 import { expect, test } from 'vitest'
 import { createLaneTime } from '../../src/engine/lane/lane-time.ts'

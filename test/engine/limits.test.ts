@@ -1,4 +1,4 @@
-// Limits: never exceeded, fully used, released by every end of a run, and no obstacle for other jobs.
+// Limits are never exceeded, fully used, released by every end, and no obstacle for other jobs.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'

@@ -1,5 +1,3 @@
-// Lists of jobs: their filters, and the members of a row.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Changes } from '../../src/core/run.ts'
@@ -158,7 +156,6 @@ test('a list finds the failed jobs of all queues behind 1,500 newer jobs', async
   expect(found.jobs.map(({ id }) => id)).toEqual(failed.jobs.map(({ id }) => id))
   expect([found.cursor, found.total]).toEqual([null, failed.jobs.length])
   expect(found.jobs.map(({ id }) => id)).toContain(made.failed)
-  // A small queue is found at once, too.
   await kit.engine.workers.register('few', 'job', { pull: true })
   const few = await make({ queue: 'few' })
   for (const part of [jobs.slice(0, 750), jobs.slice(750)]) await kit.engine.jobs.enqueue(part)

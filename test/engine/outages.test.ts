@@ -10,11 +10,10 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Slots of the runs, in order; null for a run without a slot. */
+/** null: without a slot. */
 const ran: (number | null)[] = []
 const beat = defineWorker({ class: 'beat', perform: (job) => void ran.push(job.scheduledFor?.getTime() ?? null) })
 
-/** Serves the first job of the queue. */
 const anyone = { id: 0, queue: 'default', priority: 0, ahead: 0, since: '' }
 
 let kit: Kit
@@ -23,7 +22,6 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** Runs due jobs one after the other; moves the clock until a second passes without any. */
 async function settleDown(): Promise<void> {
   for (let quiet = 0; quiet < 10; ) {
     const performed = await kit.engine.performOne(anyone)
@@ -91,7 +89,6 @@ test.each(
     await settleDown()
     expect(ran).toEqual([first])
 
-    // It ends in the middle between two slots, or late in the minute.
     const end = first! + length + (length > HOUR ? 20 * MINUTE : 20_000)
     await kit.advance(end - kit.now())
     const due = slots(first!, kit.now())

@@ -1,9 +1,8 @@
-// Excess duration of a run over its class's usual duration, batch by batch.
+// Excess of a run over the usual duration of its class.
 
 import { expect, test } from 'vitest'
 import { createRunTimes } from '../../src/engine/run/run-time.ts'
 
-/** Batches of runs, each with its request time and the durations of its runs; returns the excess of each. */
 function excesses(...batches: [asked: number, ...took: number[]][]): number[][] {
   const pace = createRunTimes()
   return batches.map(([asked, ...took]) => took.map((ms) => Math.round(pace.excess('q/c', asked, ms))))

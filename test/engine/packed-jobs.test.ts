@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** Adds 100 alike jobs in one call. Returns the number of keys that it adds: one for a piece, 100 for documents. */
+/** One key for a piece, 100 for documents. */
 async function keysOfBulk(queue = 'default'): Promise<number> {
   const keys = async () => (await createClient(kit.options).ask((redis) => redis.keys('sidejob:job*:*'))).length
   const before = await keys()

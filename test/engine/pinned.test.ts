@@ -1,4 +1,4 @@
-// Classes with `pin`: jobs that wait inside a function stay on the version of the code that began them.
+// Jobs that wait inside a function stay on their version.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -15,7 +15,6 @@ const MINUTE = 60_000
 
 let kit: Kit
 let effects: string[] = []
-/** Versions that answer, by their addresses. */
 const apps = new Map<string, (request: Request) => Response | Promise<Response>>()
 
 beforeEach(async () => {
@@ -25,7 +24,7 @@ beforeEach(async () => {
 })
 afterEach(() => kit.close())
 
-/** The network: an address without a version behind it cannot be reached. */
+/** An address without a version cannot be reached. */
 const network: typeof fetch = async (url, init) => {
   const app = apps.get(new URL(String(url)).origin)
   if (!app) return fetch(url, init)
@@ -34,7 +33,6 @@ const network: typeof fetch = async (url, init) => {
 
 type Version = { engine: Engine; goAway: () => void }
 
-/** Deploys a version: from now on it serves the queue, and its address answers. */
 async function deploy(version: string, workers: readonly Worker[], secret = 'shared', ticks = true): Promise<Version> {
   const versionUrl = `https://${version}.example.com`
   const options = { ...kit.engineOptions, workers, version, versionUrl, tokenSecret: secret, fetch: network }
@@ -50,7 +48,6 @@ async function deploy(version: string, workers: readonly Worker[], secret = 'sha
 const order = (perform: (job: Job) => Promise<unknown>, options: Partial<Worker> = {}): Worker =>
   defineWorker({ class: 'order', pin: true, in: { paid: {} }, perform: perform as never, ...options } as never)
 
-/** A function with the same waits in each version. */
 const noting = (version: string, options: Partial<Worker> = {}) =>
   order(async (job) => {
     await job.step('reserve', () => void effects.push(`reserve by ${version}`))
@@ -158,7 +155,6 @@ test('a job whose version has gone waits for it, why names the version and the r
     ),
     data: { version: 'v1' },
   })
-  // It never fails, however long the version is gone, and asks less and less often.
   for (let i = 0; i < 20; i++) {
     await kit.advance(10 * MINUTE)
     await drain(v2.engine)
@@ -203,7 +199,6 @@ test('v2 continues jobs of a class that it no longer has on v1', async () => {
   const v1 = await deploy('v1', [noting('v1')])
   const id = await create(v1)
   const v2 = await deploy('v2', [])
-  // The time for which classes of a replaced version stay.
   await kit.advance(HOUR)
   await v2.engine.tick()
   expect((await kit.engine.workers.list()).workers.map((one) => one.class)).not.toContain('order')

@@ -1,4 +1,4 @@
-// A message to more listeners than one script may reach, from the publisher's call to the last of them.
+// A message to more listeners than one script may reach.
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -6,7 +6,6 @@ import { RELAYS } from '../../src/engine/remote/relay.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
-/** Messages received by each job, in order. */
 const heard = new Map<number, unknown[]>()
 
 const reader = defineWorker({
@@ -45,7 +44,6 @@ afterAll(() => kit.close())
 
 const queueIs = (queue: string, paused: boolean) => kit.engine.queues.update(queue, { paused })
 
-/** Waits until nothing is left to do in a queue. */
 const served = (queue: string) =>
   kit.until(async () => {
     const { counts } = (await kit.engine.queues.list()).queues.find(({ name }) => name === queue)!

@@ -1,5 +1,3 @@
-// Pull workers claim runs, keep them alive, and commit by token; late commits are refused.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Changes, Op, Snapshot } from '../../src/core/run.ts'
@@ -15,7 +13,6 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** A queue of its own in which these classes wait for pull workers. */
 async function queueOf(...classes: string[]): Promise<string> {
   const queue = `pull${queues++}`
   for (const name of classes)
@@ -28,7 +25,6 @@ async function queueOf(...classes: string[]): Promise<string> {
   return queue
 }
 
-/** A job that has been claimed, with its run. */
 async function claimed(input: object = {}, options: { lease?: number } = {}) {
   const queue = await queueOf('work')
   const id = await kit.make('work', { queue, ...input })
@@ -36,7 +32,6 @@ async function claimed(input: object = {}, options: { lease?: number } = {}) {
   return { queue, id, run: run!, token: run!.run.token }
 }
 
-/** The first fault of a refusal, and its path. */
 const refusal = (work: Promise<unknown>) =>
   work.then(
     () => 'taken',
@@ -45,7 +40,6 @@ const refusal = (work: Promise<unknown>) =>
 
 const number = encodeValue({ type: 'number' })
 
-/** A class of pull workers whose values are described. */
 async function describedQueue(): Promise<string> {
   const queue = `pull${queues++}`
   await kit.engine.workers.register(queue, 'double', {
@@ -163,7 +157,6 @@ const view = (id: number) => kit.engine.jobs.get(String(id))
 const commit = (token: string, changes: Changes) => kit.engine.runs.commit(token, changes)
 const idsOf = (runs: Snapshot[]) => runs.map(({ job }) => job.id)
 
-/** Asks at the door, as a worker would. */
 async function ask(path: string, body: object, headers: Record<string, string> = {}) {
   const app = createApp({
     engine: kit.engine,
@@ -303,7 +296,6 @@ describe('a claim', () => {
     const [run] = await stays
     expect([run?.job.id, Date.now() - started < 5_000]).toEqual([id, true])
     await kit.engine.runs.release(run!.run.token)
-    // Lent in the very moment in which the caller goes.
     const late = kit.engine.runs.claim(queue, {}, { signal: AbortSignal.abort() })
     expect(await late).toEqual([])
     expect(await view(id)).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
@@ -660,7 +652,6 @@ test('a pull worker makes a patch with a step of its own, as docs/waits.md says'
   const queue = await queueOf('order')
   const effects: number[] = []
   const one = encodeValue(1)
-  /** One run of the worker, before or after its edit. */
   async function serve(isEdited: boolean): Promise<void> {
     const [run] = await kit.engine.runs.claim(queue, {})
     const {

@@ -1,4 +1,4 @@
-// Push workers: their requests, and the fate of a job for every answer.
+// Requests to push workers, and the fate of a job for every answer.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,6 @@ import type { WorkerDefinition } from '../../src/engine/engine.ts'
 import { createSigner, webhookHeaders } from '../../src/engine/remote/sign.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
-/** Parts of a snapshot that tests read, as sent. */
 type Sent = {
   run: { token: string; startedAt: number }
   job: { createdAt: number; ranAt: number | null }
@@ -52,10 +51,9 @@ afterAll(async () => {
   await kit.close()
 })
 
-/** Each class is at a host of its own, so that none suffers from what another one's host has answered. */
+/** No host suffers from the answers of another one. */
 const toServer: typeof fetch = (url, init) => fetch(String(url).replace(/^http:\/\/class\d+\.example\.com/, base), init)
 
-/** Registers a class of its own for this handler; answers the class. */
 async function serve(handler: Handler, definition: WorkerDefinition = {}): Promise<string> {
   const name = `class${classes++}`
   handlers.set(`/${name}`, handler)
@@ -71,7 +69,6 @@ async function serve(handler: Handler, definition: WorkerDefinition = {}): Promi
 const json = (answer: ServerResponse, value: unknown, status = 200, headers: Record<string, string> = {}) =>
   answer.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
 
-/** One job of a worker that answers so, when it has come to rest. */
 async function jobOf(handler: Handler, definition?: WorkerDefinition, input: object = {}) {
   const id = await kit.make(await serve(handler, definition), { keepResult: true, ...input })
   await kit.rest(id)
@@ -304,7 +301,6 @@ describe('a worker’s answer', () => {
     })
     const id = await kit.make(name)
     expect(await waitOf(id)).toBe(22_000)
-    // A second more: bells ring at whole seconds.
     await kit.advance(23_000)
     await kit.rest(id, 'completed')
     expect(calls).toBe(2)
@@ -474,7 +470,6 @@ describe('the result map, a short form of changes', () => {
 })
 
 describe('a host that keeps failing', () => {
-  /** A host of its own, with a kit of its own that knows nothing of it. */
   async function host() {
     const own = await startKit({ webhookSecrets: secrets, random: () => 0 })
     let calls = 0
@@ -496,7 +491,6 @@ describe('a host that keeps failing', () => {
         status = next
       },
       outcome,
-      /** Makes a job, and waits until it has had a run. */
       async run() {
         const id = await own.make('once')
         await own.until(async () => (await outcome(id)) !== undefined)
@@ -528,7 +522,6 @@ describe('a host that keeps failing', () => {
   test('is left alone: runs are given back, and after a probe that goes well all is as before', async () => {
     const down = await host()
     for (let i = 0; i < 4; i++) expect(await down.outcome(await down.run())).toBe('failed')
-    // The call that opens it, and a call that is not made.
     const spared = [await down.run(), await down.run()]
     expect(down.calls()).toBe(5)
     for (const id of spared) {
@@ -608,7 +601,6 @@ describe('a host that keeps failing', () => {
 })
 
 describe('202: the worker commits later', () => {
-  /** A worker that answers 202, and the token of its run once it has been called. */
   async function later(definition: WorkerDefinition = {}) {
     const tokens: string[] = []
     const name = await serve(({ snapshot, answer }) => {
@@ -671,7 +663,6 @@ describe('a worker that keeps a patch as a step, as the manual shows', () => {
   const PATCH = 'patched:check'
   const ended = { end: 'completed', result: 'shipped' }
 
-  /** Both versions reserve, wait for an hour, and ship. The new one checks at its beginning. */
   const before: Handler = ({ snapshot, answer }) => {
     const { steps = {} } = snapshot as Waiting
     const ops = [{ op: 'step', name: 'reserve', value: 1 }]
@@ -717,7 +708,6 @@ test.each([
   )
 })
 
-/** Milliseconds that a job waits after its first failure. */
 async function waitOf(id: number): Promise<number> {
   await kit.until(async () => (await kit.engine.jobs.runs(String(id))).runs.some(({ outcome }) => outcome === 'failed'))
   const [{ runs }, { runAt }] = await Promise.all([kit.engine.jobs.runs(String(id)), kit.engine.jobs.get(String(id))])

@@ -1,5 +1,3 @@
-// Queues: how many wait where, and one from near.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { metrics } from '../../src/http/metrics.ts'
 import { defineWorker } from '../../src/index.ts'

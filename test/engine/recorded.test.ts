@@ -1,4 +1,4 @@
-// Runs that a class records with their values, and the same runs with new code.
+// Recorded runs, and the same runs with new code.
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -46,7 +46,6 @@ const order = JSON.stringify({ note: SECRET, n: 1 })
 const text = (value: unknown) => JSON.stringify(value)
 const textOf = (value: unknown) => JSON.parse(String(value)) as unknown
 
-/** All views of a job. */
 async function looked(id: number) {
   const job = String(id)
   const { engine } = kit

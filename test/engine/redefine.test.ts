@@ -1,4 +1,4 @@
-// Changes of a registered class are merged, and concurrent changes do not overwrite each other.
+// Concurrent changes of a class do not overwrite each other.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -44,7 +44,6 @@ test('given members replace old ones, the rest stays, and null restores the defa
     schema: expect.stringMatching(/^[0-9a-f]{16}$/),
   })
   expect(await kept()).toMatchObject(definition)
-  // And holds at once: four may run.
   expect(await kit.engine.limits.get('worker:media/resize')).toMatchObject({ concurrency: 4 })
   const pulled = await kit.engine.workers.update('media', 'resize', { push: null, pull: true, redact: null, in: null })
   expect(pulled).toEqual({ pull: true, retry: { max: 9, backoff: { base: 1_000 } }, concurrency: 4, out: {} })
@@ -94,7 +93,6 @@ test('the second of two concurrent changes is refused with the difference', asyn
       /^class resize was changed during this call: (timeout|retry\.max)(, retry\.max)?\. Get the class/,
     )
   }
-  // All successful changes are in force: the last of each member.
   const last = await kept()
   const told = done.map((one) => (one as PromiseFulfilledResult<{ timeout?: number }>).value)
   expect(told).toContainEqual(expect.objectContaining({ timeout: last.timeout, retry: last.retry }))
@@ -123,7 +121,6 @@ test('a preview lists waiting jobs that would not fit, and changes nothing', asy
   const { workers } = await kit.engine.workers.list()
   expect(workers.find(({ queue }) => queue === 'cards')).toMatchObject({ in: { n: {} } })
   expect(workers.find(({ queue }) => queue === 'cards')).not.toHaveProperty('args')
-  // The same for a registration; redacted values are reported by their path only.
   const hidden = { pull: true, ...patch, redact: ['args.sum'] }
   const told = await kit.engine.workers.register('cards', 'charge', hidden, { preview: true })
   expect(told.unfit!.values.map(({ why }) => why)).toEqual(['sum: does not fit', 'does not fit'])

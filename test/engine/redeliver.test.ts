@@ -1,4 +1,4 @@
-// Options for unanswered runs: lease and maximum deliveries.
+// Lease and maximum deliveries.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// New code, rehearsed with the jobs that wait in the old code: what would become of each, and that nothing changes.
+// New code, rehearsed with waiting jobs: nothing changes.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -13,7 +13,6 @@ type Perform = (job: Job) => Promise<unknown>
 const versions: Record<string, Perform> = {}
 const workers: Worker[] = []
 
-/** Defines a class, whose code can be edited. */
 function define(name: string, perform: Perform, options: Partial<Worker> = {}): Worker {
   versions[name] = perform
   const worker = { class: name, ...options, perform: (job: Job) => versions[name]!(job) } as Worker & { class: string }
@@ -90,7 +89,6 @@ const seen = async (name: string, id: number) => {
   return jobs.find(({ snapshot }) => snapshot.job.id === id)!
 }
 
-/** The verdict about a waiting job if this were its code. */
 async function judged(worker: Worker, perform: Perform | undefined, options: Partial<Worker> & RehearsalOptions = {}) {
   const { env, patience, ...more } = options
   const id = await waits(worker.class)
@@ -175,7 +173,6 @@ describe('the list of waiting jobs', () => {
   })
 })
 
-/** The two versions of a function that a job waits in. */
 const renamed: Perform = async (job) => {
   const price = await job.step('price in cents', () => {
     done.push('priced again')

@@ -1,4 +1,4 @@
-// Redis may lose some seconds of data, as after a failover: ids given out before must not be confused.
+// Redis may lose some seconds of data: ids given out before must not be confused.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -21,7 +21,6 @@ afterAll(async () => {
   await receiver.close()
 })
 
-/** An isolate that has seen nothing of what there was before. */
 const isolate = () => createEngine({ ...kit.engineOptions, workers: [charging] })
 
 async function charge(engine: ReturnType<typeof isolate>): Promise<number> {
@@ -35,7 +34,6 @@ async function charge(engine: ReturnType<typeof isolate>): Promise<number> {
   return id
 }
 
-/** Redis as it was before the jobs from this id on were made. */
 async function goBackBefore(id: number) {
   const last = await kit.store.lastId()
   for (let job = last; job >= id; job--) await kit.engine.jobs.remove(String(job), { force: true })

@@ -7,7 +7,6 @@ import type { Registry } from '../../src/engine/jobs/registry.ts'
 import type { JobRecord } from '../../src/redis/record.ts'
 import { createVault } from '../../src/redis/vault.ts'
 
-/** Returns whether a run with this number of failures is retried. */
 async function isTriedAgain(
   failures: number,
   { own, ...said }: { own?: Retry; unreached?: boolean; set?: Retry } = {},

@@ -1,4 +1,4 @@
-// A rolling deployment under load: lanes of two versions of a class serve the same queue, with different waits.
+// Lanes of two versions of a class serve the same queue, under load.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/engine/index.ts'
@@ -47,7 +47,6 @@ const versions = (): Record<Version, Engine> => ({
   }),
 })
 
-/** Versions that serve the queue, by hours after the start. */
 const served: { until: number; by: Version[] }[] = [
   { until: 2, by: ['old'] },
   { until: 4, by: ['old', 'new'] },
@@ -62,7 +61,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** The effects that a job has to have, with the least time after the one before. */
+/** With the least time after the one before. */
 function pathOf(all: Effect[]): [string, number][] {
   const by = Object.fromEntries(all.map(({ what, by }) => [what, by]))
   const audited: [string, number][] = by.remind === 'new' ? [['audit', 0]] : []

@@ -1,5 +1,3 @@
-// A limit in detail: holders of its slots, waiting jobs in order, and the next free slot.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Kit, startKit } from '../kit/index.ts'
 

@@ -8,13 +8,11 @@ import { type Kit, startKit } from '../kit/index.ts'
 const HOUR = 3_600_000
 const hourly: Repeat = { cron: '0 * * * *' }
 
-/** The slots of the runs of each job. */
 const runs = new Map<number, (number | null)[]>()
 const timesRun = (id: number): number => runs.get(id)?.length ?? 0
 const note = ({ id, scheduledFor }: { id: number; scheduledFor: Date | null }) =>
   void runs.set(id, [...(runs.get(id) ?? []), scheduledFor?.getTime() ?? null])
 
-/** Ends the runs that wait. */
 const waiting: (() => void)[] = []
 const wait = () => new Promise<void>((resolve) => void waiting.push(resolve))
 const endRuns = () => waiting.splice(0).map((end) => end())
@@ -53,7 +51,6 @@ afterAll(async () => {
   await kit.close()
 })
 
-/** Moves the clock to the next slot; the job must run for it. */
 async function expectSlot(id: number): Promise<void> {
   const { nextAt } = await kit.engine.schedules.get(String(id))
   const before = timesRun(id)
@@ -135,7 +132,6 @@ const changesOfSchedule: Record<string, (job: string) => Promise<unknown>> = {
 }
 let queues = 0
 
-/** A class with a schedule whose job waits for a lane of a paused queue or for a pull worker, because of an input. */
 async function woken(side: string, options: object = { repeat: hourly }): Promise<{ queue: string; job: string }> {
   const queue = `woken${queues++}`
   await kit.engine.queues.update(queue, side === 'pull' ? { mode: 'pull' } : { paused: true })

@@ -1,4 +1,4 @@
-// Jobs that repeat: every slot once, without drift, paused and resumed.
+// Every slot once, without drift, paused and resumed.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -22,7 +22,6 @@ const slots = defineWorker({
   perform: (job) => void seen.push(`${job.scheduledFor?.toISOString()} ${JSON.stringify(job.args)}`),
 })
 
-/** Ends the run of `held` that is under way. */
 let endRun: (() => void) | undefined
 const held = defineWorker({
   class: 'held',
@@ -43,7 +42,6 @@ afterAll(async () => {
 
 const hourly = { repeat: { cron: '0 * * * *' } }
 
-/** Moves the clock to each slot and waits until its run is over. */
 async function pass(id: number, times: number): Promise<void> {
   for (let n = 0; n < times; n++) {
     const [slot] = (await kit.engine.schedules.get(String(id))).next
@@ -98,7 +96,6 @@ test('a paused schedule has no slots, and continues with the first after now', a
   expect(runs.length).toBe(before)
 })
 
-/** Acts while a run of a schedule is under way, then lets the run end. */
 async function duringRun(act: (id: string) => Promise<unknown>): Promise<number> {
   const id = await kit.make('held', { repeat: 'SCHEDULED, +1 HOUR' })
   await kit.until(() => endRun !== undefined)

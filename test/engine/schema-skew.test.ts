@@ -1,5 +1,4 @@
-// Clients, pull workers, push workers and functions that were built against another schema of a class than the one in
-// force: data that does not fit is refused with both hashes, and never misread.
+// Callers with another schema of a class: data that does not fit is refused with both hashes.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -55,7 +54,6 @@ const faultOf = (work: Promise<unknown>) =>
 let names = 0
 const queueName = () => `skew${names++}`
 
-/** An isolate with one version of a deployment. */
 const deployed = (at: string, version: string, workers: Worker[]) =>
   createEngine({
     ...kit.engineOptions,

@@ -1,4 +1,4 @@
-// Text search in jobs: bounded, with its progress, and without redacted values.
+// Text search is bounded, and finds no redacted values.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -60,7 +60,6 @@ test('a value at a path into args is matched exactly: a text, a number, true, fa
     jobs: [{ id: one }],
     cursor: null,
   })
-  // Redacted values are never found.
   const secret = await kit.make('secret', { args: encodeValue({ card: '4000-1111', shop: 'rome' }) })
   expect(await at({ card: '4000-1111' })).toEqual([])
   expect(await at({ shop: 'rome' })).toEqual([secret])

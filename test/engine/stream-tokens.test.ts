@@ -1,4 +1,4 @@
-// Tokens for streams: they open one address, for a minute, as long as their key may.
+// A token opens one address, for a minute.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -107,7 +107,6 @@ test('a page of an origin that is allowed can call the API, its browser asks bef
   expect([none.headers.get('access-control-allow-origin'), none.headers.get('vary')]).toEqual([null, null])
 })
 
-/** A job that waits for an answer, and a link to answer it. */
 async function question(life?: string) {
   await kit.engine.workers.register('q', 'approval', { in: { decision: {}, other: {} }, pull: true })
   const job = await kit.make('approval', { queue: 'q', wait: 31_536_000_000 })

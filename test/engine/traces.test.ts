@@ -1,4 +1,4 @@
-// Traces: one tree over jobs, children, push workers and callbacks.
+// One tree over jobs, children, push workers and callbacks.
 
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { readTraceparent } from '../../src/core/trace.ts'
@@ -21,7 +21,6 @@ const spans = (): SentSpan[] =>
     return otlpRequest.parse(JSON.parse(body)).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans[0]!.spans)
   })
 
-/** Names of the spans of one trace as a tree: each line is indented below its parent. */
 function treeOf(traceId: string, root: string | undefined): string[] {
   const all = spans().filter((span) => span.traceId === traceId)
   const below = (parent: string | undefined, depth: number): string[] =>
@@ -191,7 +190,6 @@ test('each slot of a schedule is a trace of its own, with the children of its ru
   }
   const traces = [...new Set(spans().flatMap(({ name, traceId }) => (name === 'queue hourly' ? [traceId] : [])))]
   const trees = traces.map((traceId) => treeOf(traceId, undefined))
-  // The end of a child causes a run outside of the slots.
   const slots = trees.filter((tree) => tree.length > 2)
   expect(slots).toEqual(Array(2).fill(['queue hourly', '  run hourly', '  queue pack', '    run pack']))
   await kit.engine.jobs.terminate(String(id), {})
@@ -231,7 +229,6 @@ test('a function can forward its trace; a trace that the caller does not sample 
   expect(spans().filter(({ traceId }) => traceId === readTraceparent(unsampled)!.traceId)).toEqual([])
 })
 
-/** An engine of its own, whose lanes the test starts. */
 async function performed(jobs: number, traces: TraceOptions): Promise<Kit> {
   const held = await startKit({ hold: true, workers: [packed], traces })
   for (let i = 0; i < jobs; i++) await held.make('pack')

@@ -1,5 +1,3 @@
-// Duration of a unique key, as set by a caller.
-
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { check } from '../../src/core/issues.ts'
 import { jobInput, jobInputs } from '../../src/core/schemas.ts'
@@ -15,7 +13,6 @@ afterEach(async () => {
   expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
-/** Asked for as over HTTP; answers the id. */
 async function make(unique: unknown, more: object = {}): Promise<number> {
   const input = jobInput.parse({ queue: 'q', class: 'job', unique, ...more })
   return (await kit.engine.jobs.enqueue([input as never])).jobs[0]!.id

@@ -1,4 +1,4 @@
-// Claims and readers of results that wait: called at once, cheap while nothing happens, over when their time is.
+// Waiting claims and readers are called at once, and cost little.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -89,7 +89,6 @@ test('a waiter that gets nothing costs no request while it waits, and answers an
   expect(kit.gateway.counters.requests - before).toBeLessThanOrEqual(5)
 })
 
-/** A job of a queue of its own, lent. */
 async function lent() {
   const queue = crypto.randomUUID()
   await kit.engine.queues.update(queue, { mode: 'pull' })
@@ -98,7 +97,6 @@ async function lent() {
   return { id, snapshot }
 }
 
-/** A leased job with a waiting caller: the caller's result, and the job's end. */
 async function awaited(more: { take?: boolean; signal?: AbortSignal } = {}, engine = kit.engine) {
   const { id, snapshot } = await lent()
   const { signal, ...options } = more

@@ -1,5 +1,4 @@
-// Cost of a run of a function with a long history: commands, round trips and bytes as counted by Redis and the gateway,
-// and the bytes of its claim.
+// Commands, round trips and bytes of a run with a long history.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -40,7 +39,6 @@ const plain = defineWorker({
   },
 })
 
-/** A client that sees how long the answers with jobs in them are. */
 function weighing(client: Client) {
   let bytes = 0
   const evaluate: Client['evaluate'] = async (script, ...rest) => {
@@ -70,7 +68,6 @@ describe.skipIf(kind === 'embedded')('a run', () => {
     await engine.dispatch('default', '')
   }
 
-  /** Creates the job, and measures these runs. */
   async function weighed(className: string, runs: number[]): Promise<Weighed[]> {
     const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className }])
     const answers: Weighed[] = []
@@ -94,7 +91,6 @@ describe.skipIf(kind === 'embedded')('a run', () => {
       calls: second!.calls,
       commands: second!.commands,
     })
-    // A thousand has three digits more than one, in a few places.
     expect(last!.bytes - second!.bytes).toBeLessThanOrEqual(40)
     expect(second!.through).toBeGreaterThan(1_000)
     expect(last!.through - second!.through).toBeLessThanOrEqual(120)

@@ -1,4 +1,4 @@
-// Functions that orchestrate: steps and waits that happen once, over any number of runs.
+// Steps and waits happen once, over any number of runs.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -25,7 +25,6 @@ afterEach(async () => {
   expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
-/** Outside effects of functions, in order. */
 const done: Record<number, string[]> = {}
 const note = ({ id }: Pick<Job, 'id'>, what: string) => {
   done[id] = [...(done[id] ?? []), what]

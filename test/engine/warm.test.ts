@@ -1,4 +1,4 @@
-// Lanes that wait for work: the cost of a steady trickle of jobs, and its fate without subscriptions.
+// The cost of a steady trickle of jobs, and its fate without subscriptions.
 
 import { afterEach, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -20,17 +20,14 @@ afterEach(async () => {
   await kit.close()
 })
 
-/** A sidejob whose lanes stay for this time after their last run. */
 async function start(lane: KitOptions['lane']) {
   kit = await startKit({ workers: [noop, slow, later, counted], lane })
 }
 
 const queue = async () => (await kit.store.overview('default')).queues[0]!
-/** Returns whether a lane waits, by the queue's record. */
 const isWarm = async () => (await rawCommand(kit.redis.port, 'GET', kit.store.keys.queue('default'))).includes('"wm"')
 const messages = () => kit.counts().published
 
-/** Brings the queue to where a lane waits. */
 async function warmUp(): Promise<void> {
   for (let i = 0; i < 2; i++) await kit.rest(await kit.make('noop'))
   await kit.until(isWarm)
@@ -117,7 +114,6 @@ test('jobs that come faster than a lane commits are each run once', async () => 
 test('a call that is lost, comes late or twice makes no job run twice, and none is lost', async () => {
   kit = await startKit({ workers: [counted], hold: true })
   const client = createClient(kit.options)
-  // Calls arrive in any of these ways, in turns.
   async function* disturbed(channel: string, signal: AbortSignal) {
     const late: string[] = []
     let n = 0

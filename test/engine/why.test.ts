@@ -1,4 +1,4 @@
-// Why a job is not running: each situation made, and told in numbers, names and ids, not only in sentences.
+// Each situation of a job that does not run, in numbers, names and ids.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
@@ -21,7 +21,6 @@ const calls = defineWorker({ class: 'calls', perform: (job: Job) => job.callWork
 const stops = defineWorker({ class: 'stops', queue: 'stopped', shutdown() {}, perform: () => undefined })
 
 let kit: Kit
-/** Another one, where functions are served. */
 let functions: Kit
 beforeAll(async () => {
   kit = await startKit({ hold: true, random: () => 0 })
@@ -33,7 +32,6 @@ afterAll(async () => {
 })
 
 let queues = 0
-/** A queue of its own for each situation, served by pull workers by default. */
 async function place(definition: WorkerDefinition = {}, pull = true) {
   const queue = `q${++queues}`
   await kit.engine.workers.register(
@@ -58,10 +56,9 @@ async function served(className: string) {
   return id
 }
 
-/** Creates the situation; returns the job and the expected reasons, the immediate cause first. */
+/** Returns the job and the expected reasons, the immediate cause first. */
 type Situation = () => Promise<[id: number, ...reasons: Partial<Reason>[]]>
 
-/** Situations of functions use the other kit. */
 const byFunctions = /function|message|shutdown/
 
 const situations: Record<string, Situation> = {
@@ -195,7 +192,6 @@ const situations: Record<string, Situation> = {
     await make()
     await claim()
     const id = await make()
-    // A claim finds it full, and sets it aside.
     await kit.engine.runs.claim(queue, { max: 1 })
     return [id, { code: 'LIMITED', key: `worker:${queue}/job`, data: expect.objectContaining({ concurrency: 1 }) }]
   },
@@ -323,7 +319,6 @@ const situations: Record<string, Situation> = {
   },
 }
 
-/** Reason in the row if the first reason is only in the steps of the function. */
 const beyond: Record<string, Partial<Reason>> = {
   'for input that its function waits for, for a time': { code: 'PAUSED_UNTIL', key: undefined },
 }

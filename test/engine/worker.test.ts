@@ -1,4 +1,4 @@
-// Workers that are functions of this deployment: what a run sees, what of it is kept, and how it can end.
+// A run of a function: its view, its kept changes, its ends.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -9,7 +9,6 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const MINUTE = 60_000
 
-/** All workers of this file; each is defined next to its test. */
 const workers: Worker[] = []
 const define: typeof defineWorker = (definition) => {
   const worker = defineWorker(definition)
@@ -18,7 +17,6 @@ const define: typeof defineWorker = (definition) => {
 }
 
 let kit: Kit
-/** Next values of the random generator. */
 let chances: number[] = []
 beforeAll(async () => {
   kit = await startKit({ workers, random: () => chances.shift() ?? 0 })
@@ -28,7 +26,6 @@ afterEach(async () => {
   expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
-/** A moment that a test waits for, or holds a run with. */
 const signal = <T = void>() => Promise.withResolvers<T>()
 
 async function view(id: number) {
@@ -36,7 +33,6 @@ async function view(id: number) {
   return { ...job, error: error === null ? null : JSON.parse(error) }
 }
 
-/** One job, when it has come to rest. */
 async function jobOf(className: string, input: object = {}) {
   const id = await kit.make(className, input)
   await kit.rest(id)
@@ -59,7 +55,6 @@ const write = (id: number, name: string, ...values: unknown[]) =>
     values.map((value) => JSON.stringify(value)),
   )
 
-/** End of the last run, and its time. */
 const lastRun = async (id: number) => (await kit.engine.jobs.runs(String(id))).runs[0]
 
 const until = (fact: () => Promise<boolean> | boolean) => kit.until(fact)
@@ -353,7 +348,6 @@ describe('failures', () => {
       new Promise((resolve) => {
         job.signal.addEventListener('abort', () => {
           aborted.resolve(job.signal.reason)
-          // After the run has ended.
           setImmediate(() => {
             try {
               job.write('out', 1)
@@ -574,7 +568,6 @@ describe('checkpoints and steps', () => {
   define({
     class: 'early parent',
     async perform(job) {
-      // Its end wakes its parent once more.
       if (job.children.a) return
       job.spawn('a', { queue: 'other', class: 'early child' })
       await job.checkpoint()
@@ -621,7 +614,6 @@ describe('checkpoints and steps', () => {
   })
 })
 
-/** Lets a run's lease pass, and the job come again. */
 async function lose(id: number) {
   await kit.advance(46_000)
   await kit.engine.tick()

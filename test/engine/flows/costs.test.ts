@@ -1,4 +1,4 @@
-// Cost of passing a value through a flow: all round trips to Redis, counted by the gateway.
+// All round trips of a value through a flow.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,6 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
 
   const cost = (work: () => Promise<unknown>) => costOf(kit, work)
 
-  /** A flow that has its graph, and what one value costs it: nodes not started yet, then started. */
   async function measure(n: number) {
     let id = 0
     await cost(async () => {
@@ -35,7 +34,7 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
     return { fresh: await value('1'), running: await value('2') }
   }
 
-  /** Round trips of the original for the same (reference: 251, 431, 1043, 2303, 5723), and our bounds. */
+  /** Round trips of the original (reference: 251, 431, 1043, 2303, 5723), and our bounds. */
   const rows: [n: number, original: number, fresh: number, running: number][] = [
     [1, 251, 5, 3],
     [2, 431, 7, 4],

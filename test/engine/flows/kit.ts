@@ -77,13 +77,11 @@ export const workers: Worker[] = [
   }),
 ]
 
-/** A node of queue core, and an edge in one line: `edge('a.out', 'b.in')`. */
 export const node = (className: string, more: object = {}) => ({ queue: 'core', class: className, ...more })
 export const edge = (from: string, to: string) => ({ from: outOf(from), to: inOf(to) })
 export const outOf = (end: string) => ({ node: end.split('.')[0]!, outport: end.split('.')[1]! })
 export const inOf = (end: string) => ({ node: end.split('.')[0]!, inport: end.split('.')[1]! })
 
-/** n doublers or whatever, one after the other, from x to y. */
 export function chain(n: number, className = 'connect'): Graph {
   const names = Array.from({ length: n }, (_, i) => `n${i + 1}`)
   return {
@@ -94,7 +92,6 @@ export function chain(n: number, className = 'connect'): Graph {
   }
 }
 
-/** A flow of its own, driven one run at a time in an order of choice. */
 export async function startFlow(kit: Kit, graph?: Graph, order: Order = 'fifo', more: object = {}) {
   const id = await kit.make('flow', {
     queue: 'core',
@@ -112,7 +109,6 @@ export async function startFlow(kit: Kit, graph?: Graph, order: Order = 'fifo', 
     async give(port: string, ...values: unknown[]) {
       await kit.engine.ports.write(ref, 'in', port, values.map(encodeValue))
     },
-    /** Writes, and lets everything run. */
     async run(inputs: Record<string, unknown[]> = {}) {
       for (const [port, values] of Object.entries(inputs))
         await kit.engine.ports.write(ref, 'in', port, values.map(encodeValue))

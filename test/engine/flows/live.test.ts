@@ -1,5 +1,3 @@
-// Flows through the API: graphs that change while they run, values at their wires, and stored graphs.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
 import { createApp } from '../../../src/http/app.ts'
@@ -8,7 +6,7 @@ import { type Kit, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
 import { chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
 
-/** Commands of a list of flows, besides the jobs of its flows: two scripts and their reads. */
+/** Two scripts and their reads, besides the jobs of its flows. */
 const LIST = 21
 
 let kit: Kit

@@ -1,5 +1,4 @@
-// Damaged wires of a flow: found, reported with the remedy, repaired according to the graph; each value passes once,
-// and other flows continue.
+// Damaged wires are found and repaired; each value passes once, and other flows continue.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Kit, rawCommand, startKit } from '../../kit/index.ts'
@@ -23,7 +22,7 @@ const documentOf = async (id: number): Promise<Record<string, string>> => {
   return JSON.parse(/\{[\s\S]*\}/.exec(answer)![0])
 }
 
-/** Writes where the wires of a port lead, as redis-cli would; undefined takes them away. */
+/** As redis-cli would; undefined removes the wires. */
 async function spoil(id: number, field: string, become: (was: string) => string | undefined) {
   const doc = await documentOf(id)
   expect(doc[field]).toMatch(/^\d+:[io]:/)
@@ -35,7 +34,6 @@ async function spoil(id: number, field: string, become: (was: string) => string 
   )
 }
 
-/** All slices of a repair. */
 async function repairAll() {
   const [repaired, left]: [string[], string[]] = [[], []]
   for (let cursor: string | undefined | null; cursor !== null; ) {
