@@ -1,4 +1,4 @@
-// Bedrock::Jobs command by command: what each parameter does, and in which words it is refused.
+// Bedrock::Jobs command by command.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -20,7 +20,7 @@ const scenario = (name: string, act: (client: Client) => Promise<void>, options:
     expect(await client.faults()).toEqual([])
   })
 
-/** The embedded Redis is slow: ten thousand jobs take it longer than a test has. */
+/** The embedded Redis is slow. */
 const MANY = kind === 'embedded' ? { timeout: 120_000 } : {}
 
 const BAD_REPEAT = '402 Malformed repeat'
@@ -28,7 +28,6 @@ const COLUMNS = 'created, jobID, state, name, nextRun, lastRun, repeat, data, pr
 const BAD_PRIORITY = '402 Invalid priority value'
 const BAD_PARENT = '405 Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
 
-/** A job's data as the text that QueryJob shows. */
 const textOf = async ({ ask }: Client, jobID: number) => {
   const shown = await (await ask('POST', '/bedrock/QueryJob', { jobID: String(jobID) })).text()
   return /"data":(.*),"jobID"/.exec(shown)![1]

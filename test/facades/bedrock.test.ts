@@ -1,4 +1,4 @@
-// Bedrock::Jobs as its users see it: the acceptance scenarios, over HTTP, on a real engine.
+// The acceptance scenarios of Bedrock::Jobs, over HTTP.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Kit, startKit } from '../kit/index.ts'

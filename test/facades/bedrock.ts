@@ -1,5 +1,3 @@
-// Bedrock's clients, as far as the tests need one, and the texts that they know.
-
 import { expect } from 'vitest'
 import type { Kit } from '../kit/index.ts'
 import { createWorld } from './kit.ts'
@@ -11,7 +9,6 @@ type Answer = { code: number; status: string; body: Body; token: string | null }
 
 const iso = (at: number) => new Date(at).toISOString()
 
-/** A client on a world without jobs, at noon. */
 export async function startBedrock(kit: Kit) {
   const world = await createWorld(kit)
   const answerOf = async (response: Response): Promise<Answer> => ({
@@ -20,12 +17,10 @@ export async function startBedrock(kit: Kit) {
     body: await response.json(),
     token: response.headers.get('x-bedrock-token'),
   })
-  /** A command with its parameters as headers. */
   const send = async (command: string, given: Given = {}, init: RequestInit = {}) => {
     const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
     return answerOf(await world.ask('POST', `/bedrock/${command}`, headers, init.body ?? undefined))
   }
-  /** The same with a JSON body. */
   const json = async (command: string, given: Given = {}) =>
     answerOf(
       await world.ask('POST', `/bedrock/${command}`, { 'content-type': 'application/json' }, JSON.stringify(given)),
@@ -49,7 +44,6 @@ export async function startBedrock(kit: Kit) {
     ])
     expect(answer.code).toBe(answer.body.code)
   }
-  /** Formats seconds after noon as Bedrock does. */
   const time = (seconds: number) =>
     iso(world.noon + seconds * 1000)
       .slice(0, 19)
@@ -64,7 +58,6 @@ export const UNKNOWN = '404 No job with this jobID'
 export const NOT_RUNNING = '405 Can only retry/finish RUNNING and RUNQUEUED jobs'
 export const BAD_DATA = '402 Data is not a valid JSON Object'
 
-/** A parent that is taken, with two children. */
 export async function family({ create, get }: Client, parent: Given = {}, child: Given = {}) {
   const P = await create({ name: 'parent', ...parent })
   expect((await get({ name: 'parent' })).jobID).toBe(P)

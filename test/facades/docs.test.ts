@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { all, named, read, titles } from '../docs/pages.ts'
 
-/** The files whose tests a page is about. */
 const pages = {
   bedrock: ['facades/bedrock.test.ts', 'facades/bedrock-commands.test.ts'],
   jq: ['facades/jq.test.ts'],
@@ -44,7 +43,6 @@ test('docs/compat/bedrock.md speaks of every row, in order', () => {
   expect(ids).toEqual(Array.from({ length: 188 }, (_, i) => i + 1))
 })
 
-/** The scenarios that the descriptions of the systems number. */
 const scenarios: Record<string, string[]> = {
   bedrock: [
     'S1',

@@ -1,4 +1,4 @@
-// JQ as pushers and workers see it: the acceptance scenarios, over HTTP and MessagePack, with workers that are servers.
+// The acceptance scenarios of JQ, over HTTP and MessagePack.
 
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -54,7 +54,6 @@ const failure = (more: object = {}) => ({
   ...more,
 })
 
-/** A worker that remembers its calls, registered under a name of its own. */
 async function startWorker(reply: (call: Call, n: number) => Reply | Promise<Reply> = () => ({ body: success() })) {
   const calls: Call[] = []
   const server = createServer(async (request, response) => {
@@ -107,7 +106,6 @@ const ended = (id: string, is?: string) => kit.rest(Number(id), is)
 const calledTimes = (calls: Call[], n: number) => kit.until(() => calls.length >= n)
 const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'))
 
-/** Moves the clock until the job has come to its end. */
 async function runOut(id: string, step: number) {
   for (let i = 0; i < 200 && !['completed', 'failed'].includes(await status(id)); i++) {
     await kit.advance(step)
@@ -265,7 +263,6 @@ describe('choosing', () => {
     const COMPLETIONS = 100
     const stream: Promise<string>[] = []
     const { name, calls } = await startWorker(async ({ body }) => {
-      // One is ready before this one has ended.
       if (body.argument !== 'last' && calls.length < COMPLETIONS) stream.push(push({ name, argument: calls.length }))
       await stream.at(-1)
       return { body: success() }
@@ -526,7 +523,7 @@ describe('failing', () => {
       })
       return { body: success('to nobody') }
     })
-    /** A job whose lane is cut off while its worker works: its later writes never reach Redis. */
+    /** Its later writes never reach Redis. */
     const abandoned = async () => {
       calls.length = 0
       const id = await push({ name, keep_result: true })

@@ -1,4 +1,4 @@
-// Kit for the facades: an app on a real engine, in its own namespace, with a clock that tests move.
+// An app on a real engine, with a clock that tests move.
 
 import { createEngine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
@@ -7,7 +7,6 @@ import type { Kit, KitOptions } from '../kit/index.ts'
 
 const DAY = 86_400_000
 
-/** A world without jobs, at noon. */
 export async function createWorld(kit: Kit, options: KitOptions = {}) {
   const engine = createEngine({ ...kit.engineOptions, namespace: `${crypto.randomUUID().slice(0, 8)}:`, ...options })
   const app = createApp({
@@ -30,7 +29,6 @@ export async function createWorld(kit: Kit, options: KitOptions = {}) {
     ask,
     now,
     noon,
-    /** Moves the clock to `seconds` after noon. */
     at: (seconds: number) => kit.advance(Math.max(0, noon + seconds * 1000 - now())),
     faults: () => engine.doctor.verify(),
   }

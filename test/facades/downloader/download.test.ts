@@ -1,4 +1,4 @@
-// The download function: other buckets, unchanged files, limits and progress.
+// Other buckets, unchanged files, limits and progress.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { buffer, text } from 'node:stream/consumers'

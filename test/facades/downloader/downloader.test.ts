@@ -1,4 +1,4 @@
-// The downloader from outside: submitting, fetching real files over HTTP, retries, callbacks, groups, retention.
+// Submitting, fetching, retries, callbacks, groups, retention.
 
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { type DownloadKit, SECRET, startDownloads } from './kit.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
-/** A picture that is 10 × 10 as far as its header goes, with noise behind it. */
+/** 10 × 10 in its header, with noise behind it. */
 const png = Buffer.concat([
   Buffer.from('89504e470d0a1a0a0000000d494844520000000a0000000a08060000008d32cfbd', 'hex'),
   Buffer.from('0000000049444154', 'hex'),
@@ -35,7 +35,7 @@ const says =
   (_, response) =>
     response.writeHead(status, headers).end()
 
-/** One answer after the other; the last stays. */
+/** The last answer stays. */
 const inTurn = (...answers: Handler[]): Handler => {
   let turn = 0
   return (...asked) => answers[Math.min(turn++, answers.length - 1)]!(...asked)

@@ -1,4 +1,4 @@
-// Downloads from end to end: the app behind a real port, a file server, a callback receiver and a bucket.
+// Downloads from end to end.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -19,7 +19,6 @@ import { startReceiver } from '../../kit/receiver.ts'
 export const SECRET = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
 const MINUTE = 60_000
 
-/** Answer of `GET /downloader/jobs/:id`. */
 type Shown = Record<'download_state' | 'callback_state' | 'error', string> & {
   download_count: number
   callback_count: number
@@ -27,14 +26,12 @@ type Shown = Record<'download_state' | 'callback_state' | 'error', string> & {
 
 type Fetch = (request: Request) => Response | Promise<Response>
 
-/** A request of Node's as the app takes it. */
 function requestOf(incoming: IncomingMessage, url: string): Request {
   const body = ['GET', 'HEAD'].includes(incoming.method!) ? undefined : (Readable.toWeb(incoming) as ReadableStream)
   const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as [string, string])
   return new Request(url, { method: incoming.method, headers, body, duplex: 'half' } as RequestInit)
 }
 
-/** Serves a fetch handler on a port of this machine. */
 async function serve(handler: { fetch: Fetch }) {
   const server: Server = createServer(async (incoming, outgoing) => {
     const response = await handler.fetch(requestOf(incoming, `${url}${incoming.url}`))
@@ -56,20 +53,12 @@ async function serve(handler: { fetch: Fetch }) {
 
 export type DownloadOptions = {
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: string[] }
-  /** The largest body. */
   maxSize?: number
-  /** Files are given to signed addresses only. */
   signed?: boolean
   fetch?: typeof fetch
-  /** Treats the callback address as a Kafka REST proxy. */
   kafka?: boolean
 }
 
-/**
- * Starts everything.
- *
- * @example const kit = await startDownloads()
- */
 export async function startDownloads({ s3, fetch: fetching, kafka, maxSize, signed }: DownloadOptions = {}) {
   let offset = 0
   const now = () => Date.now() + offset
@@ -111,7 +100,7 @@ export async function startDownloads({ s3, fetch: fetching, kafka, maxSize, sign
       body: body === undefined ? undefined : JSON.stringify(body),
     })
 
-  /** The usual request; `J` of the scenarios. */
+  /** `J` of the scenarios. */
   const usual = (more: object = {}) => ({
     aggr_id: 'shop',
     aggr_limit: 1,
@@ -131,7 +120,6 @@ export async function startDownloads({ s3, fetch: fetching, kafka, maxSize, sign
     ask,
     usual,
     now,
-    /** Submits, and answers the id. */
     async submit(more: object = {}): Promise<string> {
       const response = await ask('POST', '/downloader/download', usual(more))
       if (response.status !== 201) throw new Error(`${response.status}: ${await response.text()}`)
@@ -143,7 +131,6 @@ export async function startDownloads({ s3, fetch: fetching, kafka, maxSize, sign
       await kit.advance(ms)
       await kit.engine.tick()
     },
-    /** The bodies of the callbacks that came for a job. */
     calls: (id: string) =>
       caller.came.map(({ body }) => JSON.parse(body) as Record<string, unknown>).filter(({ job_id }) => job_id === id),
     async close() {

@@ -1,4 +1,4 @@
-// The little of S3 that storing needs, on a port of the test's own: bodies in a folder, signatures looked at.
+// The little of S3 that storing needs.
 
 import { createReadStream } from 'node:fs'
 import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
@@ -26,7 +26,6 @@ const textOf = async (request: IncomingMessage): Promise<string> => {
   return text
 }
 
-/** @example const s3 = await startS3() */
 export async function startS3() {
   const root = await mkdtemp(join(tmpdir(), 'sidejob-s3-'))
   const objects = new Map<string, Kept>()

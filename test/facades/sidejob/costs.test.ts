@@ -26,7 +26,6 @@ type Cost = (desk: Desk) => Promise<() => Promise<unknown>>
 
 const serve = (desk: Desk) => () => desk.engine.dispatch('default', 'none')
 
-/** A job at rest. */
 async function resting(desk: Desk, className = 'noop', making = {}): Promise<number> {
   const id = await desk.make(className, making)
   await desk.once(id)
@@ -46,7 +45,6 @@ const listeners =
 
 const BULK = '1,000 runs with one read and one write'
 
-/** Cost of each row of the page: a preparation, then the counted calls. */
 const costs: Record<string, Cost> = {
   'make a job': async (desk) => () => desk.make('noop'),
   'make 1,000 jobs': async (desk) => () => desk.engine.jobs.enqueue(many(1_000, {})),
@@ -121,7 +119,6 @@ const costs: Record<string, Cost> = {
 
 async function count(cost: Cost): Promise<number> {
   const desk = desks.desk()
-  // The deployment announces its classes once.
   await desk.engine.tick()
   const act = await cost(desk)
   const before = desks.kit.gateway.counters.requests

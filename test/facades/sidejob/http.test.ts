@@ -1,5 +1,4 @@
-// SideJob's web API at our routes, with a real engine behind them. The ids are rows of docs/compat/sidejob.md. The ids
-// are rows of docs/compat/sidejob.md.
+// The ids are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../../src/http/app.ts'

@@ -1,5 +1,4 @@
-// Promises of SideJob about jobs: registered, created, found, run, ended, deleted, related. The ids are rows of
-// docs/compat/sidejob.md. The ids are rows of docs/compat/sidejob.md.
+// The ids are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'
@@ -175,7 +174,6 @@ test('terminate ends a job from every status, once', async () => {
   expect(await desk.ready()).toEqual([])
 })
 
-/** A tree of three generations. */
 async function tree(className = 'nop') {
   const top = await desk.make(className)
   const child = await desk.make(className, { parent: top, name: 'a' })

@@ -1,5 +1,3 @@
-// A desk to work at jobs from: values as they are, one run at a time, and what the log says.
-
 import { parseJson } from '../../../src/core/codec/json.ts'
 import { type Encoded, encodeValue } from '../../../src/core/codec/value.ts'
 import type { Worker } from '../../../src/core/worker.ts'
@@ -32,7 +30,6 @@ const wired = (specs: Specs = {}): PortSpecs =>
 
 const plain = (value: Encoded): unknown => JSON.parse(value)
 
-/** Removes the parts of an entry that a test cannot predict. */
 const withoutTime = (entry: unknown) => {
   const { timestamp, ...rest } = entry as { timestamp: number }
   return rest
@@ -81,12 +78,10 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
         ...options,
         ...(context ? { context: encodeValue(context) } : {}),
       }),
-    /** One value, or the default if no value waits; undefined without a default. */
     read: async (id: number, dir: Dir, port: string) => {
       const { values } = await engine.ports.take(String(id), dir, port, {})
       return values.length ? plain(values[0]!.data) : undefined
     },
-    /** Everything that waits, taken. */
     drainPort: async (id: number, dir: Dir, port: string) => {
       const { size } = await engine.ports.get(String(id), dir, port, 1)
       if (size === 0) return []
@@ -120,13 +115,12 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
         unset,
       }),
     run: (id: number, options: Parameters<typeof engine.jobs.run>[1] = {}) => engine.jobs.run(String(id), options),
-    /** Runs a job once, by force if its status requires it, and keeps its error. */
+    /** By force if its status requires it. */
     once: (id: number, { force = true } = {}) => runInline(engine, id, { force, errors: 'keep' }),
     drain: (order?: Order, errors: 'throw' | 'keep' = 'throw') => drain(engine, { order, errors }),
     terminate: (id: number, recursive = false) => engine.jobs.terminate(String(id), { recursive }),
     remove: (id: number) => engine.jobs.remove(String(id), {}),
     now: () => Date.now() + clock(),
-    /** Pretends that the job ran `n` times in this minute. */
     async ranThisMinute(id: number, n: number): Promise<void> {
       const key = keysOf(namespace).job(id)
       const stored = JSON.parse((await client.ask((redis) => redis.get<string>(key)))!)
@@ -136,11 +130,9 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
       )
     },
     keys: async (pattern: string) => client.ask((redis) => redis.keys(`${namespace}${pattern}`)),
-    /** Which jobs are ready. */
     ready: async () => (await engine.ready()).map(({ id }) => id).sort((a, b) => a - b),
-    /** A job that receives the messages of channels and never runs for them. */
+    /** Never runs for its messages. */
     ear: (...channels: string[]) => make('deaf', { in: { ear: { channels } } }),
-    /** Messages that a listener received since the last call; log entries without their time. */
     async heard(ear: number): Promise<unknown[]> {
       const { size } = await engine.ports.get(String(ear), 'in', 'ear', 1)
       if (size === 0) return []
@@ -158,7 +150,6 @@ export type Desk = ReturnType<typeof deskOf>
 
 const MINUTE = 60_000
 
-/** A Redis for a file of tests; each desk is a store of its own in it, and its clock begins with a new minute. */
 export async function startDesks(workers: Worker[], options: Partial<EngineOptions> = {}) {
   const kit: Kit = await startKit({ workers, hold: true })
   const client = createClient(kit.options)
@@ -173,7 +164,6 @@ export async function startDesks(workers: Worker[], options: Partial<EngineOptio
       engines.push(engine)
       return deskOf(engine, { client, namespace, clock })
     },
-    /** Nothing that was done here has left anything wrong behind. */
     async close() {
       const faults = (await Promise.all(engines.map((engine) => engine.doctor.verify()))).flat()
       await kit.close()

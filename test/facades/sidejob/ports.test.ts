@@ -1,12 +1,10 @@
-// Promises of SideJob about ports, connections, groups, contexts, the log and channels. The ids are rows of
-// docs/compat/sidejob.md. The ids are rows of docs/compat/sidejob.md.
+// The ids are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'
 import { type Desk, startDesks } from './kit.ts'
 import { taken, workers } from './workers.ts'
 
-/** Writes in a group whose options an inner one changes, and one write of its own options. */
 const grouping = defineWorker({
   class: 'grouping',
   out: { a: {}, b: {}, c: {}, d: {} },
@@ -19,7 +17,6 @@ const grouping = defineWorker({
     }),
 })
 
-/** Reads and writes one by one, outside of any group, and logs in all ways. */
 const talking = defineWorker({
   class: 'talking',
   in: { in: {} },
@@ -241,7 +238,6 @@ test('to write a default wakes, publishes and is logged like every write', async
   expect([await desk.size(job, 'in', 'in'), await desk.size(job, 'out', 'out')]).toEqual([0, 0])
   expect(await desk.ready()).toContain(job)
   expect(await desk.heard(log)).toHaveLength(2)
-  // Options of a write do not reach those who listen: they get a value.
   expect(await desk.heard(ear)).toEqual([2])
 })
 
@@ -316,7 +312,6 @@ test('a port listens to channels, hears on while it does, and its job waits or r
   expect(await desk.publish('/nobody', 1)).toEqual({ subscribers: 0 })
 })
 
-/** Number of times a port received a message; a port that listens to / receives system messages too. */
 const times = async (job: number, port: string, message: unknown) =>
   (await desk.values(job, port, 'in')).filter((value) => value === message).length
 

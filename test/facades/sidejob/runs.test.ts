@@ -1,19 +1,16 @@
-// Promises of SideJob about runs, beyond test/engine/worker.test.ts and the rules. The ids are rows of
-// docs/compat/sidejob.md. The ids are rows of docs/compat/sidejob.md.
+// The ids are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'
 import { type Desk, startDesks } from './kit.ts'
 import { taken, workers } from './workers.ts'
 
-/** Ends itself in its own run. */
 const ephemeral = defineWorker({
   class: 'ephemeral',
   reach: 'all',
   perform: (job) => job.op({ op: 'delete', job: job.id, force: true }),
 })
 
-/** Asks for two sets of ports in one run. */
 const twofold = defineWorker({
   class: 'twofold',
   in: { a: { default: 1 }, b: { default: 2 } },
@@ -24,7 +21,6 @@ const twofold = defineWorker({
   },
 })
 
-/** Reports its previous run. */
 const dated = defineWorker({ class: 'dated', in: { '*': {} }, perform: (job) => job.suspend() })
 
 let desks: Awaited<ReturnType<typeof startDesks>>

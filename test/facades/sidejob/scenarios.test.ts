@@ -1,5 +1,4 @@
-// Acceptance scenarios over the public API, each in every order of execution: oldest first, newest first, and often
-// random.
+// Acceptance scenarios in every order: oldest first, newest first, and random.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Order } from '../../../src/testing/index.ts'
@@ -15,7 +14,6 @@ beforeAll(async () => {
 })
 afterAll(() => desks.close(), 60_000)
 
-/** The same story in every order, each in a store of its own. */
 function scenario(name: string, story: (desk: Desk, order: Order) => Promise<void>): void {
   test(name, async () => {
     for (const order of orders) {

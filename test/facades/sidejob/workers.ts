@@ -1,11 +1,8 @@
-// Workers for the scenarios and the facts about SideJob's behaviour.
-
 import { map } from '../../../functions/map.ts'
 import { merge } from '../../../functions/merge.ts'
 import { waitEach } from '../../../functions/wait_each.ts'
 import { defineWorker, type Job, Terminal } from '../../../src/index.ts'
 
-/** Calls of `perform` and the hooks, in order. */
 export const calls: string[] = []
 const call = (what: string, job: Job) => {
   calls.push(`${what} ${job.id}`)
@@ -13,7 +10,6 @@ const call = (what: string, job: Job) => {
 export const taken = () => calls.splice(0)
 
 const nop = defineWorker({ class: 'nop', in: { '*': {} }, out: { '*': {} }, perform: (job) => call('perform', job) })
-/** Receives messages and never runs for them. */
 const deaf = defineWorker({
   class: 'deaf',
   statusPublish: false,
@@ -52,7 +48,6 @@ const pair = defineWorker({
   },
 })
 
-/** Gives the tuples of the ports that its arguments name. */
 const tuples = defineWorker({
   class: 'tuples',
   in: { in2: {}, d: { default: 'default' }, dn: { default: null } },
@@ -105,7 +100,6 @@ const failing = defineWorker({
   },
 })
 
-/** Requests another run while it runs, once, and then ends as its arguments specify. */
 const asking = defineWorker({
   class: 'asking',
   perform(job) {
@@ -116,7 +110,6 @@ const asking = defineWorker({
   },
 })
 
-/** Context, group and nested group around two writes. */
 const nesting = defineWorker({
   class: 'nesting',
   out: { out: {} },
@@ -148,7 +141,6 @@ const detailed = defineWorker({
   },
 })
 
-/** Makes two children of one name. */
 const twins = defineWorker({
   class: 'twins',
   perform(job) {
