@@ -61,7 +61,6 @@ const stepText = ({ after, give, out, outDefaults, status = 'completed' }: Step)
     status,
   ].join('\n')
 
-/** Options of the job: ports and defaults. */
 const madeText = ({ in: ins = {}, out: outs = {} }: Row['with']): string[] => {
   const sides = Object.entries({ in: ins, out: outs }).filter(([, ports]) => Object.keys(ports).length > 0)
   return sides.map(([side, ports]) => `with ${side} ports ${portsOf(ports).replaceAll('`', '')}`)

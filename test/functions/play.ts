@@ -4,14 +4,12 @@ import { expect } from 'vitest'
 import type { Status } from '../../src/core/job.ts'
 import type { Row, Step } from './table.ts'
 
-/** A job that a row is played on. */
 export type Player = {
   advance: (time: string) => Promise<void> | void
   setDefault: (port: string, value: unknown) => Promise<void> | void
   write: (port: string, values: unknown[]) => Promise<void> | void
-  /** Runs it as long as there is something to do now; `ask`: once at least. */
+  /** `ask`: once at least. */
   settle: (ask: boolean) => Promise<void>
-  /** Present outcome; outputs are taken. */
   look: () => Promise<Seen>
 }
 

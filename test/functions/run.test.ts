@@ -1,4 +1,4 @@
-// The standard library for real: every row of the table, on a job in Redis that a lane performs.
+// Every row of the table, on a job in Redis.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'

@@ -1,4 +1,4 @@
-// Behaviour of each function of the standard library, as rows: input and outcome. Both runners read it.
+// Both runners read these rows.
 
 import type { Status } from '../../src/core/job.ts'
 
@@ -7,30 +7,24 @@ type Ports = Record<string, { default?: unknown }>
 export type Step = {
   /** The clock is moved first, without a run request. */
   after?: string
-  /** Defaults of input ports, set before the values. */
   defaults?: Record<string, unknown>
-  /** Values, by input port. */
   give?: Record<string, unknown[]>
-  /** Outputs of this step, by output port; a list means port out. Defaults to none. */
+  /** By output port; a list means port out. Default: none. */
   out?: unknown[] | Record<string, unknown[]>
-  /** The defaults of all output ports; as before when left out. */
+  /** Default: as before. */
   outDefaults?: Record<string, unknown>
-  /** Number of values waiting in these input ports. */
   left?: Record<string, number>
-  /** Defaults to completed, or to failed with an error. */
+  /** Default: completed, or failed with an error. */
   status?: Status
   error?: RegExp
-  /** The values are not taken at all. */
   refused?: RegExp
 }
 
-/** `with`: what the job is made with. */
 export type Row = { name: string; with: { in?: Ports; out?: Ports; args?: unknown }; steps: Step[] }
 
 const row = (name: string, ...steps: Step[]): Row => ({ name, with: {}, steps })
 const rowWith = (made: Row['with'], name: string, ...steps: Step[]): Row => ({ name, with: made, steps })
 
-/** Ports without a default. */
 const ports = (...names: string[]): Ports => Object.fromEntries(names.map((name) => [name, {}]))
 
 const noSuchName = row('a port must have a name of letters, digits and _', {
