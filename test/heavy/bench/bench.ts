@@ -1,9 +1,6 @@
-// `npm run bench`: sidejob through its full path (HTTP, workerd, gateway, Redis, bells) compared with BullMQ over TCP,
-// on one Redis, in turns. `client` is this process, which is BullMQ's worker too; `stack` is gateway and QStash
-// stand-in. `--strict` measures sidejob alone behind the vendor's Lua and limits (infra/stand-ins/strict), with Redis 2
-// ms and QStash 50 ms away. `--write` puts the figures into README.md and docs/benchmarks.md. `--node` runs the app in
-// the stack's process, to see what workerd costs; `--profile <folder>` keeps CPU profiles of that process; `--jobs`,
-// `--rounds` change the size.
+// `npm run bench`: sidejob through its full path compared with BullMQ over TCP, on one Redis, in turns. `--strict`:
+// behind the vendor's Lua and limits, with Redis 2 ms and QStash 50 ms away. `--write`: into README.md and
+// docs/benchmarks.md. `--node`: without workerd; `--profile <folder>`: CPU profiles; `--jobs`, `--rounds`.
 
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
@@ -48,7 +45,6 @@ const load = (): string =>
     .map((n) => n.toFixed(2))
     .join(' ')
 
-/** The value below which a share of the sorted values lies. */
 const quantile = (values: number[], share: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
@@ -63,7 +59,6 @@ const processes = ['client', 'stack', 'workerd', 'redis'] as const
 
 const columns = (cells: string[]): string => cells.map((cell) => cell.padStart(9)).join('')
 
-/** One line: jobs a second, and microseconds of CPU a job in each process. */
 function row(name: string, rounds: Round[]): string {
   const rates = rounds.map(({ rate }) => rate)
   const used = processes.map((process) => rounds.map(({ cpu }) => cpu[process] ?? Number.NaN)).map(median)

@@ -26,14 +26,12 @@ const { values } = parseArgs({
 })
 const [NODES, RATE, ROWS] = [Number(values.nodes), Number(values.rate), Number(values.rows)]
 const [SECONDS, ROUNDS] = [Number(values.seconds), Number(values.rounds)]
-/** Number of rows that receive values, for about the requested number of moving wires. */
 const FED = values.moving ? Math.max(1, Math.round(Number(values.moving) / (NODES / ROWS + 1))) : ROWS
 const GOALS = { frames: 58, cpu: 5 }
 const KEY = 'dev'
 
 const name = (row: number, i: number): string => `n${row}_${i}`
 
-/** Rows of nodes that pass values on, each with an input and an output of the flow. */
 function rowsOf(rows: number, long: number) {
   const all = Array.from({ length: rows }, (_, row) => Array.from({ length: long }, (_, i) => name(row, i)))
   const node = { queue: 'core', class: 'connect' }
@@ -52,7 +50,6 @@ const dir = mkdtempSync(join(tmpdir(), 'sidejob-board-'))
 const stack = await startLocalStack({ dir, apiKey: KEY, persist: false })
 const client = createClient({ url: stack.url, key: KEY })
 
-/** Feeds the rows twice a second, and takes outputs, until stopped. */
 async function feed(flow: number, isOver: () => boolean): Promise<void> {
   for (let n = 0; !isOver(); n++) {
     const began = performance.now()
@@ -64,7 +61,6 @@ async function feed(flow: number, isOver: () => boolean): Promise<void> {
   }
 }
 
-/** Every process that this one has started, but browsers. */
 function stackPids(): number[] {
   const parents = new Map<number, number>()
   for (const pid of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
@@ -80,14 +76,14 @@ function stackPids(): number[] {
 
 const used = (): number => stackPids().reduce((sum, pid) => sum + usedBy(pid), 0)
 
-/** CPU of the stack while time goes by, in percent of one core. */
+/** Percent of one core. */
 async function cpuOver(seconds: number): Promise<number> {
   const [before, began] = [used(), performance.now()]
   await sleep(seconds * 1_000)
   return (used() - before) / 10 / (performance.now() - began)
 }
 
-/** An active tab: the mouse moves now and then, so that the page stays live. */
+/** The mouse moves, so that the page stays live. */
 async function look(browser: Browser, flow: number): Promise<Page> {
   const { page } = await logIn(browser, stack.url, KEY, { still: false })
   await page.goto(`${stack.url}/ui/flows/${flow}`)

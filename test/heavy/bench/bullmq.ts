@@ -1,4 +1,4 @@
-// BullMQ on the same Redis, measured as it is meant to be used: TCP, one long-lived worker, its bulk call.
+// BullMQ as it is meant to be used: TCP, one long-lived worker, its bulk call.
 
 import { Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'
@@ -24,7 +24,6 @@ export async function measureBullmq({ host, port }: RunningRedis) {
   void worker.run()
 
   return {
-    /** Creates waiting jobs, with `callers` concurrent calls; returns milliseconds. */
     async fill(n: number, callers = 1): Promise<number> {
       const chunks = Array.from({ length: n / CHUNK }, (_, i) =>
         Array.from({ length: CHUNK }, (_, j) => ({
@@ -38,7 +37,6 @@ export async function measureBullmq({ host, port }: RunningRedis) {
       return performance.now() - began
     },
 
-    /** Runs the waiting jobs. Returns milliseconds until the last one is gone. */
     async drain(n: number): Promise<number> {
       done = 0
       wanted = n

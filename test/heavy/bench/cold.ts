@@ -1,8 +1,5 @@
-// Duration of a cold start: from the start of workerd to the first answer, of the template with two small functions
-// compared with a Worker that only says hello. Both in turns, so that load of the machine affects both; and the CPU
-// time of workerd, which hardly depends on load.
-//
-//   npm run bench:cold -- 10
+// `npm run bench:cold -- 10`: from the start of workerd to the first answer, compared with a Worker that says hello,
+// in turns.
 
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -19,7 +16,6 @@ const { Miniflare, Log, LogLevel, convertV4MiniflareOptions } = requireAsWrangle
 
 const hello = "export default { fetch: () => new Response('hello') }"
 
-/** The template as it is uploaded: of the package that `npm run build` has made. */
 async function template(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(root, 'templates/worker/src/index.ts')],
@@ -48,7 +44,7 @@ const bindings = {
   PUBLIC_URL: 'http://127.0.0.1',
 }
 
-/** Milliseconds from the start of workerd to the first answer, by the clock and in CPU, and to the second one from there. */
+/** Milliseconds, by the clock and in CPU. */
 async function start(script: string): Promise<Record<'first' | 'cpu' | 'second', number>> {
   const begun = performance.now()
   const options = convertV4MiniflareOptions({

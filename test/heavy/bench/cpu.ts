@@ -8,7 +8,6 @@ export type Cpu = Record<string, number>
 // Linux counts in hundredths of a second, whatever its own clock does.
 const TICK = 10_000
 
-/** Microseconds of CPU that a process has used. */
 export function usedBy(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // Behind the name, which may hold spaces; user and system time are fields 14 and 15.
@@ -16,14 +15,13 @@ export function usedBy(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK
 }
 
-/** Milliseconds of CPU that a process has used, to the microsecond: what each of its threads was given. */
+/** Milliseconds, to the microsecond. */
 export const cpuOf = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce(
     (sum, thread) => sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6,
     0,
   )
 
-/** @example const spent = stopwatch({ client: process.pid }); await work(); const { client } = spent() */
 export function stopwatch(pids: Record<string, number>): () => Cpu {
   const used = () => Object.entries(pids).map(([name, pid]) => [name, usedBy(pid)] as const)
   const before = Object.fromEntries(used())

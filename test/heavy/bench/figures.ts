@@ -1,16 +1,14 @@
-// Places of figures: the block of docs/benchmarks.md with the whole output, and a column of README.md's table.
+// The block of docs/benchmarks.md, and a column of README.md's table.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../..')
 
-/** Results, in the form of both places. */
 export type Figures = {
-  /** Which column of the table: all on one machine, or behind the vendor's Lua and as far away as in the cloud. */
+  /** All on one machine, or behind the vendor's Lua and as far away as in the cloud. */
   column: 'here' | 'strict'
   printed: string
-  /** The cells of the column by the names of their rows. */
   cells: Record<string, string>
 }
 
@@ -21,7 +19,6 @@ const replaced = (text: string, pattern: RegExp, by: (...found: string[]) => str
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Replaces the block behind its marker. */
 export const withBlock = (text: string, { column, printed }: Figures): string =>
   replaced(
     text,
@@ -30,7 +27,6 @@ export const withBlock = (text: string, { column, printed }: Figures): string =>
     `<!-- bench ${column} --> and a block behind it`,
   )
 
-/** Replaces the cells of a column of its table. */
 export const withCells = (text: string, { column, cells }: Figures): string =>
   Object.entries(cells).reduce(
     (now, [row, cell]) =>
@@ -44,11 +40,6 @@ export const withCells = (text: string, { column, cells }: Figures): string =>
     text,
   )
 
-/**
- * Writes both.
- *
- * @example writeFigures({ column: 'strict', printed, cells: { 'no-op runs a second': '82,902' } })
- */
 export function writeFigures(figures: Figures): void {
   for (const [file, edit] of [
     ['README.md', withCells],

@@ -1,5 +1,4 @@
-// Number of functions that a call of a script creates before its first line of work: at its top, and within functions
-// that are called in place.
+// Functions that a call of a script creates before its first line of work.
 
 import { children, type Node, read } from '../../../infra/lua-build/syntax.ts'
 

@@ -1,8 +1,4 @@
-// Times every kind of list of the history over many ended jobs in SQLite. The bound holds for CPU, so that other programs
-// of the machine do not matter.
-//
-//   npm run bench:history              ten million rows, in a file below the temporary folder
-//   npm run bench:history -- 100000    another number of rows
+// `npm run bench:history -- 100000`: every kind of list over many ended jobs in SQLite; ten million by default.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

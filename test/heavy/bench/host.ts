@@ -1,4 +1,4 @@
-// The process of the measured stack, so that its cost can be separated from its caller's.
+// The measured stack, apart from its caller.
 
 import type { Counts } from '../../redis/commandstats.ts'
 import { type Lanes, startServed } from './served.ts'
@@ -9,7 +9,6 @@ export type HostOptions = {
   far: boolean
 } & Lanes
 
-/** Messages of this process: its address once, and its counts on request. */
 export type HostMessage = { url: string; workerd?: number } | { counts: Counts }
 
 const tell = (message: HostMessage) => process.send!(message)

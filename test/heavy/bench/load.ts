@@ -1,6 +1,5 @@
-// Hands out work: a number of callers, each of which waits for its answer before the next call.
+// Callers that wait for each answer before the next call.
 
-/** @example await inTurns(chunks, 4, (jobs) => client.jobs.enqueue(jobs)) */
 export async function inTurns<T>(
   items: readonly T[],
   callers: number,
@@ -13,18 +12,16 @@ export async function inTurns<T>(
   await Promise.all(Array.from({ length: callers }, caller))
 }
 
-/** Splits items into calls. @example chunksOf(inputs, 1_000) */
 export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 
-/** Durations of n sequential calls. */
 export async function lone(n: number, one: () => Promise<number>): Promise<number[]> {
   const took: number[] = []
   for (let i = 0; i < n; i++) took.push(await one())
   return took
 }
 
-/** Durations of calls at a fixed rate, whether or not earlier ones have ended. */
+/** Earlier calls may not have ended. */
 export async function trickle(rate: number, seconds: number, one: () => Promise<number>): Promise<number[]> {
   const began = performance.now()
   const took: Promise<number>[] = []

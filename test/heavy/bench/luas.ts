@@ -16,7 +16,7 @@ type Started = {
   address: Address
   pid: number
   describe: string
-  /** Milliseconds that scripts have taken so far, without their commands; only the vendor's stand-in tells. */
+  /** Milliseconds of scripts without their commands; only the vendor's stand-in reports it. */
   luaMs?: () => Promise<number>
   close: () => Promise<void>
 }
@@ -29,7 +29,7 @@ async function startServer(): Promise<Started> {
   return { address: server, pid, describe: server.describe, close: server.close }
 }
 
-/** Scripts are kept compiled, by a setting of the stand-in: the vendor's behaviour is unknown. */
+/** A setting keeps scripts compiled: the vendor's behaviour is unknown. */
 async function startVendor(): Promise<Started> {
   const server = await startServer()
   const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })
@@ -47,7 +47,7 @@ async function startVendor(): Promise<Started> {
   }
 }
 
-/** It runs in the process that starts it: here in one of its own, whose CPU is its alone. */
+/** In a process of its own, whose CPU is its alone. */
 async function startEmbedded(): Promise<Started> {
   const child = spawn(process.execPath, [import.meta.filename], { stdio: ['pipe', 'pipe', 'inherit'] })
   const line = await new Promise<string>((resolve) => createInterface({ input: child.stdout }).once('line', resolve))
@@ -69,7 +69,6 @@ const starts: Record<Lua, () => Promise<Started>> = {
   embedded: startEmbedded,
 }
 
-/** @example const host = await startLua('strict'); createClient(host.options); usedBy(host.pid); await host.close() */
 export async function startLua(lua: Lua) {
   const started = await starts[lua]()
   const gateway = await startGateway({ redis: started.address, token: TOKEN })

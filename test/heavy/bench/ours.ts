@@ -1,4 +1,4 @@
-// sidejob, measured: jobs made over HTTP in chunks, run through bells, and looked at in Redis itself.
+// sidejob over HTTP, looked at in Redis itself.
 
 import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { type Cost, costOf, isQuiet } from '../../redis/commandstats.ts'
@@ -18,7 +18,6 @@ export async function measureOurs(stack: Measured) {
   const chunk = (size: number, from = 0) => Array.from({ length: size }, (_, i) => input(from + i))
   const pauseQueue = (paused: boolean) => client.queues.patch(QUEUE, { paused })
 
-  /** Today's counts in the queue's document. */
   async function counted(): Promise<Counted> {
     const document = await redis.call('GET', `sidejob:queue:${QUEUE}`)
     return document === null ? {} : (JSON.parse(text(document)).c as Counted)
@@ -28,7 +27,6 @@ export async function measureOurs(stack: Measured) {
     return Number(/used_memory:(\d+)/.exec(text(await redis.call('INFO', 'memory')))![1])
   }
 
-  /** Creates waiting jobs, with `callers` concurrent calls; returns milliseconds. */
   async function fill(n: number, callers = 1): Promise<number> {
     await pauseQueue(true)
     const chunks = Array.from({ length: n / CHUNK }, (_, i) => chunk(CHUNK, i * CHUNK))
@@ -37,7 +35,6 @@ export async function measureOurs(stack: Measured) {
     return performance.now() - began
   }
 
-  /** Runs the waiting jobs. Returns milliseconds until the last one is gone. */
   async function drain(n: number): Promise<number> {
     const { completed: before = 0 } = await counted()
     const began = performance.now()
@@ -51,7 +48,7 @@ export async function measureOurs(stack: Measured) {
     return took
   }
 
-  /** Runs n jobs one after the other; returns the milliseconds of each, from the call until Redis has removed it. */
+  /** Milliseconds until Redis has removed each job. */
   async function lone(n: number): Promise<number[]> {
     const removal = await hearRemovals(stack.redis)
     const one = async () => {
@@ -76,7 +73,7 @@ export async function measureOurs(stack: Measured) {
       costOf(stack, async () => {
         for (let from = 0; from < n; from += CHUNK) await client.jobs.enqueue(chunk(CHUNK, from))
       }),
-    /** The median of some, because the tick of a minute may come between. */
+    /** The median, because the tick of a minute may come between. */
     async costAlone(): Promise<Cost> {
       const costs: Cost[] = []
       for (let i = 0; i < 5; i++) costs.push(await costOf(stack, () => client.jobs.enqueue(input(0))))

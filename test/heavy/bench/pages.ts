@@ -1,6 +1,5 @@
-// `npm run bench:pages`: how long each page takes with a million jobs, in the whole stack as `npm start` has it
-// (workerd, the gateway, redis-server): to the first byte, and to the last. `--jobs` creates fewer, `--over` ends with
-// 1 if a page's median exceeds this many milliseconds.
+// `npm run bench:pages`: each page with a million jobs, to the first and the last byte. `--jobs` creates fewer;
+// `--over`: ends with 1 if a median exceeds this many milliseconds.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +27,6 @@ const stack = await startLocalStack({ dir, apiKey: KEY, persist: false })
 const client = createClient({ url: stack.url, key: KEY })
 const call = callerOf(stack.url, KEY)
 
-/** Creates `n` jobs of a class, in calls of a thousand. */
 const make = (n: number, about: (i: number) => object): Promise<void> =>
   inTurns(
     Array.from({ length: Math.ceil(n / CHUNK) }, (_, c) => c),

@@ -2,7 +2,6 @@
 
 import { type Address, connect, decode } from '../../../infra/stand-ins/resp.ts'
 
-/** @example await (await hearRemovals(redis)).of('sidejob:job:7') */
 export async function hearRemovals(redis: Address) {
   const [asking, hearing] = [await connect(redis), await connect(redis)]
   await asking.call('CONFIG', 'SET', 'notify-keyspace-events', 'Eg')
@@ -18,7 +17,7 @@ export async function hearRemovals(redis: Address) {
     async of(key: string): Promise<void> {
       if (!removed.has(key)) await new Promise<void>((resolve) => waiting.set(key, resolve))
     },
-    /** Ends the notifications, which cost Redis work, too. */
+    /** Notifications cost Redis work. */
     async close() {
       await asking.call('CONFIG', 'SET', 'notify-keyspace-events', '')
       await Promise.all([asking.close(), hearing.close()])

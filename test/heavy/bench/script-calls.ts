@@ -1,4 +1,4 @@
-// The calls that carry most jobs, by the store of a checkout: what each costs the process that plays its script.
+// The calls that carry most jobs, by the store of a checkout.
 
 import { join } from 'node:path'
 import type * as clients from '../../../src/redis/client.ts'
@@ -7,22 +7,20 @@ import type { ClaimedJob } from '../../../src/redis/types.ts'
 import { cpuOf } from './cpu.ts'
 import type { Host, Lua } from './luas.ts'
 
-/** Milliseconds of CPU by kind of call, with the part of the vendor's Lua. */
+/** Milliseconds of CPU by kind of call. */
 export type Calls = Record<string, number>
 
 type Make = () => ReturnType<typeof stores.createStore>
 
-/** A prepared call: each repetition counts. */
 type Workload = { times: number; ready: (store: ReturnType<Make>, times: number) => Promise<() => Promise<unknown>> }
 
 const BATCH = 100
 const plain = { queue: 'q', class: 'plain', known: true }
-/** One of its kind: it waits in no piece. */
+/** A unique job waits in no piece. */
 const single = () => ({ ...plain, unique: { key: crypto.randomUUID() } })
 
 const LEASE = 45_000
 
-/** A lane that commits its jobs, and claims an equal number. */
 const lane =
   (batch: number, job: () => object, madeAtOnce = batch): Workload['ready'] =>
   async (store, times) => {
@@ -65,7 +63,6 @@ const workloads: Record<string, Workload> = {
   [`a commit of ${BATCH} with a claim of ${BATCH}, documents`]: { times: 30, ready: lane(BATCH, single) },
 }
 
-/** @example const make = await callsOf('/home/me/other-checkout', host) */
 export async function callsOf(folder: string, { options }: Host): Promise<Make> {
   const { createStore }: typeof stores = await import(join(folder, 'src/redis/store.ts'))
   const { createClient }: typeof clients = await import(join(folder, 'src/redis/client.ts'))
@@ -73,16 +70,14 @@ export async function callsOf(folder: string, { options }: Host): Promise<Make> 
   return () => createStore({ client, namespace: `${crypto.randomUUID().slice(0, 8)}:` })
 }
 
-/** Suffix of the title of a second figure. */
 const LUA = ': its Lua alone'
 
 /** The embedded one takes ten times as long. */
 const timesIn = (lua: Lua, times: number): number => (lua === 'embedded' ? Math.ceil(times / 10) : times)
 
 /**
- * Each kind of call in a namespace of its own; `share`: of the usual number of calls. The CPU of the vendor's stand-in
- * includes the transfer of commands to the server behind it, which the vendor does not have: so its Lua alone has a
- * second figure.
+ * `share`: of the usual number of calls. The stand-in transfers commands to the server behind it, so its Lua alone
+ * has a second figure.
  */
 export async function measureCalls(make: Make, { pid, luaMs }: Host, lua: Lua, share = 1): Promise<Calls> {
   const found: Calls = {}

@@ -1,9 +1,6 @@
-// `npm run bench:scripts`: what scripts cost, in each of the three Luas that play them: Redis' own (server), the
-// vendor's (strict: gopher-lua, scripts kept compiled) and the embedded one (WebAssembly). For each script: its KiB,
-// the functions that a call creates before its first line of work, and the registers of its main chunk; for each kind
-// of call: the CPU of the process of that Lua, including commands; and the duration of the vendor's Lua alone.
-// `--with <folder>` measures the scripts of another checkout as well, called by its own store, in turns: its packages
-// have to be installed. `--only strict,server` leaves Luas out; `--rounds` is how many turns there are.
+// `npm run bench:scripts`: size, functions before the first line of work, registers, and CPU of each kind of call, in
+// Redis' own Lua, the vendor's and the embedded one. `--with <folder>`: another checkout in turns, whose packages are
+// installed. `--only strict,server`; `--rounds`.
 
 import { cpus, loadavg } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -30,7 +27,6 @@ if (!(rounds >= 1)) throw new Error(`--rounds: expected a number from 1 on, got 
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
-/** Values of each checkout in one row: the other one's first. */
 const row = (title: string, cells: readonly string[]): void =>
   console.log(`  ${title.padEnd(62)}${cells.map((cell) => cell.padStart(12)).join('')}`)
 
@@ -57,7 +53,6 @@ async function printCalls(lua: Lua): Promise<void> {
   const found: Calls[][] = folders.map(() => [])
   try {
     const stores = await Promise.all(folders.map((folder) => callsOf(folder, host)))
-    // Turn about, and a first turn that does not count: each process warms up.
     for (let round = 0; round <= rounds; round++)
       for (const [i, store] of stores.entries()) {
         const calls = await measureCalls(store, host, lua)

@@ -1,5 +1,4 @@
-// The measured app: the started stack with the Worker in workerd, or, to measure workerd, the same app behind a small
-// server of this process.
+// The started stack with the Worker in workerd, or the app behind a small server of this process.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -26,7 +25,7 @@ export const latency = { redis: 2, qstash: 50 } as const
 /** More deliveries than a measurement makes. */
 export const ALL = 100_000
 
-/** `warm`: how long lanes wait for work. `eager`: lanes start in the request that creates jobs. */
+/** `warm`: how long lanes wait for work. `eager`: lanes start in the request. */
 export type Lanes = { warm: string; eager: boolean }
 
 const varsOf = ({ warm, eager }: Lanes) => ({
@@ -115,6 +114,5 @@ async function requestOf(request: IncomingMessage): Promise<Request> {
   return new Request(`http://${headers.host}${url}`, { method, headers: headers as Record<string, string>, body })
 }
 
-/** Starts everything but Redis. */
 export const startServed = (redis: Address, under: 'workerd' | 'node', lanes: Lanes) =>
   ({ workerd: inWorkerd, node: inNode })[under](redis, lanes)

@@ -1,4 +1,4 @@
-// BullMQ doing the same work: one queue, one long-lived worker with a hundred runs at once, its bulk call and its flows.
+// BullMQ: one queue, one long-lived worker with a hundred runs at once, its bulk call and its flows.
 
 import { FlowProducer, type Job, Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'
@@ -32,7 +32,6 @@ export async function startBullmq({ host, port }: RunningRedis): Promise<Side & 
     done.dispatchEvent(new Event('one'))
   })
 
-  /** Milliseconds until `n` more jobs are done. */
   async function ended(n: number, make: () => Promise<unknown>): Promise<number> {
     const before = count
     const began = performance.now()

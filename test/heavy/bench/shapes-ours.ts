@@ -1,4 +1,4 @@
-// sidejob doing work of many shapes, over HTTP; when it is done is looked up in Redis itself.
+// sidejob over HTTP; the end of work is looked up in Redis.
 
 import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { commandStats } from '../../redis/commandstats.ts'
@@ -7,7 +7,7 @@ import { type Measured, until } from './stack.ts'
 import type { Side } from './workloads.ts'
 
 const QUEUE = 'default'
-/** Commands of this program itself, which do not count. */
+/** Commands of this program, which do not count. */
 const OWN = ['info', 'type', 'get']
 const MEBIBYTE = 1_048_576
 const MILLION = 1_000_000
@@ -24,7 +24,6 @@ export async function startOurs(stack: Measured) {
     return (JSON.parse(text(document)) as { c?: { completed?: number } }).c?.completed ?? 0
   }
 
-  /** Milliseconds until `n` more jobs are done. */
   async function ended(n: number, make: () => Promise<unknown>): Promise<number> {
     const before = await completed()
     const began = performance.now()
@@ -36,7 +35,7 @@ export async function startOurs(stack: Measured) {
   const expected = new Map<number, (at: number) => void>()
   let isLooking = false
 
-  /** Looks for all awaited jobs at once, so that their number slows no caller. */
+  /** All at once, so that their number slows no caller. */
   async function look(): Promise<void> {
     if (isLooking) return
     isLooking = true
@@ -102,7 +101,6 @@ export async function startOurs(stack: Measured) {
         messages: (await stack.counts()).published,
       }
     },
-    /** Rates of creating a million waiting jobs, and of running them when all, half and a tenth are left. */
     async million(): Promise<string> {
       await client.queues.patch(QUEUE, { paused: true })
       const began = performance.now()

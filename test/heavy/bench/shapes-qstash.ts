@@ -1,5 +1,4 @@
-// The same work by QStash alone: each job is a message to a small server, which checks the signature and does the work.
-// There is no state besides messages, so shapes with state (awaited children, limits) are not played.
+// QStash alone: each job is a message to a small server. Shapes with state are not played.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +8,7 @@ import { chunksOf, inTurns, lone, trickle } from './load.ts'
 import { ALL, latency } from './served.ts'
 import type { Side } from './workloads.ts'
 
-/** A batch is one request with a maximum of messages and bytes, as in the calls of the other systems. */
+/** As in the calls of the other systems. */
 const BATCH = 1_000
 const MEBIBYTE = 1_048_576
 
@@ -21,7 +20,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Starts the stand-in and the server; `far`: deliveries take as long as within one region of the vendor. */
+/** `far`: as within one region of the vendor. */
 export async function startDirect(far: boolean) {
   const qstash = await startQstash()
   if (far) qstash.faults.late(latency.qstash, { times: ALL })
@@ -52,7 +51,6 @@ export async function startDirect(far: boolean) {
   }
   const ended = (id: number) => new Promise<number>((resolve) => ends.set(id, resolve))
 
-  /** One message, or the first of a chain: milliseconds until the last is done. */
   async function one(left?: number): Promise<number> {
     const id = next++
     const end = ended(id)
@@ -61,7 +59,6 @@ export async function startDirect(far: boolean) {
     return (await end) - began
   }
 
-  /** Milliseconds until all of them are done. */
   async function many(n: number, { text, notBefore }: { text?: string; notBefore?: number }, size = BATCH) {
     const work = Array.from({ length: n }, (): Work => ({ id: next++, text }))
     const all = Promise.all(work.map(({ id }) => ended(id)))

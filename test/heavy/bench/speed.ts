@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One round: milliseconds of each job, or of all together; what a job cost in commands and messages. */
+/** `took`: milliseconds of each job; `ms`: of all together. */
 export type Measure = { took?: number[]; ms?: number; billed?: number; messages?: number }
 
 export type Row = { name: string; jobs: number; ours: Measure[]; theirs: Measure[]; direct: Measure[] }
@@ -13,7 +13,6 @@ const quantile = (values: number[], share: number): number => {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 }
 
-/** The median of a value over rounds; undefined if no round has it. */
 function median(rounds: Measure[], of: (round: Measure) => number | undefined): number | undefined {
   const values = rounds.map(of).filter((value) => value !== undefined)
   return values.length === 0 ? undefined : quantile(values, 0.5)
@@ -25,7 +24,6 @@ const p99 = ({ took }: Measure): number | undefined => took && quantile(took, 0.
 const shown = (ms: number | undefined): string => (ms === undefined ? '–' : ms < 100 ? ms.toFixed(1) : ms.toFixed(0))
 const small = (n: number | undefined): string => (n === undefined ? '–' : String(Number(n.toPrecision(2))))
 
-/** The cells of a row: half and all but one in a hundred of each side, and what a job costs here. */
 const cellsOf = ({ name, ours, theirs, direct }: Row): string[] => [
   name,
   shown(median(ours, p50)),
@@ -38,7 +36,6 @@ const cellsOf = ({ name, ours, theirs, direct }: Row): string[] => [
   small(median(ours, ({ messages }) => messages)),
 ]
 
-/** The columns of the page's table, which docs/speed.md explains. */
 export const HEAD = [
   'workload',
   'ms',
@@ -51,7 +48,6 @@ export const HEAD = [
   'QStash messages a job',
 ]
 
-/** @example console.log(rowText(row)) */
 export const rowText = (row: Row): string =>
   cellsOf(row)
     .map((cell, i) => (i === 0 ? cell.padEnd(36) : cell.padStart(10)))
@@ -60,7 +56,6 @@ export const rowText = (row: Row): string =>
 const WIDEST = 40
 const bar = (ms: number, most: number): string => '█'.repeat(Math.max(1, Math.round((ms / most) * WIDEST)))
 
-/** Bars of all sides, each workload to its own scale. */
 function chartOf(rows: Row[]): string {
   const lines = rows.flatMap(({ name, ours, theirs, direct }) => {
     const sides = Object.entries({ sidejob: ours, BullMQ: theirs, QStash: direct }).flatMap(([side, rounds]) => {
@@ -73,7 +68,6 @@ function chartOf(rows: Row[]): string {
   return `\`\`\`text\n${lines.join('\n')}\n\`\`\``
 }
 
-/** @example writePage(pageOf(rows), false) */
 export const pageOf = (rows: Row[]): string =>
   [
     `Measured on ${new Date().toISOString().slice(0, 10)}, medians of ${rows[0]?.ours.length ?? 0} rounds.`,
@@ -85,7 +79,6 @@ export const pageOf = (rows: Row[]): string =>
     chartOf(rows),
   ].join('\n')
 
-/** The page with the block behind its marker replaced. */
 export function placed(page: string, block: string, isStrict: boolean): string {
   const [from, to] = [`<!-- workloads: ${isStrict ? 'strict' : 'here'} -->`, '<!-- end -->']
   const start = page.indexOf(from) + from.length
@@ -93,7 +86,6 @@ export function placed(page: string, block: string, isStrict: boolean): string {
   return `${page.slice(0, start)}\n\n${block}\n\n${page.slice(page.indexOf(to, start))}`
 }
 
-/** Puts a block into docs/speed.md. */
 export function writePage(block: string, isStrict: boolean): void {
   const path = join(import.meta.dirname, '../../../docs/speed.md')
   writeFileSync(path, placed(readFileSync(path, 'utf8'), block, isStrict))

@@ -1,4 +1,4 @@
-// The measured stack from outside: a process of its own, called over HTTP, asked for its counts through a pipe.
+// The measured stack, in its own process.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,6 @@ import type { Counts } from '../../redis/commandstats.ts'
 import type { HostMessage, HostOptions } from './host.ts'
 import { KEY, type Lanes } from './served.ts'
 
-/** Waits until a fact is true. */
 export async function until(fact: () => Promise<boolean> | boolean, ms = 120_000, every = 5): Promise<void> {
   const end = Date.now() + ms
   while (!(await fact())) {
@@ -18,12 +17,7 @@ export async function until(fact: () => Promise<boolean> | boolean, ms = 120_000
   }
 }
 
-/**
- * Everything but Redis, started, and a client for it. Lanes stay warm for `warm`; `eager` lanes start in the request that creates jobs. `flags` are for its process: --cpu-prof shows what the gateway
- * does, and the app too when it runs under node.
- *
- * @example const stack = await startMeasured(redis, { under: 'workerd', far: false }); await stack.client.jobs.enqueue({ class: 'noop' })
- */
+/** `eager`: lanes start in the request. `flags`: --cpu-prof shows what the gateway does. */
 export async function startMeasured(
   { host, port }: Address,
   { under, far, warm = '0s', eager = false }: Pick<HostOptions, 'under' | 'far'> & Partial<Lanes>,

@@ -1,14 +1,10 @@
-// Time of the vendor's Lua for the calls that carry most jobs, in the format of `npm run bench -- --strict`.
+// Time of the vendor's Lua for the calls that carry most jobs.
 
 import { join } from 'node:path'
 import { startLua } from './luas.ts'
 import { type Calls, callsOf, measureCalls } from './script-calls.ts'
 
-/**
- * Milliseconds of CPU, once all is warm; `share`: of the calls that make a good figure.
- *
- * @example (await measureScripts())['an enqueue of 1'] // 1.1
- */
+/** Milliseconds of CPU; `share`: of the calls that make a good figure. */
 export async function measureScripts(share = 1): Promise<Calls> {
   const host = await startLua('strict')
   try {
@@ -20,7 +16,6 @@ export async function measureScripts(share = 1): Promise<Calls> {
   }
 }
 
-/** Each of them as a line. */
 export async function reportScripts(): Promise<string[]> {
   const calls = Object.entries(await measureScripts())
   return [

@@ -1,6 +1,6 @@
 // Main thread of a page in a browser's trace: time of scripts, layout and paint.
 
-/** An event as the browser writes it; `dur` in microseconds. */
+/** `dur`: microseconds. */
 export type TraceEvent = {
   name: string
   ph: string
@@ -8,7 +8,7 @@ export type TraceEvent = {
   tid: number
   ts: number
   dur?: number
-  /** CPU part of it: on a busy machine the rest is waiting. */
+  /** On a busy machine the rest is waiting. */
   tdur?: number
   tts?: number
   args?: { name?: string }
@@ -28,7 +28,7 @@ const kinds = {
   paint: ['PrePaint', 'Paint', 'Layerize', 'Commit', 'CompositeLayers', 'RasterTask'],
 } as const
 
-/** Time of these events, those within one another once. */
+/** Nested events count once. */
 function union(events: readonly TraceEvent[]): number {
   let [sum, end] = [0, 0]
   // Thread time, if the browser records it.
@@ -44,7 +44,6 @@ function union(events: readonly TraceEvent[]): number {
 
 const timeIn = ({ tdur, dur = 0 }: TraceEvent): number => (tdur ?? dur) / 1_000
 
-/** The longest events within a task, grouped by name. */
 function partsOf(task: TraceEvent, own: readonly TraceEvent[]): [name: string, ms: number][] {
   const within = own.filter((one) => one !== task && one.ts >= task.ts && one.ts < task.ts + (task.dur ?? 0))
   const names = [...new Set(within.map(({ name }) => name))]
@@ -52,11 +51,6 @@ function partsOf(task: TraceEvent, own: readonly TraceEvent[]): [name: string, m
   return times.toSorted(([, a], [, b]) => b - a).slice(0, 6)
 }
 
-/**
- * Milliseconds of the main thread for each frame, and its longest task.
- *
- * @example frameWork(traceEvents, 600).frame // 2.1
- */
 export function frameWork(events: readonly TraceEvent[], frames: number) {
   const mains = events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
   const of = (main: TraceEvent) =>
@@ -72,7 +66,6 @@ export function frameWork(events: readonly TraceEvent[], frames: number) {
     layout: timeOf(kinds.layout),
     paint: timeOf(kinds.paint),
     longest: longest ? timeIn(longest) : 0,
-    /** Its parts, the longest first. */
     made: longest ? partsOf(longest, own) : [],
     long: tasks.filter(({ tdur, dur = 0 }) => (tdur ?? dur) > 16_700).length,
   }

@@ -1,6 +1,5 @@
-// `npm run bench:trickle` creates single jobs at a fixed rate. It prints how long each takes, its billed commands and its QStash
-// messages: with lanes that leave at once, with warm lanes, and with lanes that start in the request. Redis is 2 ms and QStash
-// 50 ms away; `--near` removes that delay. `--rate 12 --seconds 60` change the load; `--lanes leave`, `wait` or `eager` measures one way.
+// `npm run bench:trickle`: single jobs at a fixed rate, with lanes that leave, wait or start in the request. Redis is
+// 2 ms and QStash 50 ms away, unless `--near`. `--rate 12 --seconds 60`; `--lanes leave`, `wait` or `eager`.
 
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/stand-ins/redis.ts'
@@ -20,10 +19,9 @@ const { values: options } = parseArgs({
 })
 const [rate, seconds] = [options.rate, options.seconds].map(Number) as [number, number]
 
-/** Commands of this program itself, which do not count. */
+/** Commands of this program, which do not count. */
 const OWN = ['info', 'config', 'config|set', 'psubscribe']
 
-/** Number of calls of each command. */
 async function billed(redis: Connection): Promise<Map<string, number>> {
   const info = text(await redis.call('INFO', 'commandstats'))
   const rows = [...info.matchAll(/^cmdstat_(\S+):calls=(\d+)/gm)].filter(([, name]) => !OWN.includes(name!))
@@ -32,7 +30,6 @@ async function billed(redis: Connection): Promise<Map<string, number>> {
 
 const sum = (calls: Map<string, number>): number => [...calls.values()].reduce((sum, n) => sum + n, 0)
 
-/** Commands per job since then, the most frequent first. */
 const eachOf = (then: Map<string, number>, now: Map<string, number>, jobs: number): string =>
   [...now]
     .map(([name, calls]) => [name, (calls - (then.get(name) ?? 0)) / jobs] as const)
@@ -50,7 +47,6 @@ async function measure(lanes: Lanes): Promise<string> {
   const connection = await connect(redis)
   const removal = await hearRemovals(redis)
 
-  /** Milliseconds from the call until Redis no longer has the job. */
   async function one(): Promise<number> {
     const began = performance.now()
     const { id } = await stack.client.jobs.enqueue({ class: 'noop', ...(lanes.eager ? { timeout: '20s' } : {}) })
@@ -58,7 +54,7 @@ async function measure(lanes: Lanes): Promise<string> {
     return performance.now() - began
   }
 
-  /** Milliseconds of a request that asks Redis nothing: what the way to the Worker and back costs on this machine. */
+  /** The way to the Worker and back, without Redis. */
   async function nothing(): Promise<number> {
     const began = performance.now()
     await (await fetch(`${stack.url}/nothing`)).text()
@@ -81,7 +77,6 @@ async function measure(lanes: Lanes): Promise<string> {
   return `${[...cells, ...costs].join('   ')}\n    ${there}\n    ${eachOf(commands, since, took.length)}`
 }
 
-/** Each option with its printed name, and the time that lanes wait for work. */
 const ways = {
   leave: { name: 'lanes leave at once', warm: '0s', eager: false },
   wait: { name: 'lanes wait for 10 s', warm: '10s', eager: false },

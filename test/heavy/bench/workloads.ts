@@ -1,8 +1,6 @@
-// `npm run bench:workloads`: typical kinds of work, compared with BullMQ on the same Redis, in turns: single jobs,
-// large args, a read and a write, children, chains, limits, delays; and with QStash alone if no state is needed.
-// `--strict` measures behind the vendor's Lua and limits, Redis 2 ms and QStash 50 ms away, without BullMQ; `--million`
-// adds a million waiting jobs; `--rounds 3`; `--only chain` plays those whose name holds a word; `--json <file>` writes
-// the results, `--write` docs/speed.md.
+// `npm run bench:workloads`: kinds of work compared with BullMQ on the same Redis, in turns, and with QStash alone.
+// `--strict`: the vendor's Lua and limits, without BullMQ; `--million`: a million waiting jobs; `--rounds 3`; `--only
+// chain`; `--json <file>`; `--write`: docs/speed.md.
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -24,23 +22,20 @@ const { values: options } = parseArgs({
   },
 })
 
-/** Shapes that both sides can do; each returns durations of jobs, or of all together. */
+/** Returns milliseconds of each job, or of all together. */
 export type Side = {
-  /** One job after the other: milliseconds of each. */
   lone: (n: number) => Promise<number[]>
-  /** Milliseconds of each job at a rate per second. */
   trickle: (rate: number, seconds: number) => Promise<number[]>
-  /** Milliseconds until all are done. */
   withArgs: (n: number, bytes: number) => Promise<number>
   readAndWrite: (n: number) => Promise<number>
   fanOut: (n: number) => Promise<number>
   chain: (n: number) => Promise<number>
   limited: (n: number, concurrency: number) => Promise<number>
-  /** Milliseconds from when they are due until the last one is done. */
+  /** Milliseconds after they are due. */
   delayed: (n: number, ms: number) => Promise<number>
 }
 
-/** `play` returns undefined if a side does not support it. */
+/** undefined: a side does not support it. */
 type Workload = { name: string; jobs: number; play: (side: Partial<Side>) => Promise<number | number[]> | undefined }
 
 const KIB = 1_024
@@ -61,7 +56,6 @@ const workloads: Workload[] = [
   { name: '1,000 due at one moment', jobs: 1_000, play: (side) => side.delayed?.(1_000, 2_000) },
 ]
 
-/** One round of a workload on one side: its duration, and the requests to Redis and QStash. */
 async function played(
   { jobs, play }: Workload,
   side: Partial<Side>,
@@ -88,7 +82,6 @@ async function main(redis: RunningRedis): Promise<Row[]> {
   const rows: Row[] = chosen.map(({ name, jobs }) => ({ name, jobs, ours: [], theirs: [], direct: [] }))
   for (let round = -1; round < Number(options.rounds); round++) {
     for (const [i, workload] of chosen.entries()) {
-      // One round first, uncounted: modules, scripts and compilers warm up.
       const own = await played(workload, ours, ours.cost)
       const other = theirs ? await played(workload, theirs) : []
       const alone = await played(workload, direct)

@@ -1,4 +1,4 @@
-// Behaviour of runs: random moves from a table, recorded as changes, with their effects if they count.
+// Random moves of runs, recorded as changes.
 
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
@@ -12,17 +12,14 @@ import { type Facts, portOf } from './judge.ts'
 import { idOf, nameOf } from './redis.ts'
 import type { World } from './world.ts'
 
-/** The intended changes of a run, and their effects if accepted. */
 export type Plan = {
   settled: RunOutcome
   job: number
   key: string
   facts: Pick<Facts, 'must' | 'may' | 'read' | 'logs' | 'timed' | 'meddled' | 'wanted' | 'waits'>
-  /** When it was worked out what the run changes. */
   planned: number
 }
 
-/** Ports of children as a run saw them when it began. */
 export type Peeked = { name: string; child: Child; taken: number; values: string[] }[]
 
 type Draft = {
@@ -42,7 +39,7 @@ type Draft = {
 
 const MOST_JOBS = 12
 
-/** A value by its name. Every third is so large that two of them do not wait in a document. */
+/** Every third is so large that two do not wait in a document. */
 export const text = (value: string): Encoded =>
   JSON.stringify(value.charCodeAt(value.length - 1) % 3 === 0 ? value.padEnd(300, '.') : value) as Encoded
 
@@ -53,14 +50,12 @@ const valuesOf = (draft: Draft, n: number, quiet = false): Encoded[] =>
     return text(value)
   })
 
-/** Values that have to appear somewhere when the commit counts. */
 function mustAppear(draft: Draft, n: number, quiet = false): Encoded[] {
   const values = valuesOf(draft, n, quiet)
   draft.must.push(...values.map(nameOf))
   return values
 }
 
-/** The input port of a class. */
 export const inputOf = (name: string): string | undefined => Object.keys(classes[name]!.in!)[0]?.replace('*', 'x')
 export const outputOf = (name: string): string | undefined => Object.keys(classes[name]!.out!)[0]?.replace('*', 'y')
 
@@ -142,7 +137,7 @@ function connectToChild(draft: Draft): void {
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
 
-/** From an own input to a child, or from a child to its sibling or to an own output; what listens has the news anyway. */
+/** A listening port has the news anyway. */
 function wire(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const [other, sibling] = someChild(draft) ?? []
@@ -276,18 +271,17 @@ function atRandom(draft: Draft): End {
   return endOf(draft)
 }
 
-/** The usual behaviour of its class: jobs of a piece end together if all do the same. */
+/** Jobs of a piece end together if all do the same. */
 function asOthers(draft: Draft): End {
   readOwn(draft, true)
   if (draft.read.length > 0 && !leadsOn(draft)) writeOut(draft, 1)
   return { end: 'completed' }
 }
 
-/** Returns whether a run behaves like the rest of its piece, and keeps no log, which would separate it. */
+/** A log would separate it from its piece. */
 const isLikeOthers = ({ lent: { document }, world }: Draft): boolean =>
   isPacked(document.class) && document.terminating !== '2' && world.random.chance(0.9)
 
-/** A callback has one task; its receiver may be missing. */
 const tell = ({ world: { random, faulty } }: Draft): End =>
   faulty && random.chance(0.3)
     ? { end: 'failed', error: { message: 'nobody there', retry: !random.chance(0.3) } }
@@ -310,11 +304,9 @@ function draftOf(world: World, lent: ClaimedJob, n: number, peeked: Peeked): Dra
   }
 }
 
-/** The log that a run keeps in its state: which commits of this job have counted. */
 const logOf = ({ lent, tag }: Draft): Encoded =>
   JSON.stringify([...JSON.parse(lent.document['s:log'] ?? '[]'), tag]) as Encoded
 
-/** The commit of a run after it has seen its snapshot. */
 export async function behave(
   world: World,
   lent: ClaimedJob,
@@ -366,7 +358,6 @@ const noPlanFacts = (wanted: number[]): Plan['facts'] => ({
   wanted,
 })
 
-/** A run that hands its job back as it was. */
 export const handBack = (lent: ClaimedJob, n: number, now: number): Plan => ({
   settled: { token: lent.document.token!, n, end: 'released', words: [] },
   job: lent.id,
@@ -375,7 +366,7 @@ export const handBack = (lent: ClaimedJob, n: number, now: number): Plan => ({
   planned: now,
 })
 
-/** Returns a run for a missed slot with the next slot; undefined if the run must be performed. */
+/** undefined: the run must be performed. */
 export function skip(lent: ClaimedJob, now: number): Plan | undefined {
   const settled = skipped(lent.document, now)
   return settled && { settled, job: lent.id, key: `${settled.token}#0`, facts: noPlanFacts([]), planned: now }

@@ -14,7 +14,6 @@ const out: PortSpecs = { out: {} }
 
 export const NEWS = '/news'
 
-/** Queues of jobs, and the queue of callbacks. */
 export const QUEUES = ['a', 'b']
 export const CALLBACKS = 'sidejob'
 const CALLBACK = 'callback'
@@ -22,7 +21,7 @@ export const callback = { spec: '{"url":"https://example.com/hook"}', host: 'exa
 
 export const isCallback = ({ doc }: { doc: JobRecord }): boolean => doc.callbackOf !== undefined
 
-/** A class with a concurrency of its own in one queue, temporarily lowered by one. */
+/** Temporarily lowered by one. */
 export const BOUNDED = { queue: 'b', class: 'timer', concurrency: 2 }
 
 export const limits: Record<string, { concurrency?: number; rate?: { limit: number; period: number } }> = {
@@ -37,7 +36,7 @@ export const limits: Record<string, { concurrency?: number; rate?: { limit: numb
 
 const limited = (...keys: string[]) => keys.map((key) => ({ key, ...limits[key] }))
 
-/** A class as a table row; a queue in pull mode serves all of its classes by hand. */
+/** A queue in pull mode serves all classes by hand. */
 export const classes: Record<string, WorkerDefinition> = {
   stream: { in: one, out, retry },
   parent: { in: one, out, retry, shutdown: true },
@@ -56,7 +55,6 @@ export const classes: Record<string, WorkerDefinition> = {
   [CALLBACK]: { in: {}, out: {}, retry },
 }
 
-/** A class as it is registered in a queue. */
 export function definitionIn(queue: string, name: string, less = 0) {
   const { pull = false } = classes[name]!
   const isBounded = queue === BOUNDED.queue && name === BOUNDED.class
@@ -72,16 +70,13 @@ export function definitionIn(queue: string, name: string, less = 0) {
 /** Classes whose jobs are made many at once, wait in pieces, and mostly do all the same. */
 export const isPacked = (name: string): boolean => name === 'alike' || name === 'ported'
 
-/** Classes of created jobs. */
 export const classNames = Object.keys(classes).filter((name) => name !== CALLBACK)
 
-/** Classes with the same ports, of which a job of one may become the other. */
+/** Pairs with the same ports, which may become each other. */
 export const renames: Record<string, string> = { stream: 'hand', hand: 'stream', plain: 'brief', brief: 'plain' }
 
-/** Tag of a rare kind of pull jobs. */
 export const TAG = 'rare'
 
-/** A ward fails after this many unanswered deliveries. */
 export const DELIVERIES = 2
 const redeliver = { after: '+8 SECONDS', ms: 8_000, max: DELIVERIES }
 
@@ -91,7 +86,6 @@ const registered = (name: string): Registered => ({
   definition: classes[name]!,
 })
 
-/** The registry as the engine asks it, without a round trip. */
 export const registry = {
   local: () => undefined,
   find: async (_queue: string, name: string) => registered(name),
@@ -124,7 +118,6 @@ export function jobOf(queue: string, name: string, group?: Group): NewJob {
 
 export type Setting = { lanes: number; batch: number; pull: boolean }
 
-/** Settings of a world's queues, by its seed. */
 export function settingsOf(seed: number): Record<string, Setting> {
   const random = seeded(seed ^ 0x0e7)
   return {

@@ -1,4 +1,4 @@
-// Outside clients: they create jobs, feed and empty their ports, and control them, at the worst moments.
+// Clients create jobs, feed and empty ports, and control jobs, at the worst moments.
 
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Status } from '../../../src/core/job.ts'
@@ -47,13 +47,12 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   const newValue = (quiet = false): string => `${quiet ? 'q' : 'c'}${++made}`
   const wait = (from = 1_000, to = 60_000): number => Math.round(random.between(from, to))
 
-  /** Rarely a callback. */
   function someJob(fits: (job: SeenJob) => boolean = () => true): SeenJob | undefined {
     const all = [...world.view.jobs.values()].filter((job) => fits(job) && (!isCallback(job) || random.chance(0.1)))
     return all.length ? random.pick(all) : undefined
   }
 
-  /** One keyed call; its facts hold the first time that it is done. */
+  /** Its facts hold the first time. */
   function call(
     label: string,
     job: number | '',
@@ -101,7 +100,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     })
   }
 
-  /** Jobs that differ only in args or in waiting values: they wait in a piece. */
+  /** They wait in a piece. */
   function pack(): void {
     if (isFull()) return
     const queue = random.pick(QUEUES)
@@ -138,7 +137,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
 
   const someGroup = (p: number): Group | undefined => (random.chance(p) ? random.pick(['g', 'h'] as const) : undefined)
 
-  /** A trigger that is debounced; one of several in a call is as good as none but the last. */
   function trigger(): void {
     if (isFull()) return
     const most = random.chance(0.5) ? wait(5_000, 30_000) : undefined
@@ -235,7 +233,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     }))
   }
 
-  /** Does something if a job still is as it was seen. */
   function callIf(label: string, id: number, expected: Words, words: Words[], is: (doc: JobRecord) => boolean): void {
     call(label, id, [expected, ...words], () => {
       if (!is(world.view.jobs.get(id)!.doc))
@@ -257,7 +254,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     else call('requeue', job.id, [words], () => ({ meddled: true, wanted: [job.id] }))
   }
 
-  /** Takes a job back under another name. */
   function rename(): void {
     const job = someJob(({ doc }) => renames[doc.class] !== undefined)
     if (job)
@@ -356,7 +352,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     world.after(wait(2_000, 20_000), () => setPaused(queue, false))
   }
 
-  /** Every waiting job has a new place in the order. */
   function age(): void {
     const ageing = random.pick([null, 2_000, 60_000])
     world.send({
@@ -388,12 +383,10 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     })
   }
 
-  /** As for a host that is down. */
   function shutLimit(): void {
     shut(random.pick(Object.keys(limits)), Math.round(world.now + wait(5_000, 40_000)))
   }
 
-  /** Registers a bounded worker again, temporarily with one less. */
   function bind(less: number): void {
     world.send({
       label: less ? 'bound closer' : 'bound as before',
@@ -407,7 +400,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     world.after(wait(2_000, 20_000), () => bind(0))
   }
 
-  /** Into a group or out of it, with the limits that go with it. */
   function regroup(): void {
     const job = someJob()
     if (!job) return
@@ -476,7 +468,6 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
 
     settle: (): void => {
       settle()
-      // Earlier requests may still arrive.
       world.after(MINUTE, settle)
     },
 
@@ -486,13 +477,11 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     },
   }
 
-  /** Resumes every paused queue and limit. */
   function settle(): void {
     for (const queue of QUEUES) setPaused(queue, false)
     for (const queue of QUEUES) setBan(queue)
     for (const key of Object.keys(limits)) {
       setLimit(key, false)
-      // One way or the other: by its own time, or before.
       if (random.chance(0.5)) shut(key)
     }
   }

@@ -1,5 +1,3 @@
-// Constraints: which there are, and the callers that set, change and remove them while jobs run.
-
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Constraint } from '../../../src/core/constraint.ts'
 import { createConstraints } from '../../../src/engine/jobs/constraints.ts'
@@ -17,12 +15,11 @@ const hostOf = ({ args }: JobRecord): string | undefined => HOSTS.find((host) =>
 type Kind = {
   match: Constraint['match']
   groupBy?: string
-  /** The limit under which it puts a job, told without the code that matches. */
+  /** Without the code that matches. */
   keyOf: (doc: JobRecord) => string | undefined
   bounds: Pick<Constraint, 'concurrency' | 'rate'>[]
 }
 
-/** By the name of the constraint. */
 export const kinds: Record<string, Kind> = {
   streams: {
     match: { class: 'stream' },
@@ -51,7 +48,7 @@ export const constraintKeys = [
 export function createConstraintClients(world: World) {
   const { store, random } = world
 
-  /** Two deployments, each with its own knowledge of the constraints. Their changes go over the network of this world. */
+  /** Their changes go over the network of this world. */
   const isolates = [0, 1].map(() =>
     createConstraints(
       {
@@ -90,10 +87,8 @@ export function createConstraintClients(world: World) {
       { weight: 2, act: () => set(someName(), null) },
     ],
 
-    /** Creates jobs by what one of the deployments knows. */
     enqueue: (...args: Parameters<(typeof isolates)[0]['enqueue']>) => random.pick(isolates).enqueue(...args),
 
-    /** As a lane that has met jobs of former constraints. */
     retag(by: Process, answer: Pick<CommitAnswer, 'stale' | 'version'>): void {
       if (answer.stale.length === 0) return
       const isolate = random.pick(isolates)

@@ -7,7 +7,7 @@ import { type Played, play } from './interleavings.ts'
 import { directClient } from './redis.ts'
 
 const INTERLEAVINGS = kind === 'server' ? 40 : 20
-/** A busy machine plays fewer. */
+/** Milliseconds: a busy machine plays fewer. */
 const ENOUGH_MS = 15_000
 
 let redis: RunningRedis

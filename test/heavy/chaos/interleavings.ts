@@ -1,5 +1,4 @@
-// One seed, one random schedule of all actions on the scripts, played against a real Redis; then the faults end, time
-// passes until all is at rest, and nothing may be left over.
+// One seed is one random schedule of all actions; then faults end, and nothing may be left over.
 
 import { classes, definitionIn, settingsOf } from './classes.ts'
 import { createClients } from './clients.ts'
@@ -12,7 +11,7 @@ import { createWorld, type Violation, type World } from './world.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const MONTH = 31 * 24 * HOUR
-/** Verify looks at every job and index; after this many steps is often enough. */
+/** Verify looks at every job and index. */
 const VERIFY_EVERY = 25
 
 export type Played = {
@@ -55,7 +54,6 @@ const isAtRest = ({ view }: World): boolean =>
   [...view.jobs.values()].every(({ doc }) => doc.place && 'scfT'.includes(doc.place)) &&
   [...view.queues.values()].every(({ l }) => Object.keys(l).length === 0)
 
-/** Deleted and expired jobs leave nothing behind. */
 async function checkLeftovers(world: World, redis: Direct): Promise<void> {
   const keys = (await redis.command('KEYS', `${world.namespace}job:*`)) as string[]
   for (const key of keys) {
@@ -69,11 +67,6 @@ async function forget(world: World, redis: Direct): Promise<void> {
   if (keys.length) await redis.command('UNLINK', ...keys)
 }
 
-/**
- * Plays one interleaving.
- *
- * @example const { violations } = await play({ seed: 7, redis: await directClient(address) })
- */
 export async function play({ seed, redis }: { seed: number; redis: Direct }): Promise<Played> {
   const world = createWorld({ seed, redis })
   const settings = settingsOf(seed)
@@ -102,7 +95,6 @@ export async function play({ seed, redis }: { seed: number; redis: Direct }): Pr
 
 type Clients = ReturnType<typeof createClients>
 
-/** Faults, and an action of a client every second or so. */
 async function storm(world: World, clients: Clients): Promise<void> {
   let left = 30 + world.random.int(31)
   const act = () => {
@@ -117,7 +109,6 @@ async function storm(world: World, clients: Clients): Promise<void> {
   await playOn(world, () => left > 0)
 }
 
-/** Faults and clients have ended: everything has to come to rest. */
 async function calm(world: World, clients: Clients): Promise<void> {
   world.calm()
   // Longer than the tolerance of late slots, so that each treatment of missed slots is used.
@@ -133,13 +124,11 @@ async function calm(world: World, clients: Clients): Promise<void> {
   }
   clients.endSchedules()
   const end = world.now + 3 * HOUR
-  // Late messages have arrived by then.
   const settledBy = world.now + 70_000
   await playOn(world, () => world.now < end && (world.now < settledBy || !isAtRest(world)))
   if (world.violations.length === 0) world.judge.rest(world.view)
 }
 
-/** Expired data is removed completely. */
 async function afterMonths(world: World, tick: () => Promise<void>): Promise<void> {
   for (let n = 0; n < 3; n++) {
     world.skip(MONTH)

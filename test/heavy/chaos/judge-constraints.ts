@@ -1,5 +1,4 @@
-// Rules for constraints: a run starts under their newest version only, and never exceeds them. The judge does not use
-// the code that matches jobs.
+// A run starts only under the newest constraints. The judge does not use the code that matches jobs.
 
 import type { Constraint } from '../../../src/core/constraint.ts'
 import { kinds } from './constraints.ts'
@@ -9,7 +8,6 @@ import type { SeenJob } from './redis.ts'
 type Start = { key: string; at: number }
 
 export function createBoundsJudge(report: Report) {
-  /** The runs that started under the newest definition, by the name of the constraint. */
   const since = new Map<string, { text: string; tokens: Map<string, Start> }>()
 
   function learn({ after }: Step): void {

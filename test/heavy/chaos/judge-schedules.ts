@@ -1,5 +1,4 @@
-// Rules for schedules: each slot runs at most once, and no slot is lost if its policy keeps it. The judge computes
-// slots from the period of the series alone.
+// Each slot runs at most once, and none is lost that its policy keeps. The judge computes slots from the period alone.
 
 import { TERMINATING } from '../../../src/redis/marks.ts'
 import type { JobRecord } from '../../../src/redis/record.ts'
@@ -7,11 +6,11 @@ import { isStopped, MARGIN, type Report, type Step } from './judge.ts'
 import type { View } from './redis.ts'
 import { type Series, seriesOf } from './schedules.ts'
 
-/** The slot of a schedule that is paused. */
+/** A paused schedule. */
 const NEVER = 8_640_000_000_000_000
-/** A slot that begins later than this is left out by `missed: 'skip'`. */
+/** Milliseconds after which `missed: 'skip'` omits a slot. */
 const GRACE = 300_000
-/** A schedule that nothing holds up is this late at most, unless it runs and has missed slots to make up for. */
+/** Milliseconds. */
 const LATEST = 60_000
 const SECOND = 1_000
 
@@ -19,15 +18,14 @@ const wholeSecond = (at: number): number => Math.floor(at / SECOND) * SECOND
 
 type Used = { due: number; began: number; planned: number }
 
-/** The last slot not later than a moment, of a series that counts from whole seconds. */
+/** Counts from whole seconds. */
 const lastSlot = (from: number, period: number, moment: number): number =>
   wholeSecond(from) + Math.floor((moment - wholeSecond(from)) / period) * period
 
-/** The slot of a run: the last one due at its start, unless the policy runs every missed slot. */
+/** The last one due at its start, unless the policy runs every missed slot. */
 const ownSlot = ({ missed, period }: Series, { due, began }: Used): number =>
   missed === 'run' ? due : Math.max(due, lastSlot(due, period, began))
 
-/** The slot that follows a run, and whether slots went by without one of their own. */
 function slotAfter(series: Series, used: Used): { next: number; passed: boolean } {
   const { base, missed, period } = series
   if (base !== 'scheduled')
@@ -43,17 +41,16 @@ function slotAfter(series: Series, used: Used): { next: number; passed: boolean 
 
 export function createSlotsJudge(report: Report) {
   const usedBy = new Map<number, Set<number>>()
-  /** The tokens of runs during which a caller set another slot. */
+  /** Another slot was set during these runs. */
   const overtaken = new Set<string>()
 
-  /** Reports a slot that a second run uses. */
   function use(id: number, slot: number): void {
     const used = usedBy.get(id) ?? new Set()
     if (used.has(slot)) report('a slot was run twice', `${id}: ${slot}`)
     usedBy.set(id, used.add(slot))
   }
 
-  /** Only a run that began at its slot or later uses it, and its rule sets the next one. A shutdown run uses none. */
+  /** Only a run at or after its slot uses it. A shutdown run uses none. */
   function move({ facts }: Step, id: number, was: JobRecord, is: JobRecord): void {
     const end = facts.slots.find(({ job }) => job === id)
     const series = seriesOf(was)
@@ -88,7 +85,6 @@ export function createSlotsJudge(report: Report) {
       report('a schedule stopped at a failure', `${id}: ${is.repeats}`)
   }
 
-  /** Rules for every schedule after every step. */
   function shape(id: number, doc: JobRecord): void {
     if (doc.nextSlot && !doc.repeats) report('a schedule that has ended has a slot', `${id}: ${doc.nextSlot}`)
     if (doc.repeatPaused && doc.repeats && doc.nextSlot && doc.nextSlot !== NEVER)
@@ -107,7 +103,7 @@ export function createSlotsJudge(report: Report) {
     if (moment > now + MARGIN) report('a schedule ran before its slot', `${id}: ${moment} at ${now}`)
   }
 
-  /** A schedule that ends between two slots does not run again unless it follows children or something wants a run. */
+  /** A schedule that ends between two slots runs again only if it follows children or something wants a run. */
   function stopped(id: number, was: JobRecord, is: JobRecord): void {
     const isWanted =
       was.wantedEarly || was.notBefore || was.sleepUntil || was.backoffUntil || is.terminating || was.followed
@@ -133,9 +129,9 @@ export function createSlotsJudge(report: Report) {
       }
     },
 
-    /** Reports schedules that did not run a due slot, unless a failure or a child holds them up. */
+    /** Unless a failure or a child holds it up. */
     caughtUp({ jobs }: View, now: number): void {
-      // Pull workers take jobs in the order of their due times, so a schedule that catches up goes first.
+      // In the order of due times, so a schedule that catches up goes first.
       const isBehind = ({ place, queue, sequence }: JobRecord) =>
         place === 'p' &&
         [...jobs.values()].some(({ doc }) => doc.place === 'p' && doc.queue === queue && doc.sequence < sequence)
@@ -149,6 +145,5 @@ export function createSlotsJudge(report: Report) {
   }
 }
 
-/** True if an input port of the job received a value. */
 const wasFed = (was: JobRecord, is: JobRecord): boolean =>
   Object.entries(is).some(([field, value]) => field.startsWith('i:') && value !== was[field as 'i:in'])

@@ -6,37 +6,26 @@ import { createBoundsJudge } from './judge-constraints.ts'
 import { createSlotsJudge } from './judge-schedules.ts'
 import type { SeenJob, View } from './redis.ts'
 
-/** Permitted and required effects of a step, by the answers of the scripts. */
 export type Facts = {
-  /** Permitted and required values in a port. */
   may: string[]
   must: string[]
-  /** Values taken by a reader, in order. */
   read: { port: string; values: string[] }[]
-  /** job → its log as it must read now. */
+  /** Job → its log. */
   logs: [number, string][]
-  /** Tokens whose runs have ended, and the jobs whose runs were committed. */
   ended: string[]
   committed: number[]
-  /** Tokens of runs that were refused a checkpoint because their jobs are to end. */
+  /** Their jobs are to end. */
   stopped: string[]
-  /** Jobs that were given a time by their own run. */
   timed: number[]
-  /** Jobs that were asked to run. */
   wanted: number[]
-  /** Jobs that have to wait before they are tried again. */
   delayed: number[]
-  /** Jobs that wait for children, by name or all. */
   waits: { job: number; names: string[] | 'children' }[]
-  /** Requests to debounced jobs. */
   told: [number, string][]
-  /** Runs that have ended: when their changes were worked out, and whether they were given back for a missed slot. */
+  /** `planned`: when the changes were worked out; `isSkipped`: given back for a missed slot. */
   slots: { job: number; planned: number; isSkipped: boolean }[]
-  /** Jobs whose schedules were paused, resumed, changed or ended by a caller. */
   rescheduled: number[]
-  /** Queues that a lane has left, and whether it checked due jobs. */
   left: { queue: string; looked: boolean }[]
-  /** A client requested a run, an end or a removal: causes are not followed further. */
+  /** Causes are not followed further. */
   meddled: boolean
 }
 
@@ -64,7 +53,7 @@ export const portOf = (job: number, field: string): string => `${job}/${field}`
 export type Step = { before: View; after: View; facts: Facts; no: number; now: number }
 export type Report = (fault: string, detail: string) => void
 
-/** The scripts' clock is a little ahead of ours, because machine time passes. */
+/** Machine time passes: the scripts' clock is a little ahead. */
 export const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])
@@ -78,9 +67,7 @@ const isHolding = ({ heldLimits = '', leaseUntil = 0 }: JobRecord, key: string, 
 
 const countsOf = (record = '0,0'): [number, number] => record.split(',').slice(0, 2).map(Number) as [number, number]
 
-/**
- * Permitted callback states of a job, by its place: a delivered callback stays delivered when its job is terminated.
- */
+/** By place: a delivered callback stays delivered when its job is terminated. */
 const outcomes: Record<string, (string | undefined)[]> = { c: ['DELIVERED'], f: ['FAILED'], T: ['DELIVERED', 'FAILED'] }
 
 type PortStep = { port: string; job: number; field: string; popped: string[]; unknown: number; pushed: string[] }
@@ -90,7 +77,6 @@ type Named = `${string}:${string}`
 const portFields = (doc: JobRecord): [field: Named, counts: string][] =>
   Object.entries(doc).filter((entry): entry is [Named, string] => /^[io]:/.test(entry[0]))
 
-/** Changes of each port of a job. */
 function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortStep[] {
   const steps: PortStep[] = []
   for (const [field, record] of portFields(is.doc)) {
@@ -119,11 +105,10 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
 const fieldsLike = (record: JobRecord, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
-/** Number of values that ever arrived; including values that a wire carried on in the same step. */
+/** Including values that a wire carried on in the same step. */
 const cameIn = (doc: JobRecord): number =>
   portFields(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
 
-/** A wire that leads nowhere any more calls the job that has laid it. */
 const isCalled = (id: number, { jobs }: View): boolean =>
   [...jobs.values()].some(
     ({ id: other, doc, lists }) =>
@@ -138,7 +123,7 @@ export function createJudge(report: Report) {
   const fedAt = new Map<number, number>()
   const childNewsAt = new Map<number, number>()
   const lentAt = new Map<number, number>()
-  /** A time that is set while a job is at rest waits for its next run. */
+  /** Waits for the next run. */
   const idleTimes = new Map<number, number>()
   const startsOf = new Map<string, number[]>()
   const slots = createSlotsJudge(report)
@@ -148,10 +133,7 @@ export function createJudge(report: Report) {
       report('jobs are in two places or none', `${after.entries} entries, ${after.jobs.size} jobs`)
   }
 
-  /**
-   * Every value that left a port has had exactly one taker; every value that came had a right to. A value moved into a
-   * job that was removed in the same step is removed with it.
-   */
+  /** A value that left had one taker; a value that came had a right to. */
   function values({ before, after, facts, no }: Step): void {
     const steps = [...after.jobs.values()].flatMap((is) => portSteps(before.jobs.get(is.id), is, report))
     const came = new Set(steps.flatMap(({ pushed }) => pushed))
@@ -168,7 +150,7 @@ export function createJudge(report: Report) {
     for (const value of gone ? [] : facts.must) if (!came.has(value)) report('a value was lost on its way', value)
   }
 
-  /** A broadcast value left several ports at once: here it was read, elsewhere it may have been moved. */
+  /** Here it was read, elsewhere it may have been moved. */
   const leftElsewhere = (value: string, { port }: PortStep, steps: PortStep[]): boolean =>
     steps.some((other) => other.port !== port && other.popped.includes(value))
 
@@ -183,7 +165,6 @@ export function createJudge(report: Report) {
     if (!same) report('values left a port otherwise than they were read', `${port}: left ${alone}, read ${readers}`)
   }
 
-  /** A job that went in this step held it before. */
   function wasLeft(value: string, { before, after }: { before: View; after: View }): boolean {
     const gone = [...before.jobs.values()].filter(({ id }) => !after.jobs.has(id))
     return gone.some(({ lists }) => Object.values(lists).some((list) => list.includes(value)))
@@ -209,7 +190,6 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A run's state and its other effects are one. */
   function logs({ before, after, facts }: Step): void {
     const written = new Map(facts.logs)
     for (const { id, doc } of after.jobs.values()) {
@@ -319,8 +299,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * Returns whether a job ended in this step and was woken again in the same step: a commit carries out its runs one
-   * after the other. A follower ends with its children, and no record remains of that once it follows again.
+   * A commit carries out its runs in turn, so a job may end and be woken in one step. No record of a follower's end
+   * remains.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
@@ -349,7 +329,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** No job starts beyond a limit: of concurrent runs, or of starts per period. */
+  /** Concurrent runs, or starts per period. */
   function limited({ before, after, facts, now }: Step): void {
     if (facts.meddled) return
     for (const { id, doc } of after.jobs.values()) {
@@ -397,7 +377,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** Every end is reported once: by a job of its own, created in the same step, with the number of the end. */
+  /** Every end is reported once, by a job created in the same step, with the number of the end. */
   function callbacks({ before, after }: Step): void {
     const news = new Map<number, JobRecord[]>()
     for (const job of after.jobs.values())
@@ -491,10 +471,8 @@ export function createJudge(report: Report) {
       for (const check of checks) check(step)
     },
 
-    /** Reports schedules that are late. */
     caughtUp: slots.caughtUp,
 
-    /** Nothing may be left that still wants something. */
     rest({ jobs }: View): void {
       for (const { id, doc } of jobs.values()) {
         const last = lentAt.get(id) ?? -1

@@ -1,4 +1,4 @@
-// Recorded answers: the same question must get the same answer, and an answer decides about permitted effects.
+// The same question must get the same answer, which decides about permitted effects.
 
 import type { CommitAnswer } from '../../../src/redis/types.ts'
 import type { Plan } from './behaviours.ts'
@@ -29,7 +29,6 @@ export function createLedger(world: World) {
     return doc?.token === token && doc.leaseUntil! > world.now + MARGIN
   }
 
-  /** Its job was terminating while this run held it. */
   const isEnding = (token: string): boolean => isLent(token) && docOf(token)!.terminating === '1'
 
   function checkLost(token: string): void {
@@ -42,7 +41,6 @@ export function createLedger(world: World) {
       world.report('a run whose lease had ended was committed', token)
   }
 
-  /** Adds what one run's answer says to the facts of the step. */
   function add(facts: Facts, plan: Plan, answer: string): void {
     const { key, settled } = plan
     if (answered.has(key)) {
@@ -56,7 +54,7 @@ export function createLedger(world: World) {
     else count(facts, plan, answer)
   }
 
-  /** A run whose job is to end gets no further by a checkpoint: its lease is over, and nothing of it counts. */
+  /** Its lease is over, and nothing of the run counts. */
   function stop(facts: Facts, { settled: { token } }: Plan, answer: string): void {
     world.count('checkpoint of a job that is to end')
     if (answer !== 'lost') world.report('a run whose job is to end went on', `${token}: ${answer}`)
@@ -64,7 +62,6 @@ export function createLedger(world: World) {
     facts.stopped.push(token)
   }
 
-  /** A commit that its job knows of. */
   function count(facts: Facts, plan: Plan, answer: string): void {
     const { key, job, settled } = plan
     lastOf.set(job, key)
@@ -83,14 +80,13 @@ export function createLedger(world: World) {
   }
 
   return {
-    /** The facts of a commit of several runs. */
     commit(plans: Plan[], answers: string[]): Facts {
       const facts = noFacts()
       for (const [i, answer] of answers.entries()) add(facts, plans[i]!, answer)
       return facts
     },
 
-    /** A run that asks for itself hears by its heartbeat that its job is to end; its lane keeps all that it holds. */
+    /** Its lane keeps all that it holds. */
     heartbeat(tokens: string[], leases: (number | null)[], lane: string): Partial<Facts> {
       for (const [i, token] of tokens.entries()) {
         const hears = lane === '' && isEnding(token)
@@ -102,8 +98,8 @@ export function createLedger(world: World) {
     },
 
     /**
-     * A claim that is asked again may answer what it lent, and nothing else. Answers whether it was asked before. A lane
-     * that was not let in and committed nothing leaves no answer behind: when it asks again, it asks for the first time.
+     * A repeated claim may return only the same jobs. A lane that was not let in and committed nothing leaves no
+     * answer.
      */
     claim(key: string, { lent, word, answers }: CommitAnswer): boolean {
       const tokens = lent.map(({ document }) => document.token!)
@@ -118,7 +114,7 @@ export function createLedger(world: World) {
       return known !== undefined
     },
 
-    /** Returns whether a keyed call is the first of its key; later ones must get the same answer. */
+    /** Later calls must get the same answer. */
     isFirst(key: string, answer: string[]): boolean {
       const known = done.get(key)
       const said = JSON.stringify(answer)

@@ -1,8 +1,7 @@
-// Chance that can be had again: the same seed, the same rolls.
+// The same seed, the same rolls.
 
 export type Random = ReturnType<typeof seeded>
 
-/** A source of random numbers; see mulberry32 below. */
 export function seeded(seed: number) {
   let state = seed | 0
 

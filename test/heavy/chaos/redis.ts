@@ -1,4 +1,4 @@
-// The way to Redis without HTTP between, for many thousands of calls, and a look at everything that a namespace holds.
+// Redis without HTTP between, for many thousands of calls.
 
 import { createHash } from 'node:crypto'
 import { type Address, connect, decode, type Reply, RespError } from '../../../infra/stand-ins/resp.ts'
@@ -75,7 +75,6 @@ return cjson.encode({ jobs = jobs, queues = queues, entries = entries, constrain
 `
 const lookSha = createHash('sha1').update(LOOK).digest('hex')
 
-/** A client over one RESP connection: the scripts themselves, nothing in front of them. */
 export async function directClient(address: Address) {
   const connection = await connect(address)
   const command = async (...words: string[]) => textOf(await connection.call(...words))
@@ -84,7 +83,6 @@ export async function directClient(address: Address) {
   let toLookAt: string[] | undefined
   let looked: string | undefined
 
-  /** With a look after it, in one write, if requested. */
   async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
     const call = ['EVALSHA', script.sha, String(keys.length), ...keys, ...argumentsOf(script, args, rest)]
     const look = toLookAt ? [['EVALSHA', lookSha, '0', ...toLookAt]] : []
@@ -100,7 +98,6 @@ export async function directClient(address: Address) {
   const ask: Client['ask'] = (question) => question({ get: (key: string) => command('GET', key) } as never) as never
   const client: Client = { evaluate, listen: unused, ask }
 
-  /** Makes a call, and answers what its namespace holds right after it. */
   async function lookAfter<A>({ ns, queues, limits }: Where, call: () => Promise<A>): Promise<[Settled<A>, string]> {
     toLookAt = [ns, String(queues.length), ...queues, ...limits]
     const [settled] = await Promise.allSettled([call()])
@@ -128,27 +125,23 @@ export type SeenJob = {
   doc: JobRecord
   /** `i:port` or `o:port` → the values that wait, by their ids. */
   lists: Record<string, string[]>
-  /** Children that it waits for. */
   waiting: number[]
 }
 export type View = {
   jobs: Map<number, SeenJob>
   queues: Map<string, QueueDocument>
-  /** Number of entries in all indexes. */
   entries: number
   constraints: Constraints
 }
 
-/** By name, each as its text; their version as jobs name it. */
 export type Constraints = { version: string; list: Record<string, string> }
 
 const noConstraints: Constraints = { version: '', list: {} }
 export const nothing: View = { jobs: new Map(), queues: new Map(), entries: 0, constraints: noConstraints }
 
-/** The id that a value carries: all of ours are JSON strings. */
+/** All of ours are JSON strings. */
 export const idOf = (item: string): string => nameOf(itemOf(item).data)
 
-/** The name of a value, whatever makes it large. */
 export const nameOf = (data: string): string => data.slice(1, -1).replace(/\.+$/, '')
 
 type RawJob = {
@@ -165,7 +158,6 @@ const seenJob = (id: string, { text, lists, side, waiting }: RawJob): SeenJob =>
   waiting: waiting ? waiting.split(' ').map(Number) : [],
 })
 
-/** Everything that a namespace holds. */
 export function viewOf(looked: string): View {
   const { jobs, queues, entries, constraints } = JSON.parse(looked) as {
     jobs: Record<string, RawJob>

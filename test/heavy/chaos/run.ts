@@ -29,7 +29,7 @@ function table(counts: Map<string, number>): string {
   return rows.map(([kind, n]) => `${String(n).padStart(10)}  ${kind}`).join('\n')
 }
 
-/** Reports the fault, and stores its trace: machine time makes no two runs wholly alike. */
+/** Machine time makes no two runs wholly alike. */
 function complain({ seed, violations, trace }: Played): void {
   const file = join(tmpdir(), `sidejob-chaos-${seed}.txt`)
   writeFileSync(file, trace().join('\n'))

@@ -1,5 +1,3 @@
-// Schedules: which repeats there are, and the callers that make, pause, resume, change and end them.
-
 import { type Missed, parseRepeat, type Repeat } from '../../../src/core/repeat.ts'
 import { createSchedules } from '../../../src/engine/api/schedules.ts'
 import type { Context } from '../../../src/engine/context.ts'
@@ -12,7 +10,7 @@ import type { Facts } from './judge.ts'
 import type { SeenJob } from './redis.ts'
 import type { World } from './world.ts'
 
-/** A repeat as the judge knows it: by its words alone, without the code that works out slots. */
+/** Without the code that works out slots. */
 export type Series = {
   repeat: Repeat
   base: 'scheduled' | 'started' | 'finished'
@@ -62,7 +60,6 @@ const all: Series[] = [
 
 const known = new Map(all.map((series) => [JSON.stringify(parseRepeat(series.repeat).source), series]))
 
-/** The series of a job that repeats. */
 export const seriesOf = ({ repeats }: JobRecord): Series => {
   const found = known.get(repeats!)
   if (!found) throw new Error(`no series repeats like ${repeats}`)
@@ -70,7 +67,6 @@ export const seriesOf = ({ repeats }: JobRecord): Series => {
 }
 
 const MOST = 4
-/** Classes that repeat: with and without ports, limits, pull workers and redelivery. */
 const repeating = ['stream', 'plain', 'parent', 'timer', 'narrow', 'paced', 'hand', 'alike', 'ward']
 
 type Parts = {
@@ -84,7 +80,7 @@ export function createScheduleClients(world: World, { call, enqueue, newJob }: P
   const schedules = (): SeenJob[] => [...world.view.jobs.values()].filter(({ doc }) => doc.repeats !== undefined)
   let label = ''
 
-  /** The verbs of the engine. They read at once; their changes go over the network of this world. */
+  /** Reads are immediate; changes go over the network of this world. */
   const verbs = createSchedules(
     {
       store,
@@ -103,7 +99,6 @@ export function createScheduleClients(world: World, { call, enqueue, newJob }: P
     const { id } = random.pick(found)
     world.after(0, async () => {
       label = name
-      // It may have ended, or gone, since it was seen.
       await verb(String(id)).catch((error: { code?: string }) => {
         if (error.code !== 'NOT_FOUND') throw error
       })
@@ -124,7 +119,6 @@ export function createScheduleClients(world: World, { call, enqueue, newJob }: P
     call('change schedule', id, repeatWords(doc, fields), () => ({ meddled: true, rescheduled: [id] }))
   }
 
-  /** Gives a schedule to any job, at whatever status it is. */
   function give(): void {
     if (schedules().length >= MOST) return
     const found = [...world.view.jobs.values()].filter(({ doc }) => !doc.repeats && repeating.includes(doc.class))
@@ -156,10 +150,8 @@ export function createScheduleClients(world: World, { call, enqueue, newJob }: P
       },
     ],
 
-    /** True if any schedule repeats. */
     isAny: (): boolean => schedules().length > 0,
 
-    /** Every schedule ends in one of three ways. */
     endAll(): void {
       for (const { id, doc } of schedules()) {
         const way = random.int(3)

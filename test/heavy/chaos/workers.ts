@@ -45,7 +45,7 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     })
   }
 
-  /** One run from its snapshot to its plan; `done` gets undefined if the answer was lost. */
+  /** `done` gets undefined if the answer was lost. */
   function perform(by: Process, lent: ClaimedJob, n: number, done: (plan?: Plan) => void): void {
     after(20, async () => {
       const passed = n === 0 && !by.dead && skip(lent, world.now)
@@ -106,8 +106,6 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     })
   }
 
-  // Lanes
-
   function dispatch(queue: string, bell: string): void {
     if (world.isDown) return
     const warm = random.chance(0.5) ? 10_000 : 0
@@ -140,7 +138,6 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     })
   }
 
-  /** Waits for a call, unless the call is lost, or the waiting time is over. */
   function waitToBeCalled(lane: Lane, due: number): void {
     const end = Math.min(world.now + lane.warm, due)
     const hears = !world.strikes('call lost')
@@ -192,14 +189,12 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     if (!stalled) renew(lane, lane.queue, () => [...lane.open], lane.id)
   }
 
-  /** As by a push worker that answers later: its own lease, its own commit. */
+  /** As a push worker that answers later. */
   function performElsewhere(lent: ClaimedJob): void {
     const by = { dead: false }
     extend(by, lent.document.queue, () => [lent.document.token!], MINUTE)
     perform(by, lent, 0, (plan) => plan && after(durationOf(), () => commitAlone(by, plan)))
   }
-
-  // Workers that claim for themselves
 
   function claimByHand(queue: string): void {
     const id = `P${++minted}`
@@ -216,7 +211,6 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
           lane: { id, seq: 1 },
           claim: { max, lease: Math.round(lease), begun: max, pull: true, patterns, tags, only },
         }),
-      // An empty claim may get a job on retry. A claim for one job gets it beyond its limits.
       facts: (answer) => {
         if (answer.lent.length) ledger.claim(id, answer)
         return { meddled: only !== undefined }

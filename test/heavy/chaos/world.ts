@@ -1,5 +1,4 @@
-// A world of its own in one namespace: a clock that jumps, things that happen later, requests over a network that
-// loses, repeats and delays them, and a judge after every step.
+// A clock that jumps, a network that loses, repeats and delays, and a judge after every step.
 
 import { SidejobError } from '../../../src/core/errors.ts'
 import { createStore } from '../../../src/redis/store.ts'
@@ -11,15 +10,13 @@ import { seeded } from './random.ts'
 import { type Direct, nothing, type View, viewOf } from './redis.ts'
 
 export type Request<A> = {
-  /** Name for the trace and the counts. */
   label: string
   call: () => Promise<A>
-  /** Required effects, by its answer. */
   facts?: (answer: A) => Partial<Facts>
   outcome?: (answer: A) => string
-  /** Continues with the answer; not called if the caller has died. */
+  /** Not called if the caller has died. */
   got?: (answer: A) => void
-  /** The caller: a process that may die with all its work. */
+  /** A process that may die with all its work. */
   by?: Process
 }
 
@@ -29,7 +26,6 @@ export type WorldOptions = { seed: number; redis: Direct }
 
 export type Violation = { fault: string; detail: string; step: number }
 
-/** Probability of each fault. */
 const chances = {
   'request lost': 0.04,
   'answer lost': 0.05,
@@ -44,11 +40,11 @@ const chances = {
   'tick lost': 0.1,
 } as const
 
-/** Time between two steps at least, so that the machine's own time never decides. */
+/** The machine's own time must not decide. */
 const STEP = 50
 /** Ten times what the longest worlds take. */
 const MOST_STEPS = 5_000
-/** Every world begins at one moment, so that a seed finds the same minutes and days again. */
+/** A seed then finds the same minutes and days. */
 const BEGIN = Date.UTC(2040, 0, 1, 12)
 
 type Entry = { at: number; line: string; before?: View; after?: View }
@@ -103,7 +99,7 @@ export function createWorld({ seed, redis }: WorldOptions) {
     later.push({ at: now + ms, order: order++, act })
   }
 
-  /** Moves the clock to a moment; never back, and never behind the machine's own. */
+  /** Never back, and never behind the machine's own. */
   function moveTo(moment: number): void {
     now = Math.max(moment, now + STEP, Date.now() + offset)
     offset = now - Date.now()
@@ -116,7 +112,7 @@ export function createWorld({ seed, redis }: WorldOptions) {
     await first.act()
   }
 
-  /** One script, then the judge. A refusal is an answer like any other: it must have had no effect. */
+  /** A refusal must have had no effect. */
   async function step<A>({ label, call, facts, outcome }: Request<A>): Promise<A | undefined> {
     if (steps >= MOST_STEPS) throw new Error(`something goes round and round: ${label} after ${steps} steps`)
     const before = view
@@ -136,7 +132,7 @@ export function createWorld({ seed, redis }: WorldOptions) {
 
   const latency = () => random.between(20, faulty ? 400 : 60)
 
-  /** Asks over the network: at least once, until an answer comes or the asker has died. */
+  /** At least once, until an answer comes or the caller dies. */
   function send<A>(request: Request<A>, delay = latency()): void {
     after(delay, async () => {
       if (request.by?.dead) return
@@ -158,7 +154,6 @@ export function createWorld({ seed, redis }: WorldOptions) {
 
   let dispatch: (queue: string, bell: string) => void = () => undefined
 
-  /** Bells go over a network of their own. */
   function ring(rings: Ring[]): void {
     for (const { queue, bell, at } of rings) {
       if (strikes('bell lost')) continue
@@ -185,7 +180,6 @@ export function createWorld({ seed, redis }: WorldOptions) {
     count,
     after,
     next,
-    /** Time passes and nothing happens. */
     skip: (ms: number) => moveTo(now + ms),
     step,
     send,
@@ -193,7 +187,6 @@ export function createWorld({ seed, redis }: WorldOptions) {
     strikes,
     latency,
     report,
-    /** Events, step by step, with the changed documents. */
     trace: (): string[] => history.flatMap(linesOf),
     answerBells: (how: typeof dispatch) => {
       dispatch = how
@@ -201,7 +194,7 @@ export function createWorld({ seed, redis }: WorldOptions) {
     calm: () => {
       faulty = false
     },
-    /** True during an outage: bells and ticks do not arrive, and workers do not claim. */
+    /** Bells and ticks do not arrive, and workers do not claim. */
     isDown: false,
     get now() {
       return now

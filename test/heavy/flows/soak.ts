@@ -1,5 +1,4 @@
-// Flows under fire: invocations that die at any moment, and graphs that change while values stream. Inputs are compared
-// with outputs and remaining values.
+// Invocations die at any moment, and graphs change while values stream.
 
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import { readGraph } from '../../../src/core/graph.ts'
@@ -12,9 +11,7 @@ import { type Random, seeded } from '../chaos/random.ts'
 
 const dead = () => new Error('this invocation has died')
 
-/**
- * A connection that dies at its n-th request, before or after that has reached Redis, and stays dead.
- */
+/** Dies at its n-th request, before or after it has reached Redis. */
 function mortal(client: Client, { at, reaches }: { at: number; reaches: boolean }) {
   let requests = 0
   let died = false
@@ -44,7 +41,6 @@ const outputOf = async (engine: Pick<Engine, 'ports'>, ref: string): Promise<num
 
 export type Killed = { values: number[]; kills: number; dispatches: number; faults: unknown[] }
 
-/** Values through a chain, while lanes die at intervals; they come out in this order. */
 export async function underKills({
   values,
   nodes,
@@ -98,7 +94,6 @@ export async function underKills({
   }
 }
 
-/** The nodes of a chain in their order, as a graph. */
 const graphOf = (names: string[]): Graph => ({
   nodes: Object.fromEntries(names.map((name) => [name, node('pass')])),
   edges: names.slice(1).map((name, i) => edge(`${names[i]}.out`, `${name}.in`)),
@@ -106,7 +101,6 @@ const graphOf = (names: string[]): Graph => ({
   outports: { y: outOf(`${names.at(-1)}.out`) },
 })
 
-/** Inserts a node, removes one, or exchanges two. */
 function edited(names: string[], n: number, random: Random): string[] {
   const at = random.int(names.length)
   const kind = names.length < 4 ? 'insert' : names.length > 12 ? 'remove' : random.pick(['insert', 'remove', 'rewire'])
@@ -118,7 +112,6 @@ function edited(names: string[], n: number, random: Random): string[] {
 
 export type Edited = {
   edits: { made: number; started: number; stopped: number; rewired: number }
-  /** Number of outputs, and of values left in ports of stopped jobs. */
   out: number
   left: number
   missing: number[]
@@ -126,7 +119,6 @@ export type Edited = {
   faults: unknown[]
 }
 
-/** All that waits in any port of any job but the flow's own output. */
 async function leftIn(kit: Kit, flow: number): Promise<number[]> {
   const left: number[] = []
   for (let cursor: string | undefined; ; ) {
@@ -144,7 +136,6 @@ async function leftIn(kit: Kit, flow: number): Promise<number[]> {
   }
 }
 
-/** Values stream through a chain whose graph changes all the time: outputs and remaining values equal the inputs. */
 export async function underEdits({
   values,
   edits,

@@ -1,4 +1,4 @@
-// Pull workers in line: each job goes to one of them at once, and waiting costs next to nothing.
+// Each job goes to one waiting worker at once, and waiting costs next to nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, text } from '../../../infra/stand-ins/resp.ts'
@@ -9,7 +9,7 @@ const QUEUE = 'pull'
 const WAIT = 20
 const sizes = { waiters: 50, seconds: 30, jobs: 500 }
 
-/** Billed commands so far, by the server's own count: every command, including those in scripts. */
+/** Including commands in scripts. */
 async function billed({ redis }: Soak): Promise<number> {
   const connection = await connect(redis)
   const info = text(await connection.call('INFO', 'commandstats'))
@@ -57,7 +57,6 @@ export const claims = defineShow({
       }
       for (const end = performance.now() + 10_000; got.size < jobs && performance.now() < end; ) await sleep(20)
       over = true
-      // They still wait in line: a job each ends the wait.
       await soak.enqueue(Array.from({ length: waiters }, () => ({ queue: QUEUE, class: 'last' })))
       await Promise.all(working)
 

@@ -1,5 +1,4 @@
-// Thousands of real files, in aggregations with limits of their own, while the Worker is killed: every file is stored
-// byte for byte, the file server sees no limit exceeded, and every end is reported once.
+// Thousands of files while the Worker is killed: every file is stored, no limit exceeded, every end reported once.
 
 import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -14,7 +13,7 @@ import { type Soak, startSoak } from './stack.ts'
 const PACKAGES = fileURLToPath(new URL('../../../node_modules/', import.meta.url))
 const [KiB, MiB] = [1024, 1024 * 1024]
 
-/** Size classes in bytes, and their share of the files. The last ones are stored in parts. */
+/** Bytes, and share of the files. The last ones are stored in parts. */
 const classes: [number, number][] = [
   [4 * KiB, 0.4],
   [64 * KiB, 0.4],
@@ -32,7 +31,7 @@ function allFiles(): File[] {
     .map((path) => ({ path, size: statSync(path).size }))
 }
 
-/** A number of files of each class, spread over the packages; small ones replace missing sizes. */
+/** Small files replace missing sizes. */
 function chosenFiles(count: number): File[] {
   const all = allFiles()
   const chosen = classes.flatMap(([most, share], i) => {
@@ -59,7 +58,6 @@ const listen = async (handler: (request: IncomingMessage, response: ServerRespon
   }
 }
 
-/** Gives out the files, each at `/<aggregation>/<number>`, and counts how many requests of an aggregation are open. */
 async function startOrigin(files: readonly File[]) {
   const open = new Map<string, number>()
   const most = new Map<string, number>()
@@ -78,7 +76,6 @@ async function startOrigin(files: readonly File[]) {
     response.once('finish', end).once('close', end)
     await sleep(10 + Math.random() * 40)
     const { path, size } = files[Number(number)]!
-    // Every third one has no Content-Length.
     if (Number(number) % 3) response.setHeader('content-length', size)
     createReadStream(path).pipe(response)
   })
@@ -87,7 +84,6 @@ async function startOrigin(files: readonly File[]) {
 
 type Call = { success: boolean; error: string; extra: string; download_url: string; job_id: string }
 
-/** Receives callbacks, and records their ids. */
 async function startCaller() {
   const calls = new Map<string, Call[]>()
   const server = await listen(async (request, response) => {
@@ -100,7 +96,6 @@ async function startCaller() {
   return { ...server, calls }
 }
 
-/** Does something for all, some at once. */
 async function forEach<T>(items: readonly T[], work: (item: T, i: number) => Promise<void>, atOnce = 8): Promise<void> {
   let next = 0
   const go = async () => {
@@ -112,7 +107,6 @@ async function forEach<T>(items: readonly T[], work: (item: T, i: number) => Pro
   await Promise.all(Array.from({ length: atOnce }, go))
 }
 
-/** Kills the Worker at equal intervals of progress; returns the number of kills. */
 function killing({ worker }: Soak, times: number, done: () => number): () => number {
   let killed = 0
   let last: number | undefined
@@ -175,7 +169,6 @@ export const downloads = defineShow({
       }
       await submitted
       const seconds = (performance.now() - began) / 1_000
-      // Repeated messages arrive within this time.
       await sleep(6_000)
       const calls = [...caller.calls.values()]
       let wrong = 0

@@ -1,6 +1,4 @@
-// Random families of any depth: children that wait for their parent, parents that wait for their children, siblings
-// created by children; and at any moment a client cancels, fails, deletes or loses one. In the end everything has
-// ended.
+// Random families of any depth, with cancelled, failed, deleted and lost members: everything ends.
 
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import { defineWorker, type Job } from '../../../src/index.ts'
@@ -18,8 +16,6 @@ type Counts = Map<string, number>
 type Played = { jobs: number; deepest: number; stranded: string[]; faults: number }
 const ended = new Set<string>(['completed', 'failed', 'terminated'])
 const add = (counts: Counts, what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
-
-// Bedrock's families
 
 type Member = { id: number; depth: number; parent?: number }
 type Answer = { code: number; body: { jobs?: { jobID: number }[]; state?: string } }
@@ -39,7 +35,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
 
   const stateOf = async (id: number) => (await send('QueryJob', { jobID: id })).body.state
 
-  /** As CreateJob does it, which stops at grandchildren: the engine does not. */
+  /** CreateJob stops at grandchildren; the engine does not. */
   async function create(parent?: Member): Promise<void> {
     if (parent && !/RUNNING|RUNQUEUED|PAUSED/.test((await stateOf(parent.id)) ?? '')) return
     const given = {
@@ -63,14 +59,12 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
   const childrenOf = (id: number) => [...members.values()].filter(({ parent }) => parent === id)
   const someone = () => random.pick([...members.values()])
 
-  /** Acts on a job; a missing one is forgotten. */
   async function tamper(command: string, given: { jobID?: number; jobIDs?: number }): Promise<void> {
     await send(command, given)
     const id = given.jobID ?? given.jobIDs!
     if ((await stateOf(id)) === undefined) members.delete(id)
   }
 
-  /** Work of a client that has a job. */
   async function work(member: Member): Promise<void> {
     const parent = member.parent === undefined ? undefined : members.get(member.parent)
     if (member.depth < depth) for (let n = random.int(member.depth === 0 ? 5 : 4); n > 0; n--) await create(member)
@@ -99,7 +93,6 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
     deepest = Math.max(deepest, ...[...members.values()].map((member) => member.depth))
   }
 
-  // From here on every client cooperates; a waiting job gets no help.
   async function finish({ id, parent }: Member): Promise<void> {
     const { code } = await send('FinishJob', { jobID: id })
     if (code === 200) return
@@ -134,8 +127,6 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
   }
   return { jobs, deepest, stranded, faults: (await world.faults()).length }
 }
-
-// Families of functions
 
 const branch = defineWorker({
   class: 'branch',
@@ -195,7 +186,6 @@ async function playFunctions(kit: Kit, random: Random, { depth }: { depth: numbe
     else if (what < 0.78 && one.parent)
       await attempt('disown', engine.jobs.disown(String(one.parent.id), { name: one.parent.name }))
     else if (what < 0.84) await attempt('retry', engine.jobs.retry(id))
-    // All leases end: the present worker has lost its run.
     else {
       add(counts, 'leases over')
       await kit.advance(46_000)

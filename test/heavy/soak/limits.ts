@@ -1,5 +1,4 @@
-// Groups with a limit each, many jobs, and crashes at any moment: never more at once than the limit says, as seen by
-// the server that is called, and all jobs finish.
+// Groups with a limit each, and crashes: never more at once than the limit, and all jobs finish.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atLeast, atMost, defineShow, exactly, told } from './show.ts'

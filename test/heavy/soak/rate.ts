@@ -1,5 +1,4 @@
-// A rate, used up and never exceeded: in no window of a period does the called server see more calls than the rate, and
-// under load it sees nearly that number.
+// No window of a period has more calls than the rate, and under load nearly that number.
 
 import { atLeast, atMost, defineShow, exactly, told } from './show.ts'
 import { startSoak } from './stack.ts'
@@ -9,7 +8,6 @@ const PERIOD = 1_000
 const USED = 0.95
 const sizes = { rate: 50, seconds: 60 }
 
-/** The most of the sorted moments that lie within one period. */
 function mostWithin(moments: readonly number[], period: number): number {
   let most = 0
   for (let from = 0, to = 0; from < moments.length; from++) {

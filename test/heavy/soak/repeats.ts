@@ -1,5 +1,4 @@
-// A year of repeating jobs, on a clock moved from slot to slot: each runs at the times computed by SQLite and Intl,
-// also when the clock comes late, and when nothing runs for days.
+// A year of repeats: each runs at the times computed by SQLite and Intl, also when the clock comes late.
 
 import type { Repeat } from '../../../src/core/repeat.ts'
 import { createEngine } from '../../../src/engine/index.ts'
@@ -12,23 +11,18 @@ import { createModifiers, createZone, type Wall } from './slots.ts'
 const sizes = { jobs: 1_000, days: 365, from: 0, seed: 1 }
 const FIRST_DAY = Date.UTC(2027, 0, 1)
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
-/** One stop of `of` comes late, by `by`. */
 const LATE = { of: 500, by: 90 * SECOND }
 /** Milliseconds between two made-up slots. */
 const STEP = 100
-/** When nothing runs, in parts of the whole time. */
 const GAPS = [
   { after: 0.3, lasts: 3 * DAY },
   { after: 0.7, lasts: 10 * HOUR },
 ]
 
-/** A job and its expected slots. */
 type Expected = {
   repeat: Repeat
   at?: number
-  /** The slot that it waits for. */
   next: number
-  /** The slot after that one, for a run at this moment. */
   follow: (slot: number, now: number) => number
   skips: boolean
 }
@@ -39,8 +33,6 @@ type World = {
   zoneOf: (zone: string) => ReturnType<typeof createZone>
   modify: ReturnType<typeof createModifiers>
 }
-
-// Bedrock's words
 
 const START_OF_DAY = 'start of day'
 
@@ -69,8 +61,6 @@ function inWords([, base, modifiers, canned]: (typeof words)[number], { random, 
     skips,
   }
 }
-
-// Patterns of cron
 
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe']
 const days = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
@@ -120,7 +110,6 @@ const patterns: [share: number, make: (random: Random, hour: number, minute: num
 
 function inCron([, make]: (typeof patterns)[number], { random, zoneOf }: World): Expected {
   const tz = random.pick(zones)
-  // Half of them within the hours in which clocks change.
   const hour = random.chance(0.5) ? random.int(4) : random.int(24)
   const { cron, hourly = false, matches } = make(random, hour, random.pick([0, 30]))
   const slots = zoneOf(tz)(matches, { hourly })
@@ -134,7 +123,6 @@ function inCron([, make]: (typeof patterns)[number], { random, zoneOf }: World):
   }
 }
 
-/** Jobs of all kinds, by their share. */
 function manyOf(jobs: number, world: World): Expected[] {
   const kinds = [
     ...words.map((row) => ({ share: row[0], make: () => inWords(row, world) })),
@@ -144,14 +132,13 @@ function manyOf(jobs: number, world: World): Expected[] {
   return Array.from({ length: jobs }, (_, n) => deck[Math.floor((n * deck.length) / jobs)]!())
 }
 
-/** The last slot alone, if it is not over five minutes late. */
+/** If it is not over five minutes late. */
 function lastDue(job: Expected, now: number): number[] {
   let last: number | undefined
   for (; job.next <= now; job.next = job.follow(job.next, now)) last = job.next
   return last !== undefined && now - last <= 5 * MINUTE ? [last] : []
 }
 
-/** The runs of a job that are due now, one after the other; it waits for the next slot then. */
 function runsDue(job: Expected, now: number): number[] {
   if (job.skips) return lastDue(job, now)
   const slots: number[] = []
@@ -191,14 +178,13 @@ export const repeats = defineShow({
       const byId = new Map(made.jobs.map(({ id }, n) => [id, expected[n]!]))
 
       const gaps = GAPS.map(({ after, lasts }) => ({ at: start + after * days * DAY, lasts }))
-      /** The next moment at which something is due; now and then a little later, and twice much later. */
       function nextStop(): number {
         const due = Math.min(...expected.map(({ next }) => next))
         if (gaps[0] && due >= gaps[0].at) return due + gaps.shift()!.lasts
         return random.int(LATE.of) === 0 ? due + LATE.by : due
       }
 
-      /** Runs one after the other, and moves the clock if none is due: a lane would wait for a frozen clock. */
+      /** A lane would wait for a frozen clock. */
       async function makeUp(): Promise<void> {
         for (let idle = 0; idle < 5; ) {
           const ran = await engine.performOne({ id: 0, queue: 'default', priority: 0, ahead: 0, since: '' })

@@ -2,7 +2,7 @@
 
 export type Measured = { what: string; value: string; goal: string; met: boolean }
 
-/** Sizes are numbers by name; the defaults are the full ones. */
+/** Defaults: the full sizes. */
 export type Sizes = Record<string, number>
 
 export type Show = {
@@ -17,7 +17,6 @@ type Definition<S extends Sizes> = {
   run: (sizes: S, say: (line: string) => void) => Promise<Measured[]>
 }
 
-/** @example const rate = defineShow({ title: 'a rate', sizes: { rate: 50 }, async run({ rate }) { … } }) */
 export const defineShow = <S extends Sizes>({ title, sizes, run }: Definition<S>): Show => ({
   title,
   sizes,
@@ -44,7 +43,6 @@ export const exactly = (what: string, value: number, wanted: number): Measured =
   goal: shown(wanted),
   met: value === wanted,
 })
-/** A measurement without a goal. */
 export const told = (what: string, value: number, unit = ''): Measured => ({
   what,
   value: shown(value) + unit,
@@ -52,13 +50,11 @@ export const told = (what: string, value: number, unit = ''): Measured => ({
   met: true,
 })
 
-/** The value below which a share of the values lies. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** Lines of a table, with missed goals marked. */
 export function tableOf(rows: readonly Measured[]): string[] {
   const width = (of: (row: Measured) => string) => Math.max(...rows.map((row) => of(row).length))
   const [first, second] = [width(({ what }) => what), width(({ value }) => value)]

@@ -9,17 +9,15 @@ const DAY = 86_400_000
 const textOf = (at: number): string => new Date(at).toISOString().slice(0, 19)
 const momentOf = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`)
 
-/** @example const after = createModifiers(); after(Date.UTC(2027, 0, 31), ['+1 MONTH']) // 3 March */
 export function createModifiers() {
   const modify = new DatabaseSync(':memory:').prepare('SELECT datetime(?, ?) AS at')
   return (from: number, modifiers: readonly string[]): number =>
     momentOf(modifiers.reduce((at, modifier) => (modify.get(at, modifier) as { at: string }).at, textOf(from)))
 }
 
-/** A wall-clock time, as if the wall were in Greenwich. */
+/** As if the wall were in Greenwich. */
 export type Wall = Date
 
-/** Every half hour from one moment to another, with what a clock in that zone shows. */
 function clockOf(zone: string, from: number, to: number): { at: number; wall: number }[] {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
   const moments = Array.from({ length: Math.ceil((to - from) / HALF_HOUR) }, (_, n) => from + n * HALF_HOUR)
@@ -27,8 +25,8 @@ function clockOf(zone: string, from: number, to: number): { at: number; wall: nu
 }
 
 /**
- * The slots of patterns in one zone. An hourly pattern is due whenever the clock shows a time of it. Any other is due
- * once for each time: when the clock first shows it, or, in a gap, when the gap is over.
+ * An hourly pattern is due whenever the clock shows its time. Any other is due once: at the first such time, or at
+ * the end of a gap.
  */
 export function createZone(zone: string, from: number, to: number) {
   // Days around it, so that changes of the clock at the edges are seen whole.

@@ -1,4 +1,4 @@
-// The shows of limits, families, repeats and timers at a small size; the full ones run by themselves: npm run soak.
+// The shows at a small size; the full ones: npm run soak.
 
 import { expect, test } from 'vitest'
 import { kind } from '../../kit/index.ts'

@@ -1,5 +1,4 @@
-// The started stack, as it is deployed: the Worker in workerd, the gateway, the QStash stand-in, a redis-server. And what
-// can be done to it.
+// The started stack as it is deployed.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,11 +10,7 @@ import { createSidejob } from '../../../src/index.ts'
 
 const QUEUE = 'default'
 
-/**
- * Starts it, with a client that outlasts a Worker that is being started again.
- *
- * @example const { client, close } = await startSoak({ vars: { SIDEJOB_LANE_LEASE: '5s' } })
- */
+/** Outlasts a restart of the Worker. */
 export async function startSoak(options: Partial<StackOptions> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-soak-'))
   const stack = await startLocalStack({ dir, persist: false, redis: 'server', ...options })
@@ -34,9 +29,7 @@ export async function startSoak(options: Partial<StackOptions> = {}) {
     ...stack,
     client,
     counts,
-    /** Everything that is not as it must be. */
     faults: async () => (await direct.doctor.verify()).length,
-    /** Makes jobs, a thousand a call. */
     async enqueue(jobs: object[]): Promise<number[]> {
       const ids: number[] = []
       for (let from = 0; from < jobs.length; from += 1_000) {
@@ -45,7 +38,6 @@ export async function startSoak(options: Partial<StackOptions> = {}) {
       }
       return ids
     },
-    /** Waits until `n` jobs are completed; reports the state of the rest otherwise. */
     async allCompleted(n: number, { within = 900_000, say = (_: string) => {} } = {}): Promise<void> {
       const end = Date.now() + within
       for (let told = Date.now(); ; ) {
@@ -59,7 +51,6 @@ export async function startSoak(options: Partial<StackOptions> = {}) {
         await sleep(100)
       }
     },
-    /** Every job of the list, a page at a time. */
     async allJobs() {
       type Page = Awaited<ReturnType<typeof client.jobs.list>>
       const jobs: Page['jobs'] = []
@@ -81,11 +72,9 @@ export type Soak = Awaited<ReturnType<typeof startSoak>>
 
 const LANE = /:lane:(.+)$/
 
-/** Crashes: a lane whose words no longer reach Redis, and the whole Worker killed. */
 export function createCrashes({ gateway, worker }: Soak) {
   const crashes = { lanes: 0, workers: 0 }
 
-  /** The next lane that speaks is cut off, for good. */
   function cutLane(): void {
     let victim: string | undefined
     gateway.faults.lose({

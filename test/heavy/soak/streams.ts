@@ -1,5 +1,4 @@
-// Bodies larger than a Worker may ever hold: streamed through workerd into R2 as it is on this machine, and into a
-// stand-in for S3. Its memory must not grow with them.
+// Bodies larger than a Worker may hold: its memory must not grow with them.
 
 import { createHash, type Hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -13,9 +12,7 @@ import { type Soak, startSoak } from './stack.ts'
 const MiB = 1024 * 1024
 const CREDENTIALS = { SIDEJOB_S3_ACCESS_KEY_ID: 'key', SIDEJOB_S3_SECRET_ACCESS_KEY: 'secret', SIDEJOB_S3_BUCKETS: '*' }
 
-/**
- * Serves any number of MiB, all different: `/<MiB>` with its length, `/<MiB>/chunked` without.
- */
+/** `/<MiB>` with its length, `/<MiB>/chunked` without. */
 async function startOrigin() {
   const hashes = new Map<string, Hash>()
   const server = createServer(async (request, response) => {
@@ -45,7 +42,7 @@ async function startOrigin() {
   }
 }
 
-/** The most memory that a process has had so far, in MiB. */
+/** MiB. */
 const peakOf = (pid: number): number =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 
@@ -60,7 +57,6 @@ type Result = { result: { file: string; size: number; sha256: string } }
 type Way = { into: 'R2' | 'S3'; chunked: boolean; size: number }
 type Streamed = { idle: number; peak: number; seconds: number; steps: number; whole: boolean }
 
-/** Waits for the end; answers how many different steps of progress were seen on the way. */
 async function watch({ client }: Soak, id: number): Promise<number> {
   const seen = new Set<string>()
   for (;;) {
@@ -72,7 +68,7 @@ async function watch({ client }: Soak, id: number): Promise<number> {
   }
 }
 
-/** In a stack of its own, so that its peak is its own. */
+/** A stack of its own, so that its peak is its own. */
 async function stream({ into, chunked, size }: Way): Promise<Streamed> {
   const [origin, s3] = [await startOrigin(), await startS3()]
   const soak = await startSoak({ vars: CREDENTIALS })

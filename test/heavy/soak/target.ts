@@ -1,5 +1,4 @@
-// The other side of push workers: a server that counts how many of its requests are open, and when each one came. A
-// request is open until it is done here, whether or not the caller is still there to hear of it.
+// A server of push calls, which counts open requests. A request stays open if its caller is gone.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,11 +8,7 @@ type Snapshot = { job: { id: number; args: { key?: string } | null } }
 
 export type Arrival = { id: number; key: string; at: number }
 
-/**
- * Starts it. `hold` is the duration of one request.
- *
- * @example const target = await startTarget(() => 5 + Math.random() * 35)
- */
+/** `hold`: milliseconds of a request. */
 export async function startTarget(hold: () => number) {
   const arrivals: Arrival[] = []
   const open = new Map<string, number>()
@@ -40,7 +35,6 @@ export async function startTarget(hold: () => number) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     arrivals,
-    /** key → how many of its requests were open at once, at most. */
     most,
     close: () =>
       new Promise<void>((resolve) => {

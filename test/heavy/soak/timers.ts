@@ -1,4 +1,4 @@
-// Very many jobs for later, at random moments: each starts soon after its own, none before it.
+// Very many jobs at random moments: each starts soon after its own, none before it.
 
 import { atLeast, atMost, defineShow, exactly, quantile, told } from './show.ts'
 import { startSoak } from './stack.ts'
@@ -43,7 +43,7 @@ export const timers = defineShow({
   },
 })
 
-/** The ends of a list too long for the arguments of a call. */
+/** The list is too long for the arguments of a call. */
 function minMax(values: readonly number[]): [number, number] {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of values) {
