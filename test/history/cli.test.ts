@@ -1,5 +1,3 @@
-// The history through the HTTP API, the client and the command line.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { historyCommands } from '../../src/cli/history.ts'
 import { createClient } from '../../src/client/index.ts'

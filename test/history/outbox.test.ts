@@ -1,4 +1,4 @@
-// Ended jobs reach the history exactly once: after crashes, errors of the database, and with many callers at once.
+// Ended jobs reach the history exactly once.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -58,7 +58,6 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
 
   const ends = async (engine: Engine = kit.engine) => (await engine.history.list({ limit: 1_000 })).jobs
   const endsOf = async (id: number) => (await ends()).filter((job) => job.id === id)
-  /** Runs all jobs, even if a job fails. */
   const settle = async () => {
     for (let n = 0; n < 3; n++) await drain(kit.engine).catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-// Lists of the history: each condition, alone and together, with pages that read a bounded number of rows.
+// Pages of lists read a bounded number of rows.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SqlDatabase } from '../../src/history/database.ts'
