@@ -1,4 +1,4 @@
-// Bad input is answered with the right error, and does not reach the engine.
+// Bad input does not reach the engine.
 
 import { expect, test } from 'vitest'
 import { parseMsgpack } from '../../src/core/codec/msgpack-reader.ts'

@@ -1,19 +1,14 @@
-// A table of bad requests and their errors, which can be run against any deployment. Any deployment can be held against
-// it.
-//
-// Requirements: the class `zip` registered in the queue `default` with one input port `left`, and one job of it, whose
-// id replaces JOB in paths. Rows with `by: 'engine'` are refused by the engine; all other rows never reach it.
+// Bad requests and their errors, for any deployment with the class `zip` in the queue `default` with one input port
+// `left`, and one job, whose id replaces JOB. Only rows with `by: 'engine'` reach the engine.
 
 import type { Code } from '../../src/core/errors.ts'
 
-/** Options to create, or spoil, QStash's signature. */
 export type Signing = {
   key?: 'current' | 'next' | 'wrong'
-  /** Seconds from now to the end of validity; 300. */
+  /** Seconds; default 300. */
   expires?: number
-  /** Seconds from now to its beginning; 0. */
+  /** Seconds; default 0. */
   starts?: number
-  /** The signed body, if it differs from the sent one. */
   body?: string
   path?: string
   iss?: string
@@ -23,7 +18,7 @@ export type Signing = {
 export type BadRequest = {
   method: string
   path: string
-  /** The API key: named after its scopes, `unknown` for an invalid one, `none` for no header. */
+  /** `unknown`: an invalid key; `none`: no header. */
   as?: 'admin' | 'read' | 'write' | 'work' | 'unknown' | 'none'
   headers?: Record<string, string>
   body?: string | Uint8Array | (() => string | Uint8Array)
@@ -73,13 +68,11 @@ type Row = [
 ]
 
 const rows: Row[] = [
-  // Which route
   ['no such route', get('/v1/nothing'), 'NOT_FOUND', 404, '/v1/nothing does not exist'],
   ['a slash too much', get('/v1/jobs/'), 'NOT_FOUND', 404, 'does not exist'],
   ['a wrong method', get('/v1/publish'), 'WRONG_METHOD', 405, 'takes POST, got GET'],
   ['a port neither in nor out', get('/v1/jobs/JOB/up/left'), 'NOT_FOUND', 404, 'does not exist'],
 
-  // Who asks
   ['no key', { ...get('/v1/jobs'), as: 'none' }, 'UNAUTHENTICATED', 401, 'Authorization: Bearer <API key>", got none'],
   [
     'another scheme',
@@ -127,7 +120,6 @@ const rows: Row[] = [
     'API key is unknown',
   ],
 
-  // What QStash sends
   ['a bell without a signature', bell(), 'UNAUTHENTICATED', 401, 'expected a valid Upstash-Signature, got none'],
   ['a bell with an API key', { ...bell(), as: 'admin' }, 'UNAUTHENTICATED', 401, 'expected a valid Upstash-Signature'],
   ['a forged signature', bell({ key: 'wrong' }), 'UNAUTHENTICATED', 401, ''],
@@ -154,7 +146,6 @@ const rows: Row[] = [
   ['a tick without a signature', { ...post('/tick', ''), as: 'none' }, 'UNAUTHENTICATED', 401, 'got none'],
   ['a signed bell without its name', bell({}, '{}'), 'BAD_REQUEST', 400, 'bell: is missing', ['bell']],
 
-  // Bodies as such
   ['broken JSON', post('/v1/jobs', '{"class":"zip"'), 'BAD_REQUEST', 400, 'JSON at 1:15: expected "," or "}"'],
   ['two JSON documents', post('/v1/jobs', '{"class":"zip"}{}'), 'BAD_REQUEST', 400, 'expected the end'],
   ['JSON with a comment', post('/v1/jobs', '{/* */"class":"zip"}'), 'BAD_REQUEST', 400, 'JSON at 1:2'],
@@ -197,7 +188,6 @@ const rows: Row[] = [
     'in UTF-8',
   ],
 
-  // Too large
   ['a body over 10 MiB', post('/v1/jobs', () => ' '.repeat(10 * MiB + 1)), 'TOO_LARGE', 413, 'at most 10485760 bytes'],
   [
     'a value over 1 MiB',
@@ -231,7 +221,6 @@ const rows: Row[] = [
     [],
   ],
 
-  // Jobs
   ['no class', post('/v1/jobs', '{}'), 'BAD_REQUEST', 400, 'class: is missing', ['class']],
   ['no body', { method: 'POST', path: '/v1/jobs' }, 'BAD_REQUEST', 400, 'class: is missing', ['class']],
   ['no job in a list', post('/v1/jobs', '[]'), 'BAD_REQUEST', 400, 'at least 1 items', []],
@@ -396,7 +385,6 @@ const rows: Row[] = [
   ['a parent that is no job', job('"parent":"01"'), 'BAD_REQUEST', 400, 'parent: expected a job', ['parent']],
   ['an unregistered class', post('/v1/jobs', '{"class":"zap"}'), 'REFUSED', 422, 'zap', undefined, 'engine'],
 
-  // One job
   ['an unknown job', get('/v1/jobs/99999999'), 'NOT_FOUND', 404, '99999999', undefined, 'engine'],
   ['an unknown alias', get('/v1/jobs/nobody'), 'NOT_FOUND', 404, 'nobody', undefined, 'engine'],
   ['running an unknown job', post('/v1/jobs/99999999/run', '{}'), 'NOT_FOUND', 404, '99999999', undefined, 'engine'],
@@ -471,7 +459,6 @@ const rows: Row[] = [
     ['now'],
   ],
 
-  // Ports, channels, the log
   [
     'a bad port name in the path',
     post('/v1/jobs/JOB/in/le-ft', '{"value":1}'),
@@ -538,7 +525,6 @@ const rows: Row[] = [
     ['Idempotency-Key'],
   ],
 
-  // Workers, queues, runs, keys
   [
     'a push address that is none',
     put('/v1/workers/default/zip', '{"push":{"url":"ftp://x"}}'),

@@ -1,5 +1,3 @@
-// The typed client against the real routes and a recording engine: requests, answers, repeats.
-
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { ApiError, createClient } from '../../src/client/index.ts'
 import { inQuery, table } from '../../src/client/table.generated.ts'
@@ -12,7 +10,6 @@ import { isSigned, type Route } from '../../src/http/route.ts'
 import { listed, list as ours } from '../../src/http/routes.ts'
 import { type Answers, fakeEngine } from './fake-engine.ts'
 
-/** Every route that the typed client has a method for. */
 const list = [...ours, ...listed('downloader', downloader as unknown as Record<string, Route>)]
 
 type Fetch = (request: Request) => Promise<Response>

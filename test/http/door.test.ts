@@ -1,4 +1,4 @@
-// The gateway: rate limits of keys, the audit, and the lifetime of streams.
+// Rate limits of keys, the audit, and the lifetime of streams.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'
@@ -19,7 +19,6 @@ const post = (path: string, body = '{}'): BadRequest => ({
 
 const withKey = (key: string) => ({ as: key as BadRequest['as'] })
 
-/** An app with this one key. */
 function keyed(known: Partial<KnownKey>, verbs: Parameters<typeof fakeEngine>[0] = {}) {
   const { engine, calls } = fakeEngine(verbs)
   const key: KnownKey = { id: 'k1', name: 'ci', scopes: ['admin'], ...known }
@@ -91,7 +90,6 @@ describe('how much', () => {
   })
 
   describe('callers that are not known', () => {
-    /** An app that knows one key, and counts its lookups. */
     function counting(deps: Partial<Deps> = {}) {
       const looked = { keys: 0, tokens: 0, sessions: 0, tenants: 0 }
       const { engine } = fakeEngine({
@@ -243,7 +241,6 @@ describe('who', () => {
 })
 
 describe('a stream', () => {
-  /** A silent stream, and the bytes it has sent so far. */
   async function listening(knows: () => Promise<boolean>) {
     vi.useFakeTimers()
     const { engine } = fakeEngine({

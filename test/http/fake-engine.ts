@@ -302,7 +302,6 @@ const recordedJob: RecordedJob = {
   run: { snapshot, commits: [{ end: 'completed', result: '1' as Encoded }] },
 }
 
-/** The fake performs nothing and looks at no data. */
 type Unperformed = Omit<Engine, 'ready' | 'performOne' | 'performAlone' | 'doctor'> & {
   doctor: Omit<Engine['doctor'], 'verify'>
 }
@@ -742,7 +741,7 @@ const answers: Unperformed = {
 
 export type Recorded = { verb: string; args: unknown[] }
 
-/** The keys that the fake knows: each is named after its scopes. */
+/** Named after their scopes. */
 export const scopesOf: Record<string, Scope[]> = {
   admin: ['admin'],
   read: ['read'],
@@ -751,15 +750,13 @@ export const scopesOf: Record<string, Scope[]> = {
   'read-write': ['read', 'write'],
 }
 
-/** Answers of some verbs, by noun. */
 export type Answers = {
   [Noun in keyof Engine]?: Engine[Noun] extends (...args: never[]) => unknown ? Engine[Noun] : Partial<Engine[Noun]>
 }
 
-/** Verbs that the door calls for itself: they are not recorded as calls of the route. */
+/** The door calls them, not the route. */
 const ofTheDoor = ['keys.authenticate', 'keys.isActive', 'audit.write']
 
-/** Creates an engine that records its calls. Answers given here replace the usual ones. */
 export const fakeEngine = (given: Answers = {}) => {
   const calls: Recorded[] = []
   type Verb = (...args: unknown[]) => unknown
@@ -783,7 +780,6 @@ export const fakeEngine = (given: Answers = {}) => {
   return { engine: Object.fromEntries(nouns) as Engine, calls }
 }
 
-/** Answers like an engine that knows one job, 7, with one input, left, of one registered class, zip. */
 export const strictVerbs: Answers = {
   jobs: {
     enqueue: async (jobs) => {

@@ -1,5 +1,3 @@
-// Kit for the HTTP tests: an app with a recording engine, and signatures like QStash's.
-
 import type { Downloads } from '../../src/core/files.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -12,7 +10,6 @@ export const signingKeys = { current: 'sig_current', next: 'sig_next', wrong: 's
 export const publicUrl = 'https://jobs.example.com'
 export const NOW = 1_800_000_000_000
 
-/** The only file, stored by job 7. */
 export const FILE = 'AAAAAAAAAAAAAH'
 
 const stored = { size: 13, type: 'text/plain', etag: '"e"', storedAt: NOW, metadata: {} }
@@ -65,7 +62,6 @@ export const setUp = (verbs: Answers = {}, deps: Partial<Deps> = {}) => {
   return { app, calls, reported, ask: (request: BadRequest) => asRequest(request).then((made) => app.fetch(made)) }
 }
 
-/** Makes a request of a row; `sign` fits it with a signature, or spoils one. */
 export const asRequest = async ({ method, path, as = 'admin', headers, body, sign }: BadRequest): Promise<Request> => {
   const made = new Headers(headers)
   if (as !== 'none') made.set('authorization', `Bearer ${as}`)
@@ -78,7 +74,6 @@ export const asRequest = async ({ method, path, as = 'admin', headers, body, sig
 
 const defaults = { key: 'current', expires: 300, starts: 0, iss: 'Upstash', alg: 'HS256' } as const
 
-/** Signs as QStash does. */
 export const signature = async (
   signing: Signing & { body: string; path: string; claims?: object },
 ): Promise<string> => {

@@ -1,4 +1,4 @@
-// Metrics for Prometheus from a real engine, with every line in its format.
+// Metrics from a real engine, each line in its format.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { facades } from '../../src/facades/index.ts'

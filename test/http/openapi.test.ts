@@ -1,4 +1,4 @@
-// The OpenAPI document covers every route and holds together; the docs page shows it and loads nothing.
+// The document covers every route; the docs page loads nothing.
 
 import { expect, test } from 'vitest'
 import { facades } from '../../src/facades/index.ts'
@@ -100,7 +100,6 @@ test('the docs page stands alone: no script, nothing from elsewhere, its one sty
     expect(page).toContain(path.replace(/:(\w+)/g, '{$1}'))
     expect(page).toContain(scope)
   }
-  // Shapes are links within the page, so that it may be mounted anywhere; each leads to one.
   const links = [...page.matchAll(/href="#(\w+)"/g)].map(([, name]) => name!)
   expect(links).toContain('JobInput')
   for (const name of links) expect(page.split(`id="${name}"`), name).toHaveLength(2)

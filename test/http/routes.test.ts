@@ -1,4 +1,4 @@
-// Each route once: its status, its answer, and what reached the engine. And who may use it.
+// Each route once: its status, its answer, and its call of the engine.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseJson } from '../../src/core/codec/json.ts'
@@ -14,7 +14,6 @@ import type { BadRequest } from './bad-input.ts'
 import { type Answers, type Recorded, scopesOf, snapshot, zeroes } from './fake-engine.ts'
 import { FILE, NOW, setUp } from './kit.ts'
 
-/** Every route that the typed client has a method for. */
 const list = [...ours, ...listed('downloader', downloader as unknown as Record<string, Route>)]
 
 const at = '2027-01-15T08:00:00.000Z'
@@ -25,14 +24,7 @@ const ask = (method: string, path: string, body?: string): BadRequest => ({
   headers: { 'content-type': 'application/json' },
 })
 
-type Case = [
-  route: string,
-  request: BadRequest,
-  status: number,
-  answer: unknown,
-  /** Called verb of the engine, and its arguments. */
-  ...reached: unknown[],
-]
+type Case = [route: string, request: BadRequest, status: number, answer: unknown, ...reached: unknown[]]
 
 const job = { id: 7, args: { big: 12345678901234567000 }, createdAt: at, endedAt: null, children: { a: { id: 8 } } }
 
@@ -1290,7 +1282,7 @@ const cases: Case[] = [
   ['system.advance', ask('POST', '/v1/test/clock', '{"advance":"1h"}'), 200, {}],
 ]
 
-/** A call as the engine got it, without whose key it came with: that is `admin` in all of them. */
+/** Its key is `admin` in all of them. */
 const withoutCaller = ({ verb, args }: Recorded): Recorded => ({
   verb,
   args: args.map((arg) => {
@@ -1302,7 +1294,6 @@ const withoutCaller = ({ verb, args }: Recorded): Recorded => ({
 
 const routeOf = (name: string) => list.find(({ resource, verb }) => `${resource}.${verb}` === name)!
 
-// To make an app takes longer than to ask it.
 const moved: number[] = []
 const { ask: askApp, calls: ofApp } = setUp({}, { clock: { advance: (ms) => void moved.push(ms) } })
 beforeEach(() => {
@@ -1327,7 +1318,6 @@ describe('each route', () => {
     const got = await askApp(request)
     if (got.status === 204) return
     const shape = answers[got.status]!
-    // The outside of a moment is an ISO text, which is what its schema checks.
     const parsed = shape.safeParse(parseJson(await got.text(), closedIn(shape)))
     expect(parsed.error?.issues).toBeUndefined()
   })

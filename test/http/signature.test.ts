@@ -1,4 +1,4 @@
-// Signatures of QStash: what we accept and refuse, and that the vendor's own receiver agrees.
+// Signatures that we accept and refuse, compared with the vendor's own receiver.
 
 import { Receiver } from '@upstash/qstash'
 import { expect, test, vi } from 'vitest'

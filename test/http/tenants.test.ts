@@ -1,4 +1,4 @@
-// Tenants: every route with every key at every address, and two of them on one Redis that see nothing of each other.
+// Every route with every key at every address, and two tenants that see nothing of each other.
 
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -55,7 +55,6 @@ describe('each route, with each key, at each address', () => {
   const deps = { ...home, tenants }
   const admit = createDoor(deps, createGate({}))
 
-  /** Expected namespace, or the code of an error. */
   function expected(route: Route, key: { tenant?: string; scope: Scope } | undefined, address?: string): string {
     const there = address === undefined ? 'home' : places[address] ? address : 'NOT_FOUND'
     if (route.scope === 'open' || isSigned(route)) return there
@@ -161,7 +160,6 @@ describe('two tenants on one Redis', () => {
   let ask: (key: string, address: string, body?: unknown) => Promise<{ status: number; body: never }>
   const key: Record<string, string> = {}
   let engineOf: (tenant: string) => Promise<Engine>
-  /** R2 as Cloudflare runs it on one machine. */
   let cloud: InstanceType<typeof Miniflare>
   let bucket: Bucket
 
@@ -223,7 +221,6 @@ describe('two tenants on one Redis', () => {
     await cloud.dispose()
   })
 
-  /** All that a tenant can name. */
   async function fill(tenant: string, priority: number) {
     const job = {
       class: 'pulled',
@@ -442,7 +439,6 @@ describe('two tenants on one Redis', () => {
       }
       return { files, calls }
     }
-    // The keys in Redis, then two pages of files.
     expect(await erase('&preview=true')).toEqual({ files: 110, calls: 3 })
     expect(await keysIn(own)).toHaveLength(110)
     expect(await erase()).toEqual({ files: 110, calls: 3 })

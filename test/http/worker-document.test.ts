@@ -72,7 +72,6 @@ const snapshot = (): Snapshot => ({
   children: {},
 })
 
-/** Calls a worker with this answer; returns the request and the outcome. */
 async function call(status: number, body: string | null = null) {
   let request: Request | undefined
   const { changes } = await push({ url: 'https://w.example.com/zip' }, snapshot(), {

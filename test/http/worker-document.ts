@@ -1,5 +1,3 @@
-// Checks requests and answers of push workers against the schemas of their document.
-
 import * as z from 'zod'
 import { workerDocument } from '../../src/http/worker-document.ts'
 
@@ -8,7 +6,6 @@ export const document = JSON.parse(JSON.stringify(workerDocument('https://jobs.e
 >
 export const { post } = document.paths['/']
 
-/** A schema of the document, with the shapes that it refers to. */
 function checkOf(schema: object): z.ZodType {
   const whole = { ...schema, $defs: document.components.schemas }
   return z.fromJSONSchema(JSON.parse(JSON.stringify(whole).replaceAll('#/components/schemas/', '#/$defs/')))
