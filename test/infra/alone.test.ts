@@ -1,4 +1,4 @@
-// The Worker as workerd serves it by itself: nothing that development puts around it.
+// The Worker in workerd without anything of development.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,6 @@ test('it runs jobs, and ends with its stack', async () => {
   const stack = await startLocalStack({ dir, persist: false, alone: true, plan: 'off', vars })
   const client = createClient({ url: stack.url, key: stack.apiKey })
   const { id } = await client.jobs.enqueue({ class: 'noop' })
-  // It keeps nothing of itself: once it has run there is none.
   const seen = () => client.jobs.get(id).then(({ status }) => status, String)
   await expect.poll(seen, { timeout: 10_000 }).toContain('does not exist')
   await stack.close()

@@ -1,5 +1,3 @@
-// The budget of bytes for each room of the source.
-
 import { expect, test } from 'vitest'
 import { bytesOfRooms, lowered, readBounds, roomOf, tooLarge } from '../../infra/bytes.ts'
 

@@ -1,7 +1,6 @@
-// Documented behaviour of the vendor's REST API, asked of the gateway: one suite for every Redis.
-//
-// Each name begins with its source: restapi, readyourwrites, scripting, billing are pages of
-// upstash.com/docs/redis; sdk is the behaviour of @upstash/redis 1.39; gateway covers needs of the tests.
+// Documented behaviour of the vendor's REST API, asked of the gateway. Names begin with their source: restapi,
+// readyourwrites, scripting, billing are pages of upstash.com/docs/redis; sdk is @upstash/redis 1.39; gateway: needs
+// of the tests.
 
 import { createHash } from 'node:crypto'
 import { Redis } from '@upstash/redis'
@@ -12,11 +11,10 @@ import type { RunningRedis } from '../../infra/stand-ins/redis.ts'
 type World = {
   gateway: Gateway
   redis: RunningRedis
-  /** The client as it comes: auto-pipelining, base64, deserialization. */
+  /** Auto-pipelining, base64, deserialization. */
   client: Redis
-  /** The client as sidejob uses it: one call is one request, values are strings. */
+  /** One call is one request, values are strings. */
   plain: Redis
-  /** A request without a client. */
   ask: (path: string, init?: Ask) => Promise<Answer>
 }
 type Ask = { method?: string; body?: unknown; headers?: Record<string, string>; token?: string | null }
@@ -436,7 +434,6 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
   ],
 ]
 
-/** Asks a Redis all of the above through a gateway of its own. */
 export function exercise(name: string, start: () => Promise<RunningRedis>) {
   describe(name, () => {
     let world: World
@@ -459,7 +456,6 @@ export function exercise(name: string, start: () => Promise<RunningRedis>) {
   })
 }
 
-/** The clients of a gateway, as one would configure them for the vendor. */
 export function clients(gateway: Gateway) {
   const { url, token } = gateway
   const plain = new Redis({

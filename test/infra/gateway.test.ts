@@ -1,4 +1,4 @@
-// The gateway in front of each Redis that this machine has, and its life: start, restart of Redis, close.
+// The gateway in front of each Redis, and its life.
 
 import { describe, expect, test } from 'vitest'
 import { startGateway } from '../../infra/stand-ins/gateway.ts'

@@ -1,4 +1,4 @@
-// A page can point its own name at 127.0.0.1: the stand-ins refuse requests under any name except this machine's.
+// Stand-ins refuse requests under any name except this machine's.
 
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'

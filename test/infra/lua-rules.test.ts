@@ -1,4 +1,4 @@
-// Code that some engine would refuse is rejected with its line, in each of our scripts.
+// Code that some engine would refuse is rejected with its line.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
-// Refuses Lua that an engine of another vendor reads differently from Redis, with file and line. Each rule prevents a
-// known difference of gopher-lua.
+// Refuses Lua that gopher-lua reads differently from Redis, with file and line.
 
 import type luaparse from 'luaparse'
 import { buildScripts, type Editing, editedTexts } from '../../infra/lua-build/index.ts'
@@ -12,7 +11,6 @@ type FunctionNode = Node & { type: 'FunctionDeclaration'; body: Node[]; paramete
 
 type Refused = { file: string; line: number; says: string }
 
-/** The called function as text: `redis.call`, `:match`, `tonumber`. */
 function calleeOf(node: Node): string {
   if (node.type === 'Identifier') return node.name
   if (node.type !== 'MemberExpression') return ''
@@ -22,17 +20,11 @@ function calleeOf(node: Node): string {
 const isCall = (node: Node): node is Node & luaparse.CallExpression => node.type === 'CallExpression'
 const nameOf = (node: Node): string => (isCall(node) ? calleeOf(node.base as Node) : '')
 
-/**
- * The tree has no parentheses, which keep one value of a call: they are between the last element of a list and its
- * end.
- */
+/** The tree has no parentheses: they are between the last element of a list and its end. */
 function isInParentheses(last: Node, list: Node, text: string): boolean {
   const between = text.slice(last.range![1], list.range![1]).replace(/\s/g, '')
   return isCall(list) ? between.startsWith('))') : between.startsWith(')')
 }
-
-// ---- rules: each returns the fault of a node, or nothing
-// -----------------------------------------------------------------
 
 const maybeNothing = new Set([':match', ':gsub', ':find', 'string.match', 'string.gsub', 'string.find'])
 
@@ -48,7 +40,7 @@ function bareMatch(node: Node, _: Scope, text: string): string | undefined {
 const numeric = new Set(['tonumber', 'math.floor', 'math.ceil', 'math.abs', 'math.max', 'math.min', 'take_int'])
 const clocks = new Set(['now', 'micros', 'seq', 'lease', 'this_minute'])
 
-/** True if an expression may be a large number: a read number, a number computed from it, or a time. */
+/** A read number, a number computed from it, or a time. */
 function isUnbounded(node: Node, known: Scope): boolean {
   if (node.type === 'BinaryExpression' && '+*/^%'.includes(node.operator))
     return [node.left, node.right].some((side) => isUnbounded(side as Node, known))
@@ -65,7 +57,6 @@ function bigIndex(node: Node, known: Scope): string | undefined {
   return found && 'a number without a bound as an index: expected a text, or a place in a list'
 }
 
-/** Finds `cache[n] = …` in a function whose only parameter is n. */
 function cacheByNumber(node: Node): string | undefined {
   if (node.type !== 'FunctionDeclaration' || node.parameters.length !== 1) return undefined
   const given = (node.parameters[0] as { name?: string }).name
@@ -93,7 +84,7 @@ function severalValues(node: Node): string | undefined {
   return 'calls, tables or choices among several values for existing variables: expected one assignment each, or new locals'
 }
 
-/** unpack fails for thousands: a bound stands beside it. */
+/** unpack fails for thousands. */
 function boundless(node: Node): string | undefined {
   if (!isCall(node) || nameOf(node) !== 'unpack' || node.arguments.length === 3) return undefined
   return 'unpack of a list without a bound: expected unpack(list, from, to), or a loop'
@@ -163,7 +154,6 @@ const rules: Rule[] = [
   ...([callsItself, tooManyLocals] as Rule[]),
 ]
 
-/** The kinds of values that locals were made of, by name. */
 function localsOf(nodes: readonly Node[]): Scope {
   const known: Scope = new Map()
   for (const node of nodes)
@@ -172,11 +162,6 @@ function localsOf(nodes: readonly Node[]): Scope {
   return known
 }
 
-/**
- * The faults of a file.
- *
- * @example refusedIn('lib/runtime/numbers.lua', 'local n = tonumber(text:match("%d+"))')[0].line // 1
- */
 export function refusedIn(file: string, text: string): Refused[] {
   const { nodes } = read(text)
   const known = localsOf(nodes)
@@ -187,8 +172,6 @@ export function refusedIn(file: string, text: string): Refused[] {
     }),
   )
 }
-
-// ---- depth ------
 
 type Block = Node & {
   body?: Node[]
@@ -204,7 +187,6 @@ const MOST_CALLS = 100
 const ofLoop = ({ type, variables }: Block): number =>
   type === 'ForNumericStatement' ? 4 : type === 'ForGenericStatement' ? 3 + variables!.length : 0
 
-/** Maximum number of locals that a block has at once, including the ones at its start. */
 function localsAtOnce(body: readonly Node[], before: number): number {
   let count = before
   let most = before
@@ -232,7 +214,6 @@ type Named = { type: string; name?: string; base?: Named; identifier?: Named }
 const textOf = ({ type, name, base, identifier }: Named): string =>
   type === 'MemberExpression' ? `${textOf(base!)}.${textOf(identifier!)}` : (name ?? '')
 
-/** A loop has no depth. */
 function callsItself(node: Node): string | undefined {
   const { identifier } = node as unknown as Named
   if (node.type !== 'FunctionDeclaration' || !identifier) return undefined
@@ -243,12 +224,8 @@ function callsItself(node: Node): string | undefined {
   return calls ? `${own} calls itself: expected a loop` : undefined
 }
 
-// ---- functions that call each other ------------------------------------------------------------------------------------
-
-/** A function of a module, and which of all it calls. */
 type Calling = { file: string; name: string; line: number; calls: readonly Calling[] }
 
-/** The functions of all modules, including members of tables, and the functions that they call. */
 function callsIn({ modules, unitOf, added }: Library): Calling[] {
   const units = [...modules.values()].flatMap((module) => module.units.filter(({ isFunction }) => isFunction))
   const nameOf = ({ module, gives, adds }: Unit): string =>
@@ -288,13 +265,11 @@ function wayBack(from: Calling): Calling[] {
   return []
 }
 
-/** The maximum depth that the header of a module states for its recursive functions. */
 const saidDepth = (header: string): number | undefined => {
   const found = /^-- Within itself at most (\d+) calls deep: ./m.exec(header)?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
-/** Functions that call themselves through other functions, in modules whose headers state no maximum depth. */
 function circlesIn(library: Library, textOf: (file: string) => string): Refused[] {
   return callsIn(library).flatMap((one) => {
     const way = wayBack(one)
@@ -307,10 +282,9 @@ function circlesIn(library: Library, textOf: (file: string) => string): Refused[
   })
 }
 
-/** Maximum number of locals of a module: they become locals of one function, which has 200 registers in some Luas. */
+/** They become locals of one function, which has 200 registers in some Luas. */
 const MAX_LOCALS = 150
 
-/** Every place of the scripts that some engine does not accept, with its line. */
 export function refusedScripts(edit?: Editing): string[] {
   const texts = editedTexts(edit)
   const ofFiles = [...texts].flatMap(([file, text]) => refusedIn(file, text))

@@ -1,4 +1,4 @@
-// The first hour with a real account, rehearsed: the strict Redis, the stand-in of QStash, the Worker in workerd.
+// The first hour with a real account, rehearsed.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { canBuild, strictBinary } from '../../infra/stand-ins/strict/index.ts'
 import { startWorkerd, type Workerd } from '../e2e/workerd/kit.ts'
 import { startCloud } from './deploy/cloud.ts'
 
-/** Measurements that depend on this machine: taken, but not judged. */
+/** They depend on this machine. */
 const measured = [
   'Lua: a large number as an index of a table',
   'one script called 50 times',
@@ -26,11 +26,10 @@ const measured = [
   '10 jobs, one after the other, from the call to the end',
   'jobs with a delay',
 ]
-/** The stack of this machine is ticked by QStash alone. */
+/** Only QStash ticks the stack of this machine. */
 const CRON = "a tick of Cloudflare's cron trigger"
-/** Milliseconds that are minutes on a real account, and seconds of delays. */
+/** Minutes on a real account. */
 const short = { silence: 300, cronPatience: 300, delays: [1, 2] }
-/** Maximum size of a record in this test. */
 const RECORD = 12_000_000
 
 const about = (lines: Line[], part: string): Line => {

@@ -1,4 +1,4 @@
-// The stand-in for QStash behaves as the vendor does, seen through the real client, at a real receiver.
+// The stand-in behaves as the vendor does, seen through the real client.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
@@ -507,8 +507,6 @@ describe('the file', () => {
   })
 })
 
-// ── The kit ──
-
 type World = Awaited<ReturnType<typeof makeWorld>>
 type Got = {
   method: string
@@ -520,7 +518,6 @@ type Got = {
 }
 type Scripted = number | 'silence' | { status: number; headers?: Record<string, string>; body?: string }
 
-/** One test for each fact, each in its own world with a stopped clock. */
 function facts(rows: Record<string, (world: World) => Promise<void>>) {
   test.each(Object.entries(rows))('%s', async (_, run) => {
     await using world = await makeWorld()
@@ -544,7 +541,6 @@ async function makeWorld(options: Parameters<typeof startQstash>[0] = {}) {
   }
 }
 
-/** A destination that records requests and answers by script, else 200. */
 async function startReceiver(now: () => number, port = 0) {
   const got: Got[] = []
   const script: Scripted[] = []

@@ -1,5 +1,3 @@
-// Starting Redis, its persistence, its end, and the connection to it.
-
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
@@ -123,7 +121,6 @@ test('the embedded Redis works with any client, on this machine only, until it i
   expect(await answers(redis)).toBe(false)
 })
 
-/** A value of each kind, one with a time to live, and bytes that are no text. */
 const everyKind = [
   ['SET', 'text', 'é\u0000'],
   ['SET', 'short', 'gone soon', 'PX', '600000'],
@@ -134,7 +131,6 @@ const everyKind = [
   ['XADD', 'stream', '5-1', 'field', 'value'],
 ]
 
-/** As Redis replies it, lists and numbers too. */
 async function reply(address: Address, ...command: string[]) {
   const redis = await connect(address)
   const answer = await redis.call(...command)
@@ -290,7 +286,6 @@ async function until(isTrue: () => Promise<boolean>) {
   }
 }
 
-/** A process like `npm start`, which can be killed. */
 async function startInOtherProcess(dir: string) {
   const script = `
     const { startRedis } = await import(${JSON.stringify(new URL('../../infra/stand-ins/redis.ts', import.meta.url).href)})

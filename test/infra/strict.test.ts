@@ -1,5 +1,5 @@
-// The strict Redis: the Lua, limits, messages and bill of the vendor, and the cost of our scripts.
-// `SIDEJOB_REDIS=strict npm test` runs these tests, as `.ci/run` does. On another Redis they are skipped.
+// The vendor's Lua, limits, messages and bill. `SIDEJOB_REDIS=strict npm test` runs these tests; on another Redis they
+// are skipped.
 
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

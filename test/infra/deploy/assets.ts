@@ -3,14 +3,13 @@
 type Entry = { hash: string; size: number }
 type Form = Iterable<[string, FormDataEntryValue]>
 
-/** Files by path. */
 export type Files = Map<string, Buffer>
 
 export function createAssets() {
   const contents = new Map<string, Buffer>()
   const sessions = new Map<string, Record<string, Entry>>()
 
-  /** A token names its session: wrangler reads when it expires. */
+  /** wrangler reads when it expires. */
   const tokenOf = (session: string) => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     return `${part({ alg: 'none' })}.${part({ session, exp: 4_000_000_000 })}.x`

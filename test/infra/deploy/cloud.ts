@@ -1,5 +1,4 @@
-// A Cloudflare, an Upstash and a QStash to try deployments on: they answer as the vendors do, with their error codes, and
-// refuse what the vendors would refuse. A request that they do not know fails the test.
+// Fakes of Cloudflare, Upstash and QStash. A request that they do not know fails the test.
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,13 +8,12 @@ import { answerUpstash, createQstashApi } from './upstash.ts'
 
 export type { FakeWorker } from './cloudflare.ts'
 
-/** Something that goes wrong at requests that fit: `times`, once by default. */
 export type Fault = {
   at: RegExp
   status?: number
   code?: number
   message?: string
-  /** The connection breaks before anything is done, or after; `never` answers nothing and keeps it open. */
+  /** `never`: keeps it open without an answer. */
   breaks?: 'before' | 'after' | 'never'
   times?: number
 }
@@ -37,23 +35,15 @@ const html = (response: ServerResponse, status: number, text: string) =>
 
 const busy: Answer = { ...refused(429, 10429, 'Too many requests'), headers: { 'retry-after': '0' } }
 
-/**
- * Starts them all on one port.
- *
- * @example const cloud = await startCloud(); await deploy({ env: cloud.env })
- */
 export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {}) {
   const state = {
     accounts: [{ id: 'acc1', name: 'One' }],
-    /** Accounts on one page of a list. */
     pageSize: 2,
     subdomain: 'acme' as string | undefined,
     r2: true,
     databases: [near],
-    /** Under which path the Workers have their sidejob, and which cron trigger is its tick. */
     mount: '',
     tick: undefined as string | undefined,
-    /** A page in front of the Workers answers every request. */
     bot: false,
     health: { ok: true, redis: true, version: VERSION } as { ok: boolean; redis?: boolean; version?: string },
     delivery: 'DELIVERED',
@@ -62,13 +52,11 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     busyEvery: 29,
     faults: [] as Fault[],
     seen: [] as string[],
-    /** Requests that the vendors do not have, or the fake does not know. */
     unknown: [] as string[],
   }
   const cloudflare = createCloudflareApi(state, onDeployed)
   const { workers, buckets } = cloudflare
 
-  /** A Worker accepts QStash's call of this address. */
   function takes(destination: string): boolean {
     const { hostname, pathname } = new URL(destination)
     const [, first = '', rest = ''] = /^\/([^/]+)(\/.*)$/.exec(pathname) ?? []
@@ -77,7 +65,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
   }
   const qstash = createQstashApi(state, takes)
 
-  /** A mounted Worker is its owner's app everywhere else: that has no /health. */
+  /** Everywhere else a mounted Worker is its owner's app, without /health. */
   function worker(response: ServerResponse, name: string, path: string, hasKey: boolean): unknown {
     const json = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
@@ -149,7 +137,6 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     schedules: qstash.schedules,
     state,
     base,
-    /** Settings with which a deployment comes here. */
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

@@ -1,4 +1,4 @@
-// Cloudflare's API, as far as wrangler and a deployment use it. A path that is not here is an error of the test.
+// Cloudflare's API, as far as wrangler and a deployment use it.
 
 import { createAssets, type Files } from './assets.ts'
 import { regions } from './placement.ts'
@@ -20,7 +20,7 @@ export type FakeWorker = {
   buckets: string[]
   crons: string[]
   placement?: object
-  /** Absent for a Worker that a test has put there. */
+  /** Absent if a test has put it there. */
   metadata?: Metadata
   modules?: Module[]
   files?: Files
@@ -34,11 +34,9 @@ export type Call = {
   body: Buffer
 }
 
-/** Status, JSON and headers of an answer. */
 export type Answer = { status: number; json: unknown; headers?: Record<string, string> }
 
 type State = { accounts: { id: string; name: string }[]; subdomain?: string; r2: boolean; pageSize: number }
-/** Called with each version that is deployed, before the answer. */
 export type OnDeployed = (name: string, worker: FakeWorker) => Promise<void>
 
 const ok = (result: unknown = {}, more: object = {}): Answer => ({
@@ -56,7 +54,6 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
   const workers = new Map<string, FakeWorker>()
   const buckets = new Set<string>()
   const assets = createAssets()
-  /** Versions that are uploaded and not deployed yet. */
   const versions = new Map<string, FakeWorker>()
 
   function paged(all: unknown[], { query }: Call): Answer {
@@ -160,7 +157,6 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     }
   }
 
-  /** The view of a Worker that wrangler reads before it deploys again. */
   function service({ method }: Call, name: string, part: string): Answer | undefined {
     if (method !== 'GET') return undefined
     if (!workers.has(name)) return noService()
@@ -217,7 +213,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
   return {
     workers,
     buckets,
-    /** Undefined for a path that Cloudflare does not have, or this fake does not know. */
+    /** Undefined for an unknown path. */
     async answer(call: Call): Promise<Answer | undefined> {
       if (call.path === '/accounts' && call.method === 'GET') return paged(state.accounts, call)
       const [, account, rest] = /^\/accounts\/([^/]+)(\/.*)$/.exec(call.path) ?? []

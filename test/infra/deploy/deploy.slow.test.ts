@@ -1,4 +1,4 @@
-// Deployments, on a Cloudflare, an Upstash and a QStash of the test's own: wrangler is the real one.
+// Deployments by the real wrangler, on fakes.
 
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -53,7 +53,6 @@ const run = (more: Partial<DeployOptions> = {}, env: Record<string, string | und
     pause: 20,
     ...more,
   })
-/** Message of the failure. */
 const failure = async (more: Partial<DeployOptions> = {}, env: Record<string, string | undefined> = {}) => {
   const found = await run(more, env).then(
     () => undefined,
@@ -217,7 +216,6 @@ migrations_dir = "../migrations"
     expect(modules!.map(({ name }) => name).sort()).toEqual(['assets/part.js', 'index.js'])
     expect([...files!.keys()]).toEqual(['/index.html'])
     expect(schedule()[0]!.cron).toBe('*/10 * * * *')
-    // Wrangler keeps its own state in a hidden folder.
     const left = readdirSync(join(folder, 'dist/server')).filter((name) => !name.startsWith('.'))
     expect(left.sort()).toEqual(['assets', 'index.js', 'wrangler.json'])
   })
@@ -415,7 +413,6 @@ describe('failures during and after the upload, and the next attempt', { timeout
   ])('%s', async (_, fault, advice) => {
     cloud.state.faults.push(fault)
     expect(await failure()).toContain(advice)
-    // The keys are kept, after every upload.
     const keys = keysOf()
     await run()
     expect(keysOf()).toEqual(keys)

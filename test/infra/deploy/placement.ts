@@ -1,4 +1,4 @@
-// Regions that Cloudflare's placement takes, as GET /accounts/:account/workers/placement/regions groups them by provider.
+// Regions of Cloudflare's placement, as GET /accounts/:account/workers/placement/regions has them.
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 

@@ -20,7 +20,7 @@ const kinds: Record<string, V4ModuleDefinition['type']> = {
   'text/plain': 'Text',
 }
 
-/** Modules for workerd, the entry first; source maps are for Cloudflare's logs. */
+/** The entry first; source maps are for Cloudflare's logs. */
 function modulesOf(modules: Module[], main: string): V4ModuleDefinition[] {
   const known = modules.filter(({ type }) => type in kinds)
   const entry = known.find(({ name }) => name === main)!
@@ -31,7 +31,6 @@ function modulesOf(modules: Module[], main: string): V4ModuleDefinition[] {
   }) as V4ModuleDefinition[]
 }
 
-/** Variables of an upload, by name. */
 function variablesOf({ metadata, secrets }: FakeWorker): Record<string, unknown> {
   const vars = metadata!.bindings.flatMap(({ type, name, text, json }) =>
     type === 'plain_text' ? [[name, text]] : type === 'json' ? [[name, json]] : [],
@@ -75,7 +74,6 @@ type Scheduled = { scheduled: (event: { cron: string; scheduledTime: Date }) => 
 
 type Site = { origin: string; server: Server; target?: URL; worker?: InstanceType<typeof Miniflare>; folder: string }
 
-/** Hands a request on to workerd, under the name that the caller used. */
 function pass(request: IncomingMessage, response: ServerResponse, target: URL): void {
   const { method, headers, url } = request
   const onward = httpRequest({ hostname: target.hostname, port: target.port, path: url, method, headers }, (answer) => {
@@ -91,7 +89,6 @@ export function createSites() {
   const sites = new Map<string, Site>()
 
   return {
-    /** The address at which a Worker will answer; until then nothing is there. */
     async reserve(name: string): Promise<string> {
       const site: Partial<Site> = { folder: mkdtempSync(join(tmpdir(), 'sidejob-cloud-')) }
       site.server = createServer((request, response) => {
@@ -103,7 +100,6 @@ export function createSites() {
       sites.set(name, site as Site)
       return site.origin
     },
-    /** Serves a version of a Worker with a reserved address; ignores every other Worker. */
     async serve(name: string, worker: FakeWorker): Promise<void> {
       const site = sites.get(name)
       if (!site) return
@@ -111,7 +107,6 @@ export function createSites() {
       site.worker = new Miniflare(optionsOf(name, worker, site.folder))
       site.target = await site.worker.ready
     },
-    /** Fires a cron trigger, as Cloudflare does; returns the outcome of the invocation. */
     async fire(name: string, cron: string): Promise<string> {
       const worker = (await sites.get(name)!.worker!.getWorker(name)) as unknown as Scheduled
       return (await worker.scheduled({ cron, scheduledTime: new Date() })).outcome

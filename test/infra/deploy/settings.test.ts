@@ -1,5 +1,3 @@
-// Plan of a deployment, its settings, and its record.
-
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +17,6 @@ import { settings } from '../../../src/settings.ts'
 import { placements, regions } from './placement.ts'
 
 const root = join(import.meta.dirname, '../../..')
-/** Environment of the Worker. */
 const told: string[] = Object.keys(settings)
 
 const given = {
@@ -299,7 +296,6 @@ test('the Terraform module creates the Worker of wrangler.toml, and names existi
   expect(value('schedules')).toBe(`[${raw.triggers.crons.map((cron) => `{ cron = ${JSON.stringify(cron)} }`)}]`)
   expect(value('cron')).toBe(JSON.stringify(EVERY_TEN_MINUTES))
   expect(value('main_module')).toBe('"worker.js"')
-  // Terraform finds the provider of a region as the deployment does.
   const aws = new RegExp(/can\(regex\("(.+?)"/.exec(value('placement')!)![1]!)
   for (const [provider, all] of Object.entries(regions))
     for (const region of all) expect([region, aws.test(region)]).toEqual([region, provider === 'aws'])

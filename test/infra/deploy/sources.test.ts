@@ -31,7 +31,6 @@ const vars = () => ({
   SIDEJOB_NAMESPACE: NAMESPACE,
 })
 
-/** Deploys as wrangler does: bundles into the folder that it is given. */
 async function deploy(): Promise<string> {
   let name = ''
   await withSources({ root, raw: {} }, vars(), async (args) => {

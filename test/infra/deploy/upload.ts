@@ -1,4 +1,4 @@
-// Uploads of wrangler, and the reasons for which Cloudflare would refuse one.
+// Uploads of wrangler, and Cloudflare's reasons to refuse one.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -37,7 +37,7 @@ export const bucketsOf = ({ bindings }: Metadata): string[] =>
 
 let workerd: Buffer | undefined
 
-/** Names of compatibility flags are texts in the program of workerd, each followed by a zero. */
+/** They are texts in the program of workerd, each followed by a zero. */
 function isFlag(name: string): boolean {
   const require = createRequire(createRequire(import.meta.url).resolve('wrangler/package.json'))
   workerd ??= readFileSync((require('workerd') as { default: string }).default)
@@ -52,7 +52,6 @@ export const isName = (name: string): boolean => NAME.test(name) && name.length 
 export const isBucket = (name: string): boolean => BUCKET.test(name)
 export const isCron = (cron: string): boolean => CRON.test(cron)
 
-/** Why Cloudflare would not take an upload; undefined if it would. */
 export function refusalOf({ metadata, modules }: Upload, buckets: Set<string>): string | undefined {
   const { compatibility_date: date, compatibility_flags: flags = [], placement, main_module: main } = metadata
   if (!modules.some(({ name }) => name === main)) return `main_module ${main} is not among the modules`

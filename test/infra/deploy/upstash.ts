@@ -1,4 +1,4 @@
-// Upstash's developer API, and a QStash that accepts messages, schedules them, and shows what became of them some time later.
+// Upstash's developer API, and a QStash.
 
 import type { Answer, Call } from './cloudflare.ts'
 
@@ -34,9 +34,8 @@ type Schedule = { destination: string; cron: string }
 type Message = { destination: string; looks: number }
 
 export type QstashState = {
-  /** The state in which a message ends; DELIVERED only if its destination takes it. */
+  /** DELIVERED only if its destination takes it. */
   delivery: string
-  /** Looks at the log before it has the end of a message. */
   late: number
 }
 
@@ -51,7 +50,7 @@ export function createQstashApi(state: QstashState, takes: (destination: string)
     return json(201, { scheduleId: id })
   }
 
-  /** The newest first: nothing, then that it is there, then its end. */
+  /** First nothing, then that it is there, then its end. */
   function logs({ query }: Call): Answer {
     const messageId = query.get('messageId') ?? ''
     const message = messages.get(messageId)

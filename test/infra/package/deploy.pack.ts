@@ -1,5 +1,4 @@
-// Five Workers are deployed from the package as npm would publish it, with the real wrangler on a strict fake cloud. Each upload
-// is served by workerd, next to a Redis and the stand-in of QStash, and a job runs on it.
+// Five Workers, deployed from the package by the real wrangler on a fake cloud, run a job in workerd.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,7 +12,7 @@ import { jsonOf, must, type Packed, pack, start, textOf } from './kit.ts'
 
 const VITE = ['vite@7.3.8', '@cloudflare/vite-plugin@1.64.0']
 const TOKEN = 'the-redis-token'
-/** The account of QStash: a deployment refuses the published keys of the development server. */
+/** A deployment refuses the published keys of the development server. */
 const qstashAccount = { token: 'qstash-token', currentSigningKey: 'sig_1', nextSigningKey: 'sig_2' }
 
 let packed: Packed
@@ -45,7 +44,6 @@ afterAll(async () => {
   await sites?.close()
   for (const service of services ?? []) await service.close()
   packed?.remove()
-  // Last, for it fails the tests if a request was unknown.
   await cloud?.close()
 })
 
@@ -65,7 +63,6 @@ const write = (folder: string, files: Record<string, string>) => {
 
 type Deployed = { origin: string; url: string; folder: string; printed: string; env: Record<string, string> }
 
-/** Deploys a project by the command of its owner, and returns the address and key of its sidejob. */
 async function deploy(name: string, folder: string, mount = ''): Promise<Deployed> {
   const origin = await sites.reserve(name)
   const printed = await must(folder, 'npx sidejob deploy', { ...env, PUBLIC_URL: origin })
@@ -85,7 +82,6 @@ async function scheduleOf(name: string): Promise<{ destination: string; cron: st
   return (await answer.json()) as { destination: string; cron: string }
 }
 
-/** A job that the deployed Worker runs: a bell of QStash wakes it. */
 async function runsDouble({ folder, env: address }: Deployed): Promise<void> {
   const { id } = jsonOf(await must(folder, 'npx sidejob run double -i n=2 -i n=3 --json', address))
   const headers = { authorization: `Bearer ${address.SIDEJOB_API_KEY}` }
@@ -151,7 +147,6 @@ export default { fetch: app.fetch, scheduled: (event: { cron: string }) => void 
 `,
 }
 
-/** The entry with sidejob next to the owner's app, as init advises. */
 const withJobs = (entry: string): string =>
   `import { jobs } from './jobs/index.ts'\n${entry.replace(/export default (\{.*\})/s, 'export default jobs.with($1)')}`
 

@@ -1,5 +1,5 @@
-// The first hour of a stranger: README.md and docs/start.md are followed in an empty folder, by their text alone. Shell blocks
-// run in their order, files are written as shown, and each `# …` line is the output of the command before it.
+// README.md and docs/start.md, followed in an empty folder by their text alone: each `# …` line is the output of the
+// command before it.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,6 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 type Step = { command: string; prints: string[] }
 
-/** The commands of a block, each with the lines that it prints. */
 function stepsOf(block: string): Step[] {
   const steps: Step[] = []
   for (const line of block.split('\n').filter(Boolean)) {
@@ -41,11 +40,9 @@ function stepsOf(block: string): Step[] {
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** `…` matches any text. */
 const pattern = (line: string, port: number) =>
   new RegExp(`^${line.replaceAll('8787', String(port)).split('…').map(escaped).join('.*')}$`, 'm')
 
-/** Follows the sections of a page up to a heading. */
 async function follow(page: string, until: string): Promise<{ commands: number; checks: number }> {
   const port = await freePort()
   const last = readFileSync(join(root, page), 'utf8').split('\n').indexOf(until)
@@ -63,7 +60,6 @@ async function follow(page: string, until: string): Promise<{ commands: number; 
         if (file.endsWith('index.ts')) await dev!.prints(/reloaded in \d+ ms/, from)
       }
       if (kind !== 'sh') continue
-      // Another terminal, in the folder in which the first one is.
       for (const { command, prints } of stepsOf(text)) {
         done.commands++
         if (command === 'npx sidejob dev') {

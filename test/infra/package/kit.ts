@@ -1,4 +1,4 @@
-// The package as npm would publish it, and projects that install it: everything by the commands that a person types.
+// The package as npm would publish it, and projects that install it.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -8,13 +8,12 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** Node and npm as this repository has them, and nothing of its own modules. */
+/** Without modules of this repository. */
 const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
 const environment = { ...process.env, PATH, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', CI: '1' }
 
 export type Ended = { code: number | null; out: string }
 
-/** Runs a command in a folder; `out` is all that it printed. */
 export function run(folder: string, command: string, env: Record<string, string> = {}): Promise<Ended> {
   const child = spawn('bash', ['-c', command], { cwd: folder, env: { ...environment, ...env } })
   let out = ''
@@ -22,10 +21,9 @@ export function run(folder: string, command: string, env: Record<string, string>
   return new Promise((done) => child.once('close', (code) => done({ code, out })))
 }
 
-/** Milliseconds that a person would have waited for commands so far. */
+/** Milliseconds. */
 export const waited = { ms: 0 }
 
-/** The same, which must succeed. */
 export async function must(folder: string, command: string, env: Record<string, string> = {}): Promise<string> {
   const began = performance.now()
   const { code, out } = await run(folder, command, env)
@@ -42,7 +40,6 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** A running program, and its output. */
 export function start(folder: string, command: string, env: Record<string, string> = {}) {
   const child: ChildProcess = spawn('bash', ['-c', `exec ${command}`], { cwd: folder, env: { ...environment, ...env } })
   let out = ''
@@ -61,7 +58,6 @@ export function start(folder: string, command: string, env: Record<string, strin
     get out() {
       return out
     },
-    /** Waits for matching output, and returns the text after `from`. */
     async prints(like: RegExp, from = 0): Promise<RegExpExecArray> {
       for (;;) {
         const found = like.exec(out.slice(from))
@@ -83,7 +79,6 @@ export function start(folder: string, command: string, env: Record<string, strin
   }
 }
 
-/** Packs both packages into a folder of its own. */
 export async function pack() {
   const folder = mkdtempSync(join(tmpdir(), 'sidejob-pack-'))
   const out = await must(root, `npm pack --json --pack-destination ${folder}`)
@@ -98,7 +93,6 @@ export async function pack() {
     creator: join(folder, 'create-sidejob-0.1.0.tgz'),
     files: files.map(({ path }) => path),
     size,
-    /** Settings under which a new project takes this package. */
     env: { SIDEJOB_PACKAGE: `file:${tarball}` },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
@@ -106,13 +100,12 @@ export async function pack() {
 
 export type Packed = Awaited<ReturnType<typeof pack>>
 
-/** A copy of what one project has installed, for another with the same dependencies. */
 export function shareModules(from: string, to: string): void {
   mkdirSync(to, { recursive: true })
   cpSync(join(from, 'node_modules'), join(to, 'node_modules'), { recursive: true, verbatimSymlinks: true })
 }
 
-/** The JSON that a command printed, behind what npm may have said before it. */
+/** npm may print lines before the JSON. */
 export const jsonOf = (out: string) =>
   JSON.parse(
     out

@@ -1,5 +1,4 @@
-// A stranger installs what npm would publish: new projects from every template, a Worker that was there before, the client
-// in every Node and in a browser.
+// A stranger installs the package: templates, an existing Worker, the client in every Node and in a browser.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -25,7 +24,6 @@ const create = (template: string) =>
     packed.env,
   )
 
-/** Blocks of a project's README, with the port that its Worker has here. */
 const shown = (folder: string, start: string, port: number) =>
   blockAt(`templates/${folder}/README.md`, start).text.replaceAll('127.0.0.1:8787', `127.0.0.1:${port}`)
 
@@ -46,7 +44,7 @@ test('the package has all its files, and nothing else of the repository', () => 
   expect(packed.size).toBeLessThan(2_400_000)
 })
 
-/** Maximum seconds that a person waits, from nothing to a finished job. */
+/** Milliseconds. */
 const PATIENCE = 90_000
 
 afterEach(({ task }) => {
@@ -75,7 +73,6 @@ test('every TypeScript snippet of the manual compiles in that project, with its 
   }
   for (const [name, tsconfig] of Object.entries(settings))
     writeFileSync(join(folder, name, 'tsconfig.json'), JSON.stringify(tsconfig))
-  // The apps on the pages have these.
   const libraries = ['bullmq', 'express', '@types/express', 'react', '@types/react', '@types/node'].join(' ')
   await must(folder, `npm install --prefix ${folder} --no-audit --no-fund ${libraries}`)
   for (const name of Object.keys(settings)) {
@@ -277,7 +274,6 @@ test('the client works in plain Node 22 and 24, and in a browser', async () => {
   }
 })
 
-/** Has a page enqueue a job with the client as it is in the package; the page's server hands the rest on to sidejob. */
 async function inBrowser(folder: string, url: string, key: string): Promise<unknown> {
   const client = join(folder, 'node_modules/sidejob/dist/src/client')
   const server = createServer(async (request, response) => {

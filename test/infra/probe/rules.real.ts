@@ -5,7 +5,7 @@ import { createWorld, type World } from '../../redis/direct.ts'
 import { rules } from '../../redis/rules/index.ts'
 
 const FACTS = 200
-/** No fact starts after this time, so that all of them take at most two minutes. */
+/** All facts together take at most two minutes. */
 const DEADLINE_MS = 105_000
 
 const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_PROBE_NAMESPACE: prefix } = process.env
@@ -15,7 +15,6 @@ const options = { url, token }
 
 type Fact = [name: string, play: (world: World) => Promise<void>]
 
-/** The first fact of each rule, then the second of each, and so on. */
 function selected(): Fact[] {
   const all = Object.entries(rules).map(([rule, facts]) =>
     Object.entries(facts).map(([name, play]): Fact => [`rule ${rule}: ${name}`, play]),
