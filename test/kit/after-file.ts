@@ -1,4 +1,4 @@
-// Files of tests share the process that plays them, one after the other: what one has faked ends with it.
+// Files share a process: fakes end with their file.
 
 import { afterAll, vi } from 'vitest'
 

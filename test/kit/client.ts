@@ -1,5 +1,3 @@
-// A client of an engine in this process, through all routes.
-
 import { createClient } from '../../src/client/index.ts'
 import type { Engine } from '../../src/engine/index.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -9,7 +7,6 @@ export const KEY = 'dev'
 export const appOf = (engine: Engine) =>
   createApp({ engine, verify: async () => false, publicUrl: 'http://127.0.0.1', apiKey: KEY })
 
-/** @example const { jobs } = await clientOf(kit.engine).waiting.list() */
 export function clientOf(engine: Engine) {
   const app = appOf(engine)
   return createClient({ url: 'http://127.0.0.1', key: KEY, fetch: async (request) => app.fetch(request) })

@@ -17,7 +17,6 @@ const statOf = (pid: string): number[] => {
 
 const sum = (numbers: number[], from: number, to: number): number => numbers.slice(from, to).reduce((a, b) => a + b, 0)
 
-/** Seconds of CPU of this process, its children, and theirs that have ended. */
 function used(): number {
   const own = sum(statOf('self'), 11, 15)
   const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && statOf(name)[1] === process.pid)

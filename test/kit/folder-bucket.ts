@@ -1,4 +1,4 @@
-// A bucket in a folder of this machine: what R2 is to the deployed Worker, for tests that run in Node.
+// A bucket in a folder, instead of R2.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -11,7 +11,6 @@ type Kept = StoreOptions & { etag: string }
 
 const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT'
 
-/** @example const bucket = folderBucket(await mkdtemp('/tmp/bucket-')) */
 export function folderBucket(root: string): Bucket {
   const pathOf = (key: string) => join(root, key)
 

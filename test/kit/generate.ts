@@ -1,4 +1,4 @@
-// Builds the generated files before the tests, so that a changed script or browser file is never tested in its old form.
+// Builds the generated files, so that no test sees an old form.
 
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'

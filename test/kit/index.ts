@@ -1,5 +1,4 @@
-// A whole sidejob in one process for tests: real Redis, the gateway, the QStash stand-in, and the engine behind a small
-// receiver. Time can be moved; nothing is mocked.
+// A whole sidejob in one process: real Redis, gateway and QStash stand-in. Time can be moved; nothing is mocked.
 
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -14,7 +13,6 @@ import { createStore } from '../../src/redis/store.ts'
 import { countsOf } from '../redis/commandstats.ts'
 import { borrowServer } from './servers.ts'
 
-/** Which Redis the tests run on: the server of this machine, that behind the vendor's Lua and limits, or the embedded one. */
 export const kind: 'server' | 'strict' | 'embedded' =
   process.env.SIDEJOB_REDIS === 'embedded' || !findServer()
     ? 'embedded'
@@ -40,7 +38,6 @@ const bodyOf = async (request: AsyncIterable<Buffer>): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** An empty Redis that no other test uses, with the gateway before it. */
 export async function startState(on = kind) {
   const redis = on === 'server' ? await borrowServer() : await startRedis({ force: on, persist: false })
   const gateway = await startGateway({ redis, token: TOKEN })
@@ -48,7 +45,7 @@ export async function startState(on = kind) {
     redis,
     gateway,
     options: { url: gateway.url, token: TOKEN },
-    /** Deletes all keys. Scripts stay loaded. */
+    /** Scripts stay loaded. */
     clear: () => rawCommand(redis.port, 'FLUSHALL'),
     async close() {
       await gateway.close()
@@ -57,7 +54,6 @@ export async function startState(on = kind) {
   }
 }
 
-/** Raw commands over RESP, as redis-cli would send them. */
 export async function rawCommand(port: number, ...words: string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.write(`*${words.length}\r\n${words.map((w) => `$${Buffer.byteLength(w)}\r\n${w}\r\n`).join('')}`)
@@ -66,11 +62,7 @@ export async function rawCommand(port: number, ...words: string[]): Promise<stri
   return chunk.toString()
 }
 
-/**
- * Starts everything. `hold` leaves the bells unanswered, so that the test drives every step itself.
- *
- * @example const kit = await startKit({ workers: [zip] })
- */
+/** `hold`: leaves the bells unanswered, so that the test drives every step. */
 export async function startKit({ hold = false, on = kind, ...options }: KitOptions = {}) {
   const state = await startState(on)
   let offset = 0
@@ -108,7 +100,6 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
   const engine = createEngine(engineOptions)
   const store = createStore({ client: createClient(state.options), clock })
 
-  /** Waits until a fact is true; for what happens in other processes' time. */
   async function until(fact: () => Promise<boolean> | boolean, ms = 15_000): Promise<void> {
     const end = Date.now() + ms
     while (!(await fact())) {
@@ -129,14 +120,12 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
     until,
     counts: () => countsOf(state.gateway, qstash),
     statusOf,
-    /** Waits until the job is at rest, or has the status. */
     rest: (id: number, status?: string, within?: number) =>
       until(async () => {
         const is = await statusOf(id)
         return status ? is === status : atRest.has(is)
       }, within),
     now: () => Date.now() + offset,
-    /** Moves every clock. */
     advance: async (ms: number) => {
       offset += ms
       await qstash.advance(0)
@@ -145,7 +134,7 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
       const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className, ...input } as never])
       return jobs[0]!.id
     },
-    /** Ends everything, and sees first that nothing is left that is not as it must be. */
+    /** First sees that no fault is left. */
     async close() {
       const faults = await engine.doctor.verify()
       await qstash.close()

@@ -1,5 +1,3 @@
-// A server for tests: it records requests, and answers as configured.
-
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -19,11 +17,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/**
- * Starts it. `answer` may be replaced while it runs; by default everything is 200.
- *
- * @example const receiver = await startReceiver((_, response) => response.writeHead(500).end())
- */
+/** `answer` may be replaced while it runs. */
 export async function startReceiver(answer: Handler = (_, response) => response.end('ok'), now = Date.now) {
   const came: Came[] = []
   const self = { answer }
@@ -48,7 +42,6 @@ export async function startReceiver(answer: Handler = (_, response) => response.
   return {
     url: `http://127.0.0.1:${port}`,
     came,
-    /** Maximum number of concurrent requests. */
     most: () => most,
     set answer(handler: Handler) {
       self.answer = handler

@@ -1,5 +1,4 @@
-// Redis servers that the tests of a process use one after the other. To start a server and to compile its scripts takes
-// more time than most tests.
+// Redis servers that tests share: a start takes more time than most tests.
 
 import { type RunningRedis, startRedis } from '../../infra/stand-ins/redis.ts'
 import { connect } from '../../infra/stand-ins/resp.ts'
@@ -8,7 +7,7 @@ import * as scripts from '../../src/redis/scripts.generated.ts'
 
 const idle: RunningRedis[] = []
 
-/** Ends all connections, deletes all data and resets counters and settings. Scripts stay loaded. */
+/** Scripts stay loaded. */
 const reset = [
   ['CLIENT', 'KILL', 'TYPE', 'normal'],
   ['CLIENT', 'KILL', 'TYPE', 'pubsub'],
@@ -32,7 +31,7 @@ async function start(): Promise<RunningRedis> {
   return redis
 }
 
-/** An empty server with all scripts loaded. `close` returns it for the next test. */
+/** `close` returns it for the next test. */
 export async function borrowServer(): Promise<RunningRedis> {
   const redis = idle.pop() ?? (await start())
   let isBorrowed = true

@@ -1,4 +1,4 @@
-// Before tests on the strict Redis: its program is built once, and not by whichever test is first.
+// Builds the strict Redis once, before the first test.
 
 import { strictBinary } from '../../infra/stand-ins/strict/index.ts'
 
