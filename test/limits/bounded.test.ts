@@ -1,4 +1,4 @@
-// Every number, text, list and map that a route takes has a limit in its schema: one without a limit fails here.
+// Every number, text, list and map of a route has a limit in its schema.
 
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -22,7 +22,7 @@ type Part = { path: string; type: string; takes: (value: unknown) => boolean }
 
 const answers = new WeakMap<z.ZodType, Map<unknown, boolean>>()
 
-/** Many routes share a schema, so each value is tried once. */
+/** Many routes share a schema. */
 function isTaken(schema: z.ZodType, value: unknown): boolean {
   const known = answers.get(schema) ?? new Map<unknown, boolean>()
   answers.set(schema, known)
@@ -31,7 +31,7 @@ function isTaken(schema: z.ZodType, value: unknown): boolean {
   return taken
 }
 
-/** All parts of a shape that hold a caller's text, number, list or map; an enclosing part may bound it, too. */
+/** An enclosing part may bound it, too. */
 function* partsOf(schema: z.ZodType, path: string, around: z.ZodType[] = [], depth = 0): Generator<Part> {
   if (depth > 12) return
   const def = defOf(schema)
@@ -73,7 +73,7 @@ const tooMuch: Record<string, unknown[]> = {
   record: ['a', 1, {}].map((one) => Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`a${i}`, one]))),
 }
 
-/** Numbers that are looked up or compared, and by which nothing goes; texts that are cut, and not refused. */
+/** Compared numbers, and texts that are cut instead of refused. */
 const PLAIN = [
   /\.(job|parent)( |$)/, // the id of a job
   /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/, // which commit it is, and what a run has seen

@@ -1,4 +1,4 @@
-// Records that cannot be read, while everything else runs: a queue, the tick of all queues, lists, new jobs.
+// Records that cannot be read, while everything else runs.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

@@ -1,5 +1,4 @@
-// The check of a hundred thousand jobs: other calls are served between its slices, and each slice takes less than 50 ms
-// of Redis.
+// A check of a hundred thousand jobs: each slice takes less than 50 ms of Redis.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findServer } from '../../infra/stand-ins/redis.ts'
@@ -24,7 +23,6 @@ afterAll(() => doors.close(), 60_000)
 const make = (n: number, job: (i: number) => object) =>
   doors.engine.jobs.enqueue(Array.from({ length: n }, (_, i) => ({ queue: 'default', class: 'quick', ...job(i) })))
 
-/** Jobs of each kind that the check goes through: plain ones, families, listeners, groups, large ones, names. */
 async function fill(): Promise<void> {
   const wait = 36_000_000
   for (let n = 0; n < JOBS - 6_000; n += 1_000) await make(1_000, () => ({ wait: n % 2_000 ? wait : undefined }))

@@ -1,5 +1,4 @@
-// Every number, text, list and map of every route, at its worst, one after the other, with other calls in between: no
-// answer is 500 or 503, no call holds Redis for long, and all data stay sound.
+// Every number, text, list and map at its worst: no answer is 500 or 503, no call holds Redis for long.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -36,10 +35,9 @@ const TEXTS = [
   '-1',
 ]
 
-/** Members that may be left out. */
 const OPTIONAL = new Set(['optional', 'default', 'nullable', 'prefault'])
 
-/** The smallest value of a shape: its members that have to be there, as texts that most places take. */
+/** Texts that most places take. */
 function sample(schema: z.ZodType, depth = 0): unknown {
   const def = defOf(schema)
   if (depth > 6) return 1
@@ -73,7 +71,6 @@ function sample(schema: z.ZodType, depth = 0): unknown {
   }
 }
 
-/** The worst values of a place: the value itself spoilt, then each of its members with the rest valid. */
 function* worst(schema: z.ZodType, depth = 0): Generator<unknown> {
   const def = defOf(schema)
   if (depth > 5) return

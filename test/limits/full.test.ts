@@ -1,5 +1,5 @@
-// A Redis whose memory is used up (maxmemory, noeviction): it can be looked at, and emptied through the API, by bulk jobs and by
-// retention. The embedded Redis and the vendor's stand-in have no such bound.
+// A full Redis (maxmemory, noeviction) can be looked at and emptied. The embedded Redis and the vendor's stand-in have
+// no such bound.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'

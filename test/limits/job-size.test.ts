@@ -1,5 +1,4 @@
-// One job held more than could be read: it, and every page that it stood on, was answered with 503. The size of a job
-// is bounded in total, and so are its ports, fields and aliases; excess is refused without side effects.
+// One job held more than could be read. Its size is bounded in total; excess is refused without side effects.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -7,7 +6,7 @@ import { drain } from '../../src/testing/index.ts'
 import { type Doors, startDoors } from './kit.ts'
 
 const MiB = 1_048_576
-/** As JSON, quotes and all, this is a megabyte. */
+/** A megabyte as JSON, with its quotes. */
 const large = (letter: string) => letter.repeat(MiB - 2)
 
 const sleeper = defineWorker({ class: 'sleeper', in: { in: {} }, perform: (job: Job) => job.suspend() })

@@ -1,15 +1,10 @@
-// Kit for the tests of limits: the whole app over a real Redis, with the durations of its scripts.
-
 import { createApp } from '../../src/http/app.ts'
 import { type KitOptions, kind, rawCommand, startKit } from '../kit/index.ts'
 
-/** Maximum milliseconds that one call may hold Redis, on the idle reference machine. */
+/** Milliseconds, on the idle reference machine. */
 export const HOLD = 50
 
-/**
- * Scripts, and how long they take there: one makes many small texts, one copies large ones. A slower machine takes
- * longer for both, and memory load slows the second one alone.
- */
+/** One makes many small texts, one copies large ones: memory load slows only the second. */
 const yardsticks = [
   { ms: 20, script: "local t = {} for i = 1, 20000 do t[i % 1000] = tostring(i) .. ':' .. i end return #t" },
   {
@@ -19,7 +14,6 @@ const yardsticks = [
   },
 ]
 
-/** Everything, with the doors before it: `ask('GET', '/v1/jobs?cursor=1')`. */
 export async function startDoors(options: KitOptions = {}) {
   const kit = await startKit({ hold: true, ...options })
   const reported: unknown[] = []
@@ -47,14 +41,13 @@ export async function startDoors(options: KitOptions = {}) {
   const server = (options.on ?? kind) === 'server'
   if (server) await raw('CONFIG', 'SET', 'slowlog-log-slower-than', String(HOLD * 1_000))
 
-  /** CPU time of the thread that runs scripts, in milliseconds: unlike wall time, it excludes load. */
+  /** Milliseconds of CPU time, which excludes load. */
   async function worked(): Promise<number> {
     const info = await raw('INFO', 'cpu')
     const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])
     return (seconds('used_cpu_user_main_thread') + seconds('used_cpu_sys_main_thread')) * 1_000
   }
 
-  /** Slowness of this machine relative to the reference. */
   async function measuredSlowness(): Promise<number> {
     const factors = [1]
     for (const { script, ms } of yardsticks) {
@@ -66,14 +59,14 @@ export async function startDoors(options: KitOptions = {}) {
   }
 
   let measuring: Promise<number> | undefined
-  /** Concurrent calls share a measurement, because each measurement slows down all calls. */
+  /** Each measurement slows down all calls. */
   const slowness = () => {
     measuring ??= measuredSlowness().finally(() => (measuring = undefined))
     return measuring
   }
 
   const slow: string[] = []
-  /** Notes what held Redis for too long: a call that took long by the clock, while Redis worked as long. */
+  /** It took long by the clock, while Redis worked as long. */
   async function watched<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!server) return work()
     await raw('SLOWLOG', 'RESET')
@@ -103,7 +96,7 @@ export async function startDoors(options: KitOptions = {}) {
       watched(`${method} ${path}`, () => ask(method, path, body, headers)),
     watched,
     raw,
-    /** Calls that held Redis for too long since the last check; the embedded Redis has no such log. */
+    /** The embedded Redis has no such log. */
     slow: () => slow.splice(0),
   }
 }

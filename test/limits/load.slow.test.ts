@@ -1,7 +1,5 @@
-// Ten clients at all their limits (requests a second, jobs and bytes), and an eleventh in a queue of its own, compared
-// with the eleventh alone: enqueue until completed, and a look at a job. Both take turns, so that load of the machine
-// affects both. SIDEJOB_TEST_LOAD=300 keeps the
-// load for five minutes.
+// Ten clients at all their limits, and an eleventh, compared with the eleventh alone, in turns. SIDEJOB_TEST_LOAD=300
+// keeps the load for five minutes.
 
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
@@ -13,7 +11,7 @@ import { kind } from '../kit/index.ts'
 
 const SECONDS = Number(process.env.SIDEJOB_TEST_LOAD ?? 15)
 const ROUND = 5_000
-/** The machine may be loaded, so a slow result is measured again. */
+/** A slow result is measured again. */
 const TRIES = 3
 const CLIENTS = 10
 const limits = { requestsPerSecond: 2, jobs: 60, bytes: 1_000_000 }
@@ -31,7 +29,7 @@ afterAll(async () => {
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>
 
-/** Closes a connection unused for 2 s: workerd closes it after 5, and a request sent just then would fail. */
+/** workerd closes it after 5 s, and a request sent just then would fail. */
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 
 const asking =
@@ -44,7 +42,7 @@ const asking =
     return { status: answer.statusCode!, text: await text(answer) }
   }
 
-/** Words of each refusal; refusals of bytes mention jobs too. */
+/** Refusals of bytes mention jobs too. */
 const limitsHit = { 'requests with this API key': 0, 'bytes of jobs': 0, 'jobs that have not ended': 0 }
 type Limit = keyof typeof limitsHit
 const seen = { let: 0, refused: { ...limitsHit }, other: [] as string[] }
@@ -59,7 +57,6 @@ function note({ status, text }: { status: number; text: string }): void {
   else seen.other.push(`${status} ${text}`.slice(0, 300))
 }
 
-/** A client near its limits of jobs and bytes, and its further requests. */
 async function startClient(place: number) {
   const made = await asking(workerd.stack.apiKey)('POST', '/v1/keys', {
     name: `client ${place}`,
@@ -76,7 +73,6 @@ async function startClient(place: number) {
     () => ask('POST', '/v1/jobs', Array(25).fill({ class: 'noop' })),
   ]
   const pace = 1_000 / limits.requestsPerSecond / EAGER
-  /** Sends at its own pace without waiting for answers; not in step with the other clients. */
   return async (until: number) => {
     await sleep((pace * place) / CLIENTS)
     const open: Promise<void>[] = []
@@ -98,7 +94,6 @@ async function timed<T>(into: number[], work: () => Promise<T>): Promise<T> {
   return done
 }
 
-/** The eleventh: one job after the other, each until its result is there, and a look at it. */
 async function eleventh(ask: Ask, until: number, { work, look }: Times) {
   while (Date.now() < until) {
     const id = await timed(work, async () => {
@@ -117,7 +112,6 @@ const quantile = (all: number[], q: number) => all.toSorted((a, b) => a - b)[Mat
 const told = (all: number[]) =>
   `${all.length} times, p50 ${quantile(all, 0.5).toFixed(0)} ms, p99 ${quantile(all, 0.99).toFixed(0)} ms`
 
-/** Waits until earlier requests have ended. */
 const quiet = () =>
   expect
     .poll(
@@ -136,11 +130,7 @@ type Pair = { idle: Times; loaded: Times }
 
 const times = (): Times => ({ work: [], look: [] })
 
-/**
- * Measures the eleventh client alone and next to the ten, in turns; returns the ratio of the p99s. The p99 of all turns
- * together counts; the median of the pairs is logged too, because load of the machine hits both of a pair, or few
- * pairs.
- */
+/** The ratio of the p99s of all turns together; the median of the pairs is only logged. */
 async function measure(clients: Client[], ask: Ask) {
   const pairs: Pair[] = []
   for (let spent = 0; spent < SECONDS * 1_000; spent += ROUND) {

@@ -1,5 +1,3 @@
-// The page of limits matches the code: a row for each, from the one list.
-
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { BUDGET, parts } from '../../src/core/budget.ts'

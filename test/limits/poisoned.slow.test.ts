@@ -1,5 +1,4 @@
-// A batch of a hundred runs with one impossible run: it fails with its reason after its attempts, and the other runs
-// are not affected.
+// A batch of a hundred runs with one impossible run, which affects no other run.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,20 +13,16 @@ const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}1${']
 
 type Poison = {
   perform?: (job: Job) => unknown
-  /** Options of the job besides its class. */
   input?: object
-  /** Done to the job before it is run. */
   before?: (doors: Doors, id: number) => Promise<unknown>
-  /** Final status, unless failed or completed. */
+  /** Default: failed or completed. */
   ends?: string
-  /** Its error; absent if the job succeeds. */
   says?: RegExp
-  /** The field of the document that is set aside, named by the doctor. */
+  /** Named by the doctor. */
   setAside?: string
   push?: true
 }
 
-/** Spoils a field of the document, as a damaged copy would have it. */
 const spoil = (field: string, value: string) => async (doors: Doors, id: number) => {
   const key = doors.store.keys.job(id)
   const found = /\{[\s\S]*\}/.exec(await doors.raw('GET', key))![0]
@@ -79,7 +74,7 @@ const poisons: Record<string, Poison> = {
   },
 }
 
-/** As long as real work, so that the cost of a fault is small in comparison. */
+/** As long as real work, so that a fault costs little in comparison. */
 const quick = defineWorker({ class: 'quick', perform: () => new Promise((resolve) => setTimeout(resolve, 900)) })
 const workers = Object.entries(poisons)
   .filter(([, { push }]) => !push)
@@ -109,7 +104,6 @@ afterEach(() => expect(doors.slow()).toEqual([]))
 
 const GOOD = 99
 
-/** Runs a batch with this job in its middle; returns the milliseconds until all other jobs have ended. */
 async function batch(name?: string) {
   await doors.engine.queues.update('default', { paused: true })
   const make = async (n: number) =>
@@ -129,7 +123,6 @@ async function batch(name?: string) {
   return { odd: odd as number, took, views }
 }
 
-/** Expects the doctor to name the field, and removes its note. */
 async function expectSetAside(id: number, field: string): Promise<void> {
   const { doctor } = doors.engine
   expect(await doctor.verify()).toMatchObject([{ kind: 'unreadable', who: `job:${id} ${field}` }])

@@ -1,5 +1,4 @@
-// One API key must not fill Redis for all keys. Waiting jobs of a key, and their bytes, are bounded; another key is not
-// affected. Ended jobs do not count, and counting costs no commands.
+// One API key must not fill Redis for all: waiting jobs of a key, and their bytes, are bounded.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -49,7 +48,6 @@ afterEach(async () => {
   expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
-/** Sends requests with a key of its own. */
 async function keyed(limits: object) {
   const { id, key } = await doors.engine.keys.add({ name: 'client', scopes: ['write', 'read'], limits })
   const headers = { authorization: `Bearer ${key}` }
@@ -70,7 +68,6 @@ const waiting = async (id: string) => {
   return text.split('\r\n')[1]!.split(',').slice(0, 2).map(Number)
 }
 
-/** Bytes that a key keeps, and bytes of its texts that expire. */
 async function sum(id: string) {
   const text = await doors.raw('GET', `sidejob:quota:${id}:kept`)
   const [kept = 0, , ...quarters] = (text.split('\r\n')[1] ?? '0').split(',').map(Number)

@@ -1,5 +1,4 @@
-// Large values, on redis-server and on the strict stand-in, which refuses requests above 10 MB and records above 100
-// MB: each is stored, or refused with a reason, and the queue continues.
+// Large values on redis-server and on the strict stand-in: stored, or refused with a reason.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findServer } from '../../infra/stand-ins/redis.ts'
@@ -8,7 +7,7 @@ import { defineWorker, type Job } from '../../src/index.ts'
 import { type Doors, startDoors } from './kit.ts'
 
 const MiB = 1_048_576
-/** As JSON, quotes and all, this is the largest value that there may be. */
+/** The largest value, as JSON with its quotes. */
 const large = (i: number) => String(i % 10).repeat(MiB - 2)
 const many = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => of(i))
 
@@ -32,7 +31,6 @@ describe.each(kinds)('on %s', (on, isThere) => {
   const counts = async () =>
     (await doors.engine.queues.list()).queues.find(({ name }) => name === 'sizes')!.counts as Record<string, number>
 
-  /** Asserts that a new job completes: the queue continues. */
   async function goesOn() {
     const { jobs } = await doors.engine.jobs.enqueue([{ queue: 'sizes', class: 'small', retain: 600_000 }])
     await doors.rest(jobs[0]!.id, 'completed', 60_000)

@@ -1,5 +1,4 @@
-// No request of a caller without credentials may keep an isolate busy: each public route with the worst input that the
-// platform lets through.
+// No caller without credentials may keep an isolate busy.
 
 import { expect, test } from 'vitest'
 import { dashboard } from '../../src/dashboard/index.ts'
@@ -9,11 +8,11 @@ import { list } from '../../src/http/routes.ts'
 import { verifier } from '../../src/http/signature.ts'
 import { fakeEngine } from '../http/fake-engine.ts'
 
-/** Maximum CPU time of one request, in milliseconds, and how often each request is measured. */
+/** Milliseconds of CPU, and measurements of each request. */
 const MOST = 50
 const TIMES = 5
 
-/** Limits of the platform: bytes of a URL and of one header. Bodies are larger than any route reads. */
+/** Bodies are larger than any route reads. */
 const URL_BYTES = 16_000
 const HEADER_BYTES = 30_000
 const BODY_BYTES = 4 * 1024 * 1024
@@ -47,7 +46,6 @@ const form = 'application/x-www-form-urlencoded'
 const multipart = 'multipart/form-data; boundary=x'
 const part = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n'
 
-/** By what each of them strains. */
 const strains: Record<string, Strain> = {
   nothing: {},
   'a wrong key of 30 KB': { headers: { authorization: `Bearer ${'k'.repeat(HEADER_BYTES)}` } },
@@ -95,7 +93,6 @@ const pages = ['GET /', 'GET /ui', 'GET /ui/login', 'POST /ui/login', 'POST /ui/
 const others = ['GET /ui/assets/x', 'POST /ui/jobs', 'GET /t/x/v1/jobs', 'OPTIONS /v1/jobs', 'GET /nowhere', 'DELETE /']
 const doors = [...new Set([...routes, ...pages, ...others])]
 
-/** CPU time of one request in this process, in milliseconds. */
 async function cost(door: string, { query = '', headers = {}, body, tail = '' }: Strain, by = app): Promise<number> {
   const [method, path] = door.split(' ') as [string, string]
   const sent = method === 'GET' || method === 'DELETE' || method === 'OPTIONS' ? undefined : body?.()

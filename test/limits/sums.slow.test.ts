@@ -1,6 +1,5 @@
-// Each list has a limit, and the sum of all lists of a call must not hold Redis either. For every list in every schema, the
-// test sends the largest body that fits 10 MiB, with all lists in it at half their maximum. The call is refused with 413, or
-// it is cheap. The test then divides a refused call until it is accepted.
+// The sum of all lists of a call must not hold Redis: every list at half its maximum, in bodies of 10 MiB, is refused
+// or cheap. A refused call is divided until it is accepted.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -35,7 +34,6 @@ const KNOWN: Record<string, unknown> = { queue: 'default', class: 'quick', end: 
 const TRIED = 12_345
 const leaves = new WeakMap<z.ZodType, (i: number) => unknown>()
 
-/** Different numbers or texts that a schema accepts, or the same one if it accepts only one. */
 function leafOf(schema: z.ZodType): (i: number) => unknown {
   const known = leaves.get(schema)
   if (known) return known
@@ -48,10 +46,9 @@ function leafOf(schema: z.ZodType): (i: number) => unknown {
   return leaf
 }
 
-/** Levels of a schema that the test enters. A recursive schema ends there. */
+/** A recursive schema ends there. */
 const DEEPEST = 8
 
-/** The i-th of many different values that a schema takes, without what may be left out. */
 function sample(schema: z.ZodType, i: number, depth = 0): unknown {
   const def = defOf(schema)
   if (depth > DEEPEST) return 1
@@ -87,13 +84,12 @@ function sample(schema: z.ZodType, i: number, depth = 0): unknown {
 
 const keyOf = (schema: z.ZodType | undefined, i: number): string => String(schema ? sample(schema, i) : `a${i}`)
 
-/** Half of the largest accepted length. The schemas around the list may limit it too. */
+/** The schemas around the list may limit it too. */
 function half(around: readonly z.ZodType[], of: (n: number) => unknown): number {
   const most = COUNTS.find((n) => around.every((schema) => takes(schema, of(n)))) ?? 1
   return Math.max(1, Math.floor(most / 2))
 }
 
-/** Bytes that are left of a body. */
 type Room = { left: number }
 
 const textSize = (value: unknown): number => JSON.stringify(value)?.length ?? 4
@@ -111,7 +107,6 @@ function filled(def: Def, n: number, room: Room, one: (i: number) => unknown): u
   return def.type === 'array' ? values : members
 }
 
-/** A value with a list in it at half, and all lists within that one. */
 type Worst = { path: string; value: (i: number, room: Room) => unknown }
 
 const plain =
@@ -122,7 +117,6 @@ const plain =
     return value
   }
 
-/** Everything that a schema takes, with all lists at half. */
 function full(schema: z.ZodType, depth = 0, around: readonly z.ZodType[] = []): Worst['value'] {
   const def = defOf(schema)
   if (depth > DEEPEST) return plain(schema)
@@ -174,7 +168,6 @@ function halfOf(schema: z.ZodType, around: readonly z.ZodType[]): number {
   return n
 }
 
-/** Each list of a schema, alone and with all optional members of its elements. */
 function* worst(schema: z.ZodType, path: string, around: readonly z.ZodType[] = [], depth = 0): Generator<Worst> {
   const def = defOf(schema)
   if (depth > DEEPEST) return
@@ -213,7 +206,6 @@ function* worst(schema: z.ZodType, path: string, around: readonly z.ZodType[] = 
   }
 }
 
-/** The same value with at most `most` entries in each list and map. */
 function shrunk(value: unknown, most: number): unknown {
   if (Array.isArray(value)) return value.slice(0, most).map((one) => shrunk(one, most))
   if (typeof value !== 'object' || value === null) return value
@@ -243,7 +235,7 @@ beforeAll(async () => {
 })
 afterAll(() => doors.close())
 
-/** A token of a run under way: each commit needs one of its own. */
+/** Each commit needs a token of its own. */
 async function claimed(): Promise<string> {
   await doors.ask('POST', '/v1/jobs', { queue: 'pulled', class: 'c', in: { in: {} }, out: { out: {} } })
   const { text } = await doors.ask('POST', '/v1/queues/pulled/claim', { max: 1 })
@@ -264,7 +256,7 @@ async function pathOf({ path }: Route): Promise<string> {
   return made
 }
 
-/** The share of a refused call that the next attempt sends. */
+/** Shares of a refused call. */
 const STEPS = [1, 0.5, 0.2, 0.05, 0.01]
 
 const reduced = (value: unknown, by: number): unknown => {
