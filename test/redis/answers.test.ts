@@ -1,4 +1,4 @@
-// Lua answers match TypeScript: one table of names and positions serves both.
+// Lua answers match TypeScript.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

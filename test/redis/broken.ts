@@ -11,11 +11,10 @@ export type Fault = {
   /** Occurs once in the file. */
   find: string
   replace: string
-  /** Expected behaviour of the scripts. */
   says: string
 }
 
-/** A fragment of Lua, however its lines are broken. An indented one begins a line. */
+/** Lines may be broken in any way. An indented fragment begins a line. */
 const patternOf = ({ find }: Fault): RegExp => {
   const words = find
     .trim()
@@ -25,7 +24,7 @@ const patternOf = ({ find }: Fault): RegExp => {
   return new RegExp(`${find.startsWith('  ') ? '(?<=^ *)' : find.startsWith(' ') ? '(?<=\\s)' : ''}${words}`, 'gm')
 }
 
-/** The present scripts, read once, so that edits in the meantime have no effect. */
+/** Read once, so that edits in the meantime have no effect. */
 export function readScripts() {
   const sources = new Map<string, string>()
   const { scripts: unchanged } = buildScripts((file, text) => {
@@ -43,12 +42,11 @@ export function readScripts() {
   }
 }
 
-/** Something else is true, or was refused: a script that breaks down proves nothing. */
+/** A script that breaks down proves nothing. */
 const isFinding = (error: unknown): boolean =>
   (error instanceof Error && error.name === 'AssertionError') ||
   (error instanceof SidejobError && error.code !== 'UNAVAILABLE')
 
-/** Returns whether a fact fails with these scripts. */
 export async function isNoticed(
   fact: (world: World) => Promise<void>,
   options: RedisOptions,

@@ -1,5 +1,4 @@
-// Cost of every path in round trips and billed commands, as counted by redis-server. The budget is our promise; the
-// measured number is the bound, so that one more `redis.call` on a path fails here.
+// Every path in round trips and billed commands: one more `redis.call` fails here.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'
@@ -81,14 +80,14 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   const pause = (queue: string, paused = true) => kit.engine.queues.update(queue, { paused })
   const cost = (work: () => Promise<unknown>) => costOf(kit, work)
 
-  /** Brings a queue into the state that it has all day: known, served before, with a moment in the index. */
+  /** Known, served before, with a moment in the index. */
   async function use(queue: string, lanes = 1): Promise<string> {
     await kit.engine.queues.update(queue, { lanes })
     await cost(() => make(jobs(1, queue)))
     return queue
   }
 
-  /** Cost of the runs of these jobs, without the cost of creating them. */
+  /** Without the cost of creating them. */
   async function costOfRuns(queue: string, inputs: () => Promise<JobInput[]>): Promise<Cost> {
     await pause(queue)
     const waiting = await inputs()
@@ -148,7 +147,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(17)
   })
 
-  // SADD puts it among the queues, ZADD its first moment into the index.
   test('the very first job of a queue costs 2 more (measured 19)', async () => {
     const { calls, billed, commands } = await cost(() => make(jobs(1, 'fresh')))
     expect(calls).toBe(3)
@@ -293,7 +291,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
       expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(2)
       sum += billed
     }
-    // Every second tick is recorded.
     expect(sum).toBe(9)
   })
 
@@ -310,7 +307,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect([errors.map(({ count }) => count), looked]).toEqual([[34, 33, 33], 100])
     const { rpush, xadd, zadd, ...rest } = commands
     expect({ rpush, xadd }).toEqual({ rpush: BATCH, xadd: BATCH })
-    // Ready, failed, the index of errors, and the next check of the queue.
     expect(zadd, JSON.stringify(commands)).toBe(4)
     expect(
       Object.values(rest).reduce((sum, n) => sum + n, 0),
@@ -366,7 +362,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed - alone.billed, JSON.stringify(commands)).toBeLessThanOrEqual(18)
   })
 
-  // EVALSHA, TIME, SMEMBERS and MGET.
   test('counts by class of all queues (budget 4, measured 4)', async () => {
     await cost(() => kit.engine.stats.classes({}))
     const { calls, billed, commands } = await cost(() => kit.engine.stats.classes({}))
@@ -411,7 +406,6 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     const many = (await kit.engine.channels.list()).channels.filter(({ subscribers }) => subscribers.length > 8).length
     const queues = (await kit.store.queueNames()).length
     const { calls, billed, commands } = await cost(() => kit.engine.channels.list({ publishers: true }))
-    // The classes that were read a moment ago are not read again.
     expect(calls).toBeLessThanOrEqual(3 + queues + many)
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(3 + queues + many)
     // ZRANGE of those whose last message is kept, and MGET of these.

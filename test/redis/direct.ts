@@ -1,5 +1,5 @@
-// Drives the state one step at a time, without bells or lanes unless a test asks for them: a world of its own for each
-// fact, on one Redis. The scripts can be replaced to take out a rule.
+// Drives the state one step at a time: a world of its own for each fact. The scripts can be replaced to take out a
+// rule.
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
@@ -21,8 +21,6 @@ import type { Script } from '../../src/redis/script.ts'
 import { createStore } from '../../src/redis/store.ts'
 import type { ClaimedJob, CommitRequest, LaneRequest, Ring } from '../../src/redis/types.ts'
 
-/** Scripts by name that replace the committed ones. */
-/** The stored form of a record. */
 export const encodeRecord = (record: JobRecord): string =>
   JSON.stringify(
     Object.fromEntries(
@@ -35,16 +33,15 @@ export const encodeRecord = (record: JobRecord): string =>
     ),
   )
 
-/** `rest`: the unnamed arguments as the script sees them; `answer`: the answer as our client sees it. */
+/** `rest`: arguments as the script sees them; `answer`: as our client sees it. */
 export type Scripts = Map<
   string,
   { text: string; sha: string; rest?: (rest: string[]) => string[]; answer?: (raw: unknown) => unknown }
 >
 
-/** Tests of a rule: each drives a world of its own. */
 export type Facts = Record<string, (world: World) => Promise<void>>
 
-/** `pull`: its class is one of pull workers from then on. */
+/** `pull`: a class of pull workers from then on. */
 export type Making = Partial<NewJob> & { pull?: boolean }
 export type Claiming = {
   queue?: string
@@ -57,14 +54,10 @@ export type Claiming = {
   process?: string
 }
 
-/**
- * Large numbers of similar jobs wait in pieces (lib/runtime/pieces.lua); 'in pieces' puts each in a piece of its own if
- * possible.
- */
+/** 'in pieces': each in a piece of its own if possible (lib/runtime/pieces.lua). */
 export type Way = 'as it comes' | 'in pieces'
 export const ways: Way[] = ['as it comes', 'in pieces']
 
-/** A lane's request; `at` is its number. */
 export type Asking = Omit<LaneRequest, 'id' | 'seq'> & {
   max?: number
   wide?: number
@@ -85,16 +78,10 @@ const withScripts = (client: Client, scripts: Scripts): Client => ({
   },
 })
 
-/** The classes that the tests use, in every queue: `plain`, and one with a shutdown hook. */
 const classes = ['plain', 'child'].map((name) => defineWorker({ class: name, queue: 'q', perform: () => undefined }))
 const closing = defineWorker({ class: 'closing', queue: 'q', perform: () => undefined, shutdown: () => undefined })
 const known = [...classes, closing].flatMap((worker) => [worker, { ...worker, queue: 'other' }]) as Worker[]
 
-/**
- * A world: a namespace of its own in the Redis of these options.
- *
- * @example const world = await createWorld(state.options); const id = await world.make(); const [run] = await world.claim()
- */
 export async function createWorld(
   options: RedisOptions,
   scripts: Scripts = new Map(),
@@ -132,7 +119,6 @@ export async function createWorld(
       now: now(),
     })
 
-  /** A lent job: what its run sees, and its ends. */
   function runOf(lent: ClaimedJob) {
     const token = lent.document.token!
     return {
@@ -141,9 +127,8 @@ export async function createWorld(
       token,
       document: lent.document,
       snapshot: snapshotOf(lent, 30_000),
-      /** Its changes, for a commit in a batch. */
       settled: (changes: Partial<Changes>, retry = {}) => settled(lent, { end: 'completed', ...changes }, retry),
-      /** Commits by the token alone; answers the word. */
+      /** Returns the word. */
       async commit(changes: Partial<Changes> = {}, retry = {}, reach?: Reach): Promise<string> {
         const one = await settled(lent, { end: 'completed', ...changes }, retry, reach)
         return (await store.commit({ queue: '', runs: [one] })).answers[0]!
@@ -154,29 +139,24 @@ export async function createWorld(
         const runs = [{ token, n: 0, end: 'released' as const, words }]
         return (await store.commit({ queue: '', runs })).answers[0]!
       },
-      /** One slice of a job that goes through a family. */
       goThrough: async () => (await store.commit({ queue: '', runs: [await goThroughFamily(lent)] })).answers[0]!,
-      /** The engine's commit for a run of a relay. */
       relaying: () => createRelay()(lent),
       relay: async () => (await store.commit({ queue: '', runs: [await createRelay()(lent)] })).answers[0]!,
       extend: async (lease = LEASE) => (await store.extend('q', [token], lease))[0] ?? null,
     }
   }
 
-  /** Leases ready jobs, without a lane. */
   async function claim({ queue = 'q', pull, max = 100, lease = LEASE, begun = max, names, ...who }: Claiming = {}) {
     const { lent } = await store.commit({ queue, claim: { max, lease, begun, pull, patterns: names, ...who } })
     return lent.map(runOf)
   }
 
-  /** Lends the one job that is ready. */
   async function claimOne(claiming: Claiming = {}) {
     const runs = await claim(claiming)
     expect(runs.map(({ id }) => id)).toHaveLength(1)
     return runs[0]!
   }
 
-  /** A lane that counts its requests. */
   function lane(id = crypto.randomUUID(), queue = 'q') {
     let seq = 0
     return {
@@ -191,21 +171,19 @@ export async function createWorld(
     }
   }
 
-  /** One verb from outside; answers its words. */
   const change = async (id: number | '', ...words: (string | number)[]) =>
     (await store.change(String(id), [words.map(String)])).answer
 
   const push = (id: number, port: string, ...values: string[]) =>
     change(id, 'write', '', 'i', port, '', values.length, ...values.map((value) => `=${value}`))
 
-  /** The waiting values of a port. */
   async function values(id: number, dir: 'in' | 'out', port: string): Promise<string[]> {
     return (await store.values(id, dir, port, 0, 1000)).map((item) => itemOf(item).data)
   }
 
   const queueOf = async (name = 'q') => (await store.overview(name)).queues[0]!
 
-  /** Writes a document as an older copy of Redis would have it. */
+  /** As an older copy of Redis would have it. */
   async function restore(id: number, doc: JobRecord): Promise<void> {
     // A job in a piece leaves it.
     const isAlone = await client.ask((redis) => redis.exists(store.keys.job(id)))
@@ -216,14 +194,14 @@ export async function createWorld(
   const queueDocument = async (queue = 'q') =>
     JSON.parse((await client.ask((redis) => redis.get<string>(store.keys.queue(queue))))!)
 
-  /** Removes the counts of a queue's document, after a test changed its indexes. */
+  /** After a test changed its indexes. */
   async function recount(queue = 'q'): Promise<void> {
     const { at: _, ...record } = await queueDocument(queue)
     const text = JSON.stringify(record)
     await client.ask((redis) => redis.set(store.keys.queue(queue), text))
   }
 
-  /** Faults found by the committed `verify`, whatever the scripts under test are. */
+  /** By the committed script, not the one under test. */
   async function faults(): Promise<string[]> {
     const found: string[] = []
     const checked = createStore({ client: sound, namespace, clock })
@@ -267,7 +245,6 @@ export async function createWorld(
     faults,
     engine,
     runOf,
-    /** Moves the clock. */
     advance: (ms: number) => {
       offset += ms
     },

@@ -24,7 +24,7 @@ const valueOfType = (type: string, read: unknown): Value => {
   return type === 'zset' ? pairs(read as string[]) : (read as string | string[])
 }
 
-/** All data except the log, which no script reads. */
+/** No script reads the log. */
 export async function dump(redis: Redis, pattern = '*'): Promise<Line[]> {
   const keys = (await redis.keys(pattern)).sort()
   const about = redis.pipeline()

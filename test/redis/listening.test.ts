@@ -1,4 +1,4 @@
-// Listening must not cost other jobs: the cost of jobs while a client is subscribed to something else.
+// Jobs cost the same while a client is subscribed to something else.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -26,7 +26,7 @@ describe.skipIf(kind === 'embedded')('the cost of 3,000 jobs', () => {
   const listen = (...channels: string[]) =>
     kit.store.change('', [['listen', '600000', String(channels.length), ...channels]])
 
-  /** Without what looks: how often it is asked whether they are done is chance. */
+  /** Without the reads of a poll, whose number is random. */
   const worth = ({ commands }: Cost) =>
     Object.entries(commands).reduce((sum, [name, n]) => (/^(time|evalsha|mget|zcard)$/.test(name) ? sum : sum + n), 0)
 
@@ -50,7 +50,6 @@ describe.skipIf(kind === 'embedded')('the cost of 3,000 jobs', () => {
     const next = (await kit.store.lastId()) + 1_500
     await listen(`/sidejob/job/${next}`)
     const heard = await run()
-    // It is queued, runs, completes, and is gone.
     expect(heard.commands.publish).toBe(4)
     expect(worth(heard)).toBeLessThanOrEqual(worth(alone) * 1.1 + 60)
   })

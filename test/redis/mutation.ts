@@ -1,11 +1,8 @@
-// Changes of the scripts that take out a rule.
-
 import type { Fault } from './broken.ts'
 
 export type Mutation = Fault & { rule: number }
 
 export type Change = [find: string, replace: string, says: string]
 
-/** Changes of a file, each of which takes out the rule. */
 export const of = (rule: number, file: string, ...changes: Change[]): Mutation[] =>
   changes.map(([find, replace, says]) => ({ rule, file, find, replace, says }))

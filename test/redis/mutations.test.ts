@@ -21,7 +21,6 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all(states.map((state) => state.close())))
 
-/** The first fact of the rule that is no longer true. */
 async function noticed(mutation: Mutation, state: State): Promise<string | undefined> {
   const broken = scripts.with(mutation)
   for (const way of ways)
@@ -44,7 +43,6 @@ test('every rule of the scripts is taken out at least once', () => {
   expect([...new Set(mutations.map(({ rule }) => rule))].sort((a, b) => a - b)).toEqual(Object.keys(rules).map(Number))
 })
 
-/** Runs the facts against each mutation, on several Redis servers at once. */
 async function allNoticed(list: readonly Mutation[]): Promise<Map<Mutation, string | undefined>> {
   const found = new Map<Mutation, string | undefined>()
   const left = [...list]

@@ -1,6 +1,5 @@
-// Each rule of the scripts, taken out by a small change to a Lua file, with the wrong behaviour. The facts of the
-// rule must notice. The changes of a rule are next to its facts, in rules/. Rules about TypeScript are only facts: taking
-// back an unpublished bell (2), waiting in a dispatcher for soon-due jobs (19), and computing the next slot (22).
+// The changes of a rule are next to its facts, in rules/. Rules about TypeScript are only facts: taking back an
+// unpublished bell (2), waiting in a dispatcher for soon-due jobs (19), and computing the next slot (22).
 
 import type { Mutation } from './mutation.ts'
 import { mutations as ageing } from './rules/ageing.mutations.ts'

@@ -1,4 +1,4 @@
-// Checks that Redis stores the short names of fields, and that every reader outside sees long names.
+// Redis stores short names of fields, and every reader outside sees long ones.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { decodeDay, decodeLimit, decodeQueue, decodeRecord, leftOut } from '../.
 const root = resolve(import.meta.dirname, '../..')
 const fields = { ...jobFields, ...queueFields, ...limitFields }
 
-/** All but what builds the scripts, which writes the short names, and what brings Lua of its own. */
+/** Except the build, which writes the short names, and files with Lua of their own. */
 const files = ['src', 'functions', 'infra', 'test', 'examples']
   .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))

@@ -1,4 +1,4 @@
-// TypeScript writes ops in the form that Lua reads: one table defines both, and the build makes verbs follow it.
+// One table defines ops for TypeScript and Lua.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,6 @@ const folder = join(import.meta.dirname, '../../src/redis/lua/lib/run/ops')
 const files = readdirSync(folder)
 const textOf = (file: string) => readFileSync(join(folder, file), 'utf8')
 
-/** The verbs that are functions in these files. */
 const namedIn = (table: string, of: readonly string[]): string[] =>
   of.flatMap((file) =>
     [...textOf(file).matchAll(new RegExp(`^function ${table}\\.(\\w+)`, 'gm'))].map(([, verb]) => verb!),

@@ -1,4 +1,4 @@
-// A job processed in a piece (lib/run/packed.lua) leaves the same state behind as a job with its own document.
+// A job processed in a piece leaves the same state as a job with its own document.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-/** Names of fields as user data, which no script may take for fields. */
+/** No script may take names in user data for fields. */
 const misleading = JSON.stringify(' {"n":"0","z":"l","tk":"1.1.x","le":"9","rd":"5","q":"q","l":"1","m":"1:1",^i:o:')
 
 const plain: Record<string, Making> = {
@@ -38,13 +38,9 @@ const plain: Record<string, Making> = {
   },
 }
 
-/** A record in its stored form. */
 const encoded = (record: JobRecord): Record<string, string> => JSON.parse(encodeRecord(record))
 
-/**
- * The same for every run: without values that are new each time, and without the creation time, which the sequence also
- * has.
- */
+/** Without values that are new each time; the sequence also has the creation time. */
 function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, string> {
   const of = (value: string) =>
     value
@@ -58,7 +54,6 @@ function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, 
 const textOf = ({ client, store }: World, id: number) =>
   client.ask<string | null>((redis) => redis.get(store.keys.job(id)))
 
-/** The life of a job with a similar neighbour: its document at each step, its place in the queue, and the counts. */
 async function life(making: Making, way: Way) {
   const world = await createWorld(state.options, undefined, way)
   const job = { queue: 'q', class: 'plain', known: true, ...making }
@@ -100,7 +95,6 @@ async function life(making: Making, way: Way) {
   }
 }
 
-/** The document that it has once it has left its piece. */
 async function leaving(world: World, id: number) {
   await world.change(id, 'alias', 'left')
   const { al: __, ...left } = JSON.parse((await textOf(world, id))!) as Record<string, string>

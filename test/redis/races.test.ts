@@ -1,5 +1,5 @@
-// The 28 windows of the ancestor in which a crash or a race lost something, doubled it, or left it stuck. Each is
-// played here at that very point; each test is seen to fail with scripts that are broken in that one way.
+// The 28 windows of the ancestor in which a crash or a race did harm, each played at that very point; each test fails
+// with scripts broken in that one way.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -15,7 +15,6 @@ const one: Making = { in: { in: {} }, out: { out: {} } }
 const retry = { max: 3, backoff: { base: 1_000, jitter: 0 } }
 const FOR_EVER = 600_000
 
-/** The process that had the run is gone; time passes until the job may run again. */
 async function die(world: World): Promise<void> {
   world.advance(46_000)
   await world.tick()
@@ -36,7 +35,6 @@ const refusal = (call: Promise<unknown>) =>
 const wins = async (calls: Promise<unknown>[]) =>
   (await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled').length
 
-/** A suspended job that a run can wake, without a pending bell. */
 async function resting(world: World, making: Making = one): Promise<number> {
   const id = await world.make(making)
   await (await world.claimOne()).suspend()

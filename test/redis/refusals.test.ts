@@ -1,5 +1,5 @@
-// Redis refuses one write in the middle of a script, each of them in turn: the state is unchanged or repaired by the
-// doctor, and the same call then does everything once.
+// Redis refuses each write of a script in turn: the state is unchanged or repaired, and the same call then does
+// everything once.
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-/** A script whose nth write that needs room is refused, in the vendor's words. */
+/** In the vendor's words. */
 function refusing(name: 'commit' | 'enqueue', nth: number): Scripts {
   const text = `local real, left = redis, ${nth}
 local needs_room = { ZADD = 1, SADD = 1, HSET = 1, RPUSH = 1, MSET = 1, SET = 1, XADD = 1 }
@@ -33,7 +33,6 @@ ${{ commit, enqueue }[name].text}`
 const big = (name: string) => encodeValue(name.repeat(1_000))
 const FULL = { code: 'FULL', status: 507 }
 
-/** Repairs the rest, and returns the faults. */
 async function mend(world: World): Promise<string[]> {
   const engine = world.engine()
   const found = await world.faults()
@@ -42,7 +41,6 @@ async function mend(world: World): Promise<string[]> {
   return found
 }
 
-/** Takes a run that touches every kind of key to its end, while its nth write is refused; whether there was such a write. */
 async function commitRefused(nth: number): Promise<boolean> {
   const world = await createWorld(state.options)
   const listener = await world.make({ queue: 'other', in: { in: { channels: ['/news'] } } })
@@ -132,7 +130,6 @@ describe('a write that is refused in the middle', () => {
     async (_, refused) => {
       let nth = 1
       while (await refused(nth)) nth++
-      // Count of writes, the last of them past the end.
       expect(nth).toBeGreaterThan(5)
     },
     60_000,

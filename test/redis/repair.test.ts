@@ -1,5 +1,4 @@
-// Manual damage of every kind that the doctor knows: found, named with its remedy, and repaired, while other work
-// continues.
+// Every kind of damage that the doctor knows is found, named and repaired, while other work continues.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -13,11 +12,9 @@ beforeAll(async () => {
   state = await startState()
 })
 afterAll(() => state.close())
-// A check of all data scans the keys of every world.
 afterEach(() => state.clear())
 
 type Redis = Parameters<Parameters<World['client']['ask']>[0]>[0]
-/** Creates the data to damage, and returns the damage, as done with redis-cli. */
 type Damage = (world: World) => Promise<(redis: Redis, key: (name: string) => string) => Promise<unknown>>
 
 const big = JSON.stringify('x'.repeat(1_000))
@@ -26,7 +23,6 @@ const family = async (world: World) => {
   const child = await world.make({ parent: String(parent), name: 'child' })
   return { parent, child }
 }
-/** A parent that waits for one child, which is ready. */
 const waiting = async (world: World) => {
   const parent = await world.make()
   const run = await world.claimOne()
@@ -41,7 +37,6 @@ const limited = { limits: [{ key: 'slots', how: 'set' as const, concurrency: 1 }
 const changed = (world: World, id: number, fields: Partial<JobRecord>) =>
   world.document(id).then((doc) => async () => world.restore(id, { ...doc, ...fields } as never))
 
-/** Leases in the queue's document. */
 const leasedAs = (world: World, ls: Record<string, number> | undefined) => async () => {
   const text = JSON.stringify({ ...(await world.queueDocument()), ls })
   await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), text))
@@ -310,7 +305,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   ],
 }
 
-/** Jobs that are alike wait in one piece, whose record has five lines. */
+/** Equal jobs wait in one piece, whose record has five lines. */
 const packed = async (world: World, n = 12): Promise<number[]> => {
   const jobs = Array.from({ length: n }, (_, i) => ({
     queue: 'q',
@@ -321,7 +316,6 @@ const packed = async (world: World, n = 12): Promise<number[]> => {
   return (await world.store.enqueue(jobs as never)).made.map(({ id }) => id)
 }
 const PIECE = 'jobs:1'
-/** Changes the lines of the piece's record. */
 const lines =
   (change: (lines: string[]) => string[], prepare?: (world: World) => Promise<unknown>): Damage =>
   async (world) => {
@@ -334,7 +328,6 @@ const lines =
   }
 const claimed = (world: World) => world.lane().ask({ max: 100, wide: 100 })
 
-/** Replaces the text of a key. */
 const text =
   (name: (id: number) => string, value: string, prepare: (world: World) => Promise<number>): Damage =>
   async (world) => {
@@ -348,7 +341,7 @@ const leased = async (world: World) => {
   await world.claimOne()
   return id
 }
-/** Changes fields of a document, by their names in Redis. */
+/** By their names in Redis. */
 const fields =
   (more: Record<string, unknown>, prepare = (world: World): Promise<number> => world.make()): Damage =>
   async (world) => {
@@ -359,7 +352,7 @@ const fields =
     }
   }
 const YEARS = 10 * 365 * 86_400_000
-/** Changes fields of the queue's record, by their names in Redis. */
+/** By their names in Redis. */
 const inQueue =
   (change: (record: Record<string, never>, world: World) => object, prepare = timer): Damage =>
   async (world) => {
@@ -374,7 +367,6 @@ const inQueue =
 const setAside = 'set aside'
 
 const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
-  // Records that cannot be decoded.
   'a job that waits for a time, whose record is not JSON': [
     text(document, '{broken', timer),
     /its record cannot be read/,
@@ -467,7 +459,6 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     /its list of listeners cannot be read/,
   ],
 
-  // Pieces.
   'a piece whose jobs have nothing readable in common': [
     lines(([mask, first, state, , args]) => [mask!, first!, state!, '"q":', args!]),
     /the record of jobs 100 to 199 cannot be read/,
@@ -524,7 +515,6 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     /has a document, and is in a piece besides/,
   ],
 
-  // Ids.
   'a counter of ids that is behind its copy': [
     text(() => 'jobs:last_id', '0', timer),
     /jobs:last_id is 0, its copy is \d+/,
@@ -545,7 +535,6 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
   ],
   'a counter of ids that is no number': [text(() => 'jobs:last_id', 'seven', timer), /jobs:last_id is not a number/],
 
-  // Queues that are looked at too late, or by lanes that do not exist.
   'a queue that is not listed': [
     async (world) => {
       await timer(world)
@@ -588,7 +577,6 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
     /timers names job nonsense, which does not exist/,
   ],
 
-  // Keys that belong to nothing.
   'a unique key that names no job': [
     async (world) => {
       await timer(world)
@@ -620,14 +608,13 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
   ],
 }
 
-/** Makes a job that answers, and is kept longer than its answer is. */
+/** Kept longer than its answer. */
 async function answered(world: World): Promise<number> {
   const id = await world.make({ keepResult: 60_000, retain: 600_000 } as never)
   await (await world.claimOne()).commit({ result: encodeValue(42) })
   return id
 }
 
-/** All slices of a repair; what could not be mended. */
 async function repairAll(world: World): Promise<{ repaired: string[]; left: string[] }> {
   const engine = world.engine()
   const [repaired, left]: [string[], string[]] = [[], []]
@@ -646,7 +633,6 @@ const all = { ...damages, ...more }
 
 test('there are at least 64 kinds of damage', () => expect(Object.keys(all).length).toBeGreaterThanOrEqual(64))
 
-/** Starts jobs in another queue: ready, due soon, leased for a second, and completed. Returns a check that they continue. */
 async function startNeighbours(world: World) {
   const queue = 'other'
   const ended = await world.make({ queue, retain: 1_000 })
@@ -666,7 +652,6 @@ async function startNeighbours(world: World) {
   }
 }
 
-/** All keys and their values. */
 async function contents(world: World): Promise<string[]> {
   const script = `local all = {}
 for i, key in ipairs(redis.call('KEYS', ARGV[1])) do all[i] = key .. ' ' .. redis.sha1hex(redis.call('DUMP', key)) end
@@ -682,14 +667,12 @@ test.each(Object.entries(all))('%s is found, named with its remedy, and repaired
   const strike = await damage(world)
   await world.client.ask((redis) => strike(redis, (name) => `${world.namespace}${name}`))
 
-  // A look names it, and writes nothing.
   const before = await contents(world)
   const faults = await verified(world)
   expect(faults.map(({ who, what }) => `${who} ${what}`)).toContainEqual(expect.stringMatching(named))
   expect(faults.every(({ remedy }) => remedy.length > 10)).toBe(true)
   expect(await contents(world)).toEqual(before)
 
-  // Everything else continues before the repair, and so does the tick.
   await goOn()
 
   for (let round = 0; round < 3; round++) await repairAll(world)

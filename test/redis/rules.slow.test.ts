@@ -1,4 +1,4 @@
-// The facts of rules.test.ts again, with jobs that wait in pieces; and the moves that they make.
+// The facts of rules.test.ts with jobs that wait in pieces; and their moves.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { transitions } from '../../src/core/job.ts'

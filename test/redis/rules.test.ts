@@ -1,5 +1,4 @@
-// The rules of the protocol, each as facts about real Redis. A rule that is taken out of the scripts must fail here:
-// mutations.test.ts sees to that. Here jobs go as it comes: rules.slow.test.ts has them wait in pieces.
+// The rules of the protocol, each as facts about real Redis.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startState } from '../kit/index.ts'
@@ -13,7 +12,6 @@ beforeAll(async () => {
   state = await startState()
 })
 afterAll(() => state.close())
-// A check of all data scans the keys of every world.
 afterEach(() => state.clear())
 
 for (const [rule, facts] of Object.entries(rules))

@@ -1,9 +1,6 @@
-// Calls that come while one is under way go together.
-
 import { expect, test } from 'vitest'
 import { createTogether, mayWaitForOthers } from '../../src/redis/together.ts'
 
-/** Questions that wait for `open`, and the list of them. */
 function start({ refuses = false, patience = 1_000 } = {}) {
   const asked: string[] = []
   const gates: (() => void)[] = []
@@ -92,7 +89,6 @@ test('a leader that disappears delays the rest for a short time only', async () 
   expect(await answer).toBe('B')
 })
 
-/** Asks that are answered at once, by a clock of their own. */
 function startAnswered() {
   let now = 0
   const asked: string[] = []

@@ -15,7 +15,6 @@ test('a run that fails, and whose job goes with it, is committed like any other'
   const world = await createWorld(state.options)
   const id = await world.make()
   const [run] = await world.claim()
-  // It goes as soon as its run has ended.
   await world.change(id, 'delete', '', '1')
   expect(await run!.fail({ max: 3 })).toBe('deleted')
   await expect(world.document(id)).rejects.toThrow(`job ${id} does not exist`)

@@ -7,7 +7,6 @@ const STEP = 60_000
 const FOR_LONG = 100 * STEP
 const age = (world: World, ageing: number | null = STEP, queue = 'q') => world.store.settings(queue, { ageing })
 
-/** The next n of a queue, one after the other. */
 async function order(world: World, n: number, claiming: { pull?: boolean; queue?: string } = {}): Promise<number[]> {
   const ids: number[] = []
   for (let i = 0; i < n; i++) {
@@ -19,7 +18,7 @@ async function order(world: World, n: number, claiming: { pull?: boolean; queue?
 }
 
 const making = (priority: number, more: Making = {}): Making => ({ priority, ...more })
-/** Jobs of the worst priority first, `apart` ms after each other. */
+/** `apart`: milliseconds. */
 async function downwards(world: World, priorities: number[], apart: number, more: Making = {}): Promise<number[]> {
   const ids: number[] = []
   for (const priority of priorities) {
@@ -33,7 +32,6 @@ const narrow = (concurrency = 1, how: 'first' | 'set' = 'set', key = 'k'): Makin
   limits: [{ key, how, concurrency }],
 })
 const tidy = async (world: World) => expect(await world.faults()).toEqual([])
-/** All wait in their new order, and the change is complete. */
 async function settled(world: World, key?: string): Promise<void> {
   const texts = [world.store.keys.queue('q'), ...(key ? [world.store.keys.limit(key)] : [])]
   for (const name of texts) expect(await world.client.ask((redis) => redis.get(name))).not.toContain('"so"')

@@ -21,7 +21,6 @@ const listener = (world: World, channel: string) =>
   world.make({ at: later(world), in: { in: { channels: [channel] } } })
 const relayRuns = (world: World) => world.claim({ queue: 'sidejob.relay' })
 
-/** Pretends that `n` values were written and wait. */
 async function fill(world: World, id: number, n: number) {
   for (let left = n; left > 0; left -= 5_000) await write(world, id, 'i', 'in', Math.min(left, 5_000))
 }
@@ -135,7 +134,6 @@ const rule73: Facts = {
   },
 }
 
-/** Number of messages that Redis was asked to publish. */
 async function published(world: World): Promise<number> {
   const info = await world.client.ask((redis) => redis.eval("return redis.call('INFO', 'commandstats')", [], []))
   return Number(/cmdstat_publish:calls=(\d+)/.exec(String(info))?.[1] ?? 0)

@@ -5,7 +5,6 @@ import type { Facts, World } from '../direct.ts'
 
 const DAY = 86_400_000
 
-/** A job with `size` children, of which the first `deep` have two each. */
 async function large(world: World, size = 600, deep = 3, retain = DAY) {
   const root = await world.make({ at: world.now() + 300 * DAY, retain })
   const child = { queue: 'q', class: 'plain', known: true, at: world.now() + 300 * DAY }
@@ -21,7 +20,6 @@ async function large(world: World, size = 600, deep = 3, retain = DAY) {
 }
 
 const goOn = (world: World) => world.claim({ queue: 'sidejob.bulk' })
-/** Runs of the job that goes through a family, until it rests; answers how it ended. */
 async function goThrough(world: World, most = 60): Promise<string> {
   for (let n = 0; n < most; n++) {
     const [run] = await goOn(world)
@@ -37,7 +35,6 @@ const counts = async (world: World) => {
   const { timers, terminated, ready } = await world.queueOf()
   return { timers, terminated, ready }
 }
-/** Runs it until it has to wait for children; returns whether it does. */
 async function waitsForSomebody(world: World): Promise<boolean> {
   for (let n = 0; n < 60; n++) {
     const [run] = await goOn(world)
@@ -48,7 +45,6 @@ async function waitsForSomebody(world: World): Promise<boolean> {
 }
 const LEASE_OVER = 45_001
 
-/** A job whose parent is its own child. */
 async function circle(world: World) {
   const top = await world.make({ at: world.now() + DAY })
   const below = await world.make({ at: world.now() + DAY, parent: String(top), name: 'below' })
@@ -69,7 +65,6 @@ for i = 1, #ARGV - 1 do
 end
 return 0`
 
-/** Each of them the parent of the next, as adopting them one by one from the last one on would leave it. */
 const chain = (world: World, ids: number[]) =>
   world.client.ask((redis) => redis.eval(CHAIN, [`${world.namespace}job:`], ids.map(String)))
 

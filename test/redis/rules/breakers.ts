@@ -16,13 +16,11 @@ async function fail(world: World, times: number) {
 }
 const openFor = async (world: World) => Math.round(((await say(world, 'ask')).until! - world.now()) / 1_000)
 
-/** It opens, and its time passes. */
 async function openedBefore(world: World) {
   await fail(world, 3)
   world.advance(11_000)
 }
 
-/** Hosts in the list of breakers. */
 const listed = (world: World) => world.client.ask((redis) => redis.zrange(world.store.keys.breakers, 0, -1))
 
 const rule38: Facts = {

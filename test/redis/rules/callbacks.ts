@@ -16,7 +16,6 @@ const told = async (world: World) =>
 const groups = async (world: World) => (await world.store.limits()).map(({ key, waiting }) => [key, waiting])
 const shut = (world: World, until?: number) => world.store.limit(`group:callback:${HOST}`, 'shut', { until })
 
-/** Ends the job `times` times. */
 async function end(world: World, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await make(world)
   for (const run of await world.claim()) await run.commit()

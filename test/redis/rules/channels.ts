@@ -11,7 +11,6 @@ const DIRECT = 500
 
 const channelsOf = async (world: World) => (await world.store.channels('0')).channels
 
-/** Creates `n` jobs at rest, each with a listening port. */
 async function listeners(world: World, n: number): Promise<number[]> {
   const one = { queue: 'q', class: 'plain', known: true, in: { in: { channels: [CHANNEL] } }, at: world.now() + DAY }
   const ids: number[] = []
@@ -25,7 +24,6 @@ async function listeners(world: World, n: number): Promise<number[]> {
 const publish = async (world: World, value: number) =>
   Number((await world.change('', 'publish', CHANNEL, `=${value}`))[0])
 
-/** The contents of all of them, each different one once. */
 async function heard(world: World, ids: number[]): Promise<string[]> {
   const ports = await world.store.peek(
     ids.map((id) => ({ id, dir: 'i', port: 'in' })),
@@ -36,7 +34,6 @@ async function heard(world: World, ids: number[]): Promise<string[]> {
 
 const relayRun = (world: World) => world.claimOne({ queue: 'sidejob.relay' })
 
-/** Runs of the relay until it rests; answers how many. */
 async function relayAll(world: World, most = 20): Promise<number> {
   for (let runs = 1; runs <= most; runs++) if ((await (await relayRun(world)).relay()) === 'completed') return runs
   throw new Error(`the relay still runs after ${most} runs`)

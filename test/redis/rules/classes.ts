@@ -15,7 +15,6 @@ async function classesOf({ store }: World, day?: 'today' | 'yesterday') {
   return Object.fromEntries(classes.map(({ class: name, queue: _, ...one }) => [name ?? 'others', one]))
 }
 
-/** The events of each class that happened. */
 async function eventsOf(world: World, day?: 'today' | 'yesterday') {
   const happened = (counts: object) => Object.fromEntries(Object.entries(counts).filter(([, n]) => n > 0))
   return Object.fromEntries(
@@ -23,14 +22,12 @@ async function eventsOf(world: World, day?: 'today' | 'yesterday') {
   )
 }
 
-/** Number of lines in the text of a queue, and in the counts next to it. */
 async function sizes(world: World) {
   const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.classCounts('q')))
   const lines = (of?: string | null) => (of ? of.trimEnd().split('\n').length - 1 : 0)
   return { text: lines(text), beside: lines((await world.queueDocument()).cc) }
 }
 
-/** Ends jobs of many classes, each created by a call of its own. */
 const endEach = async (world: World, ids: readonly number[]) => {
   for (const id of ids) await world.change(id, 'terminate', '', '')
 }

@@ -4,7 +4,6 @@ import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'
 
 const sequenceOf = async (world: World, id: number) => (await world.document(id)).sequence
-/** Wait start of the first job, by the queue and by its index. */
 async function front(world: World, index: 'ready' | 'ready:pull' = 'ready') {
   const key = `${world.store.keys.queue('q')}:${index}`
   const [first] = await world.client.ask((redis) => redis.zrange<string[]>(key, 0, 0))
@@ -12,7 +11,6 @@ async function front(world: World, index: 'ready' | 'ready:pull' = 'ready') {
   return { told, is: first?.slice(0, 13) ?? null }
 }
 
-/** Asserts that the queue names this job as its front. */
 async function expectFront(world: World, id: number | null, index?: 'ready:pull') {
   const { told, is } = await front(world, index)
   expect(told).toBe(is)

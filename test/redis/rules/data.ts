@@ -8,7 +8,6 @@ const say = (world: World, schema: string) =>
   world.client.ask((redis) => redis.set(world.store.keys.schema, schema).then(() => undefined))
 const said = (world: World) => world.client.ask((redis) => redis.get<string>(world.store.keys.schema))
 
-/** A fresh isolate. */
 const another = ({ client, namespace }: World) => createStore({ client, namespace })
 
 const goBackTo = (world: World, id: number) =>

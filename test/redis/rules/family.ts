@@ -15,7 +15,6 @@ const spawn = (name: string, more: Partial<Extract<Op, { op: 'spawn' }>> = {}): 
   ...more,
 })
 
-/** A parent in a queue of its own, suspended, with children that are ready. */
 async function family(world: World, names: string[], changes: Partial<Changes> = {}, making: Making = {}) {
   const id = await world.make({ queue: 'other', ...making })
   const run = await world.claimOne({ queue: 'other' })
@@ -25,7 +24,6 @@ async function family(world: World, names: string[], changes: Partial<Changes> =
   return { id, run, answer, ids }
 }
 
-/** Claims and completes the ready children, except for the named ones. */
 async function complete(world: World, ...ids: number[]) {
   const runs = await world.claim()
   for (const run of runs) if (ids.includes(run.id)) expect(await run.commit()).toBe('completed')
@@ -342,7 +340,6 @@ const rule25: Facts = {
     const { ids: below } = await family(world, [], { ops: [spawn('a', { inports: { in: {} } })] })
     world.advance(10)
     await (await world.claimOne()).commit()
-    // Also when its parent has seen the end: it may write to the child again.
     expect(await (await parentRun(world)).suspend()).toBe('suspended')
     await sweep(world, 400 * DAY)
     expect(await gone(world, below.a!)).toBe(false)
@@ -376,7 +373,6 @@ const rule25: Facts = {
     expect(await gone(world, ids.a!)).toBe(true)
   },
   async 'a child goes when the run that its end began has been committed'(world) {
-    // One commit ends the child and lends the parent, at the same millisecond.
     const id = await world.make()
     await (await world.claimOne()).suspend({ ops: [spawn('a')] })
     const child = await world.claimOne()

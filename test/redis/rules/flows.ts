@@ -27,7 +27,6 @@ const wire = (
 const call = (child: string, out: string): Op => ({ op: 'wire', from: { child, out }, call: true })
 const write = (out: string, ...values: string[]): Op => ({ op: 'write', to: { out }, values })
 
-/** A job that follows children made in its first run. */
 async function follower(world: World, names: string[], ops: Op[] = []) {
   const id = await world.make({ queue: 'other', ...anything })
   const run = await world.claimOne({ queue: 'other' })
@@ -45,7 +44,6 @@ const entries = (world: World, id: number) =>
   world.client.ask((redis) => redis.xlen(world.store.keys.job(id).concat(':record')))
 const recorded = (world: World, id: number) => world.engine().flows.recorded(String(id), { limit: 100 })
 
-/** Ends the runs of all ready jobs, by id; completed by default. */
 async function end(world: World, how: Record<number, Partial<Changes>> = {}) {
   for (const run of await world.claim()) await run.commit(how[run.id] ?? {})
 }
@@ -320,7 +318,6 @@ const rule35: Facts = {
   },
 }
 
-/** a.out goes to b.in, the flow's n to a.in, b.out to the flow's result. */
 const chain = (world: World) =>
   follower(
     world,

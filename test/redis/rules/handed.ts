@@ -1,6 +1,6 @@
-// Rule 92: a job that arrives in an empty queue is leased to the waiting lane, with the call. Rule 93: the leases of
-// few runs are in their queue's document. Rule 94: a lane does not look if nothing is counted. Rule 98: effects of runs
-// are written once, and before a claim that has to see them.
+// Rule 92: a job that arrives in an empty queue is leased with the call. Rule 93: leases of few runs are in their
+// queue's document. Rule 94: a lane does not look if nothing is counted. Rule 98: effects are written once, before a
+// claim that has to see them.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'
@@ -9,13 +9,12 @@ import { LANE_MARK } from '../../../src/redis/store.ts'
 import { type Facts, queuesOf, type World } from '../direct.ts'
 import { callsTo, WARM, warmed } from './warm.ts'
 
-/** A job that waits in no piece. */
+/** Waits in no piece. */
 const ALONE = { history: 3 }
 const make = (world: World) => world.make(ALONE)
 const many = (world: World, n: number, more: object = ALONE) =>
   world.store.enqueue(Array.from({ length: n }, () => ({ queue: 'q', class: 'plain', known: true, ...more })))
 
-/** The job that a call lends. */
 const lentBy = (world: World, calls: string[]) => world.runOf(calls.flatMap(world.store.lentByCall)[0]!)
 const tokenOf = async (world: World, id: number) => (await world.document(id)).token!
 

@@ -13,7 +13,6 @@ const say = (world: World, channel: string, message: string, keep?: 0 | 1) =>
 
 const keep = (world: World, channel: string, message: string) => say(world, channel, message, 1)
 
-/** Kept messages by channel: the message, or its size. */
 async function kept({ store }: World): Promise<Record<string, string | number>> {
   const channels = await store.keptChannels()
   const last = await store.lastMessages(channels)

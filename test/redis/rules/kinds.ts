@@ -9,7 +9,7 @@ import type { Facts, Making, World } from '../direct.ts'
 
 const MINUTE = 60_000
 
-/** Makes a job, and fails it for good. `kept`: milliseconds for which it is kept then. */
+/** `kept`: milliseconds. */
 async function fail(
   world: World,
   message: string,
@@ -40,7 +40,6 @@ async function textOf(world: World, queue = 'q'): Promise<Lines> {
 const membersOf = (world: World, queue = 'q'): Promise<string[]> =>
   world.client.ask((redis) => redis.zrange(`${world.store.keys.queue(queue)}:errors`, 0, -1))
 
-/** Compares the index with the documents of the failed jobs. */
 async function sameAsScan(world: World, queue = 'q'): Promise<void> {
   const failed = await failedOf(world, queue)
   const members = failed.map(({ id, document }) => `${kindOf(document)}:${String(id).padStart(16, '0')}`)

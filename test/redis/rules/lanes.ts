@@ -6,7 +6,6 @@ import { type Facts, queuesOf, type World } from '../direct.ts'
 const many = (world: World, n: number, job = {}) =>
   world.store.enqueue(Array.from({ length: n }, () => ({ queue: 'q', class: 'plain', known: true, ...job })))
 
-/** Fills the queue's lanes with lanes that have work. */
 async function fill(world: World, n: number) {
   await world.store.settings('q', { lanes: n, batch: 1 })
   const { rings } = await many(world, n)
@@ -206,7 +205,6 @@ const rule3: Facts = {
       const lane = world.lane()
       const { runs } = await lane.ask()
       expect(runs).toHaveLength(1)
-      // The bells of their making are over by then.
       world.advance(21_000)
       const last = await lane.ask({ leave: true, runs: [await runs[0]!.settled({ end: 'completed' })] })
       expect(queuesOf(last.rings.filter(({ at }) => at === undefined))).toEqual(rung)
@@ -288,7 +286,6 @@ const rule3: Facts = {
   },
 }
 
-/** A parent in another queue, suspended, whose queue has no lane left. */
 async function resting(world: World, making = {}) {
   const parent = await world.make({ queue: 'other', ...making })
   const run = await world.claimOne({ queue: 'other' })

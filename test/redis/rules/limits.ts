@@ -25,12 +25,10 @@ async function makeAll(world: World, n: number, making: Making): Promise<number[
 const tag = (world: World, id: number, ...keys: string[]) =>
   world.change(id, 'tag', '', '', keys.length, ...keys.flatMap((key) => [key, 'set', '1', '', '']), '', '0', '')
 
-/** Registers the worker again, with this concurrency. */
 const bound = (world: World, concurrency?: number, name = 'plain') =>
   world.store.register('q', [{ name, definition: JSON.stringify({ concurrency }), serves: 'push', concurrency }])
 const WORKER = 'worker:q/plain'
 
-/** All ways to end a run, and the wait of its job afterwards. */
 const ends: Record<string, (world: World, run: Run) => Promise<unknown>> = {
   completing: (_, run) => run.commit(),
   suspending: (_, run) => run.suspend(),
@@ -267,7 +265,6 @@ const rule26: Facts = {
   },
 }
 
-/** One runs, and `n` wait for its slot. */
 async function crowded(world: World, n: number, making: Making = {}) {
   await world.make({ ...limits(1), ...making })
   const run = await world.claimOne()
@@ -276,23 +273,20 @@ async function crowded(world: World, n: number, making: Making = {}) {
   return { run, ids }
 }
 
-/** A job of a group at the limit that all share; '' is none. */
+/** '' is none. */
 const of1 = (group: string): Making => ({
   ...(group ? { group } : {}),
   limits: [...(group ? [{ key: `group:${group}`, how: 'first' as const, concurrency: 2 }] : []), ...limits(1).limits!],
 })
 
-/** The run that holds the only slot. */
 async function occupied(world: World): Promise<Run> {
   await world.make(limits(1))
   return world.claimOne()
 }
 
 const lentTo = new WeakMap<World, Run>()
-/** The run that `served` has begun last. */
 const running = (world: World): Run => lentTo.get(world)!
 
-/** The groups of the next n that get the slot, one after the other. */
 async function served(world: World, run: Run, n: number): Promise<string[]> {
   const groups: string[] = []
   for (let i = 0; i < n; i++) {
@@ -304,7 +298,6 @@ async function served(world: World, run: Run, n: number): Promise<string[]> {
   return groups
 }
 
-/** All ways to remove a job from the ready list without a run. */
 const departures: Record<string, (world: World, id: number) => Promise<unknown>> = {
   terminating: (world, id) => world.change(id, 'terminate', '', ''),
   deleting: (world, id) => world.change(id, 'delete', '', '1'),
@@ -609,7 +602,6 @@ const claimWith = async (world: World) => {
   const { lent, stale, version, word } = await world.lane().ask()
   return { ids: lent.map(({ id }) => id), stale: stale.map(({ id }) => id), version, word }
 }
-/** As the engine tags what a claim hands back. */
 const retag = (world: World, id: number, version: string, ...seen: string[]) =>
   world.change(
     '',
@@ -723,12 +715,11 @@ const rule28: Facts = {
 }
 
 const textOf = (world: World) => world.client.ask((redis) => redis.get<string>(world.store.keys.limit(KEY)))
-/** Waiting and running jobs, by the limit's record. */
 async function said(world: World): Promise<Pick<LimitRecord, 'waiting' | 'running'>> {
   const { waiting, running } = decodeLimit((await textOf(world))!)
   return { waiting, running }
 }
-/** The record in the form of a version without counts of waiting jobs. */
+/** As of a version without counts of waiting jobs. */
 async function forgetCounts(world: World): Promise<void> {
   const { w: _, u: __, ...record } = JSON.parse((await textOf(world))!)
   await world.client.ask((redis) => redis.set(world.store.keys.limit(KEY), JSON.stringify(record)))

@@ -9,7 +9,6 @@ const SAID = '/a/b'
 const LEVELS = [SAID, '/a', '/']
 const END = 'end'
 
-/** Messages on these Redis channels during an act, each in order. */
 async function heardAt(world: World, channels: string[], act: () => Promise<unknown>): Promise<string[][]> {
   const over = new AbortController()
   const listening = channels.map((channel) => world.client.listen(channel, over.signal)[Symbol.asyncIterator]())
@@ -42,7 +41,6 @@ const listen = (world: World, ms: number, ...channels: string[]) =>
 const say = (world: World, value: string) => world.change('', 'publish', SAID, `=${value}`)
 const text = (value: string) => `${SAID}\t${value}`
 
-/** Claims that found nothing and wait, and which of them are called. */
 async function calledOf(world: World, waiters: Record<string, string[]>, act: () => Promise<unknown>, wait = 30_000) {
   const names = Object.keys(waiters)
   const calls = await heardAt(
@@ -166,7 +164,7 @@ const rule30: Facts = {
   async 'a claim past its waiting time is not called any more'(world) {
     const act = async () => {
       world.advance(10_001)
-      // A claim that still waits, so that calls are made at all.
+      // So that calls are made at all.
       const claim = { max: 1, lease: 45_000, pull: true, waiter: { id: 'late', wait: 30_000 }, patterns: ['mail'] }
       await world.store.commit({ queue: 'q', claim })
       await world.make({ pull: true })

@@ -10,7 +10,6 @@ const says = (word: string): Op => ({ op: 'log', entry: JSON.stringify({ message
 
 const own = (world: World, id: number) => world.client.ask((redis) => redis.xlen(world.store.keys.jobLog(id)))
 
-/** Entries of the log of a job, or of all, newest first. */
 async function said(world: World, id?: number): Promise<string[]> {
   const entries = (await world.store.readLog('+', 1_000, id)) as [string, string[]][]
   const texts = entries.map(([, flat]) => flat[flat.indexOf(id === undefined ? 'entry' : 'did') + 1]!)

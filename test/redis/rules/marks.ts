@@ -3,7 +3,6 @@
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'
 
-/** The mark itself. */
 const MARK = '^'
 
 const named: Making = {
@@ -14,7 +13,7 @@ const named: Making = {
 }
 const called = { class: MARK, createdBy: MARK, group: MARK }
 
-/** Args stored next to the document. */
+/** Stored next to the document. */
 const args = `=${'x'.repeat(600)}`
 
 const lose = ({ client, namespace }: World, id: number) =>

@@ -7,7 +7,6 @@ import type { Once } from '../../../src/redis/types.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
 const unique = (more: object = {}): Making => ({ unique: { key: 'u', ...more } })
-/** Ten seconds after it was last asked for. */
 const debounced = (making: Making = {}, max?: number): Making => ({
   ...making,
   ...unique({ held: 'started', debounce: { max } }),
@@ -21,7 +20,6 @@ async function runOne(world: World): Promise<void> {
   await (await world.claimOne()).commit()
 }
 
-/** Requests a result with a wait; returns the calls made so far. */
 async function waitFor(world: World, id: number, ms: number): Promise<() => Promise<string>> {
   const channel = world.store.keys.ended(String(id))
   const over = new AbortController()
@@ -40,7 +38,6 @@ async function waitFor(world: World, id: number, ms: number): Promise<() => Prom
   }
 }
 
-/** All ways to end a job. */
 const ends: ((world: World, id: number) => Promise<unknown>)[] = [
   runOne,
   async (world) => (await world.claimOne()).fail(),
@@ -352,7 +349,7 @@ const rule32: Facts = {
 
 const SIDES = ['children', 'steps', 'waiting', 'runs', 'minute', 'in:in', 'out:out']
 
-/** Replaces absent keys of a job by keys of the wrong type, so that a script that reads one fails or has a fault. */
+/** Keys of the wrong type: a script that reads one fails. */
 async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
   const sides = SIDES.map((name) => `${world.store.keys.job(id)}:${name}`)
   await world.client.ask((redis) => redis.mset(Object.fromEntries(sides.map((key) => [key, 'x']))))
@@ -377,7 +374,6 @@ const rule33: Facts = {
       expect(await (await claimSound()).commit({ end: 'again' })).toBe('queued')
       expect(await (await claimSound()).suspend()).toBe('suspended')
       await world.change(id, 'run', '', '', '', '', '')
-      // There are none to wait for: it runs at once.
       expect(await (await claimSound()).suspend({ waitFor: 'children' })).toBe('queued')
       expect(await (await claimSound()).fail()).toBe('failed')
       await world.change(id, 'terminate', '', '1')
@@ -522,7 +518,7 @@ const rule33: Facts = {
   },
 }
 
-/** Concurrent calls: the first goes alone, the rest go together. */
+/** The first goes alone, the rest go together. */
 const atOnce = (world: World, calls: [making: Making, key: string][]) =>
   Promise.allSettled(calls.map(([making, key]) => enqueue(world, making, { ...once(), key })))
 const idsOf = (made: PromiseSettledResult<{ id: number }>[]) =>

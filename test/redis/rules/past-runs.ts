@@ -207,7 +207,6 @@ const rule118: Facts = {
   },
 }
 
-/** Ends a run whose class records its values. */
 async function record(world: World, run: Awaited<ReturnType<World['claimOne']>>, recorded: string, end = {}) {
   const settled = await run.settled({ end: 'suspended', ...end })
   const runs = [{ ...settled, words: [...settled.words, ...says.values({ recorded: recorded as Sealed })] }]

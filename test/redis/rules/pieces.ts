@@ -1,5 +1,5 @@
-// Rules 85 to 88: jobs of one call that differ only in their args wait, are leased and end in pieces of up to a
-// hundred; any other event takes a job out, and from then on it is an ordinary job.
+// Rules 85–88: jobs of one call that differ only in args wait, are leased and end in pieces of up to a hundred; any
+// other event takes a job out.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'
@@ -8,7 +8,6 @@ import { encodeRecord, type Facts, type Run, type World } from '../direct.ts'
 const DAY = 86_400_000
 const LEASE = 45_000
 
-/** Makes n jobs that are alike but for their args; answers their ids. */
 async function pack(world: World, n: number, job: Partial<NewJob> = {}): Promise<number[]> {
   const jobs = Array.from({ length: n }, (_, i) => ({ args: `{"n":${i}}`, ...job }))
   const { made } = await world.store.enqueue(jobs.map((one) => ({ queue: 'q', class: 'plain', known: true, ...one })))
@@ -17,7 +16,6 @@ async function pack(world: World, n: number, job: Partial<NewJob> = {}): Promise
 
 const pieceOf = (id: number) => Math.floor(id / 100)
 
-/** Members of a piece, as digits; null if it does not exist. */
 async function maskOf(world: World, id: number): Promise<string | null> {
   const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.piece(pieceOf(id))))
   return text?.split('\n')[0] ?? null
@@ -29,7 +27,6 @@ const hasDocument = async (world: World, id: number): Promise<boolean> =>
 const entries = (world: World, index: string, queue = 'q') =>
   world.client.ask((redis) => redis.zrange<string[]>(`${world.store.keys.queue(queue)}:${index}`, 0, -1))
 
-/** These have left their pieces, and only these. */
 async function expectOut(world: World, ids: number[], out: number[]): Promise<void> {
   const mask = (await maskOf(world, ids[0]!)) ?? ''
   for (const id of ids) expect([id, mask[id % 100] === '1']).toEqual([id, !out.includes(id)])
@@ -40,7 +37,6 @@ async function expectOut(world: World, ids: number[], out: number[]): Promise<vo
 const settled = (runs: readonly Run[]) => Promise.all(runs.map((run) => run.settled({})))
 const counted = async (world: World) => (await world.queueDocument()).at
 
-/** Repairs until no fault is left; returns the number of faults at first. */
 async function mend(world: World, tries = 5): Promise<number> {
   const found = []
   for (let from: number | null | undefined; from !== null; ) {

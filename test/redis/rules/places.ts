@@ -71,7 +71,6 @@ const rule14: Facts = {
   },
 }
 
-/** Commits the run that is under way. */
 async function lastRun(world: World, id: number, changes: object) {
   const document = await world.document(id)
   const lent = { id, document, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] }
@@ -247,7 +246,6 @@ const rule15: Facts = {
   },
 }
 
-/** A job with a shutdown hook, and one without, brought to a status. */
 const brought: Record<string, (world: World, className: string) => Promise<number>> = {
   queued: (world, className) => world.make({ class: className }),
   async suspended(world, className) {

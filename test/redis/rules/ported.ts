@@ -1,6 +1,4 @@
-// Rules 104 to 106: jobs with ports that differ in their waiting values wait in pieces like other jobs. Their runs end
-// together if all of them have read their input and written to other ports; a job with any other effect on a port
-// leaves the piece.
+// Rules 104–106: pieces of jobs with ports. Runs end together if all have read their input and written to other ports.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'
@@ -12,7 +10,6 @@ const OUT = { n: {}, also: {} }
 
 type Did = Partial<Parameters<Run['settled']>[0]>
 
-/** Makes twelve jobs of which each has values of its own; answers their ids. */
 async function pack(world: World, job: Partial<NewJob> = {}, values = 1): Promise<number[]> {
   const made = Array.from({ length: 12 }, (_, i) => ({
     queue: 'q',
@@ -29,19 +26,16 @@ async function pack(world: World, job: Partial<NewJob> = {}, values = 1): Promis
 const hasDocument = async (world: World, id: number): Promise<boolean> =>
   (await world.client.ask((redis) => redis.exists(world.store.keys.job(id)))) === 1
 
-/** These have left their piece, and only these. */
 async function expectOut(world: World, ids: number[], out: number[]): Promise<void> {
   for (const id of ids) expect([id, await hasDocument(world, id)]).toEqual([id, out.includes(id)])
   expect(await world.faults()).toEqual([])
 }
 
-/** Effects of a run that reads `count` values and writes some. */
 const passed = (count: number, values: string[], port = 'n'): Did => ({
   reads: { n: { cursor: 0, count } },
   ops: [{ op: 'write', to: { out: port }, values }] as unknown as Did['ops'],
 })
 
-/** Lends all twelve and commits what each did, in one request. */
 async function run(world: World, did: (i: number) => Did) {
   const lane = world.lane()
   const { runs } = await lane.ask()

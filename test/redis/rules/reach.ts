@@ -8,7 +8,6 @@ import type { Facts, World } from '../direct.ts'
 const DENIED = /^refused:FORBIDDEN/
 const inputs = { in: { in: {} } }
 
-/** A job with a child and a grandchild, of which the child is running; and a stranger. */
 async function tree(world: World) {
   const root = await world.make({ queue: 'other', ...inputs })
   const child = await world.make({ parent: String(root), name: 'a', queue: 'q', ...inputs })
@@ -104,7 +103,6 @@ const below: Facts = {
 
 const spawn = (name: string): Op => ({ op: 'spawn', name, queue: 'q', class: 'child' })
 
-/** A job that has led to `born` further jobs. */
 async function crowded(world: World, born: number) {
   const id = await world.make({ queue: 'other' })
   if (born > 0) await world.change(id, 'patch', '1', 'tn', String(born))

@@ -21,7 +21,6 @@ const readFrom = (id: number, port: string, cursor: number, count: number): Op =
 
 const pulled = { name: 'remote', definition: '{"pull":true}', serves: 'pull' as const }
 
-/** A job at rest with values on its output port, for other jobs to read. */
 async function source(world: World, ...values: string[]): Promise<number> {
   const id = await world.make({ out: { out: {} } })
   const run = await world.claimOne()
@@ -29,7 +28,7 @@ async function source(world: World, ...values: string[]): Promise<number> {
   return id
 }
 
-/** Leases the job until its lease has ended and it is taken back. */
+/** Milliseconds. */
 const LEASE = 45_000
 
 async function lose(world: World, claiming = {}) {
@@ -39,7 +38,6 @@ async function lose(world: World, claiming = {}) {
   return runs
 }
 
-/** Until the backoff of jobs that were lost once or twice is over. */
 async function ready(world: World) {
   world.advance(5_000)
   await world.tick()
@@ -528,7 +526,6 @@ const rule10: Facts = {
   },
 }
 
-/** Lends the job, takes from its port behind its back, and commits a read. */
 async function collide(world: World, id: number) {
   await world.push(id, 'in', '1')
   const run = await world.claimOne()

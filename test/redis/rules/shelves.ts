@@ -19,7 +19,6 @@ const shelf = async (world: World, key: string) =>
   (await world.client.ask((redis) => redis.get<string>(world.store.keys.shelf(key)))) ?? ''
 const lines = async (world: World, key: string) => (await shelf(world, key)).split('\n').length - 1
 
-/** Keys that come to stand on one shelf. */
 function together(world: World, n: number): string[] {
   const { shelf } = world.store.keys
   const keys: string[] = []

@@ -16,12 +16,10 @@ const write = (world: World, id: number, port: string, ...values: string[]) =>
 const sleeper = (world: World, inports: object = { in: {} }) =>
   world.make({ at: later(world), in: inports as Record<string, object> })
 
-/** Puts `n` megabytes into the state of a job. */
 async function fill(world: World, id: number, n: number): Promise<void> {
   for (let i = 0; i < n; i++) await set(world, id, `f${i}`, large())
 }
 
-/** Repeats an act `n` times, a hundred times in each call. */
 async function inHundreds(world: World, id: number, n: number, words: (i: number) => string[]): Promise<void> {
   for (let from = 0; from < n; from += 100)
     await world.store.change(

@@ -11,7 +11,7 @@ const statsOf = ({ store }: World) => createStats({ store } as Context)
 const points = async (world: World, step: 'minute' | 'hour' = 'minute', queue: string | undefined = 'q') =>
   (await statsOf(world).series({ queue, step })).points
 
-/** Moves to the beginning of the next minute, hour or day, so that no test sees one end. */
+/** So that no test sees a minute, hour or day end. */
 const toNext = (world: World, ms: number) => world.advance(ms - (world.now() % ms) + 1_000)
 
 async function once(world: World, queue = 'q') {

@@ -58,7 +58,6 @@ const rule19: Facts = {
     const make = () => world.store.enqueue([{ queue: 'q', class: 'plain', known: true, limits }])
     await make()
     await (await world.claimOne()).commit()
-    // The bell of its making is over by then.
     world.advance(21_000)
     const { rings } = await make()
     expect(rings).toMatchObject([{ queue: 'q', at: expect.any(Number) }])

@@ -8,7 +8,6 @@ export const WARM = 10_000
 const make = (world: World, n = 1) =>
   world.store.enqueue(Array.from({ length: n }, () => ({ queue: 'q', class: 'plain', known: true })))
 
-/** A lane that has emptied the queue and left, and another lane that waits since then. */
 export async function warmed(world: World) {
   await world.lane().ask({ warm: WARM })
   world.advance(1_000)
@@ -17,7 +16,6 @@ export async function warmed(world: World) {
   return lane
 }
 
-/** Calls to a lane during an act. */
 export async function callsTo(world: World, lane: { id: string }, work: () => Promise<unknown>): Promise<string[]> {
   const over = new AbortController()
   const calls = world.client.listen(world.store.keys.calls(lane.id), over.signal)[Symbol.asyncIterator]()
