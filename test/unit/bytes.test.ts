@@ -1,14 +1,9 @@
-// Bodies are read whole, or not at all, however they come.
-
 import { expect, test } from 'vitest'
 import { readUpTo } from '../../src/core/bytes.ts'
 
 const text = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes)
 
-/**
- * Streams of these chunks: byte streams, as requests have, and plain ones, as any code can create. `taken` counts the chunks
- * read.
- */
+/** Byte streams, as requests have, and plain ones. `taken`: chunks read. */
 function streams(chunks: string[]) {
   const made = (type?: 'bytes') => {
     const told = { taken: 0, isCancelled: false }

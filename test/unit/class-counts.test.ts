@@ -1,11 +1,8 @@
-// Counts by class, parsed from their text.
-
 import { describe, expect, test } from 'vitest'
 import { classCountsOf, classEnds } from '../../src/core/class-counts.ts'
 
 const events = { made: 0, runs: 0, errors: 0, completed: 0, failed: 0, terminated: 0, lost: 0, skipped: 0 }
 
-/** A line: its events, and how long runs had been ready and took. */
 const line = (name: string, counts: number[], waited: number[] = [], took: number[] = []) => {
   const filled = (list: number[], n: number) => Array.from({ length: n }, (_, i) => list[i] || '')
   return `${name}\t${[...filled(counts, 8), ...filled(waited, 13), ...filled(took, 13)].join(',').replace(/,+$/, '')}\n`

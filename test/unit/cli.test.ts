@@ -1,4 +1,4 @@
-// The command line: the target of a key, its storage, and terminal output.
+// The target of a key, its storage, and terminal output.
 
 import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,3 @@
-// The version of the code that a deployment records.
-
 import { expect, test } from 'vitest'
 import { checkPins, type Deployment, type Environment, versionOf, versionUrlOf } from '../../src/environment.ts'
 import { defineWorker } from '../../src/index.ts'

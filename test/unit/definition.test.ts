@@ -1,4 +1,4 @@
-// Definitions of workers are refused when they are defined, with the messages that HTTP gives.
+// Refused with the messages that HTTP gives.
 
 import { describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
@@ -12,7 +12,6 @@ import { defineWorker, port } from '../../src/index.ts'
 const perform = () => undefined
 const one = (options: object) => ({ class: 'one', perform, ...options }) as never
 
-/** The message that the caller sees; undefined if nothing is thrown. */
 function messageOf(act: () => unknown): string | undefined {
   try {
     act()

@@ -13,7 +13,7 @@ const silentIn = (schema: z.ZodType): string[] => {
   return Object.keys(properties).filter((name) => !properties[name]!.description)
 }
 
-/** Names and ids, whose own name says it. */
+/** Their names say it. */
 const named = ['queue', 'class', 'name', 'createdBy']
 
 test.each(Object.entries({ jobInput, jobPatch, worker }))('every option of %s is described', (_, schema) => {

@@ -1,5 +1,3 @@
-// Findings of the doctor, from one look at a slice to the next.
-
 import { expect, test } from 'vitest'
 import { afterLook, type Examined, examinedView, type Look } from '../../src/core/examined.ts'
 
@@ -10,7 +8,6 @@ const first = (...faults: Slice['faults']): Slice => ({ cursor: '10', isFirst: t
 const middle = (...faults: Slice['faults']): Slice => ({ cursor: '5010', isFirst: false, isLast: false, faults })
 const last = (...faults: Slice['faults']): Slice => ({ cursor: '9', isFirst: false, isLast: true, faults })
 
-/** Slices that are looked at one after the other, a second each. */
 const after = (slices: Slice[], known: Examined | null = null, from = NOW): Examined | null =>
   slices.reduce<Examined | null>((before, { faults, ...slice }, i) => {
     const look = { ...slice, faults: faults.map((kind) => ({ kind })) }

@@ -1,5 +1,3 @@
-// The names of files and the ranges of them; and the pattern language of types.
-
 import { describe, expect, test } from 'vitest'
 import { type Downloads, fileId, keyOf, numberIn, rangeOf } from '../../src/core/files.ts'
 import { mimeFault, mimePatterns } from '../../src/core/mime.ts'

@@ -1,5 +1,4 @@
-// Decoders against random input: written values are read back, and anything else is refused with one of our errors, in
-// bounded time. SIDEJOB_TEST_FUZZ=<n> multiplies the number of inputs by n.
+// Decoders against random input, in bounded time. SIDEJOB_TEST_FUZZ=<n> multiplies the number of inputs.
 
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
@@ -37,7 +36,6 @@ function readOrRefused<T>(read: () => T): { value: T } | undefined {
 }
 
 const text = fc.string({ unit: 'binary', maxLength: 50 })
-/** Text that is nearly JSON. */
 const nearJson = fc.oneof(
   fc.json({ maxDepth: 4 }),
   fc.string({ unit: fc.constantFrom(...'{}[]",:\\u0123eE+-.tfn\u0000 \ud800'), maxLength: 40 }),

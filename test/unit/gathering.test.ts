@@ -3,14 +3,12 @@
 import { expect, test } from 'vitest'
 import { createGathering } from '../../src/core/gathering.ts'
 
-/** A caller that called `times` times at this interval. */
 function start(apart: number, times = 40) {
   const gathering = createGathering(6, 0)
   for (let i = 1; i <= times; i++) gathering.note(i * apart)
   return gathering
 }
 
-/** Number of waits among `times` empty moments. */
 const inVain = (gathering: ReturnType<typeof createGathering>, times: number): number[] =>
   Array.from({ length: times }, (_, i) => {
     if (gathering.wait() === 0) return -1

@@ -1,4 +1,4 @@
-// Globs against what a regular expression says, and against patterns that are made to take long.
+// Compared with regular expressions, and patterns made to take long.
 
 import { expect, test } from 'vitest'
 import { fitsGlob } from '../../src/core/glob.ts'

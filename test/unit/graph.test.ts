@@ -1,5 +1,3 @@
-// Graphs: valid ones, and the errors of invalid ones.
-
 import { describe, expect, test } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'
 import { graphText, readGraph } from '../../src/core/graph.ts'

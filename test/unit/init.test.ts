@@ -14,7 +14,6 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
-/** Applies init to a project; returns each changed file, and the advice. */
 function initialized(files: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), 'sidejob-init-'))
   folders.push(folder)

@@ -1,4 +1,4 @@
-// Errors about inputs: they name the field, the expected forms and the received value.
+// Errors name the field, the expected forms and the received value.
 
 import { expect, test } from 'vitest'
 import { check } from '../../src/core/issues.ts'

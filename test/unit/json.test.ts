@@ -1,4 +1,4 @@
-// JSON: closed values stay unchanged, open ones are read strictly, and errors have a position.
+// Closed values stay unchanged, open ones are read strictly.
 
 import { expect, test } from 'vitest'
 import { fromBase64, toBase64 } from '../../src/core/codec/base64.ts'
@@ -256,7 +256,6 @@ test(`a text that ends early is refused wherever it ends (seed ${seed})`, () => 
   }
 })
 
-/** Jobs as in typical lists: mostly runs of the same kind. */
 const jobs = (n: number): string[] => {
   const kinds = [
     () => `{"class":"A","args":${inSpace(json(3))}}`,

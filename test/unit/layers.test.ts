@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Folder → what its files may import: other folders of ours, and packages. `types` means: by `import type` only. */
+/** `types`: by `import type` only. */
 const table: Record<string, { ours: string[]; packages: string[]; types?: string[] }> = {
   'src/core': { ours: [], packages: ['zod', 'croner'] },
   'src/redis': { ours: ['src/core'], packages: ['@upstash/redis', 'node:crypto', 'node:buffer', 'node:zlib'] },
@@ -72,7 +72,7 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
 
-/** Imports and exports at the start of a line, and `import('…')` anywhere. */
+/** At the start of a line, and `import('…')` anywhere. */
 const imports = /(?:^(?:import|export)\s+(type\s+)?(?:[^']*?\sfrom\s+)?|(typeof\s+)?\bimport\()'([^']+)'/gm
 const comments = /^\s*(?:\/\/|\/?\*).*$/gm
 
@@ -131,9 +131,7 @@ test('deployed code contains no examples, which any key could run for hours', ()
   expect([...reached].filter((file) => file.startsWith('examples/'))).toEqual([])
 })
 
-/**
- * The folders of the engine, from top to bottom: each may import later ones, and from the files in the root only types.
- */
+/** From top to bottom: each may import later ones, and only types from the files in the root. */
 const rooms = ['api', 'lane', 'run', 'remote', 'jobs']
 
 test.each(rooms)('engine/%s imports only rooms below it', (room) => {

@@ -1,4 +1,4 @@
-// Merge patches of Bedrock's clients: RFC 7396, with a depth limit so that no data delays other calls.
+// RFC 7396, with a depth limit so that no data delays other calls.
 
 import { expect, test } from 'vitest'
 import { mergePatch } from '../../src/facades/bedrock/data.ts'

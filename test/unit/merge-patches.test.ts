@@ -1,5 +1,3 @@
-// Merge patches of trees: given members replace old ones, and null removes them.
-
 import { expect, test } from 'vitest'
 import { differing, patched } from '../../src/core/merge-patch.ts'
 

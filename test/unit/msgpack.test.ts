@@ -1,4 +1,4 @@
-// MessagePack: slices come out byte for byte, every type is read and written, and no bytes make the reader crash or wait.
+// Slices come out byte for byte, and no bytes make the reader crash or wait.
 
 import { decode, encode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'

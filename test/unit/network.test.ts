@@ -1,5 +1,3 @@
-// The network of an address, by which callers that are not known are counted.
-
 import { expect, test } from 'vitest'
 import { networkOf } from '../../src/http/network.ts'
 

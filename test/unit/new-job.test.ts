@@ -1,5 +1,3 @@
-// Requests for jobs before their creation.
-
 import { expect, test } from 'vitest'
 import { newJobs } from '../../src/engine/jobs/new-job.ts'
 import type { Registered } from '../../src/engine/jobs/registry.ts'

@@ -1,5 +1,3 @@
-// Plans for a flow's current state and its graph.
-
 import { expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { type Graph, readGraph } from '../../src/core/graph.ts'
@@ -16,7 +14,6 @@ const graphOf = (nodes: Record<string, object>, edges: object[] = [], more: obje
   return readGraph(encodeValue({ nodes: Object.fromEntries(named), edges, ...more }))
 }
 
-/** A flow with these nodes running, as jobs 11, 12, … */
 const factsOf = (names: string[], wires: Wiring[] = [], more: Partial<FlowFacts> = {}): FlowFacts => ({
   id: 1,
   children: Object.fromEntries(names.map((name, i) => [name, { id: 11 + i, class: 'x', status: 'completed' }])),

@@ -1,4 +1,4 @@
-// Keys of the development stack are public: no Worker reachable from outside accepts them.
+// No Worker reachable from outside accepts keys of the development stack.
 
 import { expect, test } from 'vitest'
 import { development } from '../../src/development.ts'

@@ -1,5 +1,3 @@
-// Texts of records that are damaged.
-
 import { expect, test } from 'vitest'
 import { readable, readList, readObject } from '../../src/core/readable.ts'
 

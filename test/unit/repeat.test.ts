@@ -1,5 +1,3 @@
-// Repeats: slots of Bedrock's words and cron patterns, and messages of refusals.
-
 import { expect, test } from 'vitest'
 import {
   isMissed,
@@ -301,7 +299,6 @@ test.each([
   expect(nextTimes({ cron, tz }, at(from), slots.length).map((slot) => shown(slot).slice(5))).toEqual(slots)
 })
 
-// Each change of the clock minute by minute, read off Intl alone.
 const changes: [zone: string, from: string][] = [
   ['Europe/Berlin', '2026-03-28 00:00:00'],
   ['Europe/Berlin', '2026-10-24 00:00:00'],

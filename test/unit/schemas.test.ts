@@ -1,5 +1,3 @@
-// Schemas: accepted input, output, positions of closed values, and the speed of bulk checks.
-
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { CLOSED, each, list, OPEN, parseJson } from '../../src/core/codec/json.ts'
@@ -126,7 +124,6 @@ test('1,000 jobs of 100 bytes are checked in milliseconds', () => {
     jobInputs.parse(jobs)
     return performance.now() - start
   })
-  // The least of many, with room for a machine that is slow or busy.
   expect(Math.min(...took)).toBeLessThan(50)
 })
 

@@ -1,4 +1,4 @@
-// Stacks of errors name the files of a project: from the source map of its bundle, minified or not.
+// Stacks name the files of a project, from the source map of its bundle.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,6 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true }))
 
-/** A bundle of the shop and a library, and the stack of its error. */
 async function failed(minify: boolean) {
   const library = {
     name: 'lib',

@@ -1,5 +1,3 @@
-// Durations and times: accepted forms, and messages of refusals.
-
 import { expect, test } from 'vitest'
 import { duration, iso, time } from '../../src/core/time.ts'
 

@@ -1,5 +1,3 @@
-// Settings of traces, as OpenTelemetry names them.
-
 import { expect, test } from 'vitest'
 import { deploymentOf, type Environment } from '../../src/environment.ts'
 

@@ -1,4 +1,4 @@
-// Spans as the reference encoder of OpenTelemetry writes them, and the header traceparent.
+// Compared with the reference encoder of OpenTelemetry.
 
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { describe, expect, test } from 'vitest'
@@ -26,10 +26,8 @@ const span: Span = {
   error: { message: 'out of paper', stack: 'Error: out of paper' },
 }
 
-/** A time as OpenTelemetry's packages have it: seconds and nanoseconds. */
 const hrTime = (ms: number): [number, number] => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1_000) * 1_000]
 
-/** The same span, as the reference encoder takes it. */
 const reference = () => ({
   spanContext: () => ({ traceId: span.traceId, spanId: span.spanId, traceFlags: 1 }),
   parentSpanContext: { traceId: span.traceId, spanId: span.parent, traceFlags: 1 },
@@ -57,7 +55,7 @@ const reference = () => ({
 
 type Json = { [name: string]: Json } | Json[] | string | number | boolean | null
 
-/** Without members that only count what was dropped, flags, and empty lists. Numbers of 64 bits are texts or numbers. */
+/** Without counts of dropped members, flags and empty lists; 64-bit numbers are texts or numbers. */
 function plain(value: Json): Json {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value

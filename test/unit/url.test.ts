@@ -1,4 +1,4 @@
-// Addresses that we may call for users: none inside the internal network, in any notation.
+// Addresses inside the internal network are refused in any notation.
 
 import { describe, expect, test } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'

@@ -1,4 +1,4 @@
-// User values: closed and opened, converted between the formats, and never changed on a way that needs no conversion.
+// Closed and opened, and never changed on a way that needs no conversion.
 
 import { decode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Functions that were edited while their jobs wait: they fail with a sentence instead of doing something else.
+// Edited functions fail with a sentence instead of doing something else.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../../src/core/worker.ts'
@@ -8,7 +8,6 @@ const done: string[] = []
 const note = (text: string) => () => void done.push(text)
 beforeEach(() => void (done.length = 0))
 
-/** Runs the second version three weeks after a job began to wait in the first one. */
 async function edited(first: Perform, second: Perform, options: Partial<Worker> = {}) {
   const { job, edit } = deployed(first, options)
   await job.settle()
@@ -132,7 +131,6 @@ describe('an edit of a function whose jobs wait', () => {
         await job.waitFor('paid')
       },
       async (job) => {
-        // Any run comes to the wait again.
         await job.waitFor('paid')
       },
       'step "reserve"',
@@ -234,7 +232,6 @@ describe('onCodeChange', () => {
 })
 
 describe('a function that was not edited continues', () => {
-  /** Runs a function to its end, over all its waits. */
   async function played(perform: Perform, options: Partial<Worker> = {}) {
     const { job } = deployed(perform, options)
     for (let n = 0; n < 60; n++) {

@@ -9,7 +9,6 @@ export type Perform = (job: Job) => Promise<unknown>
 /** Seconds. */
 export const DAY = 86_400
 
-/** A job of the first version of a function; `edit` deploys another version. */
 export function deployed(first: Perform, options: Partial<Worker> = {}) {
   let perform = first
   const worker = defineWorker({

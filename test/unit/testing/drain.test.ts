@@ -1,5 +1,3 @@
-// Jobs in every order: drain, runInline and the clock, against a real Redis.
-
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { fibonacci } from '../../../examples/functions/fibonacci.ts'

@@ -1,5 +1,3 @@
-// Tests of routes that enqueue, without an engine.
-
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createWorker } from '../../../src/cloudflare/node.ts'

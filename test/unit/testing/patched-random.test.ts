@@ -1,5 +1,4 @@
-// Random functions with random patches, deployed while their jobs wait at a random place: no step is repeated, and each
-// patch keeps its answer.
+// Random patches of random functions: no step is repeated, and each patch keeps its answer.
 
 import { expect, test } from 'vitest'
 import type { Job, Steps } from '../../../src/index.ts'
@@ -23,7 +22,7 @@ function chance(seed: number) {
 
 type Random = ReturnType<typeof chance>
 
-/** Items of a function. Numbers make names of steps unique. */
+/** Numbers make names of steps unique. */
 function program(random: Random, count = { n: 0 }, depth = 0): Item[] {
   return Array.from({ length: 1 + random(4) }, () => {
     const kind = random(depth < 2 ? 6 : 5)
@@ -36,7 +35,7 @@ function program(random: Random, count = { n: 0 }, depth = 0): Item[] {
 const simple = (random: Random, name: string): Item[] =>
   random(3) === 0 ? [] : random(2) === 0 ? [{ step: name }] : [{ sleep: 6 + random(3) }, { step: name }]
 
-/** Patches at random places: each adds items, and may replace the next item that is simple. */
+/** Each adds items, and may replace the next item that is simple. */
 function patched(items: Item[], random: Random, count = { n: 0 }): Item[] {
   return items.flatMap((item): Item[] => {
     const inner =
@@ -51,7 +50,6 @@ function patched(items: Item[], random: Random, count = { n: 0 }): Item[] {
   })
 }
 
-/** The same program before the patches. */
 const before = (items: Item[]): Item[] =>
   items.flatMap((item): Item[] =>
     'patch' in item ? item.removed : 'branches' in item ? [{ branches: item.branches.map(before) }] : [item],
@@ -72,7 +70,6 @@ async function play(items: Item[], at: Job | Steps, log: Log): Promise<void> {
   }
 }
 
-/** Steps that follow from the answers. */
 const stepsOf = (items: Item[], { answers }: Log): string[] =>
   items.flatMap((item) => {
     if ('step' in item) return [item.step]

@@ -1,4 +1,4 @@
-// Patches: new jobs take the new path of an edited function, jobs that are past it keep the old one.
+// New jobs take the new path, jobs that are past it keep the old one.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job, Steps } from '../../../src/index.ts'
@@ -11,7 +11,6 @@ beforeEach(() => void (done.length = 0))
 
 const MOMENT = DAY * 100
 
-/** Runs to the end of the job, over all its waits. */
 async function finish(job: ReturnType<typeof deployed>['job']) {
   for (let n = 0; n < 100; n++) {
     const ran = await job.settle()
@@ -21,7 +20,6 @@ async function finish(job: ReturnType<typeof deployed>['job']) {
   throw new Error('it did not end')
 }
 
-/** Runs the first version for `days`, then the second one to the end. */
 async function edited(first: Perform, second: Perform, days: number) {
   const { job, edit } = deployed(first)
   await job.settle()
@@ -42,7 +40,6 @@ describe('patched is', () => {
     await job.sleep('2 days')
     await step(job, 'c')
   }
-  /** The first version with a patch before the step of this name. */
   const patchedBefore =
     (name: string): Perform =>
     async (job) => {
@@ -175,7 +172,6 @@ describe('patched is', () => {
       await step(job, 'end')
     }
   test('its own for each branch of job.parallel', async () => {
-    // The first branch has ended, the second one waits.
     await edited(
       branches(async () => false),
       branches((at) => at.patched('early'), true),

@@ -1,5 +1,3 @@
-// Functions without Redis: call() and sandbox().
-
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { delay } from '../../../functions/delay.ts'

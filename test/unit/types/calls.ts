@@ -182,7 +182,6 @@ export async function calls() {
   return [number, doubled, texts, approved, ran.out.doubled]
 }
 
-// A result needs no `as const`.
 declare const ok: boolean
 const status = z.object({ status: z.enum(['a', 'b']) })
 const pair = z.tuple([z.literal('x'), z.number()])
@@ -219,7 +218,6 @@ defineWorker({ class: 'wrong list', result: z.array(z.number()), perform: async 
 // @ts-expect-error: a member is missing
 defineWorker({ class: 'missing member', result: status, perform: async () => ({}) })
 
-// A class can be run by its name, with its args alone.
 const byName = createClient<readonly [typeof approval, typeof double]>({ url: '', key: '' })
 async function runs() {
   const { result } = await byName.run('approval', { args: { amount: 1 } })
@@ -239,7 +237,6 @@ async function runs() {
 }
 void runs
 
-// Keys of limits are made from the args of the class; children have groups.
 defineWorker({
   class: 'limited',
   args: z.object({ customer: z.string() }),
