@@ -41,7 +41,6 @@ const noted = (state: AlertState, alert: Alert): AlertState => ({ ...state, aler
 
 export const newAlert = ({ key: _, ...problem }: Problem, now: number): Alert => ({ ...problem, at: now })
 
-/** The state is stored first and each message has a key, so a check that stops in between causes no second message. */
 export function nextStep(
   key: string,
   state: AlertState,

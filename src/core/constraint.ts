@@ -24,7 +24,6 @@ export const constraint = z.strictObject({
   }),
   concurrency: z.int().min(1).max(1_000_000).optional(),
   rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), period: duration.refine((ms) => ms > 0) }).optional(),
-  /** Each value at this path of the args has its own limit. */
   groupBy: z.string().min(1).max(255).optional(),
 })
 

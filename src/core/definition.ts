@@ -24,11 +24,6 @@ function checkCron({ cron }: CodeWorker): void {
   }
 }
 
-/**
- * Durations become milliseconds.
- *
- * @throws BAD_REQUEST with the class and the place of the first fault.
- */
 export function readWorker(worker: Worker, place = 'the definition'): CodeWorker {
   if (typeof worker !== 'object' || worker === null)
     throw refused(

@@ -24,7 +24,6 @@ export const codes = {
 
 export type Code = keyof typeof codes
 
-/** They never fail a run. */
 const outages: ReadonlySet<Code> = new Set<Code>(['MISCONFIGURED', 'UNAVAILABLE', 'FULL'])
 
 export const hasCode = (error: unknown, code: Code): error is SidejobError =>

@@ -26,7 +26,6 @@ export type Bucket = Sink & {
   head: (key: string) => Promise<Stored | null>
   get: (key: string, range?: Range) => Promise<(Stored & { body: ReadableStream<Uint8Array> }) | null>
   delete: (key: string) => Promise<void>
-  /** Ordered by key. */
   list: (page: { limit: number; cursor?: string; prefix?: string }) => Promise<{ objects: Kept[]; cursor?: string }>
 }
 
@@ -106,7 +105,6 @@ export const idIn = (key: string): string | undefined => /^([\w-]{3})\/(\1[\w-]{
 export type Downloads = {
   files: Files
   allowHosts: readonly string[]
-  /** Base of public addresses, `<base>/<folder>/<id>`; without it, files need signed addresses. */
   base?: string
   /** Milliseconds after the delivery of the callback. */
   keep: number

@@ -10,7 +10,6 @@ export type Kind = {
 
 const LONGEST = 1_000
 
-/** Parts that vary between failures, the longest first. */
 const VARYING: [RegExp, string][] = [
   [/\bhttps?:\/\/[^\s"'`)\]]+/g, '<url>'],
   [/"[^"\n]{0,500}"|'[^'\n]{0,500}'|`[^`\n]{0,500}`/g, '<text>'],

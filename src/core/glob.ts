@@ -2,7 +2,6 @@
 
 export type Step = { fits: (char: string) => boolean; many?: true }
 
-/** Maximum characters examined of a text. */
 const MOST = 1_000
 
 const any = () => true
@@ -24,7 +23,6 @@ export function fitsSteps(steps: readonly Step[], text: string): boolean {
   return here[steps.length] === 1
 }
 
-/** Repeated parts may be absent. */
 function reach(steps: readonly Step[], places: Uint8Array, at: number): void {
   let place = at
   while (places[place] === 0) {

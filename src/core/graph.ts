@@ -18,7 +18,6 @@ const port = z.strictObject({
   init: values.optional(),
 })
 
-/** Extra members of a graph editor (a name, a position) are kept. */
 const node = z.looseObject({
   queue: queueName.default('default'),
   class: className,

@@ -64,7 +64,6 @@ const first = (issues: Issue[]): Issue => issues.find(({ code }) => code === 'un
 
 type Found = { issue: Issue; path: Path }
 
-// The option of a union with the deepest fault; none if several are equally deep.
 const innermost = (issue: Issue, above: Path): Found => {
   const path = [...above, ...(issue.path as Path)]
   if (issue.code !== 'invalid_union') return { issue, path }

@@ -55,5 +55,4 @@ export const isId = (text: string): boolean => /^[1-9][0-9]{0,15}$/.test(text)
 
 export const isAlias = (text: string): boolean => /^\p{L}[^\p{Cc}]{0,254}$/u.test(text)
 
-/** `*` in a definition creates ports on first use. */
 export const isPortName = (text: string): boolean => /^[a-zA-Z0-9_]{1,100}$/.test(text) && text !== '__proto__'

@@ -21,7 +21,6 @@ const ofFailure = z.object({
   message: z.string(),
 })
 
-/** Unknown members are ignored. */
 export const resultMap = z.discriminatedUnion('type', [ofSuccess.extend(success), ofFailure.extend(failure)])
 
 export const shortForm = z.discriminatedUnion('type', [

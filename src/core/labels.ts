@@ -15,7 +15,6 @@ export const labelsText = (labels: Labels): LabelsText =>
 
 export const readLabels = (text: string | undefined): Labels => (text === undefined ? {} : (JSON.parse(text) as Labels))
 
-/** Larger texts would be stored outside the record of the job. */
 export const isLarge = (text: LabelsText): boolean => new TextEncoder().encode(text).length > limits.labelsBytes.most
 
 export function mergedLabels(ofClass: Labels | undefined, own: LabelsText | undefined): LabelsText | undefined {

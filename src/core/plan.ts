@@ -217,7 +217,6 @@ const isLaid = ({ facts, running }: Comparison, to: Wiring['to'], wires: GraphWi
     return to[i]!.job === job && to[i]!.port === port && to[i]!.dir === (node === null ? 'out' : 'in')
   })
 
-/** A port gets its wires when all targets exist; until then its values call the flow. */
 function laysAt(seen: Comparison, start: Set<string>, wires: GraphWire[]): Op[] {
   const { from } = wires[0]!
   const isUp = (node: string | null) => node === null || seen.running.has(node) || start.has(node)
@@ -294,7 +293,6 @@ export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFa
       ...movesOf(seen),
       ...laysOf(seen, start),
       ...writesOf(seen, start),
-      // Jobs that other callers put below the flow are detached, not ended.
       ...leave
         .filter(({ node }) => seen.wasNode(node))
         .map(({ job }): Op => ({ op: 'terminate', job, recursive: true })),

@@ -1,4 +1,3 @@
-/** Also the code of the error that such a run stores. */
 export const NO_VERSION = 'VERSION'
 
 /** docs/troubleshooting.md is generated from this table. */

@@ -19,7 +19,6 @@ export type Repeat = string | ({ cron: string; tz?: string } & Options) | ({ bed
 export type Moments = { scheduled: number; started?: number | null; finished?: number | null }
 
 export type ParsedRepeat = Rule & {
-  /** Bedrock's words are in capitals. */
   source: Repeat
   missed: Missed
   stopOnFail: boolean

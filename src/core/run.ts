@@ -59,7 +59,6 @@ const wiring = z.object({
   port: z.string(),
   size: count,
   default: z.boolean(),
-  /** `call` if the run handles arriving values. */
   to: z.union([z.literal('call'), z.array(z.object({ job: jobId, dir: z.enum(['in', 'out']), port: z.string() }))]),
 })
 

@@ -26,7 +26,6 @@ const wantedOf = (op: WireOp): string =>
         op.to.map((end) => endText({ node: 'child' in end ? end.child : null, port: 'in' in end ? end.in : end.out })),
       )
 
-/** The flow's last run must be over: before that, some wires are not laid yet. */
 export function wireFaults(graph: Graph, facts: FlowFacts): WireFault[] {
   const seen = compare(graph, graph, facts)
   return laysOf(seen, new Set()).flatMap((op) => {

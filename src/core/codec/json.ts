@@ -84,7 +84,6 @@ export const maps: Builder<Map<string, unknown>> = {
 export type ParseOptions = { depth?: number; builder?: Builder<any> }
 export type JsonOptions = ParseOptions & { number?: (text: string) => unknown }
 
-/** Values at CLOSED positions keep the checked slice of the text. */
 export const parseJson = (text: string, closed: Closed = OPEN, options?: JsonOptions): unknown =>
   new Reader(text, options).document(closed)
 
@@ -116,7 +115,6 @@ const literals: Record<string, unknown> = { true: true, false: false, null: null
 
 type Hole = { name: string; closed: Closed; from: number; to: number }
 
-/** The common text of the objects of a list. */
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
 /** An object that does not match is read twice. */

@@ -14,7 +14,6 @@ const nodeJob = z.object({ node: z.string(), job: jobId })
 
 export const graphChange = z.object({
   applied: z.boolean(),
-  /** Other nodes start when they receive data. */
   start: z.array(z.string()),
   adopt: z.array(z.string()),
   stop: z.array(nodeJob),

@@ -51,7 +51,6 @@ const apart = ['text', 'args', 'labels', 'error', 'parent', 'alias'] as const
 
 type Sorted = { sort?: string; status?: Status[]; cursor?: string } & { [Name in (typeof apart)[number]]?: unknown }
 
-/** Sorting by end works only for ended jobs, because only they are in that index. */
 function checkSort(query: Sorted, { addIssue }: z.RefinementCtx): void {
   const refuse = (name: string, message: string) => addIssue({ code: 'custom', message, path: [name] })
   const isEnded = query.sort === 'ended'

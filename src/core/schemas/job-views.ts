@@ -16,7 +16,6 @@ export const portView = z.object({
 })
 export type PortView = z.output<typeof portView>
 
-/** No state before the job has ended. */
 export const callbackProgress = z.object({
   state: callbackState.nullable(),
   attempts: z.int(),
@@ -122,7 +121,6 @@ export const jobView = z.object({
     })
     .optional()
     .meta({ description: 'with details=true: cost of its runs' }),
-  /** The list of jobs has all children (`parent=`). */
   moreChildren: z.int().optional(),
 })
 export type JobView = z.output<typeof jobView>

@@ -69,7 +69,6 @@ export const ref = z.union([jobId, z.string().refine(isRef, JOB)], JOB).transfor
 
 export const runNumber = named('the number of a run, from 1', (text) => /^[1-9]\d{0,8}$/.test(text))
 
-/** An invalid id is not found: 404, not 400. */
 export const pathRef = z.string().refine(isRef, {
   error: (issue) =>
     `no job is called ${JSON.stringify(issue.input)}: an id is a whole number from 1, an alias begins with a letter`,

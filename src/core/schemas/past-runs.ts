@@ -3,7 +3,6 @@ import { dir, jobId } from './names.ts'
 import { logPage } from './ports.ts'
 import { closed, moment } from './values.ts'
 
-/** Newest first. */
 export const pastRun = z.object({
   startedAt: moment,
   endedAt: moment,

@@ -4,7 +4,6 @@ import { closed, moment, span } from './values.ts'
 
 export type Places = 'closed' | 'moment' | 'span' | { members?: Record<string, Places>; each?: Places; items?: Places }
 
-/** Options of a union are merged. */
 export const places = (schema: z.ZodType): Places | undefined => {
   // `meta` copies a schema, but not its definition.
   const isCopyOf = (other: z.ZodType): boolean => schema.def === other.def
