@@ -67,7 +67,6 @@ function namedSlice(ids: readonly number[], before = Number.POSITIVE_INFINITY): 
   return { ids: left.slice(0, SLICE), cursor: left.length > SLICE ? String(left[SLICE - 1]) : null }
 }
 
-/** A script that has done enough stops within the slice and sets the cursor itself. */
 export function createBulk(store: Store) {
   return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {
     const { filter, ids: named, action, to } = JSON.parse(document.args!) as BulkInput
@@ -119,7 +118,6 @@ export function createBulkVerbs({ store, constraints, ring, announce, versions, 
       return made[0]!
     },
 
-    /** `more` means that only the first 10,000 jobs were read. */
     async preview(
       { filter, ids, action, to }: BulkInput,
       { cursor, pages = PREVIEWED }: { cursor?: string; pages?: number } = {},

@@ -67,12 +67,11 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
   return {
     counts: (): Promise<Record<CallbackState, number>> => countsOf(store),
 
-    /** The last ten attempts, newest first. */
     async tries(job: Ref): Promise<{ tries: CallbackTry[] }> {
       return { tries: await triesOf((await toldOf(job)).told) }
     },
 
-    /** `host` is the host whose circuit breaker delays it; `sent` is null if the request is no longer known. */
+    /** `sent` is null if the request is no longer known. */
     async get(
       job: Ref,
     ): Promise<{ callback: CallbackView; tries: CallbackTry[]; sent: CallbackSent | null; host: string | null }> {

@@ -84,7 +84,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   }
 
   return {
-    /** `keep: 1` keeps it as the last message of the channel, `keep: 0` deletes the kept one. */
+    /** `keep: 0` deletes the kept message. */
     async publish(
       channel: string,
       message: Encoded,

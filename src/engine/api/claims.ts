@@ -144,7 +144,6 @@ export function createRuns({
     }
   }
 
-  /** An error if the args do not fit the older schema of the worker; 'failed' if they do not fit the current one. */
   async function unfitFor(built: string, one: ClaimedJob): Promise<SidejobError | 'failed' | undefined> {
     const { queue, class: name, schema } = one.document
     const found = schema === undefined || schema === built ? undefined : await registry.find(queue, name)
@@ -188,8 +187,7 @@ export function createRuns({
     const sound = await fitting(schemas, await executor.sound(answer.lent))
     const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
-    // Jobs with older constraints have new tags now, and damaged and unfit jobs have failed. A claim with a key is answered as
-    // the first time.
+    // Stale jobs have new tags now, unfit jobs have failed. A claim with a key is answered as the first time.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
     if (answer.lent.length && !lane) return look(request, waiter, skip)
     if (answer.seen !== undefined && looks < MAX_LOOKS) return look(request, waiter, answer.seen, looks + 1)
@@ -197,10 +195,7 @@ export function createRuns({
   }
 
   return {
-    /**
-     * Returns an empty list after `wait` milliseconds; `told` receives the signal of the process, and `stop` ends the
-     * wait.
-     */
+    /** `told` receives the signal of the process, and `stop` ends the wait. */
     async claim(
       queue: string,
       {

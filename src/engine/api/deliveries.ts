@@ -64,7 +64,6 @@ function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sea
     ...(Object.keys(fields).length ? ops.patch({ fields }) : []),
     ...(name === undefined ? [] : ops.rename({ class: name })),
     ...(forget ? ops.forget() : []),
-    // The caller has seen the children.
     ...says.deaf(),
   ]
 }
@@ -171,7 +170,6 @@ export function createDeliveries(parts: Context) {
     return { deliveries: await Promise.all(found.lent.map(deliveryOf)), failed: found.failed }
   }
 
-  /** Undefined if another caller was faster. */
   async function seize(id: number, document: JobRecord, due: boolean): Promise<JobRecord | undefined> {
     if (!due) await change(String(id), [ops.run({ force: true })])
     const claim = { max: 1, lease: BRIEFLY, begun: 1, pull: true, only: id }
@@ -235,7 +233,6 @@ export function createDeliveries(parts: Context) {
       return { jobs: jobs.map(({ id, document }) => deliveredJobOf(id, document)), cursor }
     },
 
-    /** `failed` counts jobs that failed instead. */
     claim: deliver,
 
     finish: finishDelivery,
@@ -297,7 +294,6 @@ export function createDeliveries(parts: Context) {
       await change(job, [...same, ops.patch({ fields })], call)
     },
 
-    /** Jobs of matching classes fail instead of being claimed. `null` removes the block. */
     async block(queue: string, globs: string[] | null): Promise<void> {
       const { rings } = await store.settings(queue, {}, globs === null ? { unban: true } : { ban: globs })
       await ring(rings)

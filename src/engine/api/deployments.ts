@@ -67,7 +67,6 @@ function compared(before: readonly Counts[], after: readonly Counts[]): Compared
 export function createDeployments({ store, now }: Context, errors: Pick<ReturnType<typeof createErrors>, 'list'>) {
   const all = async () => deploymentsIn(await store.deployments())
 
-  /** Without an id: the deployment that was deployed last. */
   async function deployOf(asked?: string, at?: number): Promise<{ id: string; deploys: Deploy[]; i: number }> {
     const known = (await all()).sort(([, a], [, b]) => b.at - a.at)
     const found = asked === undefined ? known[0] : known.find(([of]) => of === asked)
@@ -100,10 +99,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
       return { deployments: deployments.sort((a, b) => b.at - a.at) }
     },
 
-    /**
-     * Compares the counts before this deploy with the counts until the next one. Both versions run for a moment after
-     * a deploy.
-     */
+    /** Both versions run for a moment after a deploy. */
     async compare(of?: string, { at }: { at?: number } = {}): Promise<Comparison> {
       const { id, deploys, i } = await deployOf(of, at)
       const [deploy, previous, next] = [deploys[i]!, deploys[i + 1], deploys[i - 1]]

@@ -1,5 +1,4 @@
-// Failing commits write the index (lib/queue/kinds.lua). A list of kinds first computes the kinds of jobs that have
-// none.
+// Failing commits write the index (lib/queue/kinds.lua).
 
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'

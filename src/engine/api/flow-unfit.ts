@@ -21,7 +21,7 @@ function nearEndOf(state: FlowState, wire: GraphWire): NearEnd | undefined {
   return { id, dir: node === null ? 'i' : 'o', port }
 }
 
-/** A wire to an output of the flow has no schema. Costs one command if values wait at a new wire, otherwise none. */
+/** A wire to an output of the flow has no schema. */
 export async function unfitOf(
   { store, registry }: Pick<Context, 'store' | 'registry'>,
   state: FlowState,

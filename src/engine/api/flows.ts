@@ -25,10 +25,8 @@ import { flowFactsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wasG
 
 const MINUTE = 60_000
 const TRIES = 5
-/** The flow has started or detached a node, or has another graph, since it was read. */
 const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000
-/** Flows and graph names per page, and the maximum number of nodes of all flows of a page. */
 const [PAGE, GRAPHS, NODES] = [20, 100, 5_000]
 const LOOKED_INTO = 20
 
@@ -40,7 +38,6 @@ function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
 
 const textOf = (state: FlowState): Encoded | undefined => graphsOf(state).graph
 
-/** The flow may have changed since it was read. */
 const RUN = ops.run({ force: true })
 
 const ENDED = new Set(['terminating', 'terminated'])
@@ -117,7 +114,6 @@ export function createFlows({
     }
   }
 
-  /** Redacts what the classes at either end redact. */
   const shownWires = (wires: readonly WireView[], { nodes }: Graph): Promise<WireView[]> =>
     Promise.all(
       wires.map(async (wire) => {

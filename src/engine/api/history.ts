@@ -39,7 +39,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
     )
   }
 
-  /** Concurrent calls, and a call after a crash, store the same rows, which the database ignores. */
+  /** Concurrent calls store the same rows, which the database ignores. */
   async function drained(database: HistoryStore): Promise<void> {
     let stored: StoredTexts | undefined
     for (let n = 0; n < SLICES; n++) {
@@ -100,7 +100,6 @@ export function createHistory({ store, history, now }: HistoryParts) {
         if (!(await history.store.forget(namespace, now() - history.days * DAY))) return
     },
 
-    /** Returns true if there may be more. */
     async erase(): Promise<boolean> {
       for (let n = 0; n < FORGOTTEN; n++) if (!(await there().forget(namespace, Number.MAX_SAFE_INTEGER))) return false
       return true

@@ -44,7 +44,6 @@ const MAX_TREE = 5_000
 const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>
   timeoutOf(found, timeout) > LONGEST_RUN
 
-/** `*` is the schema of all ports without their own. */
 function withSchemas(shown: JobView, found: Registered | undefined): JobView {
   if (!found) return shown
   const definition = found.local ? announcedDefinition(found.definition, found.local) : found.definition
@@ -141,7 +140,7 @@ export function createJobs({
   }
 
   return {
-    /** In one transaction. `existing`: the idempotency key or unique key already had a job. */
+    /** `existing`: the idempotency key or unique key already had a job. */
     async enqueue(inputs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }> {
       const at = store.now()
       const find = await registry.finder(inputs)
@@ -156,7 +155,6 @@ export function createJobs({
       return { jobs: made, existing: again }
     },
 
-    /** `schemas` adds the JSON Schemas of its ports, `details` the cost of its runs. */
     async get(
       job: Ref,
       { schemas = false, details = false }: { schemas?: boolean; details?: boolean } = {},
@@ -188,7 +186,6 @@ export function createJobs({
 
     update: patch,
 
-    /** Returns `ending` if a run has to end first, which only `force` does. */
     async remove(job: Ref, { force = false }: { force?: boolean }, call?: Call): Promise<'gone' | 'ending'> {
       await announce()
       try {
@@ -308,7 +305,6 @@ export function createJobs({
       await change(job, [[act === 'add' ? 'alias' : 'unalias', alias]], call)
     },
 
-    /** Only the holder of the token may change the job. */
     async lock(job: Ref, { ttl }: { ttl: number }, call?: Call): Promise<{ token: string }> {
       // The token follows from the key of the call, so that a repeated call returns the valid token.
       const token = call?.key ? (await hashOf(call.key)).slice(0, 32) : crypto.randomUUID().replaceAll('-', '')

@@ -80,8 +80,8 @@ export function createKeys(
   }
 
   /**
-   * The answer of an idempotency key stores the random part for a day, and a repeat derives the same key with a
-   * secret that Redis does not hold.
+   * The answer of an idempotency key stores the random part, so a repeat derives the same key with a secret that
+   * Redis does not hold.
    */
   async function made(about: Omit<Kept, 'hash' | 'createdAt'>, call: Call | undefined, more: string[][]) {
     const chance = newKey()

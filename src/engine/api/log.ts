@@ -98,7 +98,6 @@ export function createLog({ store, change, now }: Context) {
         (level === undefined || row.level === level) &&
         (wanted === undefined || row.entry.toLowerCase().includes(wanted))
       const entries: LogRow[] = []
-      // Matching entries may be far back, so one call reads several pages.
       for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
         const read = await store.readLog(before ? `(${before}` : latest, LOG_PAGE, own?.id)
         const rows = own ? ownRows(read, store.vault, own.id, own.document.class) : logRows(read, store.vault)

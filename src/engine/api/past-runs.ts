@@ -33,7 +33,6 @@ const during = ({ startedAt, endedAt }: PastRun) => ({
 })
 
 export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog }: Pick<Log, 'read'>) {
-  /** Each run that has ended since moves it further back. */
   async function kept(id: number, n: number, noted: number): Promise<string> {
     for (let behind = noted - n; behind >= 0; ) {
       const text = await store.runBehind(id, behind)

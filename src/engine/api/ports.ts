@@ -18,7 +18,6 @@ type Target = { in: string } | { out: string }
 const [FIRST_LOOK, LAST_LOOK] = [50, 2_000]
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
-/** Values from outside have an empty context. */
 const withContext = (item: string) => ({ context: '{}', ...shownItem(item) })
 
 export function createPorts({ store, registry, classes, change, view, now }: Context) {
@@ -52,7 +51,6 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       const { document, items } = await store.inspect(job, { dir: sideOf(dir), port, limit })
       const side = sideOf(dir)
       const counts = countsOf(document, side, port)
-      // A port without values gets its default from `*` and has no channels.
       if (counts === undefined) return { ...shownPortOf(document, side, '*', 0, 0), channels: [], values: [] }
       const values = shownValues(document, side, port, items.map(withContext))
       return { ...shownPortOf(document, side, port, counts.pushed, counts.taken), values }

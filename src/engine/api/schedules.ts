@@ -17,7 +17,6 @@ import { keptRunsOf, pastRunsOf } from './past-runs.ts'
 const PREVIEW = 5
 const [MOST_SLOTS, MOST_LISTED] = [1_000, 50]
 const COUNTED = 100
-/** Pages that one call reads to find failing schedules, and jobs that one backfill creates. */
 const MOST_PAGES = 20
 const MOST_JOBS = 1_000
 
@@ -77,7 +76,6 @@ const rowOf = (id: number, doc: JobRecord, stretch: Stretch, isCounted: boolean)
 const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
   base === 'scheduled' && from > 1 && from <= to ? { from, to: last(from, to), made: 'none' } : undefined
 
-/** Any further change creates a new schedule. */
 const changeable = ['queue', 'class', 'args', 'priority', 'retry', 'timeout', 'repeat', 'group']
 
 const kept = ['args', 'retry', 'timeout', 'group'] as const

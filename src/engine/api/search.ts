@@ -1,5 +1,3 @@
-// Each request reads a bounded number of jobs and reports how many.
-
 import { decodeValue } from '../../core/codec/value.ts'
 import { atPath } from '../../core/constraint.ts'
 import { type Labels, readLabels } from '../../core/labels.ts'

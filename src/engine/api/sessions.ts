@@ -30,7 +30,7 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
   }
 
   return {
-    /** `life` is in milliseconds; `once` makes a login name for one session. Undefined for an unknown key. */
+    /** `once` makes a login name for one session. */
     async open(key: string, { life, once }: { life: number; once?: boolean }): Promise<string | undefined> {
       const hash = await hashOf(key)
       return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined
@@ -45,7 +45,6 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
       const hash = await hashOf(name)
       const text = await store.session(hash)
       if (text === null || !isOnce(text)) return undefined
-      // Only one of two concurrent requests finds it.
       if (!(await store.removeSession(hash))) return undefined
       const keyHash = text.slice(ONCE.length)
       return (await knownBy(keyHash)) ? open(keyHash, life) : undefined

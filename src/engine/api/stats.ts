@@ -24,9 +24,6 @@ const nameOf = (day: number): string => new Date(day * DAY).toISOString().slice(
 
 type Kept = Record<string, DayRecord>
 
-/**
- * Counts by queue and day: kept days, the current day, and past days that were not read since they ended.
- */
 function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: readonly number[]): DayView[] {
   for (const { name, settings } of queues) {
     if (settings.day === undefined || !days.includes(settings.day)) continue
@@ -95,7 +92,6 @@ export function createStats({ store }: Context) {
       return { step, points, more, ...(details ? { queues: Object.fromEntries(byQueue) } : {}) }
     },
 
-    /** `more` means that only 50 queues were counted. */
     async classes({
       queue = '',
       day: which = 'today',

@@ -8,7 +8,6 @@ import type { KeyLimits, Tenant } from '../engine.ts'
 /** Milliseconds for which an isolate caches a tenant. */
 const FRESH_MS = 10_000
 const REMEMBERED = 1_000
-/** The tick visits each tenant every minute. */
 const MAX_TENANTS = 1_000
 
 type Kept = Omit<Tenant, 'name'>
@@ -35,13 +34,11 @@ export function createTenants({ store, now }: Context) {
       seen.delete(name)
     },
 
-    /** Its keys and bells are refused from then on; its data stays in Redis. */
     async remove(name: string): Promise<void> {
       if ((await store.removeTenant(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no tenant ${name}`)
       seen.delete(name)
     },
 
-    /** Undefined if it is suspended. Remembered for ten seconds. */
     async get(name: string): Promise<Tenant | undefined> {
       const last = seen.get(name)
       if (last && Date.now() - last.at < FRESH_MS) return last.tenant

@@ -41,7 +41,6 @@ function causesOf({ job, reasons }: WhyLink): number[] {
   return []
 }
 
-/** Reasons without an end last forever. */
 const lastsUntil = ({ run, reasons }: WhyLink): number =>
   run ? run.leaseUntil : (reasons.find(({ until }) => until !== undefined)?.until ?? Number.POSITIVE_INFINITY)
 

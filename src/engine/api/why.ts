@@ -281,7 +281,6 @@ function sinceOf(doc: JobRecord): number {
   return ended ?? lastRunEnded ?? createdAtOf(doc)
 }
 
-/** Nothing stops this job, but its queue has not started it. */
 function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil, sleepUntil }, now }: Looked): Told {
   const moments = [notBefore, nextSlot, backoffUntil, sleepUntil].filter((at) => at !== undefined && at <= now)
   if (place !== PLACE.timers || moments.length === 0)

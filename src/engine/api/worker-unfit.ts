@@ -20,7 +20,6 @@ function whyNot(found: { definition: WorkerDefinition }, record: JobRecord, part
   return faultText(isRedacted ? { ...fault, message: 'does not fit' } : fault)
 }
 
-/** Takes one script, or two if values wait at ports. */
 export async function workerUnfitOf(
   { store }: Pick<Context, 'store'>,
   { queue, class: name, definition }: { queue: string; class: string; definition: WorkerDefinition },

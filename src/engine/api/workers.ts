@@ -32,7 +32,6 @@ function isFunction(queue: string, name: string): never {
   )
 }
 
-/** Refuses now what every run would refuse. */
 function checkDefinition(definition: WorkerDefinition, allowHosts: readonly string[]): void {
   checkSchemas(definition)
   if (definition.push) checkAddress(definition.push.url, allowHosts)

@@ -43,10 +43,7 @@ export type CodeVersion = {
 
 export type Deploy = { version?: string; author?: string; at: number }
 
-/**
- * `versions` may serve now, the newest first; `classes` and `crons` are their union. `hashes` also has former
- * versions. `deploys` is newest first.
- */
+/** `versions` may serve now, the newest first; `classes` and `crons` are their union. */
 export type Deployment = {
   at: number
   hashes: string[]
@@ -98,7 +95,7 @@ const cronsOf = (versions: readonly CodeVersion[]): string[] =>
 
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/** The newest first. An old version leads again if it starts long after the newest one: then it was deployed again. */
+/** An old version leads again if it starts long after the newest one: it was deployed again. */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before
@@ -131,7 +128,6 @@ function deploymentOf(serving: CodeVersion[], deploys: readonly Deploy[], own?: 
 
 type Found = { own?: Deployment; others: Deployment[] }
 
-/** Without `known` it reads the announcements with one command. */
 export function createAnnouncer(options: AnnouncerOptions) {
   const { store, deployment, classes, now, setCron, version, author, versionUrl, grace = GRACE } = options
 

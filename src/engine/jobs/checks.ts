@@ -98,11 +98,7 @@ function checkOne(
   throw skew ? skewed(skew, 'caller', message, path) : new SidejobError('REFUSED', message, { path })
 }
 
-/**
- * `built`: hash of the schema that the caller was built against.
- *
- * @throws REFUSED with the place of the first value that does not fit; SCHEMA_CHANGED if the schemas differ
- */
+/** @throws REFUSED with the place of the first value that does not fit; SCHEMA_CHANGED if the schemas differ */
 export function checkValues(
   found: Described | undefined,
   name: string,

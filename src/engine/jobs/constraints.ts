@@ -31,10 +31,9 @@ const groupOf = ({
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
   group === undefined ? undefined : { id: group, concurrency }
 
-/** `seen`: version of the tags that the caller read. If it is outdated, nothing changes. */
+/** If the tags have another version than `seen`, nothing changes. */
 type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
 
-/** Scripts report a stale cache. */
 export function createConstraints(store: Store, registry: Registry) {
   let known = none
 

@@ -5,7 +5,6 @@ import { namedPorts } from '../../core/wires.ts'
 import type { PortSpecs } from '../engine.ts'
 import type { Registry } from './registry.ts'
 
-/** A class that is not registered may have any port. */
 export async function checkPorts(
   registry: Pick<Registry, 'finder'>,
   graph: Graph,

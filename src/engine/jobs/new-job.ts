@@ -110,7 +110,6 @@ const common = (found: Registered | undefined) => ({
 
 const debounceOf = ({ unique }: JobInput) => (typeof unique === 'object' ? unique.debounce : undefined)
 
-/** The key is held until the job ends, unless the job sets another time. */
 function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
   if (unique === undefined) return undefined
   if (typeof unique === 'string') return { key: unique, ...uniqueness }
@@ -200,7 +199,6 @@ export function newJobs(
   let job: NewJob
   return inputs.map((input, i) => {
     const before = inputs[i - 1]
-    // The ports of a flow depend on its args.
     const isLike = before && isAlikeBut(OWN, input, before) && !input.inputs === !before.inputs && !isFlow(input)
     const found = find(input)
     checkArgs(found, input.class, input.args, input.schema)
@@ -209,7 +207,6 @@ export function newJobs(
   })
 }
 
-/** `by`: the parent. `traceparent`: absent if the child derives its trace from its root. */
 export async function spawnedJob(
   registry: Registry,
   spawn: Spawn,

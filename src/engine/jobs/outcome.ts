@@ -37,9 +37,8 @@ type Deciding = {
   reach?: Reach
   /** For children that cannot derive the trace from their root. */
   traceparent?: string
-  /** For values and messages of the run, whose readers link to it. */
   writer?: string
-  /** The version or address on which the job continues; absent if its class is not pinned. */
+  /** Absent if its class is not pinned. */
   pinsTo?: string
 }
 
@@ -103,7 +102,6 @@ export const returned = (lent: ClaimedJob, wait: number, message: string, more: 
     ...says.error({ error: JSON.stringify({ message, reason: 'other', ...more }) }),
   ])
 
-/** Undefined unless the schedule skips the slot of this run. */
 export function skipped(document: JobRecord, now: number): RunOutcome | undefined {
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
@@ -184,7 +182,6 @@ const pauseWords = ({ pause }: Changes): Words => {
   return says.pause({ till: until === undefined ? '' : String(Math.ceil(until)), names: children })
 }
 
-/** A push worker waits between its runs, a function in the middle of one. */
 const pinWords = ({ end, pause }: Changes, { pinsTo, found }: Deciding): Words =>
   pinsTo !== undefined && end === 'suspended' && (pause || !found?.local) ? says.pin({ version: pinsTo }) : []
 
@@ -196,7 +193,6 @@ const timeWords = ({ progress, at, wait }: Changes, { seal }: Vault): Words => [
   ...(wait === undefined ? [] : says.wait({ ms: wait })),
 ]
 
-/** A worker outside the deployment has a version of its own. */
 const versionWords = ({ version }: Changes): Words => (version === undefined ? [] : says.version({ version }))
 
 const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
@@ -229,7 +225,6 @@ const isEmpty = (record: object = {}): boolean => {
   return true
 }
 
-/** Most runs only end, and need no ops. */
 function didNothing({ end: _, n: __, schema: ___, reads, state, ops = [], counts, ...rest }: Changes): boolean {
   return (
     ops.length === 0 &&

@@ -64,7 +64,7 @@ type Named = { queue: string; class: string }
 const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
 
 const FRESH = 5_000
-/** A missing class may have been registered since, so classes are read again after this time. */
+/** A missing class may have been registered since. */
 const MISSING = 1_000
 /** Reading this many queues with a change costs less than a second read for the right one. */
 const MAX_NEAR = 20
@@ -84,7 +84,6 @@ const cronOf = ({ args, ...cron }: NonNullable<CodeWorker['cron']>): NonNullable
 
 type Constant = NonNullable<WorkerDefinition['limits']>
 
-/** Keys that depend on args exist only in the deployment that has the function. */
 const constantLimits = (limits: NonNullable<CodeWorker['limits']>): Constant =>
   limits.filter((limit): limit is typeof limit & { key?: string } => typeof limit.key !== 'function')
 
@@ -248,7 +247,7 @@ export function createRegistry(
   }
 
   const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
-  /** Number of changes by this isolate per queue, to drop reads that began before a change. */
+  /** Drops reads that began before a change. */
   const changes = new Map<string, number>()
 
   async function remote(queue: string, wanted: readonly string[] = []): Promise<Map<string, Registered>> {

@@ -17,7 +17,6 @@ export function repeatFields(document: JobRecord, repeat: JobInput['repeat'] | n
 
 const was = (field: 'repeats' | 'repeatPaused', value = ''): Words => ops.was({ field, values: [value as Sealed] })
 
-/** Refused if another caller has changed the schedule since it was read. */
 export const repeatWords = ({ repeats, repeatPaused }: JobRecord, fields: Fields): Words[] => [
   was('repeats', repeats),
   was('repeatPaused', repeatPaused),

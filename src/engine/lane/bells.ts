@@ -25,7 +25,6 @@ const PAUSE = 200
 const TIMEOUT = 2_000
 /** The maximum of the vendor for one request. */
 const BATCH = 100
-/** After this many requests in a row without an answer, no request is sent for a while. */
 const PATIENCE = 3
 const ALONE = 10_000
 

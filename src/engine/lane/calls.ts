@@ -1,13 +1,11 @@
 /** The first message is '' and confirms the subscription. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
-/** False if the call has no jobs, and the lane must claim. */
 export type Take = (call: string) => boolean
 
 type Calls = {
-  /** `ms` is a maximum. A new subscription counts as a call, because jobs may have arrived before it. */
+  /** A new subscription counts as a call, because jobs may have arrived before it. */
   next: (ms: number, or: Promise<void>) => Promise<void>
-  /** True while the subscription works: Redis may refuse it, and a connection may end. */
   works: () => boolean
   close: () => void
 }
@@ -57,7 +55,6 @@ export type Warmth = {
   end: () => void
 }
 
-/** For a lane that does not wait: its invocation exists for something else, or it cannot subscribe. */
 export const cold: Warmth = {
   worked: () => {},
   busy: () => false,

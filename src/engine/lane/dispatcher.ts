@@ -1,5 +1,3 @@
-// lane-state.ts has the states of a lane.
-
 import { sleep } from '../../core/sleep.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
@@ -32,7 +30,6 @@ export type DispatcherOptions = {
   newLane?: () => string
 }
 
-/** `asked` is the time of the request that creates the jobs. */
 export type EagerLane = LaneStart & { asked: number }
 
 export type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'handed on' }
@@ -44,7 +41,6 @@ export function createDispatcher(parts: DispatcherOptions) {
   const { batch, concurrency, lease, short, requests } = settings
   const lanes = createLanes({ store, executor, listen: parts.listen, elapsed, settings })
 
-  /** A configured batch size is never exceeded. */
   const roomOf = ({ usage, flight }: Lane, shortRuns: number, leaves: boolean) => ({
     max: leaves ? 0 : Math.max(0, batch - flight.size),
     ...(options.batch === undefined && !leaves ? { wide: Math.min(WIDE, GROWTH * shortRuns) } : {}),

@@ -1,5 +1,5 @@
-// A serving lane claims, performs and commits. A warm lane waits for a call, a due job or the end of a run. A lane
-// that hands over claims nothing, because its time is over or the queue has no room for it, and commits its last runs.
+// A warm lane waits for a call, a due job or the end of a run. A lane that hands over claims nothing and commits its
+// last runs.
 
 import type { CommitAnswer } from '../../redis/types.ts'
 
@@ -30,7 +30,6 @@ export const transitions = {
 
 export type LaneEvent = keyof typeof committed
 
-/** `leaves`: the lane has used up its time or its requests. `idle`: it has no runs. */
 export function eventOf(
   { word, dueIn = Number.POSITIVE_INFINITY }: Pick<CommitAnswer, 'word' | 'dueIn'>,
   { leaves, idle }: { leaves: boolean; idle: boolean },

@@ -1,5 +1,4 @@
-// Until the lane confirms a call, the next answer repeats its jobs. Either may arrive first, or twice: this module
-// starts each job once.
+// Until the lane confirms a call, the next answer repeats its jobs: this module starts each job once.
 
 import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'
@@ -13,7 +12,6 @@ export function createLent() {
   let heard: string[] = []
   const gathering = createGathering(GATHERING_MS, 0)
 
-  /** Claimed jobs are marked as begun and arrive once. */
   const fresh = (jobs: readonly ClaimedJob[]): ClaimedJob[] =>
     jobs.filter(({ document }) => {
       if (document.begun) return true

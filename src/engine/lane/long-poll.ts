@@ -38,7 +38,7 @@ export const createLongPoll =
       for (;;) {
         const call = next()
         const left = over.aborted ? 0 : Math.max(0, end - now())
-        // Also with no time left: the waiter then leaves the line, so that no job calls it in vain.
+        // Without time left the waiter leaves the line, so that no job calls it in vain.
         const found = await ask({ id, wait: left })
         if (found.length || left === 0) return found
         await quiet(call)

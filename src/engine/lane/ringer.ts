@@ -22,23 +22,20 @@ export type RingerOptions = {
   /** If it is absent or returns false, the response waits for the work. */
   defer?: (work: Promise<unknown>) => unknown
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
-  /** Lanes start in the invocation that creates jobs; bells are only for due times. */
   eager: boolean
   elapsed?: () => number
 }
 
 /** Workers stop background work this many milliseconds after the response. */
 const KEPT = 30_000
-/** The part of that time which is reserved for the last commit. */
 const COMMIT = 3_000
 export const LONGEST_RUN = KEPT - COMMIT
 /** A guest claims for this many milliseconds; the rest of the time is for its runs. */
 const STAY = 8_000
 export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots(), sent: { requests: 0 } }
-/** Other isolates learn at this interval that QStash refuses bells. */
 const TELL = 10_000
 
-/** Does not delay the response: Redis has the job, and the tick finds queues without a bell. */
+/** Redis has the job, and the tick finds queues without a bell. */
 export function createRinger({ bells, store, defer, serve, eager, elapsed = () => performance.now() }: RingerOptions) {
   let told = Number.NEGATIVE_INFINITY
   let isTold = false

@@ -16,7 +16,6 @@ export type TickOptions = {
   budget: number
   requests: number
   now: () => number
-  /** The tick of the deployment calls the tick of a tenant, which is not recorded. */
   isTenant?: boolean
   elapsed?: () => number
 }

@@ -1,5 +1,3 @@
-// Redacted values and secret headers are masked.
-
 import { type Ended, webhookId } from '../../core/callback.ts'
 import { REDACTED, redacted } from '../../core/redact.ts'
 import { type JobRecord, redactedPathsOf } from '../../redis/record.ts'
@@ -19,7 +17,7 @@ function shown(ended: Ended, of: JobRecord): Ended {
   }
 }
 
-/** `of` is the ended job. Null if its end is no longer kept or this deployment does not know the body's format. */
+/** Null if the end is no longer kept or this deployment does not know the body's format. */
 export async function sentOf(teller: JobRecord, of: JobRecord, payloads: Payloads): Promise<CallbackSent | null> {
   if (teller.callbackResult === undefined || !teller.args) return null
   const spec = JSON.parse(teller.callback!) as Callback

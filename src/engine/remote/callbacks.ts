@@ -159,7 +159,6 @@ export function createCallbacks(options: CallbackOptions) {
     }
   }
 
-  /** Uses no attempt. Lasts at most as long as all attempts would. */
   function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
     const since = lent.document.resentAt ?? createdAtOf(lent.document)
     const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
@@ -255,7 +254,6 @@ export function progressOf(document: JobRecord, told?: CallbackJob): CallbackPro
 }
 
 export function callbackView(id: number, document: JobRecord): CallbackView {
-  // The address is unknown if its encryption key is missing.
   const address = URL.parse(addressOf(JSON.parse(document.callback!) as Callback))
   return {
     of: Number(document.callbackOf),

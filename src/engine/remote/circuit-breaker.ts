@@ -1,5 +1,3 @@
-// Circuit breakers: a failing host is not called until a single trial call succeeds.
-
 import type { Store } from '../../redis/store.ts'
 import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
@@ -53,7 +51,6 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     return state
   }
 
-  /** Each permitted call must end with `leave`. */
   async function enter(host: string): Promise<BreakerState> {
     return known(host) ?? learn(host, await store.breaker(host, 'ask', settings))
   }

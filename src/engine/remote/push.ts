@@ -41,7 +41,6 @@ const SHOWN = 1_000
 /** The maximum delay of a timer. A longer one would fire at once. */
 const LONGEST = 2 ** 31 - 1
 
-/** Every other status below 500 is final. */
 const passing = new Set([408, 425, 429])
 
 type ResultMap = {
@@ -56,7 +55,6 @@ type ResultMap = {
 /** Milliseconds. */
 const MOST_LATER = 86_400_000
 
-/** 'later': the worker commits by itself. `status` is of a refusal. */
 export type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true; status?: number }
 
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
@@ -68,7 +66,6 @@ function fromResultMap({ type, result, reason, should_retry, error, message = ''
   })
 }
 
-/** Asking again would not repair a malformed answer. */
 const wrong = (why: string): Changes => failed(`the worker's answer is not changes: ${why}`, { retry: false })
 
 const isMsgpack = (contentType: string | null): boolean => /^application\/(vnd\.|x-)?msgpack\b/i.test(contentType ?? '')

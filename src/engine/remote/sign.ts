@@ -21,7 +21,6 @@ const endpointOf = (url: string): string => {
 }
 
 export type SignerOptions = {
-  /** Two during a rotation. */
   roots: readonly string[]
   shared?: boolean
   /** Tenants have other secrets than the deployment for the same address. */

@@ -21,7 +21,6 @@ export type VersionsOptions = OwnVersion & {
 
 export type Forwarded = { outcome?: SentOutcome; silent?: string }
 
-/** Milliseconds for which an address is valid. A version keeps its address. */
 const FRESH = 60_000
 /** Milliseconds for the answer, after the timeout of the run. */
 const ANSWERING = 5_000
@@ -84,10 +83,7 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
       }
     },
 
-    /**
-     * @throws UNAUTHENTICATED without the signature of a version of this deployment, REFUSED if the job belongs to
-     * another
-     */
+    /** @throws UNAUTHENTICATED without the signature of a version, REFUSED if the job belongs to another */
     async received(headers: Headers, bytes: Uint8Array): Promise<ClaimedJob> {
       const secrets = secret === undefined ? [] : secretsOf(secret)
       await checkSignature('standard', { headers, body: async () => bytes, secrets, now: now() })

@@ -7,7 +7,7 @@ import { largestPart } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
-/** Ops that each run of a waiting function may repeat. Every other op belongs in a step. */
+/** Every other op belongs in a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
 const tooMuch = (what: string): SidejobError =>
@@ -63,9 +63,7 @@ export class RunBuffer {
   /** The checkpoint in progress. The next one and every read wait for it. */
   #turn: Promise<unknown> | undefined
   #acting = 0
-  /** An action outside steps, which a later run of a waiting function would repeat. */
   #loose: string | undefined
-  /** The function read ports or children outside a step. */
   #hasLooked = false
   #gotten: Set<string> | undefined
 
@@ -85,7 +83,6 @@ export class RunBuffer {
     return this.#loose
   }
 
-  /** The next run may take another path without a change of the code. */
   get isFree(): boolean {
     if (this.#hasLooked || this.#loose?.startsWith('read')) return true
     for (const field of this.#gotten ?? []) if (this.#state?.has(field)) return true

@@ -9,7 +9,6 @@ import { ownOf } from './values.ts'
 export class Children {
   readonly #buffer: RunBuffer
   readonly #tools: Pick<JobTools, 'children' | 'peek'>
-  /** Values per port of a child that this run has read but not committed. */
   #seen = new Map<string, number>()
 
   constructor(buffer: RunBuffer, tools: Pick<JobTools, 'children' | 'peek'>) {

@@ -18,7 +18,7 @@ export type Waited = {
 
 export type Asked = Pick<Waited, 'kind' | 'on' | 'ms' | 'class'>
 
-/** The function may take another path than before, so it need not ask for all of its records. */
+/** The function need not ask for all of its records. */
 export const FREE = '~~free'
 
 const NESTED = /\[\d+\]\//g
@@ -31,7 +31,6 @@ export const patchKey = (scope: string, id: string): string => `${scope || '~'}~
 
 export const patchIn = (key: string): string | undefined => (PATCH.test(key) ? key.replace(PATCH, '') : undefined)
 
-/** `audit`, `audit in month[0]`; undefined for records of steps and waits. */
 export function patchText(key: string): string | undefined {
   const id = patchIn(key)
   return id === undefined ? undefined : id + placed(key.slice(0, -id.length)).where
@@ -105,7 +104,7 @@ export class CodeChanged extends Terminal {
 
 const DAY = 86_400_000
 
-/** The longest and the shortest wait, in milliseconds, of a run that older code has returned. */
+/** Milliseconds. */
 const RETURN = { least: 10_000, most: 600_000 }
 
 /** The run is returned without using an attempt, so that newer code takes it. */
@@ -128,7 +127,6 @@ export type NewerPatch = { id: string; age: number }
 type Around = {
   mode: OnCodeChange
   job: number
-  /** Fails the run, whatever its function catches. */
   refuse: (why: Error) => void
   log: (entry: string) => void
   noted?: (change: CodeChange) => void

@@ -36,7 +36,6 @@ export type ExecutorOptions = {
   /** A monotonic clock in milliseconds. */
   elapsed?: () => number
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
-  /** The lane's lease, because progress extends it. */
   lease: number
   env?: unknown
   hook?: RunHook
@@ -153,7 +152,7 @@ export function createExecutor({
     return snapshotOf(fresh[0]!, timeoutOf(found))
   }
 
-  /** Methods that one run may call. A class, because closures per run would cost more than a short run. */
+  /** A class, because closures per run would cost more than a short run. */
   class Tools implements JobTools {
     readonly #running: Running
     constructor(running: Running) {
@@ -306,10 +305,7 @@ export function createExecutor({
     }
   }
 
-  /**
-   * Undefined if another worker will do it. `asked` is the time of the claim request, because a rate counts from the
-   * start of the run.
-   */
+  /** `asked` is the time of the claim request, because a rate counts from then. */
   async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked, trace }: RunOptions = {}) {
     const { queue, class: name } = lent.document
     const passed = lent.document.slotMissed && skipped(lent.document, store.now())
@@ -318,7 +314,6 @@ export function createExecutor({
     try {
       if (lent.fault) return outcomeOf(lent.document.token!, faulted(lent.fault), deciding(lent))
       const found = registry.local(queue, name) ?? (await registry.find(queue, name))
-      // Another deployment may know the class.
       const isElsewhere = versions.isOther(lent.document)
       if (!found && !isElsewhere) return released(lent, [...says.unknown(), ...says.wait({ ms: RELEASE_FOR })])
       if (isElsewhere || callsOthers(found!)) {

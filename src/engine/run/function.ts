@@ -58,7 +58,6 @@ async function steps(worker: Worker, job: Job, snapshot: Snapshot): Promise<unkn
   return worker.perform(job)
 }
 
-/** Creates its signal on first use, because most functions never use it. */
 class Stop {
   readonly token: string
   #controller: AbortController | undefined
@@ -80,7 +79,6 @@ class Stop {
   }
 }
 
-/** Rejects at the timeout and aborts the signal, so that the function can stop. */
 function within<T>(
   ms: number,
   deadlines: Deadlines,

@@ -29,12 +29,10 @@ export class Inputs {
     this.#during = during
   }
 
-  /** One of the ports read together has a value and another has none: the run ends and waits. */
   get isPartial(): boolean {
     return this.#isPartial
   }
 
-  /** Then writes become defaults, too. */
   get defaultsOnly(): boolean {
     return this.#defaultsOnly
   }

@@ -60,7 +60,6 @@ function keptUntil(doc: JobRecord): number | null {
 
 const linesOf = (text: string | undefined): string[] => text?.split('\n').filter(Boolean) ?? []
 
-/** `ownLimit` is the limit of its class, which the record does not hold. */
 export function factsOf(doc: JobRecord, { now, ownLimit }: { now: number; ownLimit?: string }): JobFacts {
   return {
     limits: [...linesOf(doc.limits), ...(ownLimit ? [ownLimit] : [])],

@@ -53,7 +53,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   readonly #tools: JobTools
   readonly #buffer: RunBuffer
   readonly #parts: RunParts
-  /** By the clock of its waits. */
   readonly #began: number
   #helpers: Steps | undefined
   #shown = 0

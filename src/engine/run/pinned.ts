@@ -14,7 +14,6 @@ const WAIT = { least: 10_000, most: 600_000 }
 
 type VersionError = { code?: string; version?: string; since: number }
 
-/** After a failed run, the next one checks the breaker first. */
 export const hasFailed = ({ document }: ClaimedJob): boolean =>
   Boolean(document.failures) || /,(released|lost),/.test(document.lastRun ?? '')
 

@@ -50,7 +50,6 @@ export function reportOf(start: RunStart, { end, words }: RunOutcome, ms: number
     : { ...report, outcome: 'failed', error }
 }
 
-/** Temporary refusals: a name is taken, or a target is gone. */
 const passing = new Set(['TAKEN', 'NOT_FOUND', 'INTERNAL'])
 
 export function refusedReport(report: RunReport, { again }: RunOutcome, answer: string): RunReport {

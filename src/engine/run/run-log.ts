@@ -65,7 +65,6 @@ export class RunLog {
     this.#from = ops.length
   }
 
-  /** Nothing else reports default reads. */
   collect(): void {
     if (this.#hasDefaults) this.end()
   }

@@ -6,9 +6,7 @@ const SLOWER = 1.1
 
 type Pace = { asked: number; least: number; usual: number }
 
-/**
- * Remembers the fastest run of each batch. Runs of one batch wait together, so they are not compared with each other.
- */
+/** Runs of one batch wait together, so only the fastest counts. */
 export function createRunTimes() {
   const paces = new Map<string, Pace>()
 

@@ -57,10 +57,7 @@ type Part = Parameters<typeof redacted>[2]
 
 const isUnopened = (value: Encoded): boolean => value.startsWith('{"$sealed":"~f')
 
-/**
- * `masked` names the parts that miss a value, or that the deployment cannot open. `heirs` are the records of ended
- * children.
- */
+/** `masked` names the parts that miss a value. `heirs` are the records of ended children. */
 export function shownSnapshot(
   snapshot: Snapshot,
   record: JobRecord,

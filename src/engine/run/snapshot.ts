@@ -158,7 +158,6 @@ export function portView(doc: JobRecord, dir: 'i' | 'o', port: string, pushed: n
   }
 }
 
-/** The microseconds of the due time are the beginning of its sequence. */
 export const dueAtOf = (doc: JobRecord): number =>
   (doc.place === PLACE.timers ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
 

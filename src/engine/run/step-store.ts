@@ -38,7 +38,7 @@ export class StepStore {
   #more: boolean
   #asked = new Set<string>()
   #answers = new Map<string, { scope: string; patch: Patch }>()
-  /** Scopes of `parallel` that an error ended early. Their other branches need not ask for everything. */
+  /** Their other branches need not ask for everything. */
   #abandoned: string[] = []
   #underWay = new Set<string>()
   #hasFailed = false
@@ -98,10 +98,7 @@ export class StepStore {
     return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
 
-  /**
-   * By then the function has asked for all stored records of the scope, unless its code changed. `newKey` is absent
-   * if it waits on, or if it only opens a scope.
-   */
+  /** By then the function has asked for all stored records of the scope, unless its code changed. */
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()
@@ -164,7 +161,6 @@ export class StepStore {
     this.#more = false
   }
 
-  /** Prefers a step if the new thing is a step. `asked` is absent at the end of the function. */
   async #missing(concerns: (key: string) => boolean, asked?: string): Promise<string | undefined> {
     if (!this.#around.watch.isOn) return undefined
     await this.#readAll()
@@ -188,7 +184,6 @@ export class StepStore {
     return find()
   }
 
-  /** An answer is stored with the first record that would change it. */
   #keepAnswers(name: string): void {
     for (const [key, { scope, patch }] of this.#answers)
       if (isAlong(scope, name)) {

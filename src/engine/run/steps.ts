@@ -18,10 +18,8 @@ export type RunAccess = {
   patched: (scope: string, id: string) => Promise<boolean>
   forget: (prefix: string) => void
   once: <T>(scope: string, key: string, action: () => T | Promise<T>) => Promise<T>
-  /** Never settles if the run fails because its code changed. */
   beforeNew: (scope: string, asked: string, newKey?: string) => Promise<void>
   abandon: (prefix: string) => void
-  /** A stored wait differs from the requested one. Never settles if the run fails. */
   report: (change: CodeChange) => Promise<void>
   waiting: <T>(helper: string, work: Promise<T>) => Promise<T>
   op: (op: Op) => void
@@ -29,7 +27,6 @@ export type RunAccess = {
   commit: () => Promise<void>
   checked: (port: string, value: unknown) => unknown
   take: (port: string) => Promise<{ data: Encoded } | undefined>
-  /** 'open' before its end, undefined if it does not exist. */
   heir: (child: string) => ChildEnd | 'open' | undefined
   /** Ends the run when nothing else is in progress. Never settles: the next run returns here. */
   pause: (what: Pause) => Promise<never>
@@ -266,10 +263,7 @@ export class Steps {
     return { key, known }
   }
 
-  /**
-   * `~sleep#2` is the second of its kind in this run. If the function named a wait while the job waited there, the
-   * job keeps it under its position.
-   */
+  /** `~sleep#2` is the second of its kind in this run. */
   async #keyOf(kind: string, { as, name = as }: Named, isOpen: (key: string) => boolean): Promise<string> {
     const { use, uses, kept } = this.#desk
     const place = this.#scope || OURS

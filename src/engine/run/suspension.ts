@@ -22,7 +22,6 @@ export function createSuspension({ ended, refused }: Paused) {
     })
   }
 
-  /** After an answer, a function has until the next turn to begin something else. */
   async function look(): Promise<void> {
     if (pauses.length === 0) return
     const seen = ++beats

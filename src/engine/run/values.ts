@@ -1,6 +1,5 @@
 import { type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
 
-/** Any name if there is a `*`. */
 export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
 /** `any` if the ports of the job are unknown (a plain `Job`). */
 // biome-ignore lint/suspicious/noExplicitAny: a port of an unknown worker holds anything

@@ -39,7 +39,6 @@ export type DeliveryEnd = {
   waitFor?: 'children'
   at?: number
   wait?: number
-  /** Next slot of a job that repeats: by its repeat, the same, the requested time, or none. */
   slot?: 'next' | 'keep' | 'asked' | 'none'
   error?: RunError
   args?: Encoded
@@ -51,14 +50,13 @@ export type DeliveryEnd = {
 export type DeliveryUpdate = {
   args?: Encoded
   priority?: number
-  /** `null` removes the repeat. */
   repeat?: Repeat | null
   dueAt?: number | 'same'
   was?: Encoded
   counted?: 'anew'
 }
 
-/** `restored`: Redis returned to older data. `problems` is absent if nothing is refused. */
+/** `restored`: Redis returned to older data. */
 export type Health = {
   ok: boolean
   redis: boolean

@@ -31,15 +31,12 @@ export type Callback = {
   afterwards?: { queue: string; class: string; wait?: number; args?: Record<string, unknown> }
 }
 
-/** Each attempt has its own signature. */
 export type CallbackSent = { headers: Record<string, string>; body: string }
 
-/** With options that only the engine and its facades set. */
 export type JobInput = Omit<AskedJob, 'repeat' | 'callback' | 'redeliver'> & {
   repeat?: Repeat
   callback?: Callback
   redeliver?: Redeliver
-  /** By default until the job ends, for every caller. */
   uniqueness?: { held?: 'deleted'; hit?: 'same parent' | 'ignored' }
   /** A child for the current run of its parent: it is held until that run ends. */
   joins?: boolean

@@ -18,7 +18,6 @@ export type WorkerDefinition = {
   limits?: { key?: string; concurrency?: number; rate?: { limit: number; period: number } }[]
   in?: Record<string, { default?: Encoded; schema?: Encoded; channels?: string[] }>
   out?: Record<string, { default?: Encoded; schema?: Encoded; channels?: string[] }>
-  /** `format: 'jq'`: JQ's protocol in MessagePack. */
   push?: { url: string; secret?: string; format?: 'jq' }
   pull?: boolean
   retry?: Retry
@@ -31,7 +30,6 @@ export type WorkerDefinition = {
   cron?: { expression: string; tz?: string; missed?: 'run' | 'last' | 'skip'; args?: Encoded }
   reach?: Reach
   redact?: string[]
-  /** Waiting jobs stay on the version of the code, or at the address, that began them. */
   pin?: boolean
   description?: string
 }
@@ -71,7 +69,6 @@ export type DayView = { day: string; counts: Counts; queues: Record<string, { co
 
 export type Stats = {
   queues: QueueView[]
-  /** All runs that ever ended, and how many of them failed. */
   processed: number
   failed: number
   today: Record<string, Counts>
@@ -82,10 +79,8 @@ export type Stats = {
   bells?: BellTrouble
 }
 
-/** `waitedSince`: null if its record does not say. */
 export type WaitedLimit = LimitView & { waitedSince: number | null }
 
-/** `hasSchedules` is present if runs were read. */
 export type Glance = {
   stats: Stats
   series: { step: 'minute' | 'hour'; points: Point[]; more: boolean; queues?: Record<string, Point[]> }

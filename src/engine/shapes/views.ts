@@ -22,7 +22,6 @@ export type { Reason } from '../../core/schemas/why.ts'
 /** `until`: how long the key is held; a throttle has its own time. */
 export type JobUnique = NonNullable<JobView['unique']>
 
-/** Milliseconds; null: no own value. */
 export type JobFacts = Pick<
   JobView,
   | 'limits'

@@ -15,5 +15,4 @@ export type WhyLink = {
   limit?: WhyLimit
 }
 
-/** `chain`: the jobs behind it, each the cause of the one before. */
 export type Why = WhyLink & { chain?: WhyLink[] }

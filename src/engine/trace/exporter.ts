@@ -12,11 +12,10 @@ export type ExporterOptions = {
   now: () => number
 }
 
-/** Spans that wait for the receiver. Later ones are dropped, because memory of an invocation is limited. */
+/** Later spans are dropped, because memory of an invocation is limited. */
 const MAX_WAITING = 2_048
 const MAX_REQUEST = 512
 const TIMEOUT_MS = 10_000
-/** After a failure, nothing is sent for this long. */
 const PAUSE_MS = 60_000
 
 export function createExporter({ endpoint, headers, resource, fetch, defer, now }: ExporterOptions) {
@@ -50,7 +49,6 @@ export function createExporter({ endpoint, headers, resource, fetch, defer, now 
   }
 
   async function sendAll(): Promise<void> {
-    // Spans of the same commit go into one request.
     await Promise.resolve()
     while (waiting.length > 0) {
       const spans = waiting.slice(0, MAX_REQUEST)

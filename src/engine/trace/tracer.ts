@@ -16,7 +16,6 @@ import { slotOf } from '../jobs/slot.ts'
 import type { Exporter } from './exporter.ts'
 
 export type TracerOptions = {
-  /** Distinguishes deployments that send to the same receiver. */
   seed: string
   /** Share of traces that are sent, 0 to 1. A caller with a `traceparent` has decided already. */
   share: number
@@ -42,7 +41,7 @@ type Ended = {
 
 const MAX_LINKS = 100
 
-/** `given`: of the caller. `slot`: each slot of a schedule has its own trace, because one of months would be too long. */
+/** `slot`: each slot of a schedule has its own trace, because one of months would be too long. */
 type Traced = { traceId: string; given?: TraceContext; slot: string }
 
 function tracedOf({ id, document }: ClaimedJob, seed: string): Traced {
@@ -82,12 +81,10 @@ export class RunTrace {
     return this.#header(this.runSpan)
   }
 
-  /** For a worker that sends the span of the run itself. */
   get ofJob(): string {
     return this.#header(this.jobSpan)
   }
 
-  /** If they cannot derive the trace from their root. */
   get forChildren(): string | undefined {
     return this.#derives ? undefined : this.ofJob
   }
