@@ -51,7 +51,6 @@ function expected.relays(channel, id)
   return doc and doc.relay_channel == channel
 end
 
--- Unreadable children keep their entries.
 function expected.strangers(id, doc)
   local found = {}
   for _, child in ipairs(kin.children_of(id, doc)) do

@@ -2,7 +2,6 @@ local whereabouts = {}
 
 local order = require 'queue/order'
 
--- Read from Redis, because reading its jobs has taken them out of the cached one.
 function whereabouts.piece(number)
   local text = cache.text_at(redis_keys.piece_key(number))
   return text and pieces.read(text)

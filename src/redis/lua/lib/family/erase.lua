@@ -72,7 +72,6 @@ function erase.job(id, doc, status)
   if hints.hears('/sidejob/job/' .. id) then hints.tell('/sidejob/job/' .. id, '{"deleted":true}') end
 end
 
--- Children come after their parents.
 function erase.tree(tree)
   for i = #tree, 1, -1 do
     local doc = cache.find(tree[i])

@@ -66,7 +66,6 @@ function kin.unlink(id, doc)
   if parent_doc and parent_doc.waits_for then journal.push(journal.within(queueing.settled, parent), id) end
 end
 
--- A parent that waits for its children waits for it too.
 function kin.joins(parent, doc)
   if doc.place == PLACE.leased or doc.unanswered then return true end
   if doc.waits_for then return false end

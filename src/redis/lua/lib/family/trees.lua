@@ -41,7 +41,6 @@ function trees.adopt(id, doc, orphan, name)
   kin.link(id, doc, name, orphan, orphan_doc)
 end
 
--- Nil if there are many more than wanted, because a page may end early.
 local function few_children(id, doc, most)
   if not doc.has_children then return {} end
   local key, ids = kin.children_key(id), {}

@@ -36,7 +36,6 @@ local function listens(id, doc)
   return false
 end
 
--- A job that data can wake stays longer, as long as its parent or a channel may send some.
 function ending.removal(id, doc, place)
   if place == PLACE.completed and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
     if doc.parent or listens(id, doc) then return numbers.never end
@@ -133,7 +132,6 @@ function ending.terminate_now(id, doc)
   ending.be_terminated(id, doc)
 end
 
--- A released run was no shutdown run: the next one is.
 function ending.ends_after_release(id, doc)
   if not doc.terminating then return false end
   if doc.has_shutdown then

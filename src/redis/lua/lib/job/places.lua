@@ -69,7 +69,6 @@ function places.announce(id, doc, was)
   if doc.waited_until then places.call_watchers(id, doc, is) end
 end
 
--- The first position also stores the time of creation.
 function places.queue_up(id, doc, since)
   if not doc.created_at then
     cache.change(id, doc, fields.created_at, numbers.int(time.moment_of_sequence(doc.sequence)))

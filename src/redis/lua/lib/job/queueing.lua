@@ -12,7 +12,6 @@ local function slot_moment(doc)
     or slot
 end
 
--- 0 is now.
 function queueing.own_moment(doc)
   local moment = math.min(tonumber(doc.not_before) or numbers.never, slot_moment(doc), tonumber(doc.sleep_until)
     or numbers.never)
@@ -59,7 +58,7 @@ function queueing.wake(id, doc, why)
   return true
 end
 
-queueing.settled = {} -- parent → children that have ended, for those who count them
+queueing.settled = {}
 
 function queueing.wake_parent(id, doc, has_ended)
   if not doc.parent then return end

@@ -1,5 +1,3 @@
--- PLACE is in src/redis/marks.ts.
-
 local states = {}
 
 states.resting = AT_REST

@@ -109,7 +109,6 @@ function values.check(id, doc, more)
     .. ' bytes of args, state, waiting values and all else together, got ' .. numbers.int(total(id, doc) + (more or 0)))
 end
 
--- Ports per side, dropped ones included, and state fields.
 local MOST_FIELDS = 1000
 local counted = {}
 

@@ -56,7 +56,6 @@ function limits.save(key, field, value)
   cache.set_text(redis_keys.limit_key(key), cjson.encode(state.settings))
 end
 
--- An overview then needs no command per limit.
 function limits.count_waiting(q, key, n)
   local settings = limits.at(key).settings
   cache.change_queue(q, queue_fields.at_limits, (cache.queue(q).at_limits or 0) + n)
@@ -112,7 +111,6 @@ function limits.note_start(doc, late)
   end
 end
 
--- Slots of ended leases are already free.
 function limits.release_slots(id, doc)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local state = limits.at(key)

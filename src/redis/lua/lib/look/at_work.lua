@@ -30,7 +30,6 @@ local function members_of(indexes)
   return members
 end
 
--- Queues with few leases are read together, so that the cost does not grow with the number of queues.
 function at_work.ids(names, most)
   local members, few, n = {}, {}, 0
   for _, name in ipairs(names) do

@@ -3,12 +3,10 @@ local hints = {}
 local hints_key = ns .. 'hints'
 local listened_key = ns .. 'listened'
 
--- Listeners to system channels, time until which a client listens, and version of the constraints.
 local hints_text, hints_system, hints_till, hints_version
 
 function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
 
--- Without readable hints one listener is assumed until the doctor counts them.
 local function rebuilt(text)
   readable.note(hints_key, text)
   local version = hints.stored_version()

@@ -2,7 +2,6 @@ local record = {}
 
 local states = require 'job/states'
 
--- The changes of one script are one entry. Beyond this size they are only counted.
 local MAX_ENTRY = 16384
 
 local function waiting(count)

@@ -14,7 +14,6 @@ local ports = require 'port/ports'
 local wires = require 'port/wires'
 local counts = require 'queue/counts'
 
--- A writer is refused, a listener misses the message.
 local MAX_WAITING = 100000
 
 local function check_room(id, dir, port, waiting, more)

@@ -69,7 +69,6 @@ function aging.go_on(q)
   return 1
 end
 
--- Jobs keep their turns, which have the numbers of their time.
 function aging.go_on_at(key)
   local index = redis_keys.limit_key(key, 'waiting')
   local further, members, ids = next_slice(index, limits.at(key).settings.reordering)

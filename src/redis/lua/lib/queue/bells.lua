@@ -24,7 +24,6 @@ local function ring(q, ready)
   if queue_record.paused then return end
   local called = ready > 0 and standby.call_lane(q) or 0
   local batch, there, most = queue_record.batch or lanes.BATCH, lanes.count(q), lanes.most(queue_record)
-  -- Lanes that wait for other services do not return for more, so only bells on their way count.
   local missing = queue_record.called_classes
     and math.min(most - there, math.ceil(ready / math.min(batch, lanes.CALLS)) - bells_of(queue_record) - called)
     or math.min(most, math.ceil(ready / batch)) - there
@@ -47,7 +46,6 @@ local function next_call(q, queue_record)
   return math.min(queue_record.next_timer or numbers.never, room)
 end
 
--- A bell is rung within the minute before the time, unless an earlier one is on its way.
 function bells.ring_timers()
   for q, queue_record in pairs(cache.queues) do
     local moment = queue_record.paused and numbers.never or next_call(q, queue_record)

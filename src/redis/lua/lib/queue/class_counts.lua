@@ -22,7 +22,6 @@ local today = numbers.int(math.floor(time.now / 86400000))
 local hour = math.floor(time.now / 3600000)
 class_counts.HOURS = 24
 
--- `c`: last day with counts, `b`: day before, `k<n>`: first count of an hour.
 function class_counts.key(q, which) return ns .. 'counts:' .. q .. ':' .. which end
 
 function class_counts.add(q, class, event, n)
@@ -107,7 +106,6 @@ local function with(text, of)
   return text
 end
 
--- An older text moves to the key of the day before.
 local function text_of_today(q, beside)
   local text = cache.text_at(class_counts.key(q, 'c')) or beside and beside:match('^%d+\n')
   if beside then

@@ -21,7 +21,6 @@ local function members_due(q, index, field)
   return ids, key
 end
 
--- A later repeat that skips missed slots gets the next one from its claimer.
 local SLOT_GRACE = 300000
 
 local function miss_slot(id, doc)

@@ -22,7 +22,6 @@ function kinds.of(doc)
   return kind or '', tonumber(minute)
 end
 
--- Texts of 16 digits are in the order of their ids.
 function kinds.member(kind, id) return kind .. ':' .. ('0'):rep(16 - #id) .. id end
 
 function kinds.id_in(member) return numbers.int(tonumber((member:match('%d+$')))) end

@@ -1,5 +1,3 @@
--- The smaller score comes first, then the smaller member.
-
 local order = {}
 
 -- All jobs age alike, so the rank never changes. It is exact: 2^31 hours are less than 2^53 ms.

@@ -20,7 +20,6 @@ function standby.stay_warm(q, lane, period)
   return true
 end
 
--- Unconfirmed jobs, and milliseconds after which the lane may have missed one.
 local MOST_HANDED, UNHEARD = 16, 2000
 
 local function handed_to(q, lane)

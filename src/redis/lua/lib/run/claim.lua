@@ -151,7 +151,6 @@ end
 
 local MAX_PASSED = 200
 
--- 'stop' ends the claim before this job, 'pass' skips the job.
 local function keeps_apart(id, doc, want, got)
   if not doc.lost_in_a_row then return got.room and 'stop' end
   if got.fresh_first or (got.n > 0 and not got.room) then
@@ -204,7 +203,6 @@ local function consider_job(member, id, want, got)
   return consider(id, doc, want, got)
 end
 
--- Up to `max` jobs of a whole piece all begin at once.
 local function room_of(want, got)
   local room = want.max - got.n - got.failed
   if got.n < want.begun then room = math.min(room, want.begun - got.n) end

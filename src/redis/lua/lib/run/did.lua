@@ -2,7 +2,6 @@ local did = {}
 
 local ports = require 'port/ports'
 
--- Bytes per run. Beyond it only numbers are kept.
 local MOST = 4096
 
 -- Larger inputs are not kept at all. Each value counts 32 bytes more.

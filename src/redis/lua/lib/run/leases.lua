@@ -25,7 +25,6 @@ function leases.uncount(id, doc)
   if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end
 end
 
--- more: { by: process; version: of the code; again: whether it is retried; error }
 local MAX_KEPT_ERROR = 8192
 
 -- A successful job pays nothing.

@@ -9,7 +9,6 @@ local leases = require 'run/leases'
 -- Milliseconds between made-up slots, so that a long outage causes no burst.
 local CATCH_UP = 100
 
--- A caller paused, changed or ended the schedule during the run.
 local function is_moved(doc, run) return run.slot_from and tonumber(run.slot_from) ~= tonumber(doc.next_slot) end
 
 function slots.set_times(id, doc, run)

@@ -4,7 +4,7 @@ local mark = seed
 function tokens.of_lane(lane) mark = lane:sub(1, 6) .. seed:sub(-6) end
 
 -- A token says whether its job repeats, so that a commit by token alone knows when to read the job.
-tokens.begun = {} -- id → the token of the run that this script has begun
+tokens.begun = {}
 local lent = 0
 
 function tokens.next(id, run, repeats)

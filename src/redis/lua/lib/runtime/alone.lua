@@ -1,5 +1,3 @@
--- A fault in the data of one member stops no other member.
-
 local alone = {}
 
 function alone.act(index, member, act, ...)

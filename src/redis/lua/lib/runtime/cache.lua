@@ -240,7 +240,6 @@ function cache.first_moment(q, place)
   return tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
 end
 
--- The mode comes from the classes, times from the indexes, `paused` and leases from the text.
 function cache.rebuilt_queue(q, text)
   local queue_record = { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
   local function soonest(field, moment)

@@ -2,7 +2,6 @@ local large = {}
 
 large.key = ns .. 'jobs:largest'
 
--- Bytes. Smaller documents are not noted.
 local SMALL, AT_ONCE = 65536, 2097152
 local FEW, MOST = 4, 64
 

@@ -1,5 +1,3 @@
--- The build inserts their calls into the verbs.
-
 local given = {}
 
 local kin = require 'family/kin'

@@ -158,18 +158,15 @@ function verbs.listen(_, ms, channels)
   hints.listen(ms, channels)
 end
 
--- `item` is empty if it is too long. Size 0 deletes it.
 function verbs.keep(_, channel, size, item)
   if size > 0 then kept.keep(channel, size, item) else kept.forget(channel) end
 end
 
--- The next claim tags a job that has changed since.
 function verbs.tag(_, id, doc, version, limits, group, seen)
   if seen and seen ~= (doc.constraints_version or '') then return end
   assign.anew(id, doc, version, limits, group)
 end
 
--- The key must exist, so that a removed key stays removed.
 function verbs.apikey(me, id, about, known, chance)
   if known ~= '' and not cache.hget(ns .. 'keys', id) then journal.refuse('NOT_FOUND', 'there is no API key ' .. id) end
   cache.hset(ns .. 'keys', id, about)

@@ -8,7 +8,6 @@ local values = require 'job/values'
 local sides = require 'queue/sides'
 local verbs = {}
 
--- force, at (absolute) and wait (relative) as in SideJob's run()
 function verbs.run(me, id, doc, force, at, wait, parent)
   local ran = true
   if parent then

@@ -14,7 +14,6 @@ local kinds = require 'queue/kinds'
 local order = require 'queue/order'
 local verbs = {}
 
--- The next claim works out the limits of the job again.
 local OUTDATED = '-'
 
 function verbs.expect_state(me, field, texts)
