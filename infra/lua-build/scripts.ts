@@ -213,10 +213,12 @@ export function build(script: File, header: Header, library: Library): Built {
   ]
   const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
   const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, args))
+  // With room for all its members, `F` is never resized and finds them by position.
+  const room = `unpack({},1,${groups.at(-1)?.[0].end})`
   const parts = [
     made(head.join('')),
     ...(groups.length
-      ? [made('F=setmetatable({},{__index=function(_,t)\n'), ...tree(groups), made('return F[t]end})\n')]
+      ? [made(`F=setmetatable({${room}},{__index=function(_,t)\n`), ...tree(groups), made('return F[t]end})\n')]
       : []),
     ...partsOf({ units: [...library.eager], end: 0 }, live, library),
     made('return(function()\n'),

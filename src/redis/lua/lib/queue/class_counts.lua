@@ -46,6 +46,8 @@ end
 local function count_ended(of, runs)
   for _, run in ipairs(runs) do
     measure(of, WAITED, math.max(0, run[2] - time.moment_of_sequence(run[1])), run[3])
+  end
+  for _, run in ipairs(runs) do
     measure(of, TOOK, math.max(0, time.now - run[2]), run[3])
   end
 end

@@ -177,7 +177,7 @@ function packed.finish(run, lane)
   local ran, rest = ran_at(piece)
   counts.ran(doc, ran, n)
   counts.add(doc.queue, doc.class, 'completed', n)
-  history.note_piece(run.piece, piece, completed_state(run, ran, rest))
+  if outbox.is_on() then history.note_piece(run.piece, piece, completed_state(run, ran, rest)) end
   if keep > time.now then
     if doc.quota_bytes then
       local bytes = math.ceil((#piece.common + #piece.args + #(piece.own or '')) / n)
@@ -193,12 +193,12 @@ end
 
 function packed.remove(number, piece)
   local q, place = cache.where(piece)
-  local bytes = piece.state:match('"kk":"(%d+)"')
-  local doc = bytes and cache.common_of(piece)
-  if doc then quota.keep(doc.api_key, -piece.n * tonumber(bytes)) end
+  local doc = cache.common_of(piece)
+  local bytes = doc.quota_bytes and piece.state:match('"kk":"(%d+)"')
+  if bytes then quota.keep(doc.api_key, -piece.n * tonumber(bytes)) end
   cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
   cache.count_packed(q, place, 1 - piece.n)
-  cache.change_piece(number, piece, 'mask', (piece.mask:gsub('1', '0')))
+  cache.change_piece(number, piece, 'mask', string.rep('0', #piece.mask))
   cache.change_piece(number, piece, 'n', 0)
 end
 

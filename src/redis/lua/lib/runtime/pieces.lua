@@ -41,8 +41,7 @@ function pieces.read(text)
 end
 
 function pieces.text_of(piece)
-  local text = table.concat({ piece.mask, piece.first, piece.state, piece.common, piece.args }, '\n')
-  return piece.own and text .. '\n' .. piece.own or text
+  return table.concat({ piece.mask, piece.first, piece.state, piece.common, piece.args, piece.own }, '\n')
 end
 
 function pieces.has(piece, place) return piece.mask:sub(place, place) == '1' end
