@@ -8,7 +8,7 @@ import type { Worker } from '../../src/core/worker.ts'
 import type { WorkerDefinition } from '../../src/engine/engine.ts'
 import { createEngine, type Engine } from '../../src/engine/index.ts'
 import { createApp } from '../../src/http/app.ts'
-import { defineWorker, schemasOf } from '../../src/index.ts'
+import { defineWorker, port, schemasOf } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 
@@ -295,6 +295,31 @@ describe('functions in a rolling deployment', () => {
     await kit.advance(15_000)
     await v2.dispatch(queue, '')
     expect(after).toEqual([{ width: 7, unit: 'mm' }])
+    expect((await v2.jobs.get(id)).status).toBe('completed')
+  })
+
+  test('older code gives a job with values of the newer schema at its ports back, instead of failing it', async () => {
+    const queue = queueName()
+    const saw: unknown[] = []
+    const reads = (n: z.ZodType) =>
+      defineWorker({
+        queue,
+        class: 'resize',
+        in: { n: port(n) },
+        perform: async (job) => void saw.push(await job.read('n')),
+      })
+    const v1 = deployed(queue, 'v1', [reads(old)])
+    await v1.tick()
+    const v2 = deployed(queue, 'v2', [reads(current)])
+    await v2.tick()
+    const inputs = { n: [encodeValue({ width: 'wide' })] }
+    const { jobs } = await v2.jobs.enqueue([{ queue, class: 'resize', inputs }])
+    const id = String(jobs[0]!.id)
+    await v1.dispatch(queue, '')
+    expect(JSON.stringify(await v2.jobs.why(id))).toContain('newer code has to run it')
+    await kit.advance(15_000)
+    await v2.dispatch(queue, '')
+    expect(saw).toEqual([{ width: 'wide' }])
     expect((await v2.jobs.get(id)).status).toBe('completed')
   })
 

@@ -892,13 +892,14 @@ const cases: Case[] = [
   ['runs.release', ask('POST', '/v1/runs/t-1/release'), 200, { status: 'queued' }, 'runs.release', 't-1'],
   [
     'runs.page',
-    ask('GET', '/v1/runs/t-1/in/left?after=1000'),
+    ask('GET', '/v1/runs/t-1/in/left?after=1000&schema=5f0c2f1f0a8c61d7'),
     200,
     { values: [{ data: 1 }], more: 0 },
     'runs.values',
     't-1',
     'left',
     1000,
+    '5f0c2f1f0a8c61d7',
   ],
   [
     'runs.children',

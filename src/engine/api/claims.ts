@@ -9,11 +9,11 @@ import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, ClaimRequest, Signal } from '../../redis/types.ts'
 import { type Context, checkClaim, checkRefusal, laneOf } from '../context.ts'
 import type { Call, Item } from '../engine.ts'
-import { faultInArgs, schemaOfClass, skewed, skewOf } from '../jobs/checks.ts'
+import { faultInJob, schemaOfClass, skewed, skewOf } from '../jobs/checks.ts'
 import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
 import { timeoutOf, withSchema } from '../jobs/registry.ts'
 import type { Waiter } from '../lane/long-poll.ts'
-import { snapshotOf } from '../run/snapshot.ts'
+import { inputsOf, snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
 /** Names support only `*` and `?`. */
@@ -123,11 +123,11 @@ export function createRuns({
     return trace.ofJob
   }
 
-  async function jobOf(token: string): Promise<number> {
+  async function jobOf(token: string) {
     checkToken(token)
-    const { id, document } = await store.inspect(idIn(token))
-    if (document.token !== token) throw lost()
-    return id
+    const job = await store.inspect(idIn(token))
+    if (job.document.token !== token) throw lost()
+    return job
   }
 
   /** @throws SCHEMA_CHANGED if the schema of a worker is not remembered */
@@ -144,20 +144,38 @@ export function createRuns({
     }
   }
 
-  async function unfitFor(built: string, one: ClaimedJob): Promise<SidejobError | 'failed' | undefined> {
-    const { queue, class: name, schema } = one.document
-    const found = schema === undefined || schema === built ? undefined : await registry.find(queue, name)
-    if (!found) return undefined
+  /** Returns an error if values do not fit an older schema, which the worker of their job was built against. */
+  async function misread(
+    built: string | undefined,
+    { id, document }: Pick<ClaimedJob, 'id' | 'document'>,
+    inputs: Parameters<typeof faultInJob>[2],
+  ): Promise<SidejobError | undefined> {
+    const { queue, class: name } = document
+    const found = await registry.find(queue, name)
     const skew = skewOf(found, name, built)
-    if (!skew) {
-      const outcome = await executor.misfit(one, found)
-      if (outcome) await commitToken(outcome)
-      return outcome && 'failed'
-    }
-    const fault = faultInArgs(withSchema(found, built) ?? found, one.document)
-    if (!fault) return undefined
-    await giveBack(one.document.token!)
-    return skewed(skew, 'worker', `job ${one.id}: ${faultText(fault)}`, fault.path)
+    if (!skew) return undefined
+    const older = withSchema(found!, skew.built)
+    const fault = faultInJob(older ?? found!, document, inputs, older && found)
+    return fault && skewed(skew, 'worker', `job ${id}: ${faultText(fault)}`, fault.path)
+  }
+
+  /** Gives back a job that its worker would misread, and returns the error. */
+  async function refused(built: string | undefined, one: ClaimedJob): Promise<SidejobError | undefined> {
+    const error = await misread(built, one, inputsOf(one))
+    if (error) await giveBack(one.document.token!)
+    return error
+  }
+
+  /** Also 'failed' if a job of an older schema does not fit the current one. */
+  async function unfitFor(built: string, one: ClaimedJob): Promise<SidejobError | 'failed' | undefined> {
+    const { queue, class: name } = one.document
+    const found = await registry.find(queue, name)
+    const error = await refused(built, one)
+    if (error) return error
+    if (!found || skewOf(found, name, built)) return undefined
+    const outcome = await executor.misfit(one, found)
+    if (outcome) await commitToken(outcome)
+    return outcome && 'failed'
   }
 
   /** @throws SCHEMA_CHANGED if none is left, and another worker has to run one */
@@ -247,6 +265,8 @@ export function createRuns({
       const { answer, lent } = await commitToken(outcome)
       if (fault) throw fault
       if (changes.end !== 'checkpoint' || !lent[0]) return { status: answer as Status }
+      const error = await refused(changes.schema, lent[0])
+      if (error) throw error
       const [snapshot] = await snapshots(lent[0].document.queue, lent)
       return { status: answer as Status, snapshot }
     },
@@ -266,15 +286,24 @@ export function createRuns({
       return { status: (await giveBack(token)) as Status }
     },
 
-    async values(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }> {
-      return executor.page(await jobOf(token), port, after)
+    async values(
+      token: string,
+      port: string,
+      after: number,
+      schema?: string,
+    ): Promise<{ values: Item[]; more: number }> {
+      const job = await jobOf(token)
+      const page = await executor.page(job.id, port, after)
+      const error = await misread(schema, job, { [port]: page })
+      if (error) throw error
+      return page
     },
 
     async children(
       token: string,
       cursor: string = '0',
     ): Promise<{ children: Snapshot['children']; cursor: string | null }> {
-      const { children, cursor: next } = await store.children(await jobOf(token), cursor)
+      const { children, cursor: next } = await store.children((await jobOf(token)).id, cursor)
       return { children: childrenOf(children), cursor: next === '0' ? null : next }
     },
 
@@ -282,7 +311,7 @@ export function createRuns({
       token: string,
       cursor: string = '0',
     ): Promise<{ steps: Record<string, Encoded>; cursor: string | null }> {
-      const { steps, cursor: next } = await store.steps(await jobOf(token), cursor)
+      const { steps, cursor: next } = await store.steps((await jobOf(token)).id, cursor)
       return { steps, cursor: next === '0' ? null : next }
     },
   }

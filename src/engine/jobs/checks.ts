@@ -10,6 +10,8 @@ import type { Call, Dir, WorkerDefinition } from '../engine.ts'
 
 type Described = { local?: Worker; definition: WorkerDefinition }
 
+type Inputs = Record<string, { values: { data: Encoded }[]; default?: { data: Encoded } }>
+
 type Part = 'args' | 'result' | { dir: Dir; port: string }
 
 const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir} port ${part.port}`)
@@ -56,9 +58,39 @@ export function faultIn(found: Described | undefined, part: Part, value: Encoded
   return found && checkFor(found, part, isStrict)?.(decodeValue(value), value.length)
 }
 
-export function faultInArgs(found: Described, { args = 'null' }: { args?: string }): Fault | undefined {
-  const fault = faultIn(found, 'args', args, true)
-  return fault && { ...fault, path: ['args', ...fault.path] }
+/** Compares the schemas of a part. An unknown definition differs. */
+const differs = (found: Described, other: Described | undefined, part: Part): boolean =>
+  other !== found &&
+  (!other ||
+    schemaHash({ args: textOf(found.definition, part) }) !== schemaHash({ args: textOf(other.definition, part) }))
+
+function faultInInputs(found: Described, inputs: Inputs, written: Described | undefined): Fault | undefined {
+  for (const [port, { values, default: fallback }] of Object.entries(inputs)) {
+    const part: Part = { dir: 'in', port }
+    const isStrict = differs(found, written, part)
+    const all = [...values.entries(), ...(fallback ? [['default', fallback] as const] : [])]
+    if (all.length && portOf(written?.definition.in, port) && !portOf(found.definition.in, port))
+      return { path: ['inputs', port], message: 'unknown port' }
+    for (const [i, { data }] of all) {
+      const fault = faultIn(found, part, data, isStrict)
+      if (fault) return { ...fault, path: ['inputs', port, i, ...fault.path] }
+    }
+  }
+  return undefined
+}
+
+/**
+ * The fault of a job that was created for another schema. `written`: the definition by which values came to its input
+ * ports. They must not have unknown members if the schema of the port differs.
+ */
+export function faultInJob(
+  found: Described,
+  { args = 'null', schema }: { args?: string; schema?: string },
+  inputs: Inputs,
+  written: Described | undefined,
+): Fault | undefined {
+  const fault = schema === schemaOfClass(found) ? undefined : faultIn(found, 'args', args, true)
+  return fault ? { ...fault, path: ['args', ...fault.path] } : faultInInputs(found, inputs, written)
 }
 
 const hashes = new WeakMap<Described, string | undefined>()
@@ -119,16 +151,18 @@ export const checkArgs = (found: Described | undefined, name: string, args = 'nu
 export const checkResult = (found: Described | undefined, name: string, result: Encoded): void =>
   checkOne(found, name, 'result', result, ['result'])
 
-export function faultOfRun(found: Described, changes: Changes): Fault | undefined {
+/** `built`: the definition that the worker was built against. */
+export function faultOfRun(found: Described, changes: Changes, built: Described | undefined): Fault | undefined {
   if (changes.result !== undefined && changes.end === 'completed') {
-    const fault = faultIn(found, 'result', changes.result)
+    const fault = faultIn(found, 'result', changes.result, differs(found, built, 'result'))
     if (fault) return { ...fault, path: ['result', ...fault.path] }
   }
   for (const [i, op] of (changes.ops ?? []).entries()) {
     if (op.op !== 'write' || 'child' in op.to || 'job' in op.to) continue
     const part: Part = 'in' in op.to ? { dir: 'in', port: op.to.in } : { dir: 'out', port: op.to.out }
+    const isStrict = differs(found, built, part)
     for (const [n, value] of op.values.entries()) {
-      const fault = faultIn(found, part, value)
+      const fault = faultIn(found, part, value, isStrict)
       if (fault) return { ...fault, path: ['ops', i, 'values', n, ...fault.path] }
     }
   }

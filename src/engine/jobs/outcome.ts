@@ -19,7 +19,7 @@ import { createVault, type Vault } from '../../redis/vault.ts'
 import { checkRootOfRun, faultOfRun, skewed, skewOf } from './checks.ts'
 import { kindOfFailed } from './kind.ts'
 import { spawnedJob } from './new-job.ts'
-import type { Registered, Registry } from './registry.ts'
+import { type Registered, type Registry, withSchema } from './registry.ts'
 
 /** Number of the last commit of a run without checkpoints; larger than every checkpoint's. */
 export const LAST = 1_000_000_000
@@ -207,10 +207,11 @@ export function soundChanges(
   name: string,
   found: Registered | undefined,
 ): { changes: Changes; fault?: SidejobError } {
-  const unfit = found && !found.local ? faultOfRun(found, changes) : undefined
+  const skew = skewOf(found, name, changes.schema)
+  const built = skew ? withSchema(found!, skew.built) : found
+  const unfit = found && !found.local ? faultOfRun(found, changes, built) : undefined
   if (!unfit) return { changes }
   const message = `${dotted(unfit.path)}: ${unfit.message}`
-  const skew = skewOf(found, name, changes.schema)
   const error = skew ? { message: skewed(skew, 'worker', message).message } : { message, retry: false }
   const end = `${message}; the run has failed`
   const fault = skew ? skewed(skew, 'worker', end, unfit.path) : new SidejobError('REFUSED', end, { path: unfit.path })

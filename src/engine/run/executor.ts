@@ -1,13 +1,14 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
+import type { Path } from '../../core/json-schema/index.ts'
 import type { Changes } from '../../core/run.ts'
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { outcomeSent, type RunOutcome, type SentOutcome } from '../../redis/changes.ts'
 import { says } from '../../redis/ops.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, Ring } from '../../redis/types.ts'
-import { faultInArgs, schemaOfClass, skewOf } from '../jobs/checks.ts'
+import { faultInJob, schemaOfClass, skewOf } from '../jobs/checks.ts'
 import { LAST, outcomeOf, released, returned, skipped } from '../jobs/outcome.ts'
 import { callsOthers, longestRun, performedBy, type Registered, type Registry, timeoutOf } from '../jobs/registry.ts'
 import { createCircuitBreakers, delayUntil, endpointOf, PUSHED } from '../remote/circuit-breaker.ts'
@@ -22,7 +23,7 @@ import { createReader } from './reader.ts'
 import { keepsValues, Recording } from './recording.ts'
 import { type RunHook, type RunReport, refusedReport, reportOf, startOf, type ToldOutcome } from './report.ts'
 import { createRunTimes } from './run-time.ts'
-import { adoptable, snapshotOf } from './snapshot.ts'
+import { adoptable, inputsOf, snapshotOf } from './snapshot.ts'
 import { Stops } from './stops.ts'
 import type { JobTools } from './tools.ts'
 
@@ -98,6 +99,14 @@ export const newUsage = ({
   ends,
   handsOn: false,
 })
+
+const remedyOf = (id: number, [part, port, at]: Path): string => {
+  const place = `/v1/jobs/${id}/in/${port}`
+  if (part === 'args') return `change its args with PATCH /v1/jobs/${id}`
+  return at === 'default'
+    ? `change the default with PUT ${place}/default`
+    : `take the value out with POST ${place}/read`
+}
 
 /** An invocation that fails itself does not count. */
 const isUnavailable = (error: unknown): boolean =>
@@ -267,15 +276,16 @@ export function createExecutor({
   async function misfit(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
     const { queue, class: name, schema: built } = lent.document
     const skew = skewOf(found, name, built)
-    const fault = skew && faultInArgs(found, lent.document)
+    const faultFor = (one: Registered) => faultInJob(one, lent.document, inputsOf(lent), one)
+    const fault = skew && faultFor(found)
     if (!fault) return undefined
     const newest = (await registry.list(queue)).get(name)
     const isOlder = newest !== undefined && schemaOfClass(newest) !== skew.current
     const hashes = `Class ${name} has schema ${skew.current}, and job ${lent.id} was created for ${skew.built}`
-    if (isOlder && !faultInArgs(newest, lent.document))
-      return returned(lent, RELEASE_FOR, `${hashes}: newer code has to run it`)
-    const remedy = `change its args with PATCH /v1/jobs/${lent.id}, then retry it`
-    const message = `SCHEMA_CHANGED: ${faultText(fault)}. ${hashes}: ${remedy}`
+    if (isOlder && !faultFor(newest)) return returned(lent, RELEASE_FOR, `${hashes}: newer code has to run it`)
+    // A function refuses only the values that it reads.
+    if (found.local && fault.path[0] === 'inputs') return undefined
+    const message = `SCHEMA_CHANGED: ${faultText(fault)}. ${hashes}: ${remedyOf(lent.id, fault.path)}, then retry it`
     return outcomeOf(lent.document.token!, { end: 'failed', n: LAST, error: { message, retry: false } }, deciding(lent))
   }
 

@@ -26,7 +26,7 @@ import type { JobBase, PortView } from '../engine.ts'
 import { slotOf } from '../jobs/slot.ts'
 import { progressOf } from '../remote/callbacks.ts'
 
-function inputsOf({ document, inputs }: ClaimedJob): Record<string, SnapshotIn> {
+export function inputsOf({ document, inputs }: ClaimedJob): Record<string, SnapshotIn> {
   const ports: Record<string, SnapshotIn> = {}
   for (const { port, pushed, taken } of portsOf(document, 'i')) {
     const values = (inputs[port] ?? []).map(shownItem)
