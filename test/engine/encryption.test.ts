@@ -3,11 +3,14 @@
 import { randomBytes } from 'node:crypto'
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Worker } from '../../src/core/worker.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { exported, imported, type Line } from '../../src/redis/backup.ts'
 import { createClient } from '../../src/redis/client.ts'
 import { drain } from '../../src/testing/drain.ts'
+import { rehearse } from '../../src/testing/index.ts'
+import { clientOf } from '../kit/client.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 
@@ -209,6 +212,21 @@ describe('a key is missing', () => {
       ),
     })
     expect(textOf((await other.jobs.get(String(theirs))).args)).toBe(mark('x'))
+  })
+})
+
+test('a rehearsal names sealed values that the server cannot open, and judges no function that reads them', async () => {
+  const id = await kit.make('waiting', { args: JSON.stringify(mark('args')) })
+  await kit.until(async () => (await kit.engine.jobs.get(String(id))).runAt !== null)
+  const { jobs } = await clientOf(withKeys(second)).waiting.list({ class: 'waiting' })
+  const job = jobs.find(({ snapshot }) => snapshot.job.id === id)!
+  expect(job.masked).toEqual(expect.arrayContaining(['args', 'steps.kept']))
+  expect(JSON.stringify(jobs)).not.toContain(MARK)
+  const reading = defineWorker({ class: 'waiting', perform: (job) => job.step(String(job.args), () => 1) })
+  expect(await rehearse(reading as Worker, job)).toEqual({ is: 'unjudged', why: 'it reads args, which is masked' })
+  expect(await rehearse(waiting as Worker, job)).toEqual({
+    is: 'unjudged',
+    why: expect.stringMatching(/^it reads steps\.(kept|~sleep#1), which is masked$/),
   })
 })
 

@@ -88,7 +88,15 @@ const contract = defineWorker({
     await job.sleep('90 days')
   },
 })
-export default createWorker({ functions: [...functions, adder, contract] })
+const card = defineWorker({
+  class: 'card',
+  queue: 'cards',
+  async perform(job) {
+    await job.step('check', () => acts('check'))
+    await job.step('charge ' + job.args.number, () => acts('charge'))
+  },
+})
+export default createWorker({ functions: [...functions, adder, contract, card] })
 `
 
 async function startDebuggable() {
@@ -150,6 +158,11 @@ export async function startRehearsal(jobs: number) {
     project,
     digest,
     run: (...words: string[]) => command([CLI, 'rehearse', project.dir, ...words], environment),
+    runOnTerminal: (...words: string[]) =>
+      command([CLI, 'rehearse', project.dir, ...words], {
+        ...environment,
+        NODE_OPTIONS: '--import=data:text/javascript,process.stderr.isTTY=true',
+      }),
     schemas: () => command([CLI, 'schemas', project.dir], environment),
     move: (...words: string[]) => command([CLI, 'move', ...words], environment),
     record: (...words: string[]) => command([CLI, 'record', ...words], environment),

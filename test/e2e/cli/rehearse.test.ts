@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Worker } from '../../../src/core/worker.ts'
 import { createEngine } from '../../../src/engine/index.ts'
 import { defineWorker, type Job } from '../../../src/index.ts'
 import { kind } from '../../kit/index.ts'
@@ -51,6 +52,43 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
       },
     ])
     expect(await stage.run('--queue', 'empty')).toMatchObject({ exit: 0, printed: 'No job waits inside a function\n' })
+  })
+
+  test('counts jobs whose redacted values the code reads, does not show the values, and exits with 1', async () => {
+    const { kit } = stage
+    const card = defineWorker({
+      class: 'card',
+      queue: 'cards',
+      redact: ['args.number'],
+      async perform(job: Job) {
+        await job.step('check', () => 'checked')
+        await job.sleep('3 days')
+      },
+    })
+    const qstash = { ...kit.engineOptions.qstash, url: 'http://127.0.0.1:1' }
+    const engine = createEngine({ ...kit.engineOptions, qstash, workers: [card as Worker] })
+    const args = JSON.stringify({ number: 'four1one1' })
+    const { jobs } = await engine.jobs.enqueue([1, 2].map(() => ({ queue: 'cards', class: 'card', args }) as never))
+    await engine.dispatch('cards', '')
+
+    const { exit, printed } = await stage.run('--queue', 'cards')
+    expect(printed).toBe(
+      `card (queue cards): 2 jobs\n  2 could not be judged: it reads args, which is masked (such as job ${jobs[1]!.id})\n` +
+        '2 jobs: 0 continue, 2 could not be judged\n',
+    )
+    expect(exit).toBe(1)
+    const json = await stage.run('--queue', 'cards', '--json')
+    expect(JSON.parse(json.printed)).toMatchObject({ jobs: 2, continues: 0, changed: 0, unjudged: 2 })
+    expect(json.printed).not.toContain('four1one1')
+    for (const { id } of jobs) await engine.jobs.remove(String(id), { force: true })
+  })
+
+  test('draws a progress bar on a terminal, which is gone before the report', async () => {
+    const { printed, noted } = await stage.runOnTerminal('--class', 'class_3')
+    expect(noted).toContain(`\r\u001b[K[${'='.repeat(3)}`)
+    expect(noted).toMatch(/\[=+ *\] 4 of \d+, rehearsed/)
+    expect(noted.endsWith('\r\u001b[K')).toBe(true)
+    expect(printed).toContain('class_3: 4 jobs')
   })
 
   test('sidejob schemas prints the hash of each class of the folder that has schemas', async () => {
