@@ -288,6 +288,10 @@ test('the page of deploys compares the time before and after one, and lists new 
     const since = await visitor.html('/ui/jobs?status=failed&since=deploy')
     expect(since).toContain('Since the deploy of 88f62d2b')
     expect(since).toContain('1 failed job')
+    const [newest] = (await site.engine.jobs.list({ limit: 1 })).jobs
+    const job = await visitor.html(`/ui/jobs/${newest!.id}?tab=runs`)
+    expect(job).toMatch(/Version<\/dt>\s*<dd[^>]*><span class="mono">88f62d2b</)
+    expect(job).toMatch(/<td[^>]*>88f62d2b<\/td>/)
   } finally {
     await site.close()
   }
