@@ -7,6 +7,10 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const MINUTE = 60_000
 const TICK = 10 * MINUTE
+/** Jobs that are created in each tick, for five hours. */
+const LOAD = 24
+const LANES = 3
+const BATCH = 4
 
 type Version = 'old' | 'new'
 type Effect = { what: string; at: number; by: Version }
@@ -19,8 +23,8 @@ const note = (job: Job, what: string, by: Version) => () =>
 const version = (perform: (job: Job) => Promise<unknown>): Engine =>
   createEngine({
     ...kit.engineOptions,
-    // Small batches, so that both versions get runs.
-    lane: { batch: 3 },
+    // Small batches, so that all lanes get runs.
+    lane: { batch: BATCH },
     workers: [defineWorker({ class: 'order', history: 100, perform: perform as never })],
   })
 
@@ -81,13 +85,12 @@ test('no job fails, repeats an effect or waits for another time while two versio
   for (let open = 1; open > 0; ) {
     const serving = served.find(({ until }) => hour() < until)!.by
     if (hour() < 5) {
-      const some = Array.from({ length: 6 }, () => ({ queue: 'default', class: 'order' }))
+      const some = Array.from({ length: LOAD }, () => ({ queue: 'default', class: 'order' }))
       const { jobs } = await engines[serving[0]!].jobs.enqueue(some)
       ids.push(...jobs.map(({ id }) => id))
     }
-    await Promise.all(
-      serving.flatMap((by) => [engines[by].dispatch('default', ''), engines[by].dispatch('default', '')]),
-    )
+    const lanes = Array.from({ length: LANES * serving.length }, (_, i) => serving[i % serving.length]!)
+    await Promise.all(lanes.map((by) => engines[by].dispatch('default', '')))
     await kit.advance(TICK)
     await engines[serving[0]!].tick()
     const { jobs } = await kit.engine.jobs.list({ status: 'queued', limit: 1 } as never)
@@ -112,7 +115,7 @@ test('no job fails, repeats an effect or waits for another time while two versio
     }
   }
   const paths = new Set(Object.values(effects).map((all) => all.map(({ what, by }) => `${what} ${by}`).join(', ')))
-  expect(ids.length).toBeGreaterThan(150)
+  expect(ids.length).toBeGreaterThan(700)
   // Old to new, new to old to new, and each patch alone.
   expect(returned).toBeGreaterThan(10)
   expect([...paths]).toEqual(
