@@ -22,6 +22,8 @@ const ended = ['completed', 'failed', 'terminated']
 const WAIT = '20s'
 const OUTPUTS = 100
 const DEEP = 3
+/** A link of the manual. */
+const LINK = /\[(.+?)\]\(.+?\)/
 
 /** `port=json`, each a value for that input port. */
 async function inputsOf(given: string[], io: Io): Promise<Record<string, unknown[]>> {
@@ -326,7 +328,9 @@ export const jobs: Record<string, Command> = {
       if (found.running) print('The job is running.')
       for (const { code, message } of found.reasons) {
         print(`${code}: ${message}`)
-        print(`  Remedy: ${reasons[code as keyof typeof reasons].remedy.replaceAll(':job', job!)}`)
+        print(
+          `  Remedy: ${reasons[code as keyof typeof reasons].remedy.replace(LINK, 'docs/$1').replaceAll(':job', job!)}`,
+        )
       }
       for (const link of found.chain ?? []) {
         print(`  job ${link.job} (${link.class}, ${link.status}):`)
