@@ -22,7 +22,6 @@ const ended = ['completed', 'failed', 'terminated']
 const WAIT = '20s'
 const OUTPUTS = 100
 const DEEP = 3
-/** A link of the manual. */
 const LINK = /\[(.+?)\]\(.+?\)/
 
 /** `port=json`, each a value for that input port. */

@@ -4,6 +4,7 @@ import { limits } from './limits.ts'
 import { atMost } from './schemas/at-most.ts'
 import {
   alias,
+  builtAgainst,
   channelName,
   channelNames,
   childName,
@@ -18,7 +19,6 @@ import {
   portName,
   portSpecs,
   queueName,
-  schemaHash,
   stateFields,
   status,
   values,
@@ -268,7 +268,7 @@ export const changes = z
       )
       .optional(),
     version: codeVersion.optional(),
-    schema: schemaHash.optional(),
+    schema: builtAgainst,
     /** ISO 8601 by the worker's own clock, unchanged. */
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
   })

@@ -1,5 +1,16 @@
 import * as z from 'zod'
-import { channelNames, closed, count, done, items, portLook, portRead, portWrite, target } from '../core/schemas.ts'
+import {
+  builtAgainst,
+  channelNames,
+  closed,
+  count,
+  done,
+  items,
+  portLook,
+  portRead,
+  portWrite,
+  target,
+} from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const ports = {
@@ -35,10 +46,10 @@ export const ports = {
     scope: 'write',
     summary: 'Set the default of a port',
     description: 'A read returns the default if no value waits.',
-    body: z.strictObject({ value: closed }),
+    body: z.strictObject({ value: closed, schema: builtAgainst }),
     answers: { 200: done },
     handle: ({ engine, params, body, call }) =>
-      engine.ports.setDefault(params.job, params.dir, params.port, body.value, call),
+      engine.ports.setDefault(params.job, params.dir, params.port, body.value, call, body.schema),
   }),
 
   clearDefault: route('DELETE /v1/jobs/:job/:dir/:port/default', {

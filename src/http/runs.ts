@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { orders } from '../core/process.ts'
 import { changes, heartbeat, snapshot } from '../core/run.ts'
-import { closed, count, items, scanCursor, schemaHash, status } from '../core/schemas.ts'
+import { builtAgainst, closed, count, items, scanCursor, status } from '../core/schemas.ts'
 import type { Caller } from './places.ts'
 import { route } from './route.ts'
 
@@ -38,8 +38,9 @@ export const runs = {
   page: route('GET /v1/runs/:token/in/:port', {
     scope: 'work',
     summary: 'List more values of an input port of a run',
-    description: '`schema` refuses values that do not fit it.',
-    query: z.strictObject({ after: count(0, Number.MAX_SAFE_INTEGER).optional(), schema: schemaHash.optional() }),
+    description:
+      'For ports with more values than fit into the snapshot. With `schema`, refuses values that do not fit it.',
+    query: z.strictObject({ after: count(0, Number.MAX_SAFE_INTEGER).optional(), schema: builtAgainst }),
     answers: { 200: z.object({ values: items, more: z.int() }) },
     handle: ({ engine, params, query: { after = 0, schema } }) =>
       engine.runs.values(params.token, params.port, after, schema),

@@ -122,6 +122,24 @@ describe('a client', () => {
     expect(await last()).toBe(before)
   })
 
+  test('that creates a job with values, or changes its args, gets 409 if they do not fit', async () => {
+    const queue = queueName()
+    const is = (properties: object) => ({ ...pulled(properties), in: { n: { schema: schema(properties) } } })
+    const first = await kit.engine.workers.register(queue, 'sum', is(number))
+    await kit.engine.workers.register(queue, 'sum', is({ ...number, colour: {} }))
+    const schemas = { [`${queue}/sum`]: first.schema! }
+    const { jobs } = clientOf(schemas)
+    const job = { queue, class: 'sum', args: { width: 1 } }
+    expect(await faultOf(jobs.enqueue({ ...job, inputs: { n: [{ width: 1 }, { width: 'x' }] } }))).toMatchObject({
+      code: 'SCHEMA_CHANGED',
+      path: ['inputs', 'n', 1, 'width'],
+    })
+    const { id } = await jobs.enqueue(job)
+    const update = (schema?: string) => faultOf(jobs.patch(id, { args: { width: 1, color: 'red' }, schema }))
+    expect(await update(first.schema)).toMatchObject({ code: 'SCHEMA_CHANGED', path: ['args', 'color'] })
+    expect(await update()).toBe('taken')
+  })
+
   test('that writes to a port names its schema in the request', async () => {
     const queue = queueName()
     const is = (properties: object) => ({ ...pulled({}), in: { n: { schema: schema(properties) } } })
@@ -135,6 +153,9 @@ describe('a client', () => {
       path: ['values', 0, 'width'],
       schema: { current: second.schema, built: first.schema },
     })
+    const value = encodeValue({ width: 1 })
+    const fallback = kit.engine.ports.setDefault(String(id), 'in', 'n', value, undefined, first.schema)
+    expect(await faultOf(fallback)).toMatchObject({ code: 'SCHEMA_CHANGED', path: ['value', 'width'] })
     expect(await write(second.schema)).toMatchObject({ code: 'REFUSED' })
     expect(await write()).toMatchObject({ code: 'REFUSED' })
   })

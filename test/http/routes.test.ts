@@ -345,7 +345,7 @@ const cases: Case[] = [
   ],
   [
     'ports.setDefault',
-    ask('PUT', '/v1/jobs/7/in/left/default', '{"value":{}}'),
+    ask('PUT', '/v1/jobs/7/in/left/default', '{"value":{},"schema":"5f0c2f1f0a8c61d7"}'),
     200,
     {},
     'ports.setDefault',
@@ -354,6 +354,7 @@ const cases: Case[] = [
     'left',
     '{}',
     {},
+    '5f0c2f1f0a8c61d7',
   ],
   [
     'ports.clearDefault',

@@ -7,6 +7,7 @@ import { atMost } from './at-most.ts'
 import {
   alias,
   anyPort,
+  builtAgainst,
   callbackState,
   channelNames,
   childName,
@@ -19,7 +20,6 @@ import {
   portName,
   queueName,
   ref,
-  schemaHash,
   status,
   values,
 } from './names.ts'
@@ -233,9 +233,7 @@ export const jobInput = z
     retain: retain.optional(),
     history: history.optional(),
     redeliver: redeliver.optional(),
-    schema: schemaHash.optional().meta({
-      description: 'hash of the schema of the class that the caller was built against; see docs/changing-code.md',
-    }),
+    schema: builtAgainst,
   })
   .refine(notBoth, NOT_BOTH)
   .superRefine(checkDebounce)
@@ -253,6 +251,7 @@ quickParses.set(
 
 export const jobPatch = z.strictObject({
   args: closed.optional().meta({ description: 'args of its next run' }),
+  schema: builtAgainst,
   priority: priority.optional(),
   retry: retry.optional().meta({ description: 'number and backoff of retries of a failed run' }),
   timeout: positive.optional(),

@@ -54,6 +54,9 @@ export const classLabels = z
 export const labels = classLabels.transform(labelsText).meta({ description: LABELS })
 
 export const schemaHash = named('a hash of a schema: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
+export const builtAgainst = schemaHash.optional().meta({
+  description: 'hash of the schema of the class that the caller was built against; see docs/changing-code.md',
+})
 
 export const dir = z.enum(['in', 'out'])
 

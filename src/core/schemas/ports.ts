@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { waitTime } from './job-options.ts'
 import { portView } from './job-views.ts'
-import { jobId, portName, ref, schemaHash, VALUES, values } from './names.ts'
+import { builtAgainst, jobId, portName, ref, VALUES, values } from './names.ts'
 import { closed, moment } from './values.ts'
 
 export const items = z.array(
@@ -18,9 +18,7 @@ export const portWrite = z
     log: z.boolean().optional(),
     setDefault: z.boolean().optional(),
     context: closed.optional(),
-    schema: schemaHash.optional().meta({
-      description: 'hash of the schema of the class that the caller was built against; see docs/changing-code.md',
-    }),
+    schema: builtAgainst,
   })
   .refine(
     (given) => (given.values === undefined) !== (given.value === undefined),

@@ -144,7 +144,6 @@ export function createRuns({
     }
   }
 
-  /** Returns an error if values do not fit an older schema, which the worker of their job was built against. */
   async function misread(
     built: string | undefined,
     { id, document }: Pick<ClaimedJob, 'id' | 'document'>,
@@ -159,7 +158,7 @@ export function createRuns({
     return fault && skewed(skew, 'worker', `job ${id}: ${faultText(fault)}`, fault.path)
   }
 
-  /** Gives back a job that its worker would misread, and returns the error. */
+  /** Gives the job back if its worker would misread it. */
   async function refused(built: string | undefined, one: ClaimedJob): Promise<SidejobError | undefined> {
     const error = await misread(built, one, inputsOf(one))
     if (error) await giveBack(one.document.token!)

@@ -111,7 +111,11 @@ export function createJobs({
     return document
   }
 
-  async function patch(job: string, { args, priority, retry, timeout, repeat, runAt, group }: JobPatch, call?: Call) {
+  async function patch(
+    job: string,
+    { args, schema, priority, retry, timeout, repeat, runAt, group }: JobPatch,
+    call?: Call,
+  ) {
     const fields: Fields = {}
     if (args !== undefined) fields.args = store.vault.sealSame(args, 'args')
     if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
@@ -123,7 +127,7 @@ export function createJobs({
     if (repeat !== undefined) Object.assign(fields, repeatFields(document, repeat, store.now()))
     if (args !== undefined) {
       const found = await registry.find(queue, name)
-      checkArgs(found, name, args)
+      checkArgs(found, name, args, schema)
       if (schemaOfClass(found) !== document.schema) fields.schema = schemaOfClass(found) ?? ''
     }
     if (group) await regroup(job, group)

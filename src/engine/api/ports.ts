@@ -91,9 +91,16 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       }
     },
 
-    async setDefault(job: Ref, dir: Dir, port: string, value: Encoded | undefined, call?: Call): Promise<void> {
+    async setDefault(
+      job: Ref,
+      dir: Dir,
+      port: string,
+      value: Encoded | undefined,
+      call?: Call,
+      schema?: string,
+    ): Promise<void> {
       const { name, found } = await classes.of(job)
-      if (value !== undefined) checkDefault(found, name, { dir, port }, value)
+      if (value !== undefined) checkDefault(found, name, { dir, port }, value, schema)
       const kept = value === undefined ? undefined : store.vault.sealItem(itemText({ data: value }))
       await change(job, [ops.default({ of: portOf(dir, port), value: kept })], call)
     },

@@ -142,8 +142,13 @@ export function checkValues(
   for (const [i, value] of values.entries()) checkOne(found, name, part, value, [...at, i], built)
 }
 
-export const checkDefault = (found: Described | undefined, name: string, part: Part, value: Encoded): void =>
-  checkOne(found, name, part, value, ['value'])
+export const checkDefault = (
+  found: Described | undefined,
+  name: string,
+  part: Part,
+  value: Encoded,
+  built?: string,
+): void => checkOne(found, name, part, value, ['value'], built)
 
 export const checkArgs = (found: Described | undefined, name: string, args = 'null', built?: string): void =>
   checkOne(found, name, 'args', args, ['args'], built)
