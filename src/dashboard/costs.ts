@@ -12,6 +12,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/jobs': [1, 14, 20],
   '/jobs/new': [2, 8, 14],
   '/jobs/:job': [2, 9, 29],
+  '/jobs/:job/history': [1, 1, 5],
   '/flows': [2, 10, 15],
   '/flows/:job': [2, 14, 18],
   '/flows/:job/edit': [2, 12, 25],

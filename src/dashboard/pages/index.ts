@@ -19,6 +19,7 @@ import { log } from './log.tsx'
 import { more } from './more.tsx'
 import { newJob } from './new-job.tsx'
 import { overview } from './overview/index.tsx'
+import { pastJob } from './past-job.tsx'
 import { queues } from './queues/index.tsx'
 import { queue } from './queues/one.tsx'
 import { schedules } from './schedules/index.tsx'
@@ -29,6 +30,7 @@ export const pages: readonly Page[] = [
   jobs,
   newJob,
   job,
+  pastJob,
   flows,
   flow,
   edit,

@@ -1,6 +1,8 @@
 // Make a job, or a copy of one.
 
 import { encodedToJson } from '../../core/codec/value.ts'
+import { missing } from '../../core/errors.ts'
+import { isId } from '../../core/job.ts'
 import type { JobView, WorkerDefinition } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import type { Act } from '../page.ts'
@@ -12,7 +14,7 @@ import { jobLink } from '../words/paths.ts'
 
 type NewJobData = {
   workers: ({ queue: string; class: string } & WorkerDefinition)[]
-  from?: JobView
+  from?: Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priority' | 'labels'>
   queue?: string
   class?: string
 }
@@ -26,6 +28,15 @@ async function bodyIn(form: FormData, engine: Engine): Promise<string> {
     form,
     workers.find((one) => one.queue === queue && one.class === name),
   )
+}
+
+/** A job that Redis no longer has is read from the history. */
+async function likeOf(engine: Engine, from: string): Promise<NewJobData['from']> {
+  const alive = await engine.jobs.get(from).catch((error) => {
+    if (engine.history.isOn && isId(from)) return missing(error)
+    throw error
+  })
+  return alive ?? (await engine.history.get(from)).ends[0]
 }
 
 export const make: Act = {
@@ -46,7 +57,7 @@ export const newJob = page<NewJobData>({
   every: 0,
   async load({ engine, query }) {
     const from = query.get('from')
-    const [{ workers }, like] = await Promise.all([engine.workers.list(), from ? engine.jobs.get(from) : undefined])
+    const [{ workers }, like] = await Promise.all([engine.workers.list(), from ? likeOf(engine, from) : undefined])
     return {
       workers,
       from: like,

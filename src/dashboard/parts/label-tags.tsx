@@ -1,15 +1,17 @@
 // Labels of a job, as links.
 
 import type { Labels } from '../../core/labels.ts'
+import { queryWith } from '../look.ts'
 import { To } from './layout.tsx'
 import { Name } from './name.tsx'
 
-export const LabelTags = ({ labels }: { labels: Labels }) => (
+/** `also`: more of the query of the links. */
+export const LabelTags = ({ labels, also = '' }: { labels: Labels; also?: string }) => (
   <>
     {Object.entries(labels).map(([name, value]) => (
       <>
         {' '}
-        <To kind="tag" to={`/jobs?${new URLSearchParams({ [`labels.${name}`]: value })}`}>
+        <To kind="tag" to={`/jobs${queryWith(also, { [`labels.${name}`]: value })}`}>
           <Name of={`${name}=${value}`} most={30} />
         </To>
       </>

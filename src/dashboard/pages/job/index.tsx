@@ -5,7 +5,7 @@ import { ended, isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { Item, JobView, WaitedLimit, Why as WhyView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
-import { type Asked, page } from '../../page.ts'
+import { type Asked, Elsewhere, page } from '../../page.ts'
 import { Listen, LOG } from '../../parts/listen.tsx'
 import { shareOf } from '../../words/job.ts'
 import type { Family } from '../../words/timeline.ts'
@@ -117,11 +117,22 @@ async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
   return { ...why, chain: known.chain, ...(known.limit && { limit: known.limit }) }
 }
 
+/** A job that has just ended may still be in the outbox. */
+async function isInHistory({ history }: Engine, id: string): Promise<boolean> {
+  const isFound = async () => (await history.get(id).catch(missing)) !== undefined
+  if (await isFound()) return true
+  await history.drain()
+  return isFound()
+}
+
 async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
   const id = params.job!
-  if (hasCode(error, 'NOT_FOUND') && isId(id) && (await engine.jobs.existed(id)))
-    throw new SidejobError('NOT_FOUND', `Job ${id} was removed some time after it ended`)
-  throw error
+  if (!hasCode(error, 'NOT_FOUND') || !isId(id) || !(await engine.jobs.existed(id))) throw error
+  if (engine.history.isOn && (await isInHistory(engine, id))) throw new Elsewhere(`/jobs/${id}/history`)
+  const kept = engine.history.isOn
+    ? 'the history does not have it'
+    : 'this deployment has no history (a D1 database, bound as HISTORY)'
+  throw new SidejobError('NOT_FOUND', `Job ${id} was removed some time after it ended, and ${kept}`)
 }
 
 async function load(asked: Asked): Promise<JobData> {

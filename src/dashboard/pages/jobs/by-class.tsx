@@ -11,6 +11,7 @@ import { count, percent } from '../../words/number.ts'
 import { ofClass } from '../../words/paths.ts'
 import { title } from '../../words/text.ts'
 import { about } from '../../words/time.ts'
+import { isPast } from './past.tsx'
 
 export type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
 export type ClassRow = ByClassData['classes'][number]
@@ -34,17 +35,20 @@ export async function byClass(
 export function Switch({ query }: { query: URLSearchParams }) {
   const search = query.toString()
   const isByClass = query.get('by') === 'class'
+  const isOfHistory = isPast(query)
+  const isPlain = !isByClass && !isOfHistory
   const isFailed = query.get('status') === 'failed'
   const to = (change: Record<string, string | undefined>) =>
-    `/jobs${queryWith(search, { cursor: undefined, day: undefined, by: undefined, ...change })}`
+    `/jobs${queryWith(search, { cursor: undefined, day: undefined, by: undefined, in: undefined, ...change })}`
   const [queue, name] = [query.get('queue') ?? undefined, query.get('class') ?? undefined]
   return (
     <Choice
       label="What is listed"
       options={[
-        { text: 'Jobs', to: to(isFailed ? { status: undefined } : {}), on: !isByClass && !isFailed },
-        { text: 'Errors', to: to({ status: 'failed' }), on: !isByClass && isFailed },
+        { text: 'Jobs', to: to(isFailed ? { status: undefined } : {}), on: isPlain && !isFailed },
+        { text: 'Errors', to: to({ status: 'failed' }), on: isPlain && isFailed },
         { text: 'By class', to: `/jobs${queryWith('', { by: 'class', queue, class: name })}`, on: isByClass },
+        { text: 'History', to: to({ in: 'history' }), on: isOfHistory },
       ]}
     />
   )

@@ -32,13 +32,14 @@ async function queueOf({ engine, cache }: Asked, name: string): Promise<string |
   return queues.size === 1 ? [...queues][0] : undefined
 }
 
-export function Filter({ tokens, sorted }: { tokens: Token[]; sorted: boolean }) {
+export function Filter({ tokens, sorted, past }: { tokens: Token[]; sorted: boolean; past: boolean }) {
   const { base, here } = useLook()
   const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
   return (
     <form class="filter" action={`${base}/jobs`}>
       <Icon name="filter" size={14} />
       {sorted && <input type="hidden" name="sort" value="ended" />}
+      {past && <input type="hidden" name="in" value="history" />}
       {tokens.map(({ name, value }) => (
         <span class="tok">
           <input type="hidden" name={name} value={value} />

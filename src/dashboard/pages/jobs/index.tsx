@@ -20,6 +20,7 @@ import { Counts } from './counts.tsx'
 import { Filter, filterFor } from './filter.tsx'
 import { Kinds, type KindsData, kindsOf, knownDeploy, retryKind } from './kinds.tsx'
 import { muteActs } from './mutes.tsx'
+import { isPast, Past, type PastData, pastJobs } from './past.tsx'
 import { Rows } from './rows.tsx'
 import { type View as ListView, Views, viewActs, wayToView } from './views.tsx'
 
@@ -39,6 +40,7 @@ export type JobsData = {
   kinds?: KindsData
   views: ListView[]
   classes?: ByClassData
+  past?: PastData
   bulk?: JobView
   deploy?: DeployMark
 }
@@ -97,16 +99,21 @@ async function load(asked: Asked): Promise<JobsData> {
   const { engine, query } = asked
   const bulk = query.get('bulk')
   const isByClass = query.get('by') === 'class'
+  const isOfHistory = isPast(query)
   const isOfKinds =
-    !isByClass && query.get('status') === 'failed' && !['error', 'group', 'ended'].some((name) => query.has(name))
+    !isByClass &&
+    !isOfHistory &&
+    query.get('status') === 'failed' &&
+    !['error', 'group', 'ended'].some((name) => query.has(name))
   const filter = await filterFor(asked)
-  const [listed, { queues }, { views }, kinds, doing, classes] = await Promise.all([
-    isByClass ? NO_JOBS : found(asked, filter),
+  const [listed, { queues }, { views }, kinds, doing, classes, past] = await Promise.all([
+    isByClass || isOfHistory ? NO_JOBS : found(asked, filter),
     asked.engine.stats.totals(),
     viewsOf(asked),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.jobs.get(bulk).catch(() => undefined) : undefined,
     isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query), hours: dayIn(query) === 'today' }) : undefined,
+    isOfHistory ? pastJobs(asked) : undefined,
   ])
   const { jobs, cursor, total, newest } = within(asked, listed)
   const counts = countsOf(queues, query.get('queue'))
@@ -119,6 +126,7 @@ async function load(asked: Asked): Promise<JobsData> {
     views,
     kinds,
     classes,
+    past,
     bulk: doing,
     deploy: await knownDeploy(asked),
     paused: new Set(queues.filter(({ paused }) => paused).map(({ name }) => name)),
@@ -130,8 +138,13 @@ export const nameOf = (query: URLSearchParams): string => {
   return tokens.length === 0 ? 'All' : title(cut(tokens.map(({ value }) => value).join(', '), 60))
 }
 
-function noteOf({ jobs, classes, cursor }: JobsData, matches: number | undefined, status: string | null): string {
+function noteOf(
+  { jobs: alive, classes, cursor: next, past }: JobsData,
+  matches: number | undefined,
+  status: string | null,
+): string {
   if (classes) return `${count(classes.classes.length)} classes`
+  const { jobs, cursor } = past?.found ?? { jobs: alive, cursor: next }
   const kind = status && !status.includes(',') ? `${status} job` : 'job'
   if (matches !== undefined) return many(matches, kind)
   return cursor === null ? many(jobs.length, kind) : `${count(jobs.length)} so far`
@@ -148,7 +161,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
   const all = sumOf(data.counts)
   const tokens = tokensOf(query)
   const status = query.get('status')
-  const isCounted = tokens.every(({ name }) => name === 'status' || name === 'queue')
+  const isCounted = !data.past && tokens.every(({ name }) => name === 'status' || name === 'queue')
   const counted = status?.split(',').reduce((sum, one) => sum + (data.counts[one as Status] ?? 0), 0) ?? all
   const matches = isCounted ? counted : data.total
   const note = noteOf(data, matches, status)
@@ -161,13 +174,15 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
         </LinkButton>
       </Head>
       <Views counts={data.counts} query={query} shared={data.views} deploy={data.deploy} />
-      <Filter tokens={tokens} sorted={isSorted(query)} />
-      <Counts counts={data.counts} query={query} />
+      <Filter tokens={tokens} sorted={isSorted(query)} past={data.past !== undefined} />
+      {!data.past && <Counts counts={data.counts} query={query} />}
       {data.bulk && <BulkProgress job={data.bulk} />}
       {data.kinds && (
         <Kinds data={data.kinds} muted={query.get('muted') === 'true'} all={query.get('kinds') === 'all'} />
       )}
-      {data.classes ? (
+      {data.past ? (
+        <Past data={data.past} query={query} />
+      ) : data.classes ? (
         <ByClass data={data.classes} query={query} />
       ) : (
         <Card kind="list">
@@ -183,7 +198,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
           />
         </Card>
       )}
-      {!data.classes && <Bulk query={query} />}
+      {!data.classes && !data.past && <Bulk query={query} />}
     </>
   )
 }

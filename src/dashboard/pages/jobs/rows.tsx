@@ -5,7 +5,7 @@ import { queryWith } from '../../look.ts'
 import { Further } from '../../parts/further.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
-import { Empty, JobId, To } from '../../parts/layout.tsx'
+import { Empty, JobId, Link, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name, NameLink } from '../../parts/name.tsx'
 import { HeadCell } from '../../parts/table.tsx'
@@ -120,7 +120,13 @@ type RowsProps = {
 }
 
 function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
-  if (hasJobs) return <Empty act={<Wider query={query} />}>No job matches.</Empty>
+  if (hasJobs)
+    return (
+      <Empty act={<Wider query={query} />}>
+        No job matches. Ended jobs stay here for a day or 30 days:{' '}
+        <Link to={`/jobs${queryWith(query.toString(), { in: 'history' })}`}>search the history</Link>
+      </Empty>
+    )
   const make = (
     <To kind="btn" to="/jobs/new">
       New job

@@ -11,6 +11,7 @@ import type { Counted } from '../../words/counts.ts'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { given } from '../../words/form.ts'
 import { count } from '../../words/number.ts'
+import { isPast } from './past.tsx'
 
 export type View = { name: string; query: string }
 
@@ -28,6 +29,13 @@ const shipped: (View & { counts?: Status })[] = [
   { name: 'Retrying', query: 'waits=retry' },
   { name: 'Recently ended', query: 'sort=ended' },
   { name: 'Longer than a minute', query: 'status=running&longer=1m' },
+]
+
+const past: readonly View[] = [
+  { name: 'All ended', query: 'in=history' },
+  { name: 'Failed', query: 'in=history&status=failed' },
+  { name: 'Terminated', query: 'in=history&status=terminated' },
+  { name: 'Longer than a minute', query: 'in=history&longer=1m' },
 ]
 
 const PASSING = ['cursor', 'bulk', 'q', 'sel']
@@ -110,10 +118,11 @@ type ViewsProps = { counts: Counted; query: URLSearchParams; shared: readonly Vi
 export function Views({ counts, query, shared, deploy }: ViewsProps) {
   const own = viewOf(query)
   const isShared = shared.find((view) => view.query === own)
-  const isKnown = isShared || shipped.some((view) => view.query === own)
+  const ours: readonly (typeof shipped)[number][] = isPast(query) ? past : shipped
+  const isKnown = isShared || ours.some((view) => view.query === own)
   return (
     <nav class="views" aria-label="Views">
-      {shipped.map(({ name, query, counts: status }) => (
+      {ours.map(({ name, query, counts: status }) => (
         <To to={wayOf(query, own)} current={own === query}>
           {query === SINCE && deploy ? `Since the ${deployName(deploy)}` : name}{' '}
           {status && <span class="n">{count(counts[status] ?? 0)}</span>}

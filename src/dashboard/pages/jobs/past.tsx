@@ -1,0 +1,97 @@
+// Ended jobs that the history keeps, as a list of Jobs.
+
+import type { HistoryJob } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
+import { queryWith, useLook } from '../../look.ts'
+import type { Asked } from '../../page.ts'
+import { Further } from '../../parts/further.tsx'
+import { StatusMark } from '../../parts/icon.tsx'
+import { LabelTags } from '../../parts/label-tags.tsx'
+import { Card, Empty, JobId } from '../../parts/layout.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { Name, NameLink } from '../../parts/name.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
+import { DEPLOY } from '../../words/filter.ts'
+import { messageOf } from '../../words/job.ts'
+import { count } from '../../words/number.ts'
+import { pastFilter } from '../../words/past.ts'
+import { moment, span } from '../../words/time.ts'
+import { deploymentsOf, lastDeploy } from './kinds.tsx'
+
+const ROWS = 50
+/** An open page searches again after this many milliseconds, because D1 bills the rows that it reads. */
+const FRESH = 30_000
+
+/** `found` is missing if the deployment has no history. */
+export type PastData = { found?: Awaited<ReturnType<Engine['history']['list']>> }
+
+export const isPast = (query: URLSearchParams): boolean => query.get('in') === 'history'
+
+export async function pastJobs(asked: Asked): Promise<PastData> {
+  const { engine, query, look, cache } = asked
+  if (!engine.history.isOn) return {}
+  const deployedAt = query.get('since') === DEPLOY ? lastDeploy(await deploymentsOf(asked))?.at : undefined
+  const name = `history ${query}`
+  const found = () => engine.history.list({ ...pastFilter(query, { now: look.now, deployedAt }), limit: ROWS })
+  return { found: await cache.get(name, FRESH, found) }
+}
+
+const columns: readonly Column<HistoryJob>[] = [
+  { head: '-Status', cell: ({ status }) => <StatusMark status={status} /> },
+  { head: 'Job', cell: ({ id }) => <JobId id={id} /> },
+  {
+    head: 'Class and group',
+    kind: 'cls',
+    cell: ({ id, class: name, group, labels }) => (
+      <>
+        <NameLink to={`/jobs/${id}`} of={name} most={36} isMain />{' '}
+        {group && (
+          <span class="tag">
+            <Name of={group} most={24} />
+          </span>
+        )}
+        <LabelTags labels={labels} also="in=history" />
+      </>
+    ),
+  },
+  { head: 'Error', kind: 'fill', cell: ({ error }) => error && messageOf(error) },
+  { head: 'Queue', cell: ({ queue }) => <Name of={queue} most={24} /> },
+  { head: '#Attempts', cell: ({ attempts }) => count(attempts) },
+  { head: '#Run', cell: ({ took }) => (took === null ? '–' : span(took)) },
+  { head: '#Ended', cell: ({ endedAt }) => <Ago at={endedAt} /> },
+]
+
+export const NoHistory = () => (
+  <Empty>
+    This deployment has no history. Redis keeps an ended job for a day, and a failed one for 30 days, unless its class
+    sets another time: the list of Jobs goes no further back. To keep ended jobs for 90 days, bind a D1 database as{' '}
+    <code>HISTORY</code>, then deploy.
+  </Empty>
+)
+
+export function Past({ data: { found }, query }: { data: PastData; query: URLSearchParams }) {
+  const { zone } = useLook()
+  if (!found) return <NoHistory />
+  const { jobs, cursor, searchedTo } = found
+  if (jobs.length === 0 && cursor === null) return <Empty>No ended job matches.</Empty>
+  return (
+    <Card kind="list">
+      <DataTable
+        caption="Ended jobs, newest end first"
+        kind="jobs"
+        id="rows"
+        grows
+        rows={jobs}
+        columns={columns}
+        idOf={({ id, endedAt }) => `row-${id}-${endedAt}`}
+      />
+      <Further
+        to={cursor === null ? undefined : `/jobs${queryWith(query.toString(), { cursor })}`}
+        more="older jobs"
+        rows={jobs.length}
+        limit={ROWS}
+        searched={searchedTo === null ? undefined : { where: `the jobs that ended since ${moment(searchedTo, zone)}` }}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,113 @@
+// A job as the history keeps it, also if Redis no longer has it.
+
+import { isId } from '../../core/job.ts'
+import type { PastRun } from '../../core/run.ts'
+import type { HistoryJob, HistoryRun } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
+import { useLook } from '../look.ts'
+import { page } from '../page.ts'
+import { LinkButton } from '../parts/act.tsx'
+import { type Fact, Facts } from '../parts/facts.tsx'
+import { Fault } from '../parts/fault.tsx'
+import { StatusPill } from '../parts/icon.tsx'
+import { LabelTags } from '../parts/label-tags.tsx'
+import { Card, Head, Link } from '../parts/layout.tsx'
+import { Ago } from '../parts/moment.tsx'
+import { Name } from '../parts/name.tsx'
+import { Json } from '../parts/value.tsx'
+import { count } from '../words/number.ts'
+import { moment, span } from '../words/time.ts'
+import { RunRows } from './job/runs.tsx'
+import { NoHistory } from './jobs/past.tsx'
+
+/** `found` is missing if the deployment has no history. */
+type PastJob = { id: number; found?: Awaited<ReturnType<Engine['history']['get']>> }
+
+const runOf = ({ version, by, error, ...run }: HistoryRun): PastRun => ({
+  ...run,
+  ...(version !== null && { version }),
+  ...(by !== null && { by }),
+  ...(error !== null && { error }),
+})
+
+function factsOf(end: HistoryJob, zone: string): Fact[] {
+  const { queue, class: name, group, labels, parent, took, waited, attempts, version, createdAt, createdBy } = end
+  return [
+    ['Queue', queue],
+    ['Class', <Link to={`/jobs?${new URLSearchParams({ in: 'history', class: name })}`}>{name}</Link>],
+    ['Group', group],
+    ['Labels', Object.keys(labels).length > 0 && <LabelTags labels={labels} also="in=history" />],
+    ['Parent', parent && <Link to={`/jobs/${parent.id}`}>{`${parent.name} #${parent.id}`}</Link>],
+    ['Made', `${moment(createdAt, zone)}${createdBy && ` by ${createdBy}`}`],
+    ['Ended', moment(end.endedAt, zone)],
+    ['Waited', waited !== null && span(waited)],
+    ['Ran for', took !== null && span(took)],
+    ['Attempts', count(attempts)],
+    ['Version', version && <span class="mono">{version}</span>],
+  ]
+}
+
+function End({ end }: { end: HistoryJob }) {
+  const { zone } = useLook()
+  const { status, endedAt, args, result, error } = end
+  return (
+    <Card title={<StatusPill status={status} />} right={<Ago at={endedAt} />}>
+      <div class="body">
+        <Facts of={factsOf(end, zone)} />
+      </div>
+      {error !== null && <Fault error={error} />}
+      {(['args', 'result'] as const).map((name) => {
+        const value = { args, result }[name]
+        return (
+          value !== null && (
+            <section aria-label={name}>
+              <h3 class="body">{name === 'args' ? 'Args' : 'Result'}</h3>
+              <Json value={value} />
+            </section>
+          )
+        )
+      })}
+    </Card>
+  )
+}
+
+export const pastJob = page<PastJob>({
+  path: '/jobs/:job/history',
+  nav: 'jobs',
+  every: 0,
+  async load({ engine, params }) {
+    const id = isId(params.job!) ? Number(params.job) : 0
+    return { id, ...(engine.history.isOn && { found: await engine.history.get(String(id)) }) }
+  },
+  title: ({ id }) => `History of job ${id}`,
+  crumbs: ({ id }) => [{ name: `History of job ${id}` }],
+  View: ({ data: { id, found } }) => (
+    <>
+      <Head
+        title={
+          <>
+            <Name of={found?.ends[0]?.class ?? 'Job'} most={60} /> <span class="id">#{id}</span>
+          </>
+        }
+        note={found && 'from the history'}
+      >
+        {found && (
+          <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e">
+            Again with changes
+          </LinkButton>
+        )}
+      </Head>
+      {!found && <NoHistory />}
+      <div class="stack">
+        {found?.ends.map((end) => (
+          <End end={end} />
+        ))}
+        {found && found.runs.length > 0 && (
+          <Card title="Stored runs">
+            <RunRows id={id} runs={found.runs.map(runOf)} />
+          </Card>
+        )}
+      </div>
+    </>
+  ),
+})

@@ -1,0 +1,27 @@
+// The filter of Jobs as a search of the history.
+
+import { check } from '../../core/issues.ts'
+import { type HistoryQuery, historyQuery } from '../../core/schemas/history.ts'
+import { type Moments, momentOf, stretchIn, tokensOf } from './filter.ts'
+
+/**
+ * The same tokens as the search of the API takes them. `since` and `until` are ends.
+ *
+ * @example pastFilter(new URLSearchParams('in=history&class=mail&since=6h'), { now }) // { class: 'mail', since: now - 21_600_000 }
+ */
+export function pastFilter(query: URLSearchParams, moments: Moments): HistoryQuery {
+  const given: Record<string, unknown> = {}
+  for (const { name, value } of tokensOf(query)) {
+    const [map, key] = [name.slice(0, name.indexOf('.')), name.slice(name.indexOf('.') + 1)]
+    if (name.includes('.')) given[map] = { ...(given[map] as object), [key]: value }
+    else given[name] = name === 'since' || name === 'until' ? (momentOf(value, moments) ?? value) : value
+  }
+  const { ended, ...rest } = given
+  const stretch = stretchIn(query, moments.now)
+  return check(historyQuery, {
+    ...(stretch ? rest : given),
+    ...(stretch && { since: stretch.from }),
+    ...(stretch && stretch.to !== Infinity && { until: stretch.to }),
+    ...(query.get('cursor') && { cursor: query.get('cursor') }),
+  })
+}
