@@ -53,8 +53,21 @@ const status: Command = {
   },
 }
 
+const sql: Command = {
+  does: 'Run a read-only SQL query in the history: tables ends, labels and runs',
+  takes: ['query'],
+  options: { limit: { type: 'string', short: 'n', default: '100', does: 'maximum number of rows' } },
+  async run(client, { limit }, { show, note, json }, [query]) {
+    const found = await client.history.sql({ sql: query!, limit: Number(limit) })
+    if (json) return show(found)
+    show(found.rows)
+    if (found.more) note('there are more rows: add conditions, or LIMIT and OFFSET')
+  },
+}
+
 export const historyCommands: Record<string, Command> = {
   'history ls': list,
   'history show': show,
   'history status': status,
+  'history sql': sql,
 }

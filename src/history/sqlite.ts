@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { SqlDatabase, SqlRow, Statement } from './database.ts'
+import { readElsewhere } from './sqlite-reader.ts'
 
 const SETTINGS = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000'
 
@@ -15,6 +16,7 @@ export function sqliteDatabase(file: string): SqlDatabase & { close: () => void 
   }
   return {
     all: async ([text, ...values]) => prepared(text).all(...values) as SqlRow[],
+    ...(file !== ':memory:' && { read: (text: string) => readElsewhere(file, text) }),
     async batch(statements: readonly Statement[]) {
       db.exec('BEGIN IMMEDIATE')
       try {

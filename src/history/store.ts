@@ -1,6 +1,7 @@
 import type { SqlDatabase, SqlValue, Statement } from './database.ts'
 import { clausesOf, type HistoryFilter, orderOf } from './filter.ts'
 import { type EndColumn, endColumns, migrate, runColumns } from './schema.ts'
+import { readWith } from './sql.ts'
 
 export type EndRow = Record<EndColumn, SqlValue>
 export type RunRow = Record<(typeof runColumns)[number], SqlValue>
@@ -144,6 +145,11 @@ export function createHistoryStore(db: SqlDatabase) {
       if (rows.length === 0) return false
       await db.batch(forgetting(ns, before))
       return true
+    },
+
+    /** Answers SQL of an admin, which sees the rows of all namespaces. */
+    async sql(text: string, limit: number) {
+      return readWith(await ready(), text, limit)
     },
 
     async count(ns: string): Promise<number> {

@@ -21,8 +21,8 @@ export const isAudited = (route: Listed, request: Request): boolean => {
   return route.scope === 'admin' || (route.scope === 'write' && !dataPath.has(`${route.resource}.${route.verb}`))
 }
 
-/** Their bodies are settings, without data of users. */
-const settings = new Set(['queues', 'limits', 'groups', 'constraints', 'breakers', 'processes'])
+/** Their bodies are settings without data of users, and SQL. */
+const settings = new Set(['queues', 'limits', 'groups', 'constraints', 'breakers', 'processes', 'history'])
 const MAX_CHANGE = 300
 
 export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: string } {

@@ -1,4 +1,4 @@
-import { historyDetail, historyPage, historyQuery, historyStatus } from '../core/schemas.ts'
+import { historyDetail, historyPage, historyQuery, historyRows, historySql, historyStatus } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const history = {
@@ -19,6 +19,16 @@ export const history = {
     description: 'Shows whether ended jobs wait to be stored, and the last error of the database.',
     answers: { 200: historyStatus },
     handle: ({ engine }) => engine.history.status(),
+  }),
+
+  sql: route('POST /v1/history/sql', {
+    scope: 'admin',
+    only: 'tenants',
+    summary: 'Run a read-only SQL query in the history',
+    description: 'The tables are `ends`, `labels` and `runs`. The query sees all tenants, and cannot write.',
+    body: historySql,
+    answers: { 200: historyRows },
+    handle: ({ engine, body }) => engine.history.sql(body),
   }),
 
   get: route('GET /v1/history/jobs/:job', {

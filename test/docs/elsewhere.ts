@@ -56,6 +56,13 @@ export const elsewhere: Elsewhere[] = [
   },
   {
     page: 'docs/history.md',
+    starts: 'npx sidejob history sql',
+    group: 'run',
+    by: 'test/history/cli.test.ts',
+    why: 'its queries are run there',
+  },
+  {
+    page: 'docs/history.md',
     starts: 'npx wrangler d1 create',
     group: 'listed',
     why: 'creates a database in an account of Cloudflare',

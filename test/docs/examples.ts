@@ -525,6 +525,9 @@ const operating: Part = async ({ show }, { kit }) => {
   await kit.engine.history.drain()
   const { jobs: ended } = await show('history.list', { class: 'resize', limit: 1 })
   await show('history.get', { job: ended[0].id })
+  await show('history.sql', {
+    body: { sql: "SELECT class, count(*) AS ends FROM ends WHERE class = 'resize' GROUP BY class" },
+  })
   await show('history.status', {})
   await show('views.set', { name: 'failed mail', body: { query: 'queue=mail&status=failed' } })
   await show('views.list', {})

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { historyCommands } from '../../src/cli/history.ts'
 import { createClient } from '../../src/client/index.ts'
@@ -11,12 +12,13 @@ import { drain } from '../../src/testing/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
 const zip = defineWorker({ class: 'zip', perform: ({ args }) => args })
+const secret = defineWorker({ class: 'secret', redact: ['args.card'], perform: () => undefined })
 const db = sqliteDatabase(':memory:')
 const historyStore = { store: createHistoryStore(db), days: 90 }
 
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [zip], hold: true, historyStore })
+  kit = await startKit({ workers: [zip, secret], hold: true, historyStore })
   await kit.engine.history.begin()
 })
 afterAll(async () => {
@@ -24,7 +26,7 @@ afterAll(async () => {
   db.close()
 })
 
-const clientOf = (engine: Kit['engine']) => {
+const clientOf = (engine: Kit['engine'], { url = 'http://sidejob', key = 'dev' } = {}) => {
   const app = createApp({
     engine,
     verify: async () => true,
@@ -36,7 +38,7 @@ const clientOf = (engine: Kit['engine']) => {
       publicUrl: `http://sidejob/t/${tenant}`,
     })),
   })
-  return createClient({ url: 'http://sidejob', key: 'dev', fetch: async (request) => app.fetch(request) })
+  return createClient({ url, key, fetch: async (request) => app.fetch(request) })
 }
 
 async function shell(name: string, given: object, words: string[] = [], json = true): Promise<unknown[]> {
@@ -81,6 +83,42 @@ test('a deployment without a history names the remedy, and a job that it never h
     'this deployment has no history: bind a D1 database as HISTORY',
   )
   await expect(clientOf(kit.engine).history.get(9_999)).rejects.toThrow('the history has no job 9999')
+})
+
+test('an admin asks in SQL, sealed and masked values stay so, and the audit has the query', async () => {
+  const client = clientOf(kit.engine)
+  await client.jobs.enqueue({ class: 'secret', args: { card: '4111', name: 'Ann' } })
+  await drain(kit.engine)
+  await kit.engine.history.drain()
+  const sql = "SELECT class, count(*) AS n, max(args) AS args FROM ends WHERE class = 'secret'"
+  const rows = [{ class: 'secret', n: 1, args: '{"card":"[redacted]","name":"Ann"}' }]
+  expect(await client.history.sql({ sql })).toEqual({ rows, more: false })
+  expect(await shell('history sql', { limit: '5' }, [sql])).toEqual([{ rows, more: false }])
+  expect(await shell('history sql', { limit: '1' }, ['SELECT job FROM ends'], false)).toMatchObject([
+    [{ job: expect.any(Number) }],
+    'there are more rows: add conditions, or LIMIT and OFFSET',
+  ])
+  await expect(client.history.sql({ sql: 'DROP TABLE ends' })).rejects.toThrow('sql: expected SELECT, WITH, VALUES')
+  const { entries } = await kit.engine.audit.read({ limit: 10 })
+  expect(entries.find(({ change }) => change?.includes('DROP TABLE'))).toMatchObject({ verb: 'history.sql' })
+})
+
+test('the queries of the manual are answered', async () => {
+  const page = readFileSync(new URL('../../docs/history.md', import.meta.url), 'utf8')
+  const queries = [...page.matchAll(/^npx sidejob history sql "(.*)"$/gm)].map(([, query]) => query!)
+  expect(queries).toHaveLength(2)
+  for (const query of queries)
+    expect(await shell('history sql', { limit: '9' }, [query])).toMatchObject([{ more: false }])
+})
+
+test('SQL needs the scope admin, and does not exist inside a tenant', async () => {
+  const { key } = await kit.engine.keys.add({ name: 'writer', scopes: ['read', 'write'] })
+  const body = { sql: 'SELECT 1' }
+  await expect(clientOf(kit.engine, { key }).history.sql(body)).rejects.toThrow(/needs the scope "?admin/)
+  await clientOf(kit.engine).tenants.add('globex', {})
+  const inside = clientOf(kit.engine, { url: 'http://sidejob/t/globex' })
+  await expect(inside.history.sql(body)).rejects.toThrow('does not exist inside a tenant')
+  expect(await inside.history.list()).toMatchObject({ jobs: [] })
 })
 
 test('erasing a tenant erases its history, and no other', async () => {

@@ -5,39 +5,9 @@ import type { SqlDatabase } from '../../src/history/database.ts'
 import type { HistoryFilter } from '../../src/history/filter.ts'
 import { createHistoryStore, type EndRow, type HistoryStore } from '../../src/history/store.ts'
 import { databases } from './databases.ts'
+import { row, T } from './rows.ts'
 
 const NS = 'sidejob:'
-const T = 1_700_000_000_000
-
-const row = (job: number, more: Partial<EndRow> = {}): EndRow => ({
-  job,
-  ended: T + job,
-  status: 'completed',
-  queue: 'default',
-  class: 'zip',
-  created: T,
-  started: T + job - 5,
-  took: 5,
-  waited: job,
-  attempts: 1,
-  lost: 0,
-  version: null,
-  parent: null,
-  name: null,
-  labels: null,
-  grp: null,
-  tag: null,
-  priority: 0,
-  by: null,
-  created_by: null,
-  scheduled_for: null,
-  args: null,
-  result: null,
-  error: null,
-  error_kind: null,
-  error_text: null,
-  ...more,
-})
 
 const failed = (text: string) => ({
   status: 'failed',

@@ -680,6 +680,7 @@ const answers: Unperformed = {
     problemOf: () => undefined,
     list: async () => ({ jobs: [historyJob], searchedTo: T, cursor: `${T}.7` }),
     get: async () => ({ ends: [historyJob], runs: [historyRun] }),
+    sql: async () => ({ rows: [{ class: 'zip', n: 7 }], more: false }),
     status: async () => ({ on: true, waiting: 120, full: false, storedAt: T, error: null, keptDays: 90 }),
   },
   audit: {

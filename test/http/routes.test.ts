@@ -1092,6 +1092,14 @@ const cases: Case[] = [
     'history.list',
     { labels: { customer: '7' }, args: { 'order.id': '4711' }, status: ['failed'], longer: 60_000 },
   ],
+  [
+    'history.sql',
+    ask('POST', '/v1/history/sql', '{"sql":"SELECT class, count(*) AS n FROM ends"}'),
+    200,
+    { rows: [{ class: 'zip', n: 7 }], more: false },
+    'history.sql',
+    { sql: 'SELECT class, count(*) AS n FROM ends', limit: 100 },
+  ],
   ['history.status', ask('GET', '/v1/history/status'), 200, { on: true, waiting: 120 }, 'history.status'],
   [
     'history.get',

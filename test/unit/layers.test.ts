@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '../..')
 const table: Record<string, { ours: string[]; packages: string[]; types?: string[] }> = {
   'src/core': { ours: [], packages: ['zod', 'croner'] },
   'src/redis': { ours: ['src/core'], packages: ['@upstash/redis', 'node:crypto', 'node:buffer', 'node:zlib'] },
-  'src/history': { ours: [], packages: ['node:sqlite'] },
+  'src/history': { ours: [], packages: ['node:sqlite', 'node:child_process'] },
   'src/engine': { ours: ['src/core', 'src/redis'], types: ['src/history'], packages: [] },
   'src/http': { ours: ['src/core'], types: ['src/engine'], packages: ['hono', 'zod'] },
   'src/facades': { ours: ['src/core', 'src/http'], types: ['src/engine'], packages: ['hono', 'zod'] },

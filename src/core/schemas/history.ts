@@ -92,6 +92,18 @@ export const historyDetail = z.object({
   runs: z.array(historyRun).meta({ description: 'its failed and lost runs, and all runs of a job with `history`' }),
 })
 
+export const historySql = z.strictObject({
+  sql: z.string().min(1).max(10_000).meta({ description: 'one SELECT, WITH, VALUES or EXPLAIN QUERY PLAN' }),
+  limit: z.int().min(1).max(1_000).default(100).meta({ description: 'maximum number of rows' }),
+})
+export type HistorySql = z.output<typeof historySql>
+
+export const historyRows = z.object({
+  rows: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
+  more: z.boolean().meta({ description: 'true if there are more rows, or the rows are larger than 1 MiB' }),
+})
+export type HistoryRows = z.output<typeof historyRows>
+
 export const historyStatus = z.object({
   on: z.boolean().meta({ description: 'true if this deployment has a history' }),
   waiting: z.int().meta({ description: 'bytes of ended jobs that the history has not stored yet' }),

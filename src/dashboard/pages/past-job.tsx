@@ -1,5 +1,3 @@
-// A job as the history keeps it, also if Redis no longer has it.
-
 import { isId } from '../../core/job.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { HistoryJob, HistoryRun } from '../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// The filter of Jobs as a search of the history.
-
 import { check } from '../../core/issues.ts'
 import { type HistoryQuery, historyQuery } from '../../core/schemas/history.ts'
 import { type Moments, momentOf, stretchIn, tokensOf } from './filter.ts'

@@ -3,7 +3,7 @@ import type { HistoryStore } from '../../history/store.ts'
 import { notedIn } from '../../redis/outbox.ts'
 import type { Store } from '../../redis/store.ts'
 import type { StoredTexts } from '../../redis/verbs/outbox.ts'
-import type { HistoryJob, HistoryQuery, HistoryRun, HistoryStatus } from '../engine.ts'
+import type { HistoryJob, HistoryQuery, HistoryRows, HistoryRun, HistorySql, HistoryStatus } from '../engine.ts'
 import { historyJob, historyRun, rowsOf } from './history-rows.ts'
 
 const DAY = 86_400_000
@@ -114,6 +114,16 @@ export function createHistory({ store, history, now }: HistoryParts) {
       const { ends: found, runs } = await there().get(namespace, Number(job))
       if (found.length === 0 && runs.length === 0) throw new SidejobError('NOT_FOUND', `the history has no job ${job}`)
       return { ends: found.map((row) => historyJob(row, vault)), runs: runs.map((row) => historyRun(row, vault)) }
+    },
+
+    /** Sealed and redacted values stay so. */
+    async sql({ sql, limit }: HistorySql): Promise<HistoryRows> {
+      try {
+        return await there().sql(sql, limit)
+      } catch (error) {
+        if (error instanceof SidejobError) throw error
+        throw new SidejobError('BAD_REQUEST', `sql: ${messageOf(error)}`, { path: ['sql'] })
+      }
     },
 
     problemOf(outbox: { bytes: number } | undefined): string | undefined {

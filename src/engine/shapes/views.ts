@@ -59,4 +59,11 @@ export type ErrorFilter = {
 
 export type ListNotes = { total?: number; looked?: number; newest?: number }
 
-export type { HistoryJob, HistoryQuery, HistoryRun, HistoryStatus } from '../../core/schemas/history.ts'
+export type {
+  HistoryJob,
+  HistoryQuery,
+  HistoryRows,
+  HistoryRun,
+  HistorySql,
+  HistoryStatus,
+} from '../../core/schemas/history.ts'

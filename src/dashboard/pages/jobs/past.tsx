@@ -1,5 +1,3 @@
-// Ended jobs that the history keeps, as a list of Jobs.
-
 import type { HistoryJob } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith, useLook } from '../../look.ts'
