@@ -1,7 +1,10 @@
 // The part of Cloudflare's API that wrangler uses only with questions.
 
+import type { SqlDatabase, SqlRow, Statement } from '../history/database.ts'
 import { fetchAgain } from './again.ts'
 import { CloudflareError, DeployFailure } from './failure.ts'
+
+type D1Database = { uuid: string; name: string }
 
 export type Account = { id: string; name: string }
 
@@ -81,6 +84,26 @@ export function createCloudflare(options: { token: string; base?: string }) {
         if (error instanceof CloudflareError && error.code === R2_EXISTS) return 'there'
         if (error instanceof CloudflareError && error.code === R2_IS_OFF) return 'off'
         throw error
+      }
+    },
+    /** The database of this name, which is created if there is none. */
+    async makeDatabase(account: string, name: string): Promise<{ id: string; isNew: boolean }> {
+      const at = `/accounts/${account}/d1/database`
+      const found = (await ask<D1Database[]>('GET', `${at}?name=${name}`)).find((one) => one.name === name)
+      if (found) return { id: found.uuid, isNew: false }
+      return { id: (await ask<D1Database>('POST', at, { name })).uuid, isNew: true }
+    },
+    /** Not atomic: for statements that may be repeated. */
+    sqlOf(account: string, id: string): SqlDatabase {
+      const all = async ([sql, ...params]: Statement) =>
+        (
+          await ask<{ results: SqlRow[] }[]>('POST', `/accounts/${account}/d1/database/${id}/query`, { sql, params })
+        )[0]!.results
+      return {
+        all,
+        async batch(statements) {
+          for (const statement of statements) await all(statement)
+        },
       }
     },
     removeWorker: async (account: string, worker: string) =>

@@ -20,6 +20,7 @@ export type Raw = {
   placement?: { region?: string; mode?: string }
   triggers?: { crons?: string[] }
   r2_buckets?: Bucket[]
+  d1_databases?: (Bucket & { database_id?: string })[]
   vars?: Record<string, unknown>
   version_metadata?: { binding: string }
   compatibility_flags?: string[]
@@ -58,6 +59,8 @@ export type Shape = {
   names: Names
   account: string
   bucket: boolean
+  /** Id of the database of the history, if it was made. */
+  history?: string
   placement?: string
   cron: boolean
   version?: string
@@ -67,8 +70,13 @@ export type Shape = {
 }
 
 const FILES = 'FILES'
+const HISTORY = 'HISTORY'
 
 export const cronsOf = ({ triggers }: Raw): string[] => triggers?.crons ?? []
+
+/** Returns whether the configuration binds a history without the id of its database. */
+export const needsHistory = ({ d1_databases = [] }: Raw): boolean =>
+  d1_databases.some(({ binding, database_id }) => binding === HISTORY && !database_id)
 
 export const hasFiles = ({ r2_buckets = [] }: Raw): boolean => r2_buckets.some(({ binding }) => binding === FILES)
 
@@ -81,6 +89,17 @@ const bucketsFor = ({ r2_buckets }: Raw, { bucket, names }: Shape): Pick<Raw, 'r
     ? {
         r2_buckets: r2_buckets.flatMap((one) =>
           one.binding !== FILES ? [one] : bucket ? [{ ...one, bucket_name: names.bucket }] : [],
+        ),
+      }
+    : {}
+
+const databasesFor = ({ d1_databases }: Raw, { history, names }: Shape): Pick<Raw, 'd1_databases'> =>
+  d1_databases && history
+    ? {
+        d1_databases: d1_databases.map((one) =>
+          one.binding === HISTORY && !one.database_id
+            ? { ...one, database_name: names.history, database_id: history }
+            : one,
         ),
       }
     : {}
@@ -101,6 +120,7 @@ export function configFor(raw: Raw, shape: Shape): Raw {
     ...triggersFor(raw, cron),
     ...(placement && !raw.placement ? { placement: { region: placement } } : {}),
     ...bucketsFor(raw, shape),
+    ...databasesFor(raw, shape),
     ...(Object.keys(vars).length > 0 ? { vars } : {}),
   }
 }

@@ -2,11 +2,21 @@
 
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { migrate } from '../history/schema.ts'
 import { askAgain, runAgain } from './again.ts'
 import { checkHealth, checkSignature, checkTick, type Found } from './checks.ts'
 import { type Cloudflare, createCloudflare } from './cloudflare.ts'
 import { authorOf, commitOf } from './code-version.ts'
-import { configFor, cronsOf, hasFiles, type Project, readProject, warningsFor, withConfig } from './config.ts'
+import {
+  configFor,
+  cronsOf,
+  hasFiles,
+  needsHistory,
+  type Project,
+  readProject,
+  warningsFor,
+  withConfig,
+} from './config.ts'
 import {
   type Database,
   databaseOf,
@@ -16,7 +26,7 @@ import {
   qstashRegion,
   refuseEviction,
 } from './database.ts'
-import { adviceFor, DeployFailure } from './failure.ts'
+import { adviceFor, CloudflareError, DeployFailure } from './failure.ts'
 import { keepKeys, readKeys, withSecrets } from './keys.ts'
 import { type Env, keyFileOf, make, type Names, namesOf, type Plan, planOf } from './settings.ts'
 import { withSources } from './sources.ts'
@@ -127,6 +137,22 @@ async function makeBucket({ bucket }: Names, { account, cloudflare }: Means, say
   return made !== 'off'
 }
 
+async function makeHistory({ history }: Names, { account, cloudflare }: Means, say: (line: string) => void) {
+  try {
+    const { id, isNew } = await cloudflare.makeDatabase(account, history)
+    await migrate(cloudflare.sqlOf(account, id))
+    if (isNew) say(`the database ${history} is new`)
+    return id
+  } catch (error) {
+    if (!(error instanceof CloudflareError)) throw error
+    throw new DeployFailure(
+      `Cloudflare refused the database ${history} of the history: ${error.message}\nGive the token the permission ` +
+        `"D1: Edit", or create a database with \`npx wrangler d1 create ${history}\` and add its database_id to the binding HISTORY.`,
+      { cause: error },
+    )
+  }
+}
+
 async function placeFor(redis: string | undefined, { raw }: Project, { account, cloudflare }: Means) {
   if (raw.placement) return { placement: raw.placement.region ?? raw.placement.mode, warnings: [] }
   if (!redis) return { warnings: [] }
@@ -193,10 +219,11 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const { placement, warnings: unplaced } = await placeFor(redis, project, means)
   const fresh = await freshKeys({ env, say }, plan, keyFileOf(names, folder), means)
   const bucket = hasFiles(project.raw) && (await makeBucket(names, means, say))
+  const history = needsHistory(project.raw) ? await makeHistory(names, means, say) : undefined
   const { account } = means
   const version = env.SIDEJOB_VERSION || (project.raw.vars?.SIDEJOB_VERSION as string) || commitOf(project.root)
   const author = env.SIDEJOB_AUTHOR || (project.raw.vars?.SIDEJOB_AUTHOR as string) || authorOf(project.root)
-  const shape = { names, account, bucket, placement, cron, workersDev, version, author, versionUrl }
+  const shape = { names, account, bucket, history, placement, cron, workersDev, version, author, versionUrl }
   const deployed = configFor(project.raw, shape)
   await withConfig(project, deployed, (path) =>
     withSecrets(folder, { ...plan.given, ...fresh, PUBLIC_URL: origin }, (file) =>
@@ -245,5 +272,7 @@ export async function destroy({ env, name, say = () => {} }: DeployOptions): Pro
   say(schedule ? `the schedule ${names.schedule} is removed` : `there is no schedule ${names.schedule}`)
   const worker = await advised(cloudflare.removeWorker(account, names.worker), account)
   say(worker ? `the Worker ${names.worker} is removed` : `there is no Worker ${names.worker}`)
-  say(`kept: the keys in Redis that begin with ${names.namespace}, the bucket ${names.bucket}, ${keyFileOf(names)}`)
+  say(
+    `kept: the keys in Redis that begin with ${names.namespace}, the bucket ${names.bucket}, the database ${names.history}, ${keyFileOf(names)}`,
+  )
 }

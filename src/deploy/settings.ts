@@ -30,7 +30,7 @@ const told = [
   ]),
 ]
 
-export type Names = { worker: string; namespace: string; bucket: string; schedule: string }
+export type Names = { worker: string; namespace: string; bucket: string; history: string; schedule: string }
 
 const DEFAULT = 'sidejob'
 const MAX_NAME = 52
@@ -49,7 +49,13 @@ export function namesOf(name = DEFAULT, source = '--name'): Names {
     throw new Error(
       `${source}: expected up to ${MAX_NAME} of a-z, 0-9, "-" and "_", with a letter or digit at both ends, got ${JSON.stringify(name)}`,
     )
-  return { worker: name, namespace: `${name}:`, bucket: bucketOf(name), schedule: scheduleIdOf(name) }
+  return {
+    worker: name,
+    namespace: `${name}:`,
+    bucket: bucketOf(name),
+    history: `${name}-history`,
+    schedule: scheduleIdOf(name),
+  }
 }
 
 const [KEY, SECRET] = [16, 24]
@@ -122,6 +128,7 @@ export function describe({ names, given, made, missing, refused: no }: Plan): st
       ? `Make ${made.join(', ')}, unless the Worker ${names.worker} has them, and keep them in ${keyFileOf(names)}.`
       : 'Make no secret: all are given.',
     `Make the bucket ${names.bucket} in R2, unless it is there; without R2 there are no downloads.`,
+    `Make the database ${names.history} in D1 and its tables, if the configuration binds HISTORY without an id.`,
     `Build the Worker ${names.worker} and deploy it, with the secrets ${Object.keys(given).join(', ')}.`,
     `Find the mount of sidejob in the Worker, check that ${url}<mount>/health answers, and that ${url}<mount>/tick refuses unsigned calls.`,
     `Set up the schedule ${names.schedule} in QStash, and check that one tick arrives.`,

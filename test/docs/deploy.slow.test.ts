@@ -101,7 +101,7 @@ test('docs/start.md deploys, and docs/environments.md deploys staging and a prev
 })
 
 test('docs/security.md gives the Worker a key to encrypt with', { timeout: 120_000 }, async () => {
-  cloud.workers.set('my-jobs', { secrets: {}, buckets: [], crons: [] })
+  cloud.workers.set('my-jobs', { secrets: {}, buckets: [], databases: [], crons: [] })
   const wrangler = `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'node_modules/wrangler/bin/wrangler.js')}' "$@"\n`
   writeFileSync(join(place.bin, 'wrangler'), wrangler, { mode: 0o755 })
   const [printed] = await shell([blockAt('docs/security.md', 'openssl rand').text], place, {

@@ -63,15 +63,9 @@ export const elsewhere: Elsewhere[] = [
   },
   {
     page: 'docs/history.md',
-    starts: 'npx wrangler d1 create',
-    group: 'listed',
-    why: 'creates a database in an account of Cloudflare',
-  },
-  {
-    page: 'docs/history.md',
     starts: '[[d1_databases]]',
     group: 'listed',
-    why: 'needs the id of a database in an account of Cloudflare',
+    why: 'a part of a configuration; test/infra/deploy/deploy.slow.test.ts deploys it',
   },
   {
     page: 'docs/traces.md',

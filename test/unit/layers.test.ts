@@ -57,7 +57,10 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
     packages: ['node:'],
   },
   'src/deploy': {
-    ours: ['src/core', 'src/redis', 'src/engine', 'src/environment.ts', 'src/settings.ts', 'src/development.ts'],
+    ours: [
+      ...['src/core', 'src/redis', 'src/engine', 'src/history'],
+      ...['src/environment.ts', 'src/settings.ts', 'src/development.ts'],
+    ],
     packages: ['node:', 'wrangler', '@upstash/qstash'],
   },
   'infra/stand-ins': { ours: ['src/development.ts'], packages: ['node:', 'croner', 'js-redis-server'] },

@@ -35,7 +35,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
     if (history) return history.store
     throw new SidejobError(
       'NOT_FOUND',
-      'this deployment has no history: bind a D1 database as HISTORY, or set SIDEJOB_HISTORY_FILE',
+      'this deployment has no history: bind a D1 database as HISTORY, or pass a SQLite file under Node',
     )
   }
 

@@ -41,6 +41,8 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     pageSize: 2,
     subdomain: 'acme' as string | undefined,
     r2: true,
+    /** If false, the token may not use D1. */
+    d1: true,
     databases: [near],
     mount: '',
     tick: undefined as string | undefined,
@@ -55,7 +57,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     unknown: [] as string[],
   }
   const cloudflare = createCloudflareApi(state, onDeployed)
-  const { workers, buckets } = cloudflare
+  const { workers, buckets, databases } = cloudflare
 
   function takes(destination: string): boolean {
     const { hostname, pathname } = new URL(destination)
@@ -134,6 +136,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
   return {
     workers,
     buckets,
+    databases,
     schedules: qstash.schedules,
     state,
     base,

@@ -1,11 +1,14 @@
 // Cloudflare's API, as far as wrangler and a deployment use it.
 
+import { DatabaseSync } from 'node:sqlite'
 import { createAssets, type Files } from './assets.ts'
 import { regions } from './placement.ts'
 import {
   bucketsOf,
+  databasesOf,
   isBucket,
   isCron,
+  isDatabase,
   isName,
   type Metadata,
   type Module,
@@ -18,6 +21,8 @@ import {
 export type FakeWorker = {
   secrets: Record<string, string>
   buckets: string[]
+  /** Ids of databases. */
+  databases: string[]
   crons: string[]
   placement?: object
   /** Absent if a test has put it there. */
@@ -36,7 +41,13 @@ export type Call = {
 
 export type Answer = { status: number; json: unknown; headers?: Record<string, string> }
 
-type State = { accounts: { id: string; name: string }[]; subdomain?: string; r2: boolean; pageSize: number }
+type State = {
+  accounts: { id: string; name: string }[]
+  subdomain?: string
+  r2: boolean
+  d1: boolean
+  pageSize: number
+}
 export type OnDeployed = (name: string, worker: FakeWorker) => Promise<void>
 
 const ok = (result: unknown = {}, more: object = {}): Answer => ({
@@ -48,11 +59,13 @@ export const refused = (status: number, code: number, message: string): Answer =
   json: { success: false, errors: [{ code, message }], messages: [], result: null },
 })
 const noWorker = () => refused(404, 10007, 'This Worker does not exist on your account.')
+const noD1 = () => refused(403, 10000, 'Authentication error')
 const noService = () => refused(404, 10090, 'workers.api.error.service_not_found')
 
 export function createCloudflareApi(state: State, onDeployed: OnDeployed = async () => {}) {
   const workers = new Map<string, FakeWorker>()
   const buckets = new Set<string>()
+  const databases = new Map<string, { name: string; sql: DatabaseSync }>()
   const assets = createAssets()
   const versions = new Map<string, FakeWorker>()
 
@@ -70,6 +83,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     return {
       secrets: { ...kept, ...secretsOf(metadata) },
       buckets: bucketsOf(metadata),
+      databases: databasesOf(metadata),
       crons: former?.crons ?? [],
       metadata,
       modules,
@@ -81,7 +95,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
   async function upload({ headers, body }: Call, name: string): Promise<FakeWorker | Answer> {
     if (!isName(name)) return refused(400, 10016, `Script name is invalid: ${name}`)
     const sent = await uploadOf(headers, body)
-    const why = refusalOf(sent, buckets)
+    const why = refusalOf(sent, buckets, databases)
     return why ? refused(400, 10021, why) : made(sent, workers.get(name))
   }
 
@@ -179,6 +193,40 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     return ok({ name })
   }
 
+  function makeDatabase({ body }: Call): Answer {
+    const { name } = JSON.parse(body.toString()) as { name: string }
+    if (!isDatabase(name)) return refused(400, 7400, `Invalid database name: ${name}`)
+    if ([...databases.values()].some((one) => one.name === name))
+      return refused(400, 7502, `A database named '${name}' already exists.`)
+    const uuid = crypto.randomUUID()
+    databases.set(uuid, { name, sql: new DatabaseSync(':memory:') })
+    return ok({ uuid, name, version: 'production', created_at: new Date().toISOString() })
+  }
+
+  /** Runs one statement on a real SQLite. */
+  function queryDatabase({ body }: Call, id: string): Answer {
+    const found = databases.get(id)
+    if (!found) return refused(404, 7404, `The database ${id} could not be found`)
+    const { sql, params = [] } = JSON.parse(body.toString()) as { sql: string; params?: string[] }
+    try {
+      const results = found.sql.prepare(sql).all(...params)
+      return ok([{ results, success: true, meta: { duration: 1 } }])
+    } catch (error) {
+      return refused(400, 7500, `${(error as Error).message}: SQLITE_ERROR`)
+    }
+  }
+
+  function ofDatabases(call: Call, rest: string): Answer | undefined {
+    if (!state.d1) return noD1()
+    if (rest !== '') return call.method === 'POST' ? queryDatabase(call, rest.split('/')[1]!) : undefined
+    if (call.method === 'POST') return makeDatabase(call)
+    const all = [...databases].map(([uuid, { name }]) => ({ uuid, name }))
+    return paged(
+      all.filter(({ name }) => name.includes(call.query.get('name') ?? '')),
+      call,
+    )
+  }
+
   async function ofAccount(call: Call, rest: string): Promise<Answer | undefined> {
     const [, name, more] = /^\/workers\/scripts\/([^/]+)(.*)$/.exec(rest) ?? []
     if (name) return script(call, decodeURIComponent(name), more!)
@@ -187,6 +235,8 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     const [, bucket] = /^\/r2\/buckets\/([^/]+)$/.exec(rest) ?? []
     if (bucket && call.method === 'GET')
       return buckets.has(bucket) ? ok({ name: bucket }) : refused(404, 10006, 'The specified bucket does not exist.')
+    const [, database] = /^\/d1\/database((?:\/[^/]+\/query)?)$/.exec(rest) ?? []
+    if (database !== undefined) return ofDatabases(call, database)
     switch (`${call.method} ${rest}`) {
       case 'GET /workers/subdomain':
         return state.subdomain
@@ -213,6 +263,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
   return {
     workers,
     buckets,
+    databases,
     /** Undefined for an unknown path. */
     async answer(call: Call): Promise<Answer | undefined> {
       if (call.path === '/accounts' && call.method === 'GET') return paged(state.accounts, call)

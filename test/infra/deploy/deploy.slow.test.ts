@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type DeployOptions, deploy, destroy } from '../../../src/deploy/index.ts'
 import { type Cloud, startCloud } from './cloud.ts'
@@ -123,6 +124,44 @@ describe('a deployment', { timeout: 120_000 }, () => {
     await run()
     expect(cloud.workers.get('sidejob-staging')!.buckets).toEqual([])
     expect(said.join('\n')).toContain('R2 is not enabled on this account, so there are no downloads')
+  })
+
+  const bindHistory = (more = '') =>
+    writeFileSync(join(folder, 'wrangler.toml'), `${toml}d1_databases = [{ binding = "HISTORY"${more} }]\n`)
+
+  test('with a binding HISTORY it makes the database and its tables once, and keeps an id that is given', async () => {
+    bindHistory()
+    await run()
+    const [[id, { name, sql }]] = [...cloud.databases] as [[string, { name: string; sql: DatabaseSync }]]
+    expect([name, cloud.workers.get('sidejob-staging')!.databases]).toEqual(['sidejob-staging-history', [id]])
+    expect(said).toContain('the database sidejob-staging-history is new')
+    const tables = sql.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
+    expect(tables.map((one) => one.name)).toEqual(['ends', 'labels', 'runs', 'sidejob_history'])
+    await run()
+    expect([...cloud.databases.keys()]).toEqual([id])
+    expect(sql.prepare('SELECT version FROM sidejob_history').all()).toEqual([{ version: 1 }])
+    await run({ name: 'sidejob-other' })
+    expect(cloud.databases.size).toBe(2)
+    bindHistory(`, database_name = "mine", database_id = "${id}"`)
+    await run({ name: 'sidejob-third' })
+    expect(cloud.workers.get('sidejob-third')!.databases).toEqual([id])
+    expect(cloud.databases.size).toBe(2)
+  })
+
+  test('a connection that breaks after the database was made: the next deployment uses it', async () => {
+    bindHistory()
+    cloud.state.faults.push({ at: /^POST .*\/d1\/database$/, breaks: 'after' })
+    expect(await failure()).toContain('deploy again')
+    await run()
+    expect(cloud.workers.get('sidejob-staging')!.databases).toEqual([...cloud.databases.keys()])
+    expect(cloud.databases.size).toBe(1)
+  })
+
+  test('for a token that may not use D1 it names the remedy, and uploads nothing', async () => {
+    bindHistory()
+    cloud.state.d1 = false
+    expect(await failure()).toMatch(/Authentication error.*\nGive the token the permission "D1: Edit", or create/)
+    expect(wasUploaded()).toBe(false)
   })
 
   test('a domain of its own needs no workers.dev subdomain', async () => {

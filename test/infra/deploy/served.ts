@@ -55,6 +55,7 @@ function optionsOf(name: string, worker: FakeWorker, folder: string) {
     compatibilityFlags: compatibility_flags,
     bindings: variablesOf(worker) as Record<string, string>,
     r2Buckets: bindings.flatMap(({ type, name: bucket }) => (type === 'r2_bucket' ? [bucket] : [])),
+    d1Databases: bindings.flatMap(({ type, name: database }) => (type === 'd1' ? [database] : [])),
     ...(worker.files
       ? {
           assets: {

@@ -32,9 +32,10 @@ test('it lists the resources to create, deploy and schedule, and shows no secret
   expect(lines).toEqual([
     '1. Make SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET, unless the Worker sidejob-staging has them, and keep them in .sidejob/sidejob-staging.keys.json.',
     '2. Make the bucket sidejob-staging-files in R2, unless it is there; without R2 there are no downloads.',
-    `3. Build the Worker sidejob-staging and deploy it, with the secrets SIDEJOB_NAMESPACE, ${Object.keys(given).join(', ')}.`,
-    '4. Find the mount of sidejob in the Worker, check that https://sidejob-staging.<your subdomain>.workers.dev<mount>/health answers, and that https://sidejob-staging.<your subdomain>.workers.dev<mount>/tick refuses unsigned calls.',
-    '5. Set up the schedule sidejob-tick-sidejob-staging in QStash, and check that one tick arrives.',
+    '3. Make the database sidejob-staging-history in D1 and its tables, if the configuration binds HISTORY without an id.',
+    `4. Build the Worker sidejob-staging and deploy it, with the secrets SIDEJOB_NAMESPACE, ${Object.keys(given).join(', ')}.`,
+    '5. Find the mount of sidejob in the Worker, check that https://sidejob-staging.<your subdomain>.workers.dev<mount>/health answers, and that https://sidejob-staging.<your subdomain>.workers.dev<mount>/tick refuses unsigned calls.',
+    '6. Set up the schedule sidejob-tick-sidejob-staging in QStash, and check that one tick arrives.',
   ])
   for (const secret of Object.values(given)) expect(lines.join('\n')).not.toContain(secret)
 })
@@ -82,6 +83,7 @@ test('the first deployment of all keeps its names, and no other has one of them'
     worker: 'sidejob',
     namespace: 'sidejob:',
     bucket: 'sidejob-files',
+    history: 'sidejob-history',
     schedule: 'sidejob-tick-sidejob',
   })
   const names = [namesOf(), namesOf('sidejob-staging'), namesOf('other')].flatMap((one) => Object.values(one))
@@ -137,6 +139,11 @@ test('the configuration of a deployment has its names, and every path as the pro
     version_metadata: { binding: 'CF_VERSION_METADATA' },
     r2_buckets: [{ binding: 'FILES', jurisdiction: 'eu', bucket_name: 'other-files' }, { binding: 'MINE' }],
   })
+  const d1 = { d1_databases: [{ binding: 'HISTORY' }, { binding: 'DB', database_id: 'x' }] }
+  expect(configFor({ ...raw, ...d1 }, { ...shape, history: 'id7' }).d1_databases).toEqual([
+    { binding: 'HISTORY', database_name: 'other-history', database_id: 'id7' },
+    { binding: 'DB', database_id: 'x' },
+  ])
   expect(configFor(raw, { ...shape, bucket: false }).r2_buckets).toEqual([{ binding: 'MINE' }])
   expect(configFor({ main: 'w.js' }, { ...shape, placement: undefined })).toEqual({
     main: 'w.js',

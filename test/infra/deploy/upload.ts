@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { placements } from './placement.ts'
 
-type Binding = { type: string; name: string; text?: string; json?: unknown; bucket_name?: string }
+type Binding = { type: string; name: string; text?: string; json?: unknown; bucket_name?: string; id?: string }
 
 export type Metadata = {
   main_module: string
@@ -35,6 +35,9 @@ export const secretsOf = ({ bindings }: Metadata): Record<string, string> =>
 export const bucketsOf = ({ bindings }: Metadata): string[] =>
   bindings.flatMap(({ bucket_name }) => (bucket_name ? [bucket_name] : []))
 
+export const databasesOf = ({ bindings }: Metadata): string[] =>
+  bindings.flatMap(({ type, id }) => (type === 'd1' ? [id!] : []))
+
 let workerd: Buffer | undefined
 
 /** They are texts in the program of workerd, each followed by a zero. */
@@ -46,19 +49,27 @@ function isFlag(name: string): boolean {
 
 const NAME = /^[a-z0-9_]([\w-]*[a-z0-9_])?$/i
 const BUCKET = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/
+const DATABASE = /^[a-z0-9_][a-z0-9_-]{0,63}$/i
 const CRON = /^\S+( \S+){4}$/
 
 export const isName = (name: string): boolean => NAME.test(name) && name.length <= 63
 export const isBucket = (name: string): boolean => BUCKET.test(name)
+export const isDatabase = (name: string): boolean => DATABASE.test(name)
 export const isCron = (cron: string): boolean => CRON.test(cron)
 
-export function refusalOf({ metadata, modules }: Upload, buckets: Set<string>): string | undefined {
+export function refusalOf(
+  { metadata, modules }: Upload,
+  buckets: Set<string>,
+  databases: ReadonlyMap<string, unknown>,
+): string | undefined {
   const { compatibility_date: date, compatibility_flags: flags = [], placement, main_module: main } = metadata
   if (!modules.some(({ name }) => name === main)) return `main_module ${main} is not among the modules`
   if (!/^\d{4}-\d\d-\d\d$/.test(date)) return `Invalid compatibility date: ${date}`
   const unknown = flags.find((flag) => !isFlag(flag))
   if (unknown) return `No such compatibility flag: ${unknown}`
   if (placement?.region && !placements.has(placement.region)) return `No such placement region: ${placement.region}`
+  const unmade = databasesOf(metadata).find((id) => !databases.has(id))
+  if (unmade) return `D1 binding references database '${unmade}' which was not found.`
   const missing = bucketsOf(metadata).find((bucket) => !buckets.has(bucket))
   return missing && `R2 bucket '${missing}' not found. Please use a different name and try again.`
 }
