@@ -36,6 +36,7 @@ export const rows = {
     wires: 'text',
     oldest: 'some',
     left: 'some',
+    passed: 'text',
   },
   stale: { id: 'number', document: 'text', side: 'texts' },
   fault: { job: 'text', what: 'text' },

@@ -255,6 +255,8 @@ export const namedFields = {
   'wo:<port>': 'wires; ! calls the parent',
   'mi:<port>': 'values that left it, if it is at an end of a wire: minute:count:count …, at most ten, newest first',
   'mo:<port>': 'the same',
+  'li:<port>': 'its last values that passed a wire, newest first: a list of items, at most 20 and 2,048 bytes',
+  'lo:<port>': 'the same',
   's:<field>': 'state, a closed value',
 } as const
 

@@ -56,7 +56,7 @@ const sealedFields: Record<string, (text: string, opening: Opening) => string> =
 export function openedField(name: string, text: string, opening: Opening): string {
   if (!isSealed(text)) return text
   const { value, item } = opening
-  if (/^v[io]:/.test(name)) return JSON.stringify(readList(text).map(item))
+  if (/^[lv][io]:/.test(name)) return JSON.stringify(readList(text).map(item))
   if (/^d[io]:/.test(name)) return item(text)
   if (name.startsWith('s:')) return value(text, stateField(name.slice(2)))
   return Object.hasOwn(sealedFields, name) ? sealedFields[name]!(text, opening) : text

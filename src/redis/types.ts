@@ -41,13 +41,15 @@ export type EndedChild = {
   left: Encoded | null
 }
 
-/** `passed`: minute:count:count of the last minutes. */
 export type FlowState = {
   id: number
   document: JobRecord
   children: Record<string, Child>
-  /** `left`: values that left the port in the last minutes, as minute:count:count. */
-  ports: Row<'wiring'>[]
+  /**
+   * `left`: values that left the port in the last minutes, as minute:count:count. `passed`: its last items that passed
+   * a wire, newest first.
+   */
+  ports: (Omit<Row<'wiring'>, 'passed'> & { passed: string[] })[]
   nodes: ReadonlyMap<string, FlowNode>
   now: number
 }

@@ -66,6 +66,33 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       expect(await label(page, 'rows.rejected>rejected.in')).toBe('7/min')
     }))
 
+  test('near enough, wires show their last values, shortened; the pointer and the focus show all of it', async () => {
+    const wire = 'feed>rows.in'
+    const [secret, text] = ['{"sku":"lamp-03","note":"a long text","token":"s3cr3t"}', '"token":"•••"']
+    await site.engine.ports.write(String(flow), 'in', 'feed', [secret as never])
+    await as(['read'], `/flows/${flow}`, async (page) => {
+      const value = page.locator(`.badge[data-wire="${wire}"] .value`)
+      const line = page.locator(`g[role="button"][data-wire="${wire}"]`)
+      const whole = page.locator('.board .whole')
+      expect(await value.count()).toBe(0)
+      expect(await whole.isVisible()).toBe(false)
+      for (let i = 0; i < 10 && (await page.locator('[data-board].near').count()) === 0; i++)
+        await page.getByRole('button', { name: 'Zoom in' }).click()
+      await expect.poll(() => value.textContent()).toBe('{"sku":"lamp-03","…')
+      await line.focus()
+      await whole.getByText('"note":"a long text"').waitFor()
+      expect(await whole.textContent()).toContain(text)
+      expect(await line.getAttribute('aria-label')).toContain('last value {"sku":"lamp-03"')
+      expect((await page.content()).includes('s3cr3t')).toBe(false)
+      await page.locator('.board [data-name="rows"]').focus()
+      expect(await whole.isVisible()).toBe(false)
+      await line.dispatchEvent('pointerover')
+      await whole.getByText('"note":"a long text"').waitFor()
+      await page.getByRole('button', { name: 'All of it' }).click()
+      await value.waitFor({ state: 'detached' })
+    })
+  })
+
   test('above 60 nodes a wire is labelled while it is pointed at or has the focus, and a map leads to any place', async () => {
     await as(['read'], `/flows/${await large()}`, async (page) => {
       const first = page.locator('g[role="button"][data-wire="feed>n0.in"]')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { lastOf } from '../../src/dashboard/words/flow.ts'
 import { barsOf, eventSaid, momentOf, timelineOf } from '../../src/dashboard/words/replay.ts'
 import type { FlowEvent, FlowNodeView } from '../../src/engine/engine.ts'
 
@@ -75,6 +76,15 @@ describe('a recorded flow at a moment', () => {
     expect(statuses(15_000)).toEqual(['suspended', 'running'])
     expect(at(16_000).nodes[1]!.ranAt).toBe(T + 15_000)
     expect(at(16_000).nodes[0]!.lastRun).toEqual(run(5_000, 10_000, 'suspended'))
+  })
+  test('wires show the last value that had passed by then', () => {
+    const wire = { id: 'a.out>b.in', size: 0, behind: 0, laid: true, rate: 0, oldest: null, oldestAt: null }
+    const passed = [3, 2, 1].map((n) => ({ data: String(n), at: T + n * 10_000 }))
+    const now = { ...wire, passed, from: { node: 'a', port: 'out' }, to: { node: 'b', port: 'in' }, in: [], out: [] }
+    const lasts = [9_999, 10_000, 29_999, 90_000].map((ms) =>
+      lastOf(momentOf(timelineOf(events), { ...live, wires: [now] }, T + ms).wires[1]!),
+    )
+    expect(lasts).toEqual(['', '1', '2', '3'])
   })
   test('wires have the values that waited then, with the arrival of the oldest, and the number of arrivals in a minute', () => {
     expect([0, 1_000, 9_999, 10_000, 30_000].map(waiting)).toEqual([

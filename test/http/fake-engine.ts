@@ -202,6 +202,7 @@ const wireShown: WireView = {
   behind: 0,
   oldest: { data: '[1.0]' },
   oldestAt: T,
+  passed: [{ data: '[2.0]', at: T }],
   rate: 3,
   in: [0, 0, 0, 0, 0, 0, 0, 0, 2, 3],
   out: [0, 0, 0, 0, 0, 0, 0, 0, 0, 1],

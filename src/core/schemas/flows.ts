@@ -47,6 +47,9 @@ export const wireView = z.object({
   behind: z.int().meta({ description: 'number of values that wait at its start' }),
   oldest: z.object({ data: closed, context: closed.optional() }).nullable(),
   oldestAt: moment.nullable().meta({ description: 'time at which the oldest waiting value passed the wire' }),
+  passed: z
+    .array(z.object({ data: closed, at: moment.nullable() }))
+    .meta({ description: 'its last values, newest first: at most 20, with 2,048 bytes in total' }),
   rate: z.number().meta({ description: 'values a minute' }),
   in: z
     .array(z.int())

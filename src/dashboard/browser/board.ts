@@ -1,7 +1,7 @@
 // The board of a flow.
 
-import { factOf, kindOf, labelOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
-import { base, hear, tell } from './app/page.ts'
+import { factOf, kindOf, labelOf, lastOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
+import { base, hear, made, tell } from './app/page.ts'
 import { createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
@@ -23,6 +23,8 @@ type State = {
   layout?: Layout
   map?: ReturnType<typeof createMap>
   hover?: string
+  /** Wires show their last values. */
+  isNear: boolean
   live: BoardData
   offset: number
   past?: { at: number; data: BoardData }
@@ -68,6 +70,7 @@ function wiresOf(state: State): (() => void)[] {
       said: wireSaid(wire, now),
       width: kind === 'back' || on ? Math.max(3, widthOf(wire)) : undefined,
       label: data.nodes.length > LARGE && !on && kind !== 'back' && state.hover !== wire.id ? '' : labelOf(wire, now),
+      value: state.isNear ? lastOf(wire) : '',
       tone: `${on ? 'on' : kind === 'back' ? 'warn' : ''}${lit}`,
       beads: kind === 'hot' && moving <= MOST_BEADS ? beadsOf(wire.rate) : 0,
     })
@@ -78,9 +81,25 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   const view = createView(svg)
   const [beads, pace] = [createBeads(svg), createPace()]
   let opened = `${data.node} ${data.wire}`
-  const state: State = { shape: '', live: data, offset: Date.now() - clockOf() }
+  const state: State = { shape: '', live: data, offset: Date.now() - clockOf(), isNear: false }
+  const whole = made('output', { className: 'whole', hidden: true })
+  svg.parentElement!.append(whole)
 
-  view.onShow((_, shown) => state.drawing?.cull(shown))
+  view.onShow((_, shown) => {
+    state.drawing?.cull(shown)
+    const isNear = svg.classList.contains('near')
+    if (isNear === state.isNear) return
+    state.isNear = isNear
+    if (state.drawing) draw('soon')
+  })
+
+  /** The last value of the wire that is pointed at or has the focus. */
+  function showWhole(): void {
+    const wire = dataIn(state).wires.find(({ id }) => id === state.hover)
+    const value = wire && lastOf(wire)
+    whole.hidden = !value
+    whole.replaceChildren(...(value ? [made('b', {}, wire.id), ' ', made('code', {}, value)] : []))
+  }
 
   function draw(how: 'atOnce' | 'soon' = 'atOnce'): void {
     const shape = shapeOf(dataIn(state))
@@ -95,6 +114,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       view.bound(state.layout.box)
     }
     svg.classList.toggle('jam', dataIn(state).lit !== undefined)
+    showWhole()
     pace[isOther ? 'atOnce' : how]([...wiresOf(state), ...nodesOf(state)])
   }
 
@@ -148,6 +168,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     if (placed && target === document.activeElement) view.reveal(placed.box)
     if (wire === state.hover) return
     state.hover = wire
+    showWhole()
     if (dataIn(state).nodes.length > LARGE) draw()
   }
 

@@ -3,9 +3,13 @@
 import type { Status } from '../../core/job.ts'
 import { endText } from '../../core/wires.ts'
 import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
+import { textOf } from './json.ts'
 import { count, many } from './number.ts'
+import { cut } from './text.ts'
 import { about, span } from './time.ts'
 
+/** Letters of a value on the board. */
+const MOST = 2_048
 /** Milliseconds. A wire with an older value backs up. */
 const LONG = 60_000
 
@@ -33,8 +37,20 @@ export function wireSaid(wire: WireView, now: number): string {
   const waits = wire.size + wire.behind
   const since = wire.oldestAt === null ? '' : `, the oldest for ${span(now - wire.oldestAt)}`
   const what = waits > 0 ? `${many(waits, 'value')} wait${waits === 1 ? 's' : ''}${since}` : 'nothing waits'
-  return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} a minute`
+  const last = lastOf(wire)
+  return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} a minute${last && `, last value ${cut(last, 80)}`}`
 }
+
+/** The last value that passed; '' if none is kept. */
+export const lastOf = ({ passed }: Pick<WireView, 'passed'>): string => passed[0]?.data ?? ''
+
+/** Wires for the board: their values as texts, with covered secrets. */
+export const boardWires = (wires: readonly WireView[]): WireView[] =>
+  wires.map((wire) => ({
+    ...wire,
+    oldest: null,
+    passed: wire.passed.map(({ data, at }) => ({ at, data: textOf(data, MOST).text })),
+  }))
 
 export const widthOf = ({ size, behind }: Waiting): number => 1.75 + Math.log10(Math.max(1, size + behind))
 

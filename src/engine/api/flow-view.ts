@@ -77,6 +77,7 @@ export function wireView(state: FlowState, wire: GraphWire): WireView {
     behind: sizeOf(near),
     oldest: oldest ? shownItem(oldest) : null,
     oldestAt: oldest ? (itemOf(oldest).at ?? null) : null,
+    passed: (near?.passed ?? []).map((item) => ({ data: shownItem(item).data, at: itemOf(item).at ?? null })),
     rate: rateOf(came, state.now),
     in: came,
     out: minutesOf(far?.left, state.now),

@@ -117,14 +117,19 @@ export function createFlows({
   const shownWires = (wires: readonly WireView[], { nodes }: Graph): Promise<WireView[]> =>
     Promise.all(
       wires.map(async (wire) => {
-        if (!wire.oldest) return wire
-        let { data } = wire.oldest
+        if (!wire.oldest && !wire.passed[0]) return wire
+        const shown = {
+          ...wire,
+          oldest: wire.oldest && { ...wire.oldest },
+          passed: wire.passed.map((item) => ({ ...item })),
+        }
         for (const [{ node, port }, side] of [[wire.from, 'out'] as const, [wire.to, 'in'] as const]) {
           const { queue, class: name } = (node !== null && nodes[node]) || {}
           const found = queue && name ? await registry.find(queue, name) : undefined
-          data = redacted(data, found?.definition.redact ?? [], side, port)
+          for (const item of [...shown.passed, ...(shown.oldest ? [shown.oldest] : [])])
+            item.data = redacted(item.data, found?.definition.redact ?? [], side, port)
         }
-        return { ...wire, oldest: { ...wire.oldest, data } }
+        return shown
       }),
     )
 

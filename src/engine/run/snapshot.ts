@@ -88,7 +88,7 @@ export async function adoptable(store: Store, id: number): Promise<Adoptable | n
 const ends = /(\d+):([io]):(\w+)/g
 const dirOf = (side: string): 'in' | 'out' => (side === 'i' ? 'in' : 'out')
 
-export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Row<'wiring'>): Wiring => ({
+export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Omit<Row<'wiring'>, 'passed'>): Wiring => ({
   ...(child ? { child } : {}),
   dir: dirOf(side),
   port,

@@ -1,6 +1,6 @@
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
-import { readable } from '../../core/readable.ts'
+import { readable, readList } from '../../core/readable.ts'
 import { answerOf, type Reply, type Row } from '../answers.ts'
 import { lentOf } from '../claimed.ts'
 import { filling, granted, listWords, type Parts, refusalOf, toldOf } from '../parts.ts'
@@ -55,7 +55,11 @@ const flowNodeOf = ({ queue, lastRun, ...node }: Row<'node'>): FlowNode => ({
 const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now: number, vault: Vault): FlowState => ({
   id,
   now,
-  ports: ports.map(({ oldest, ...port }) => ({ ...port, oldest: oldest && vault.show.item(oldest) })),
+  ports: ports.map(({ oldest, passed, ...port }) => ({
+    ...port,
+    oldest: oldest && vault.show.item(oldest),
+    passed: readList(passed).map(vault.show.item),
+  })),
   document: decodeRecord(document, side, vault.show),
   children: childrenOf(children),
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),

@@ -193,6 +193,29 @@ describe('wires', () => {
     expect(wires['a.out>ask.in']!.rate).toBeGreaterThan(0)
   })
 
+  test('report their last values, newest first, also after these were read', async () => {
+    const flow = await running(chain(2, 'double'), { x: [1, 2, 3] })
+    const wires = await wiresOf(flow.id)
+    expect(wires['x>n1.in']!.passed.map(({ data }) => data)).toEqual([3, 2, 1])
+    expect(Date.parse(wires['x>n1.in']!.passed[0]!.at!)).toBeGreaterThan(Date.now() - 60_000)
+    expect(wires['n2.out>y']!.passed.map(({ data }) => data)).toEqual([12, 8, 4])
+  })
+
+  test('mask their last values as the classes at both ends do', async () => {
+    const [from, to] = ['out', 'in'].map((side) => ({ pull: true as const, redact: [`${side}.p.${side}`] }))
+    await kit.engine.workers.register('core', 'masks_out', { ...from, in: { p: {} }, out: { p: {} } })
+    await kit.engine.workers.register('core', 'masks_in', { ...to, in: { p: {} }, out: { p: {} } })
+    const graph: Graph = {
+      nodes: { a: node('masks_out', { init: true }), b: node('masks_in', { init: true }) },
+      edges: [edge('a.p', 'b.p')],
+    }
+    const flow = await running(graph)
+    await kit.engine.ports.write(await flow.child('a'), 'out', 'p', ['{"in":"secret","out":"secret","n":1}'] as never)
+    await flow.settle()
+    const { passed } = (await wiresOf(flow.id))['a.p>b.p']!
+    expect(passed.map(({ data }) => data)).toEqual([{ in: '[redacted]', out: '[redacted]', n: 1 }])
+  })
+
   test('a wire whose far node has not started is not laid, and nothing waits', async () => {
     const flow = await running(asking)
     expect((await wiresOf(flow.id))['a.out>ask.in']).toMatchObject({

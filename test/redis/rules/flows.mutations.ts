@@ -138,6 +138,9 @@ export const mutations = [
     ],
     ["to_dir == 'i' and to_doc.parent == doc.parent or", "to_dir == 'i' or", 'a wire reaches a detached job'],
     ['if not wires.is_there(to_doc, to_dir, to_port) then return nil end', '', 'a port that has gone harms who writes'],
+    ['if #kept < MAX_PASSED and', 'if', 'more than 20 values that passed a wire are kept'],
+    ['and bytes <= MAX_PASSED_BYTES then', 'then', 'large values that passed a wire are kept'],
+    ["if #(cache.raw[key] or '') > MAX_DOCUMENT then", 'if false then', 'a large document grows with each wire'],
   ),
   ...of(36, 'lib/port/write.lua', [
     "  if owner_doc then queueing.wake(owner, owner_doc, 'own') end\n",

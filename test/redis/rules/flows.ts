@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { type Encoded, encodeValue } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
 import type { FlowEvent } from '../../../src/engine/engine.ts'
+import { itemOf } from '../../../src/redis/item.ts'
 import { ops } from '../../../src/redis/ops.ts'
 import type { Facts, Making, Run, World } from '../direct.ts'
 
@@ -544,6 +545,30 @@ const rule36: Facts = {
     await world.change(ids.a!, 'shift', '', 'i', 'in', '', 'o', 'out', 10)
     const later = `t${Math.floor(world.now() / 1_000)}`
     expect(JSON.parse((await world.document(ids.b!))['vi:in']!)[1]).toBe(`@{"trace":7}\n/news\nl${later}\n2`)
+  },
+  async 'the source of a wire keeps the last 20 values that passed, newest first, and 2,048 bytes'(world) {
+    const { id, ids } = await chain(world)
+    await end(world)
+    const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => String(from + i))
+    await world.push(id, 'n', ...numbers(0, 19))
+    await world.push(id, 'n', ...numbers(19, 45))
+    await world.push(id, 'n', ...numbers(45, 48))
+    const kept = async () =>
+      (JSON.parse((await world.document(id))['li:n'] ?? '[]') as string[]).map((item) => itemOf(item).data)
+    expect(await kept()).toEqual(numbers(28, 48).reverse())
+    expect((await world.document(ids.a!))['li:in']).toBeUndefined()
+    await world.push(id, 'n', `"${'x'.repeat(2_000)}"`)
+    expect(await kept()).toHaveLength(2)
+    await world.push(id, 'n', `"${'x'.repeat(2_048)}"`)
+    expect(await kept()).toEqual([])
+  },
+  async 'a large document keeps no values that passed a wire'(world) {
+    const { id } = await chain(world)
+    await end(world)
+    const runs = Array.from({ length: 140 }, (_, i) => i)
+    for (const i of runs) await world.change(id, 'set', `s${i}`, `"${'x'.repeat(490)}"`)
+    await world.push(id, 'n', '1')
+    expect((await world.document(id))['li:n']).toBeUndefined()
   },
 }
 

@@ -9,6 +9,8 @@ export type NodeLook = { kind: string; shape: string; cls: string; fact: string;
 export type WireLook = {
   kind: string
   label: string
+  /** Below the label, in its box. */
+  value?: string
   tone: string
   said: string
   width?: number
@@ -23,10 +25,13 @@ type WireParts = {
   badge: SVGElement
   rect: Element
   text: Element
+  value: Element
 }
 
 /** Width of a letter per height. */
 const LETTER = 0.58
+/** Letters of a value in the box of a label, and width of a letter of a label. */
+const [VALUE, LABEL_LETTER] = [19, 6.9]
 const LARGEST_NAME = 30
 
 export type Drawing = ReturnType<typeof createDrawing>
@@ -79,11 +84,12 @@ function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
 function wireParts(id: string, path: string): WireParts & { group: SVGElement } {
   const line = make('path', { class: 'wire', d: path })
   const halo = make('path', { class: 'wire halo', d: path, visibility: 'hidden' })
-  const [rect, text] = [make('rect', { height: 22, rx: 11 }), middle('', 0, 15.5)]
+  const rect = make('rect', { height: LABEL.height, rx: 11 })
+  const [text, value] = [middle('', 0, 15.5), make('text', { class: 'mid small value', x: LABEL.width / 2 })]
   const badge = make('g', { class: 'badge', 'data-wire': id }, rect, text)
   const reach = make('path', { class: 'reach', d: path })
   const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id }, halo, reach, line)
-  return { line, halo, badge, rect, text, group }
+  return { line, halo, badge, rect, text, value, group }
 }
 
 export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads) {
@@ -130,22 +136,29 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       write(parts.cls, cls.length > 20 ? `${cls.slice(0, 19)}…` : cls)
       write(parts.fact, fact)
     },
-    wire(id: string, { kind, label, tone, said, width, on, beads: moving }: WireLook): void {
+    wire(id: string, { kind, label, value = '', tone, said, width, on, beads: moving }: WireLook): void {
       const parts = wires.get(id)
       if (!parts) return
       set(parts.line, { class: `wire ${kind}${on ? ' on' : ''}`, 'stroke-width': width })
       set(parts.halo, { visibility: on ? 'visible' : 'hidden' })
       set(parts.line.parentElement!, { 'aria-label': said })
       beads?.set(id, parts.line as SVGPathElement, moving)
-      set(parts.badge, { class: `badge ${tone}`, visibility: label ? 'visible' : 'hidden' })
-      if (parts.text.textContent === label) return
+      const shown = value.length > VALUE ? `${value.slice(0, VALUE - 1)}…` : value
+      set(parts.badge, { class: `badge ${tone}`, visibility: label || value ? 'visible' : 'hidden' })
+      if (parts.text.textContent === label && parts.value.textContent === shown) return
       write(parts.text, label)
-      const wanted = Math.max(22, label.length * 6.9 + 16)
-      const long = Math.min(wanted, LABEL.width)
+      write(parts.value, shown)
+      set(parts.value, { y: label ? 19 : 14 })
+      if (value) parts.badge.append(parts.value)
+      else parts.value.remove()
+      const wanted = Math.max(22, label.length * LABEL_LETTER * (value ? 0.72 : 1) + 16)
+      const long = value ? LABEL.width : Math.min(wanted, LABEL.width)
       const { x, y } = (parts.badge as unknown as HTMLElement).dataset
       set(parts.rect, { width: long })
       set(parts.text, {
+        class: value ? 'mid small' : 'mid',
         x: long / 2,
+        y: value ? 9.5 : 15.5,
         textLength: wanted > long ? long - 16 : undefined,
         lengthAdjust: 'spacingAndGlyphs',
       })

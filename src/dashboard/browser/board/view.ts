@@ -5,6 +5,8 @@ import type { Box } from './layout.ts'
 
 /** Below this scale, nodes show only their status and a large name. */
 const FAR = 0.5
+/** Above this scale, wires show their last values. */
+const NEAR = 1.2
 /** Below this scale even a large name cannot be read. */
 const FARTHEST = 0.13
 
@@ -24,6 +26,7 @@ export function createView(svg: SVGSVGElement) {
   function show(): void {
     svg.setAttribute('viewBox', `${seen.x} ${seen.y} ${seen.width} ${seen.height}`)
     const scale = (svg.parentElement?.clientWidth ?? 0) / seen.width
+    svg.classList.toggle('near', scale > NEAR)
     svg.classList.toggle('far', scale < FAR)
     svg.classList.toggle('farthest', scale < FARTHEST)
     for (const tell of told) tell(seen, shown())

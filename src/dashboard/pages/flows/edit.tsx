@@ -34,7 +34,7 @@ const dataOf = ({ view, classes, limits }: EditData, zone: string): string =>
     graph: view.graph ? graphText(view.graph) : '{"nodes":{},"edges":[],"inports":{},"outports":{}}',
     nodes: view.nodes,
     limits,
-    wires: view.wires.map((wire) => ({ ...wire, oldest: null })),
+    wires: view.wires.map((wire) => ({ ...wire, oldest: null, passed: [] })),
     classes: classes.slice(0, CLASSES).map(({ queue, class: name, in: ins, out: outs }) => ({
       name: `${queue}/${name}`,
       ins: portsOf(ins),

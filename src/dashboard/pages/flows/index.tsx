@@ -9,7 +9,7 @@ import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { JobId, Link, To } from '../../parts/layout.tsx'
-import { jamSaid, sumOf, wireSaid } from '../../words/flow.ts'
+import { boardWires, jamSaid, sumOf, wireSaid } from '../../words/flow.ts'
 import { count } from '../../words/number.ts'
 import { jobPath, nodePath } from '../../words/paths.ts'
 import { acts } from './acts.ts'
@@ -21,14 +21,13 @@ import { type FlowData, load } from './load.ts'
 import { WhatHappened } from './replay.tsx'
 import { Tools } from './tools.tsx'
 
-/** Only an open wire shows values. */
 const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen, jam, isExplaining }: FlowData) => ({
   job: flow.id,
   hash: hash ?? '',
   nodes,
   limits,
   deploys,
-  wires: wires.map((wire) => ({ ...wire, oldest: null })),
+  wires: boardWires(wires),
   ...(jam && isExplaining ? { lit: { nodes: jam.nodes, wires: jam.wires } } : {}),
   ...(chosen?.kind === 'node' ? { node: chosen.node.name } : {}),
   ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
@@ -106,7 +105,7 @@ function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
             </To>
           </li>
         ))}
-        {wires.map((wire) => (
+        {boardWires(wires).map((wire) => (
           <li>
             <To to={`/flows/${flow.id}?wire=${encodeURIComponent(wire.id)}`}>{wireSaid(wire, now)}</To>
           </li>

@@ -40,6 +40,22 @@ function wires.watch(id, doc, dir, port)
   if not doc[field] then cache.change(id, doc, field, numbers.int(math.floor(time.now / 60000)) .. ':0') end
 end
 
+-- Bounds of the values that a source keeps, newest first, and of its document.
+local MAX_PASSED, MAX_PASSED_BYTES, MAX_DOCUMENT = 20, 2048, 65536
+
+function wires.keep(id, doc, dir, port, items)
+  local field, key = 'l' .. dir .. ':' .. port, redis_keys.key_of(id)
+  if #(cache.raw[key] or '') > MAX_DOCUMENT then return end
+  local kept, bytes = {}, 0
+  local function keep(item)
+    bytes = bytes + #item
+    if #kept < MAX_PASSED and bytes <= MAX_PASSED_BYTES then kept[#kept + 1] = item end
+  end
+  for i = #items, math.max(1, #items - MAX_PASSED + 1), -1 do keep(items[i]) end
+  for _, item in ipairs(doc[field] and readable.decode(doc[field], key .. ' ' .. field) or {}) do keep(item) end
+  cache.change(id, doc, field, kept[1] and cjson.encode(kept))
+end
+
 function wires.holds(id, doc, dir, port)
   local pushed, taken = ports.counts(doc, dir, port)
   return pushed > taken

@@ -96,7 +96,10 @@ function write.connect(id, doc, dir, port, targets, options)
   if pushed > taken then
     items = ports.take(id, doc, dir, port, copied_at_once(id, doc, dir, port, pushed - taken, math.max(1, n)))
   end
-  if options and options.arriving then items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000))) end
+  if options and options.arriving and items[1] then
+    items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000)))
+    wires.keep(id, doc, dir, port, items)
+  end
   local default = values.get_value(id, doc, 'd' .. dir .. ':' .. port)
   if default then check_copies(id, dir, port, 'a default', #default, n) end
   for _, to in ipairs(targets) do

@@ -153,6 +153,15 @@ local function flat_family(parent, doc, children)
   return rows
 end
 
+local MAX_PASSED = 65536
+local passed_bytes = 0
+
+local function passed(doc, field)
+  local text = doc['l' .. field] or ''
+  passed_bytes = passed_bytes + #text
+  return passed_bytes <= MAX_PASSED and text or ''
+end
+
 local function flat_port(id, doc, name, field, closely)
   local dir, port = field:match('^([io]):(.+)$')
   if not dir or port == '*' or doc[field]:find('d', 1, true) then return nil end
@@ -164,10 +173,10 @@ local function flat_port(id, doc, name, field, closely)
   local oldest = closely and pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
   return row_of.wiring { child = name, side = dir, port = port, size = numbers.int(pushed - taken),
     has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = closely and doc['m' .. field]
-    or '' }
+    or '', passed = closely and passed(doc, field) or '' }
 end
 
--- Closely: also own ports with values, the oldest value of each, and counts of moved values.
+-- Closely: also own ports with values, the oldest value of each, values that passed, and counts of moved values.
 function snapshot.flat_wires(id, doc, children, closely)
   local rows, ids = {}, {}
   local function add(name, of_id, of)
