@@ -16,8 +16,11 @@ import {
   items,
   logCursor,
   moment,
+  portName,
+  queueName,
   span,
   statusList,
+  tried,
   values,
   wireName,
   wireView,
@@ -192,6 +195,16 @@ export const flows = {
     body: z.strictObject({ max: z.int().min(1).max(10_000).optional() }),
     answers: { 200: z.object({ values: items }) },
     handle: ({ engine, params, body, call }) => engine.flows.drain(params.job, params.wire, body, call),
+  }),
+
+  try: route('POST /v1/flows/:job/wires/:wire/try', {
+    scope: 'write',
+    summary: 'Try a function on the last values of a wire',
+    description:
+      'Runs a function of this deployment on up to 20 values, without steps and `job.env`. Its writes are returned and not kept. Requests that it sends with `fetch` outside of a step are sent.',
+    body: z.strictObject({ queue: queueName.default('default'), class: className, in: portName.default('in') }),
+    answers: { 200: z.object({ runs: z.array(tried) }) },
+    handle: ({ engine, params, body }) => engine.flows.tryWire(params.job, params.wire, body),
   }),
 
   move: route('POST /v1/flows/:job/wires/:wire/move', {

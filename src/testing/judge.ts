@@ -1,40 +1,18 @@
-// Runs a function that must not act: without `fetch`, bindings, and reads beyond its snapshot.
+// Judges a function without `fetch`, one at a time.
 
-import type { Changes, Snapshot } from '../core/run.ts'
-import { Terminal, type Worker } from '../core/worker.ts'
-import { OlderCode } from '../engine/run/code-change.ts'
-import { LostRun, runFunction } from '../engine/run/function.ts'
-import type { JobTools } from '../engine/run/tools.ts'
+import type { Worker } from '../core/worker.ts'
+import { type Give, type JudgeOptions, judging as judgingIn } from '../engine/run/judge.ts'
 
-export type JudgeOptions = {
-  env?: object
-  /** Milliseconds that the function may take outside of steps. */
-  patience?: number
-}
+export type { Give, JudgeOptions } from '../engine/run/judge.ts'
 
 export const workerOf = (
   workers: readonly Worker[],
   { queue, class: name }: { queue: string; class: string },
 ): Worker | undefined => workers.find((one) => one.class === name && (one.queue ?? 'default') === queue)
 
-export type Give = (why: string) => never
-
-const PATIENCE = 5_000
-
-const unusable = (what: string, give: Give): unknown => {
-  const use = () => give(`it uses ${what}`)
-  return new Proxy(() => undefined, { get: use, set: use, has: use, apply: use, construct: use, ownKeys: use })
-}
-
-const envOf = (given: object, give: Give): object =>
-  new Proxy(given, {
-    get: (own, name) =>
-      name in own || typeof name === 'symbol' ? Reflect.get(own, name) : unusable(`job.env.${name}`, give),
-  })
-
 const REQUEST = 'it makes a request outside of a step'
 
-/** One at a time, because each replaces `fetch`. */
+/** The last run: one at a time, because each replaces `fetch`. */
 let turn: Promise<unknown> = Promise.resolve()
 
 function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {
@@ -51,41 +29,9 @@ function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {
   return mine
 }
 
-const seconds = (ms: number): string => `${ms / 1_000} s`
-
-function ended(error: unknown): Partial<Changes> {
-  if (error instanceof LostRun || error instanceof OlderCode) return {}
-  throw error
-}
-
-export async function judging(
+export const judging = (
   worker: Worker,
-  snapshot: Snapshot,
-  { env = {}, patience = PATIENCE }: JudgeOptions,
-  { prepare, ...own }: Required<Pick<JobTools, 'checkpoint' | 'rehearsal'>> & { prepare?: (give: Give) => void },
-): Promise<{ changes: Partial<Changes>; why?: string }> {
-  let why: string | undefined
-  const give: Give = (reason) => {
-    why ??= reason
-    throw new Terminal(`this run cannot be judged: ${reason}`)
-  }
-  prepare?.(give)
-  snapshot.run.timeout = Math.min(snapshot.run.timeout, patience)
-  const beyond = (what: string) => async () => give(`it reads ${what}`)
-  const tools: JobTools = {
-    ...own,
-    page: beyond('more values of a port than its snapshot has'),
-    peek: beyond('values of its children'),
-    look: beyond('another job'),
-    storedGraph: beyond('a stored graph'),
-    progress: async () => undefined,
-    steps: beyond('more steps than its snapshot has'),
-    children: beyond('more children than its snapshot has'),
-    now: () => 0,
-    env: envOf(env, give),
-  }
-  const changes = await withoutFetch(give, () => runFunction(worker, snapshot, tools)).catch(ended)
-  if (why === undefined && changes.error?.reason === 'timeout')
-    why = `it took longer than ${seconds(patience)} outside of steps`
-  return { changes, why }
-}
+  snapshot: Parameters<typeof judgingIn>[1],
+  options: JudgeOptions,
+  own: Parameters<typeof judgingIn>[3],
+): ReturnType<typeof judgingIn> => judgingIn(worker, snapshot, options, own, withoutFetch)

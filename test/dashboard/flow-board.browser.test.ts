@@ -188,6 +188,49 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       expect(Object.keys((await site.engine.flows.get(String(flow))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
     }))
 
+  test('a node is spliced into a wire after a dry run on its last values; ctrl z takes it back', () =>
+    as(
+      ['read', 'write'],
+      `/flows/${flow}/edit`,
+      async (page) => {
+        const wire = 'rows.rejected>rejected.in'
+        const passed = (await site.engine.flows.get(String(flow))).wires.find(({ id }) => id === wire)!.passed.length
+        expect(passed).toBe(7)
+        await page.locator(`g[role="button"][data-wire="${wire}"]`).focus()
+        await page.keyboard.press('s')
+        const dialog = page.getByRole('dialog', { name: `Splice a node into ${wire}` })
+        await dialog.getByText('A request that the code sends with fetch outside of a step is sent.').waitFor()
+        await dialog.getByLabel('Queue/class').fill('shop/price')
+        await dialog.getByRole('button', { name: 'Dry run' }).click()
+        await dialog.getByText('class: expected a function of this deployment, got shop/price').waitFor()
+        await dialog.getByLabel('Queue/class').fill('core/array')
+        await dialog.getByRole('button', { name: 'Dry run' }).click()
+        await dialog.getByText('7 values, oldest first; nothing is kept').waitFor()
+        const lines = (await dialog.locator('pre').textContent())!.split('\n')
+        expect(lines).toHaveLength(7)
+        expect(lines[0]).toBe('{"sku":"desk-oak","url":"/u/881.heic"} → out [{"sku":"desk-oak","url":"/u/881.heic"}]')
+        await dialog.getByLabel('Name of the node').fill('rows')
+        await dialog.getByRole('button', { name: 'Splice' }).click()
+        await dialog.getByText('name: there is a node rows already').waitFor()
+        await dialog.getByLabel('Name of the node').fill('tap')
+        await page.keyboard.press('Enter')
+        const tap = page.locator('.board [data-name="tap"]')
+        await tap.waitFor()
+        await page.locator('#would').getByText('rows.rejected>tap.in').waitFor()
+        await page.locator('#would').getByText('tap.out>rejected.in').waitFor()
+        expect((await site.engine.flows.get(String(flow))).graph!.nodes).not.toHaveProperty('tap')
+        await tap.focus()
+        await page.keyboard.press('Control+z')
+        await tap.waitFor({ state: 'detached' })
+        await page.locator('#would').getByText('Nothing has changed').waitFor()
+
+        const own = 'feed>rows.in'
+        await page.locator('[data-edit="splice"]').dragTo(page.locator(`g[role="button"][data-wire="${own}"] .reach`))
+        await page.getByRole('dialog', { name: `Splice a node into ${own}` }).waitFor()
+      },
+      { allowed: /status of 422 .*\/try$/ },
+    ))
+
   test('a deployment is marked in the lanes, next to changes of the graph', async () => {
     const { qstash } = site.engineOptions
     await createEngine({

@@ -482,6 +482,7 @@ const flows: Part = async ({ show, call }) => {
   const [first, second] = wires.map(({ id }: { id: string }) => id)
   await show('flows.wires', { job })
   await show('flows.inject', { job, wire: first, body: { values: [picture('bird')] } })
+  await show('flows.try', { job, wire: first, body: { queue: 'core', class: 'array' } })
   await show('flows.move', { job, wire: first, body: { to: second } })
   await show('flows.drain', { job, wire: second, body: { max: 1 } })
   await show('flows.graph', { job })

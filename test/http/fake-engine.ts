@@ -584,6 +584,7 @@ const answers: Unperformed = {
     wires: async () => ({ wires: [wireShown] }),
     inject: async () => ({ size: 1 }),
     drain: async () => ({ values: [{ data: '[1.0]' }] }),
+    tryWire: async () => ({ runs: [{ in: '[1.0]', out: { y: ['2.0'] }, note: 'slow' }] }),
     moveWire: async () => ({ moved: 2 }),
   },
   graphs: {

@@ -827,6 +827,16 @@ const cases: Case[] = [
     {},
   ],
   [
+    'flows.try',
+    ask('POST', '/v1/flows/7/wires/a.out%3Eb.in/try', '{"class":"double","in":"n"}'),
+    200,
+    { runs: [{ in: [1], out: { y: [2] }, note: 'slow' }] },
+    'flows.tryWire',
+    '7',
+    'a.out>b.in',
+    { queue: 'default', class: 'double', in: 'n' },
+  ],
+  [
     'flows.move',
     ask('POST', '/v1/flows/7/wires/a.out%3Eb.in/move', '{"to":"a.out>c.in"}'),
     200,

@@ -58,6 +58,13 @@ export const wireView = z.object({
 })
 export type WireView = z.output<typeof wireView>
 
+export const tried = z.object({
+  in: closed,
+  out: z.record(z.string(), z.array(closed)).meta({ description: 'written values by output port' }),
+  note: z.string().optional().meta({ description: 'why its run ended early or failed' }),
+})
+export type Tried = z.output<typeof tried>
+
 export const flowRow = z.object({
   id: jobId,
   name: z.string().meta({ description: 'name of its graph, or its alias, or its class' }),

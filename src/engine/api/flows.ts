@@ -7,7 +7,7 @@ import { statuses } from '../../core/job.ts'
 import { adoptions, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Op, PortRef } from '../../core/run.ts'
-import type { FlowRow } from '../../core/schemas/flows.ts'
+import type { FlowRow, Tried } from '../../core/schemas/flows.ts'
 import { type GraphWire, wiresOf } from '../../core/wires.ts'
 import { opWords, spawnWords, writeWords } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
@@ -21,7 +21,18 @@ import { checkPorts } from '../jobs/graph-check.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable } from '../run/snapshot.ts'
 import { unfitOf } from './flow-unfit.ts'
-import { flowFactsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wasGraph, wireViews } from './flow-view.ts'
+import {
+  flowFactsOf,
+  flowRow,
+  flowView,
+  graphHash,
+  graphsOf,
+  versionViews,
+  wasGraph,
+  wireView,
+  wireViews,
+} from './flow-view.ts'
+import { tryOn } from './wire-try.ts'
 
 const MINUTE = 60_000
 const TRIES = 5
@@ -259,6 +270,19 @@ export function createFlows({
           const [size] = await commit(state, [...begin, writeWords(end, { values }, store.vault)], call)
           return { size: Number(size) }
         }),
+
+      /** Runs a function on the last values that passed, oldest first. */
+      async tryWire(
+        job: Ref,
+        name: string,
+        { queue, class: of, in: port }: { queue: string; class: string; in: string },
+      ): Promise<{ runs: Tried[] }> {
+        const state = await store.flow(job)
+        const { graph, found } = wireOf(state, name)
+        const [wire] = await shownWires([wireView(state, found)], graph)
+        const values = wire!.passed.map(({ data }) => data).reverse()
+        return { runs: await tryOn(await registry.find(queue, of), `${queue}/${of}`, port, values) }
+      },
 
       async drain(
         job: Ref,

@@ -1,5 +1,6 @@
 // Small workers for flows, and a flow to put them in.
 
+import * as z from 'zod'
 import { core } from '../../../functions/core.ts'
 import { decodeValue, encodeValue } from '../../../src/core/codec/value.ts'
 import type { graph } from '../../../src/core/graph.ts'
@@ -18,6 +19,9 @@ const of = (className: string, perform: (job: Job) => unknown, ins: string[], ou
     out: { [out]: port() },
     perform,
   })
+
+/** Effects of class careful outside of its job. */
+export const acted: unknown[] = []
 
 export const workers: Worker[] = [
   ...core,
@@ -68,6 +72,22 @@ export const workers: Worker[] = [
     ['in'],
     'out',
   ),
+  defineWorker({
+    queue: 'core',
+    class: 'careful',
+    redact: ['out.out.card'],
+    in: { in: port(z.number()) },
+    out: { out: port() },
+    async perform(job: Job) {
+      const n = (await job.read('in')) as number
+      job.write('out', { n, card: 'secret' })
+      if (n === 1) await job.step('charge', () => acted.push(n))
+      if (n === 2) acted.push((job.env as Record<string, string>).KEY!.trim())
+      if (n === 3) throw new Error('three is too many')
+      if (n === 4) await job.checkpoint()
+      acted.push(n)
+    },
+  }),
   defineWorker({
     queue: 'core',
     class: 'asker',

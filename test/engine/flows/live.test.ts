@@ -4,7 +4,7 @@ import { createApp } from '../../../src/http/app.ts'
 import { counted } from '../../kit/counted.ts'
 import { type Kit, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
-import { chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
+import { acted, chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
 
 /** Two scripts and their reads, besides the jobs of its flows. */
 const LIST = 21
@@ -214,6 +214,34 @@ describe('wires', () => {
     await flow.settle()
     const { passed } = (await wiresOf(flow.id))['a.p>b.p']!
     expect(passed.map(({ data }) => data)).toEqual([{ in: '[redacted]', out: '[redacted]', n: 1 }])
+  })
+
+  test('a function is tried on their last values, oldest first, and nothing that it changes is kept', async () => {
+    const flow = await running(asking, { x: [[1, 2], 'two', { n: 3 }] })
+    const before = await kit.engine.jobs.get(flow.ref)
+    const { runs } = await client.flows.try(flow.id, 'a.out>ask.in', { queue: 'core', class: 'array' })
+    expect(runs.map(({ in: value }) => value)).toEqual([[1, 2], 'two', { n: 3 }])
+    const { runs: passed } = await client.flows.try(flow.id, 'x>a.in', { queue: 'core', class: 'pass' })
+    expect(passed.map(({ out }) => out)).toEqual([{ out: [[1, 2]] }, { out: ['two'] }, { out: [{ n: 3 }] }])
+    expect(await kit.engine.jobs.get(flow.ref)).toEqual(before)
+    expect((await wiresOf(flow.id))['a.out>ask.in']!.size).toBe(3)
+  })
+
+  test('a trial ends before a step, a commit or a use of job.env, masks values, and checks the schema', async () => {
+    const flow = await running(asking, { x: [0, 1, 2, 3, 4, 'five'] })
+    const { runs } = await client.flows.try(flow.id, 'x>a.in', { queue: 'core', class: 'careful' })
+    expect(runs.map(({ note }) => note)).toEqual([
+      undefined,
+      'it ends before step "charge"',
+      'it uses job.env.KEY',
+      'three is too many',
+      'it ends before its first commit',
+      'expected a number, got "five"',
+    ])
+    expect(runs[0]!.out).toEqual({ out: [{ n: 0, card: '[redacted]' }] })
+    expect(acted).toEqual([0])
+    const unknown = client.flows.try(flow.id, 'x>a.in', { queue: 'core', class: 'nothing' })
+    await expect(unknown).rejects.toThrow('class: expected a function of this deployment, got core/nothing')
   })
 
   test('a wire whose far node has not started is not laid, and nothing waits', async () => {

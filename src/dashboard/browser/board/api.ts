@@ -40,6 +40,15 @@ export async function moveValues(
   return error ? { error: error.message } : { moved }
 }
 
+export type Tried = { in: unknown; out: Record<string, unknown[]>; note?: string }
+
+export const tryWire = (
+  job: number,
+  wire: string,
+  node: { queue: string; class: string; in: string },
+): Promise<{ runs: Tried[]; error?: undefined } | { error: Failure }> =>
+  post(`${job}/wires/${encodeURIComponent(wire)}/try`, JSON.stringify(node), {})
+
 export type Told = { change: Change } | { error: Failure }
 
 export async function putGraph(

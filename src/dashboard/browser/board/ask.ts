@@ -25,6 +25,7 @@ export function ask(
   verb: string,
   fields: readonly Field[],
   take: (given: Record<string, string>) => string | undefined,
+  more: (given: () => Record<string, string>) => readonly Node[] = () => [],
 ): void {
   const told = made('p', { className: 'err', hidden: true, role: 'alert' })
   const row = made(
@@ -33,11 +34,12 @@ export function ask(
     made('button', { type: 'button', className: 'btn', onclick: () => dialog.close() }, 'Cancel'),
     made('button', { type: 'submit', className: 'btn primary' }, verb),
   )
-  const form = made('form', { className: 'ask' }, made('h2', {}, title), ...fields.map(fieldOf), told, row)
+  const form = made('form', { className: 'ask' }, made('h2', {}, title), ...fields.map(fieldOf))
+  const read = () => Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]))
+  form.append(...more(read), told, row)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]))
-    const wrong = take(given)
+    const wrong = take(read())
     told.hidden = wrong === undefined
     told.textContent = wrong ?? ''
     if (wrong === undefined) dialog.close()

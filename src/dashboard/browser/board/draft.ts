@@ -32,7 +32,10 @@ export const withoutNode = (graph: Graph, name: string): Graph => ({
 export function withWire(graph: Graph, from: End, to: End): Graph {
   if (from.node === null && to.node === null) return graph
   if (from.node === null)
-    return { ...graph, inports: { ...graph.inports, [from.port]: { node: to.node!, inport: to.port } } }
+    return {
+      ...graph,
+      inports: { ...graph.inports, [from.port]: { ...graph.inports[from.port], node: to.node!, inport: to.port } },
+    }
   const source = { node: from.node, outport: from.port }
   if (to.node === null) return { ...graph, outports: { ...graph.outports, [to.port]: source } }
   return { ...graph, edges: [...graph.edges, { from: source, to: { node: to.node, inport: to.port } }] }
@@ -46,6 +49,23 @@ export function withoutWire(graph: Graph, id: string): Graph {
   if (to.node === null) return { ...graph, outports: without(graph.outports, (port) => port === to.port) }
   const edge = at - Object.keys(graph.inports).length
   return { ...graph, edges: graph.edges.filter((_, i) => i !== edge) }
+}
+
+/** Puts a node into a wire. */
+export function spliced(
+  graph: Graph,
+  id: string,
+  name: string,
+  node: Node,
+  [inport, outport]: [string, string],
+): Graph {
+  const wire = wiresOf(graph).find((one) => one.id === id)
+  if (!wire) return graph
+  const { from, to } = wire
+  // A port of the flow is rewired, so that it keeps its default.
+  const open = from.node === null || to.node === null ? graph : withoutWire(graph, id)
+  const begun = withWire(withNode(open, name, node), from, { node: name, port: inport })
+  return withWire(begun, { node: name, port: outport }, to)
 }
 
 export function linesOf({ nodes, edges, inports, outports, ...more }: Graph): string[] {

@@ -12,6 +12,7 @@ import { dragsWires } from './drag.ts'
 import { exact } from './exact.ts'
 import { movesLeft } from './left-behind.ts'
 import { showLines, showPanel } from './panel.ts'
+import { askSplice, classIn, dropsSplice } from './splice.ts'
 import { createView } from './view.ts'
 import { createDraft, type Editing, unwiredOf } from './working.ts'
 
@@ -122,19 +123,26 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     location.assign(`${path}/flows/${data.job}`)
   }
 
+  function faultOfName(name: string): string | undefined {
+    if (!NAME.test(name)) return 'name: expected letters, digits and _, at most 100'
+    return Object.hasOwn(draft.now.nodes, name) ? `name: there is a node ${name} already` : undefined
+  }
+
   function askNode(): void {
     const fields = [
       { name: 'name', label: 'Name of the node' },
       { name: 'of', label: 'Queue/class', options: data.classes.map(({ name }) => name) },
     ]
     ask('Add a node', 'Add', fields, ({ name = '', of = '' }) => {
-      if (!NAME.test(name)) return 'name: expected letters, digits and _, at most 100'
-      if (Object.hasOwn(draft.now.nodes, name)) return `name: there is a node ${name} already`
-      const at = of.indexOf('/')
-      const [queue, named] = at < 0 ? ['default', of] : [of.slice(0, at), of.slice(at + 1)]
-      become(withNode(draft.now, name, { queue, class: named }))
-      return undefined
+      const wrong = faultOfName(name)
+      if (!wrong) become(withNode(draft.now, name, classIn(of)))
+      return wrong
     })
+  }
+
+  function splice(wire = chosen.wire): void {
+    if (wiresOf(draft.now).some(({ id }) => id === wire)) askSplice(data, draft.now, wire!, faultOfName, become)
+    else tell('say', { say: 'Select a wire first, or drop the button onto one', isError: true })
   }
 
   function connect(from: End, to: End): string | undefined {
@@ -179,6 +187,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   const buttons: Record<string, () => void> = {
     node: askNode,
     wire: askWire,
+    splice,
     back: () => draft.back() && settle(),
     apply: () => void apply(),
     drawing: () => mode('drawing'),
@@ -248,6 +257,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     svg.addEventListener('focusin', ({ target }) => choose(target))
     json.addEventListener('input', typed)
     document.addEventListener('keydown', pressed)
+    dropsSplice(svg, splice)
     dragsWires(svg, view.at, (from, to) => {
       const wrong = connect(from, to)
       if (wrong) tell('say', { say: wrong, isError: true })

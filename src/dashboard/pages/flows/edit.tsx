@@ -69,6 +69,10 @@ function Bar({ view: { flow } }: { view: FlowView }) {
           <Icon name="branch" size={14} />
           Wire<kbd>w</kbd>
         </button>
+        <button class="btn" type="button" data-edit="splice" data-hotkey="s" draggable={true}>
+          <Icon name="move" size={14} />
+          Splice<kbd>s</kbd>
+        </button>
         <button class="btn icon" type="button" data-edit="back" aria-label="Step back" title="Step back (ctrl z)">
           <Icon name="undo" size={14} />
         </button>

@@ -1,0 +1,76 @@
+// Runs a function that must not act: without bindings, steps, and reads beyond its snapshot.
+
+import type { Changes, Snapshot } from '../../core/run.ts'
+import { Terminal, type Worker } from '../../core/worker.ts'
+import { OlderCode } from './code-change.ts'
+import { LostRun, runFunction } from './function.ts'
+import type { JobTools } from './tools.ts'
+
+export type JudgeOptions = {
+  /** Members of `job.env`. A run that uses another member is not judged. */
+  env?: object
+  /** Milliseconds that the function may take outside of steps. */
+  patience?: number
+}
+
+/** Ends the judgement with a reason, also if the function catches the error. */
+export type Give = (why: string) => never
+
+const PATIENCE = 5_000
+
+/** An object of which any use gives up. */
+const unusable = (what: string, give: Give): unknown => {
+  const use = () => give(`it uses ${what}`)
+  return new Proxy(() => undefined, { get: use, set: use, has: use, apply: use, construct: use, ownKeys: use })
+}
+
+const envOf = (given: object, give: Give): object =>
+  new Proxy(given, {
+    get: (own, name) =>
+      name in own || typeof name === 'symbol' ? Reflect.get(own, name) : unusable(`job.env.${name}`, give),
+  })
+
+/** @example seconds(5_000) // '5 s' */
+const seconds = (ms: number): string => `${ms / 1_000} s`
+
+function ended(error: unknown): Partial<Changes> {
+  if (error instanceof LostRun || error instanceof OlderCode) return {}
+  throw error
+}
+
+/**
+ * Runs a function with a snapshot. `why` is there if its outcome depends on something that the run cannot have.
+ * `prepare` receives the function that gives up; `within` wraps the run.
+ */
+export async function judging(
+  worker: Worker,
+  snapshot: Snapshot,
+  { env = {}, patience = PATIENCE }: JudgeOptions,
+  { prepare, ...own }: Required<Pick<JobTools, 'checkpoint' | 'rehearsal'>> & { prepare?: (give: Give) => void },
+  within: <T>(give: Give, run: () => Promise<T>) => Promise<T> = (_, run) => run(),
+): Promise<{ changes: Partial<Changes>; why?: string }> {
+  let why: string | undefined
+  const give: Give = (reason) => {
+    why ??= reason
+    throw new Terminal(`this run cannot be judged: ${reason}`)
+  }
+  prepare?.(give)
+  snapshot.run.timeout = Math.min(snapshot.run.timeout, patience)
+  const beyond = (what: string) => async () => give(`it reads ${what}`)
+  const tools: JobTools = {
+    ...own,
+    page: beyond('more values of a port than its snapshot has'),
+    peek: beyond('values of its children'),
+    look: beyond('another job'),
+    storedGraph: beyond('a stored graph'),
+    progress: async () => undefined,
+    steps: beyond('more steps than its snapshot has'),
+    children: beyond('more children than its snapshot has'),
+    now: () => 0,
+    env: envOf(env, give),
+  }
+  const changes = await within(give, () => runFunction(worker, snapshot, tools)).catch(ended)
+  if (why === undefined && changes.error?.reason === 'timeout')
+    why = `it took longer than ${seconds(patience)} outside of steps`
+  return { changes, why }
+}
