@@ -131,6 +131,41 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await leave(window)
   })
 
+  test('a link plays the record from its moment to the present; the button copies such a link', async () => {
+    const { events } = await site.engine.flows.recorded(flow, { limit: 10 })
+    const window = await arrive(browser, site, {
+      path: `/flows/${flow}?at=${events[0]!.at}`,
+      as: ['read'],
+      clipboard: true,
+    })
+    const { page } = window
+    await kept(page, 3)
+    await page.getByRole('button', { name: '60×' }).click()
+    await page.getByRole('button', { name: 'Copy a link that plays from here' }).click()
+    await page.getByText('Link copied').waitFor()
+    const link = await page.evaluate(() => navigator.clipboard.readText())
+    expect(link).toBe(`${site.url}/ui/flows/${flow}?speed=60&play=${events[0]!.at}`)
+    // The labels that the board shows while no button is pressed, in order.
+    await page.addInitScript((wire) => {
+      const seen: string[] = []
+      Object.assign(window, { seen })
+      const look = () => {
+        const text = document.querySelector(`.badge[data-wire="${wire}"] text`)?.textContent?.split(' ')[0]
+        if (text && text !== seen.at(-1)) seen.push(text)
+        requestAnimationFrame(look)
+      }
+      look()
+    }, REPORT)
+    await page.goto(link)
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.waitForFunction(() => !location.search.includes('play='))
+    const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen)
+    expect(seen.slice(seen.indexOf('2/min')).slice(0, 2)).toEqual(['2/min', '6/min'])
+    expect(await label(page).textContent()).toMatch(/^6/)
+    expect(await page.getByRole('button', { name: 'Play', exact: true }).count()).toBe(1)
+    await leave(window)
+  })
+
   test('new events are appended to an open page, and only they are requested', async () => {
     const window = await enter(['read'])
     const { page } = window

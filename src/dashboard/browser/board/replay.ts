@@ -5,7 +5,7 @@ import { deployName } from '../../words/deploy.ts'
 import { count } from '../../words/number.ts'
 import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
 import { clock } from '../../words/time.ts'
-import { made, readZone } from '../app/page.ts'
+import { made, readZone, tell } from '../app/page.ts'
 import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
 import { createLanes, type Range } from './lanes.ts'
@@ -47,7 +47,8 @@ export function createReplay(
   const said = box.querySelector<HTMLElement>('.said')!
   let timeline: Timeline = timelineOf([])
   let versions: Version[] = []
-  let at = inUrl('at')
+  let start = inUrl('play')
+  let at = start ?? inUrl('at')
   let speed = SPEEDS.find((one) => one === inUrl('speed')) ?? 10
   let playing: number | undefined
   let range: Range = { from: 0, to: 1 }
@@ -112,6 +113,10 @@ export function createReplay(
       return
     }
     drawAll()
+    if (start === undefined) return
+    at = Math.max(range.from, Math.min(range.to, start))
+    start = undefined
+    play()
   }
 
   function stop(): void {
@@ -122,7 +127,7 @@ export function createReplay(
   /** `undefined`: the current flow. */
   function go(to: number | undefined, isLasting = true): void {
     at = to === undefined ? undefined : Math.max(range.from, Math.min(range.to, to))
-    if (isLasting) putInUrl({ at, speed: at === undefined || speed === 10 ? undefined : speed })
+    if (isLasting) putInUrl({ at, play: undefined, speed: at === undefined || speed === 10 ? undefined : speed })
     drawMoment()
     pressed()
   }
@@ -160,8 +165,18 @@ export function createReplay(
     if (event) go(event.at)
   }
 
+  async function copyLink(): Promise<void> {
+    const url = new URL(location.href)
+    url.searchParams.delete('at')
+    url.searchParams.set('play', String(Math.round(at ?? range.from)))
+    url.searchParams.set('speed', String(speed))
+    await navigator.clipboard.writeText(url.href)
+    tell('say', { say: 'Link copied: it plays from this moment' })
+  }
+
   const acts: Record<string, () => void> = {
     play,
+    link: () => void copyLink(),
     back: () => step(-1),
     fwd: () => step(1),
     live: () => {

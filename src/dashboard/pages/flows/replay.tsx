@@ -28,6 +28,7 @@ function Controls() {
         <span class="word">Play</span>
       </button>
       {button('fwd', 'fwd', 'On one event', '.')}
+      {button('link', 'copy', 'Copy a link that plays from here', 'y')}
       <fieldset class="seg" aria-label="Speed">
         {[1, 10, 60].map((speed) => (
           <button type="button" data-replay={`x${speed}`} aria-pressed={speed === 10 ? 'true' : 'false'}>
