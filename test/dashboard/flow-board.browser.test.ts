@@ -121,6 +121,43 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     })
   })
 
+  test('a node or wire is found by its name, class or job, and the view moves there', async () => {
+    await as(['read'], `/flows/${await large()}`, async (page) => {
+      const find = async (text?: string) => {
+        await page.keyboard.press('/')
+        const field = page.getByRole('dialog', { name: 'Find' }).getByLabel('Name, class or #job of a node, or a wire')
+        if (text !== undefined) await field.fill(text)
+        await page.keyboard.press('Enter')
+      }
+      const focused = (selector: string) =>
+        page.waitForFunction((wanted) => {
+          const [board, found] = [document.querySelector('.board')!, document.activeElement!]
+          const [all, seen] = [board.getBoundingClientRect(), found.getBoundingClientRect()]
+          return found.matches(wanted) && seen.left >= all.left - 1 && seen.right <= all.right + 1
+        }, selector)
+      expect(await page.locator('[data-board].far').count()).toBe(1)
+      await find('n63')
+      await focused('[data-name="n63"]')
+      expect(await page.locator('[data-board].far').count()).toBe(0)
+      await find('n40.out>n41.in')
+      await focused('[data-wire="n40.out>n41.in"]')
+      await find('feed/filter')
+      await focused('[data-name="n0"]')
+      await find()
+      await focused('[data-name="n1"]')
+      await find('nothing')
+      await page.getByText('no node or wire has "nothing" in its name, class or job').waitFor()
+      await page.keyboard.press('Escape')
+      await page.locator('.board [data-name="n0"]').focus()
+    })
+    await as(['read'], `/flows/${flow}/edit`, async (page) => {
+      await page.keyboard.press('/')
+      await page.getByRole('dialog', { name: 'Find' }).getByRole('combobox').fill('shop/price')
+      await page.keyboard.press('Enter')
+      await page.waitForFunction(() => (document.activeElement as SVGElement).dataset.name === 'price')
+    })
+  })
+
   const unhurried = (page: Page) =>
     page.route(`${site.url}/ui/flows/**`, async (route) => {
       const answer = await route.fetch()

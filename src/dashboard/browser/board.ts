@@ -1,11 +1,12 @@
 // The board of a flow.
 
 import { factOf, kindOf, labelOf, lastOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
-import { base, hear, made, tell } from './app/page.ts'
+import { base, hear, made, onClick, tell } from './app/page.ts'
 import { createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
+import { createFind } from './board/find.ts'
 import { LARGE, type Layout, layout } from './board/layout.ts'
 import { createMap } from './board/map.ts'
 import { createPace } from './board/pace.ts'
@@ -193,6 +194,12 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   return {
     begin(): void {
       svg.addEventListener('click', ({ target }) => openAt(target))
+      const find = createFind(view, () => ({
+        laid: state.layout!,
+        drawing: state.drawing!,
+        nodes: dataIn(state).nodes,
+      }))
+      onClick('[data-view="find"]', find)
       for (const name of ['pointerover', 'focusin'] as const)
         svg.addEventListener(name, ({ target }) => pointAt(target))
       svg.addEventListener('pointerleave', () => pointAt(null))

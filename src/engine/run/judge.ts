@@ -7,18 +7,15 @@ import { LostRun, runFunction } from './function.ts'
 import type { JobTools } from './tools.ts'
 
 export type JudgeOptions = {
-  /** Members of `job.env`. A run that uses another member is not judged. */
   env?: object
   /** Milliseconds that the function may take outside of steps. */
   patience?: number
 }
 
-/** Ends the judgement with a reason, also if the function catches the error. */
 export type Give = (why: string) => never
 
 const PATIENCE = 5_000
 
-/** An object of which any use gives up. */
 const unusable = (what: string, give: Give): unknown => {
   const use = () => give(`it uses ${what}`)
   return new Proxy(() => undefined, { get: use, set: use, has: use, apply: use, construct: use, ownKeys: use })
@@ -30,7 +27,6 @@ const envOf = (given: object, give: Give): object =>
       name in own || typeof name === 'symbol' ? Reflect.get(own, name) : unusable(`job.env.${name}`, give),
   })
 
-/** @example seconds(5_000) // '5 s' */
 const seconds = (ms: number): string => `${ms / 1_000} s`
 
 function ended(error: unknown): Partial<Changes> {
@@ -38,10 +34,6 @@ function ended(error: unknown): Partial<Changes> {
   throw error
 }
 
-/**
- * Runs a function with a snapshot. `why` is there if its outcome depends on something that the run cannot have.
- * `prepare` receives the function that gives up; `within` wraps the run.
- */
 export async function judging(
   worker: Worker,
   snapshot: Snapshot,

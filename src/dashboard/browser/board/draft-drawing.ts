@@ -112,6 +112,13 @@ export function createDraftDrawing(
       for (const name of all.nodes) drawNode(at, name, chosen)
       drawWires(at, all.wires, chosen, change)
     },
+    places: () => ({
+      ...drawn!,
+      nodes: union(draft).nodes.map((name) => {
+        const { queue = 'default', class: of } = nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
+        return { name, queue, class: of, job: now().data.nodes.find((one) => one.name === name)?.job }
+      }),
+    }),
     /** As `node.port`. */
     offers: (dir: 'ins' | 'outs'): string[] =>
       Object.keys(draft.now.nodes).flatMap((name) =>

@@ -172,6 +172,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
         if (isIn === group.hasAttribute('data-off')) group.toggleAttribute('data-off', !isIn)
       }
     },
+    wireAt: (id: string): Element | null | undefined => wires.get(id)?.line.parentElement,
     nodeAt: (name: string): SVGElement | undefined => nodes.get(name)?.box,
   }
 }

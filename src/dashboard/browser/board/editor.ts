@@ -10,6 +10,7 @@ import { differenceOf, type Graph, linesOf, withNode, withoutNode, withoutWire, 
 import { type Chosen, createDraftDrawing } from './draft-drawing.ts'
 import { dragsWires } from './drag.ts'
 import { exact } from './exact.ts'
+import { createFind } from './find.ts'
 import { movesLeft } from './left-behind.ts'
 import { showLines, showPanel } from './panel.ts'
 import { askSplice, classIn, dropsSplice } from './splice.ts'
@@ -251,6 +252,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     document.addEventListener('drawn', refresh)
     hear('moved', () => void preview())
     setInterval(() => document.hidden || drawing.draw(chosen, change), 1_000)
+    onClick('[data-view="find"]', createFind(view, drawing.places))
     onClick('[data-edit]', ({ dataset }) => buttons[dataset.edit!]?.())
     onClick('.applybox a', draft.forget)
     svg.addEventListener('click', ({ target }) => choose(target))

@@ -87,12 +87,18 @@ export function createView(svg: SVGSVGElement) {
     farther: () => zoom(1.25),
     fit: showAll,
   }
-  onClick('[data-view]', ({ dataset }) => buttons[dataset.view!]!())
+  onClick('[data-view]', ({ dataset }) => buttons[dataset.view!]?.())
 
   return {
     at,
     centre,
     onShow: (tell: (seen: Box, shown: Box) => void): void => void told.push(tell),
+    /** Moves to a point, near enough to read. */
+    look(at: { x: number; y: number }): void {
+      const width = Math.min(seen.width, svg.parentElement?.clientWidth ?? seen.width)
+      seen = { ...seen, width, height: (seen.height * width) / seen.width }
+      centre(at)
+    },
     reveal({ x, y, width, height }: Box): void {
       const isIn = x >= seen.x && y >= seen.y && x + width <= seen.x + seen.width && y + height <= seen.y + seen.height
       if (!isIn) centre({ x: x + width / 2, y: y + height / 2 })

@@ -3,22 +3,23 @@
 import { Icon } from '../../parts/icon.tsx'
 
 const tools = [
+  ['find', 'search', 'Find a node or wire', '/'],
   ['nearer', 'plus', 'Zoom in'],
   ['farther', 'minus', 'Zoom out'],
-  ['fit', 'fit', 'All of it'],
+  ['fit', 'fit', 'All of it', 'f'],
 ] as const
 
 export function Tools() {
   return (
     <div class="tools bl">
-      {tools.map(([how, icon, label]) => (
+      {tools.map(([how, icon, label, hotkey]) => (
         <button
           class="btn icon"
           type="button"
           data-view={how}
-          data-hotkey={how === 'fit' ? 'f' : undefined}
+          data-hotkey={hotkey}
           aria-label={label}
-          title={how === 'fit' ? 'All of it (f)' : label}
+          title={hotkey ? `${label} (${hotkey})` : label}
         >
           <Icon name={icon} size={14} />
         </button>

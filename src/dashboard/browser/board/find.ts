@@ -1,0 +1,55 @@
+// Finds nodes and wires by their names, classes and jobs, and moves the view to them.
+
+import { ask } from './ask.ts'
+import type { Drawing } from './draw.ts'
+import type { Layout } from './layout.ts'
+import type { createView } from './view.ts'
+
+type Named = { name: string; queue: string; class: string; job?: number | null }
+type Board = { laid: Layout; drawing: Drawing; nodes: readonly Named[] }
+type Found = { texts: string[]; at: { x: number; y: number }; focus: () => void }
+
+const isIn = (text: string, found: Found): boolean => found.texts.some((one) => one.toLowerCase().includes(text))
+
+/** Asks again with the last text; the next match follows. */
+export function createFind(view: ReturnType<typeof createView>, board: () => Board): () => void {
+  let [last, next] = ['', 0]
+
+  function all({ laid, drawing, nodes }: Board): Found[] {
+    const placed = nodes.flatMap(({ name, queue, class: of, job }) => {
+      const box = laid.nodes.get(name)?.box
+      if (!box) return []
+      const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+      return [{ texts: [name, `${queue}/${of}`, job ? `#${job}` : ''], at, focus: () => drawing.nodeAt(name)?.focus() }]
+    })
+    const wires = [...laid.wires].map(([id, { middle }]) => ({
+      texts: [id],
+      at: middle,
+      focus: () => (drawing.wireAt(id) as SVGElement | undefined)?.focus(),
+    }))
+    return [...placed, ...wires]
+  }
+
+  function take(text: string): string | undefined {
+    const wanted = text.toLowerCase()
+    const found = all(board()).filter((one) => isIn(wanted, one))
+    const isExact = ({ texts }: Found) => Number(texts.includes(text))
+    const matches = found.toSorted((a, b) => isExact(b) - isExact(a))
+    if (matches.length === 0) return `no node or wire has ${JSON.stringify(text)} in its name, class or job`
+    next = text === last ? (next + 1) % matches.length : 0
+    last = text
+    const { at, focus } = matches[next]!
+    // The dialog gives the focus back when it closes, and the board follows the focus.
+    setTimeout(() => {
+      view.look(at)
+      focus()
+    }, 50)
+    return undefined
+  }
+
+  return () => {
+    const options = [...new Set(all(board()).flatMap(({ texts }) => texts.filter(Boolean)))]
+    const field = { name: 'text', label: 'Name, class or #job of a node, or a wire', options, value: last }
+    ask('Find', 'Show', [field], ({ text = '' }) => take(text))
+  }
+}
