@@ -1,6 +1,7 @@
 // One call of every operation against a real engine: the examples of the reference.
 
 import type { Hono } from 'hono'
+import { array } from '../../functions/array.ts'
 import { download } from '../../functions/download.ts'
 import { flow } from '../../functions/flow.ts'
 import type { Example } from '../../infra/docs/openapi.ts'
@@ -73,7 +74,7 @@ async function startShop() {
   const kit = await startKit({
     hold: true,
     clock: () => NOW + passed - Date.now(),
-    workers: [flow, download({ files, allowHosts, now: () => NOW })],
+    workers: [array, flow, download({ files, allowHosts, now: () => NOW })],
     random: () => 0.5,
     allowHosts,
     payloads: { downloader: downloaderPayload(downloads) },
