@@ -174,13 +174,10 @@ export class RunBuffer {
 
   collect(end: Changes['end'], reads: Reads): Changes {
     this.#log?.collect()
-    // A field may be called `__proto__`.
-    const set: Record<string, Encoded> = Object.create(null)
-    const unset: string[] = []
-    for (const [field, value] of this.#state ?? []) {
-      if (value === undefined) unset.push(field)
-      else set[field] = value
-    }
+    const state = [...(this.#state ?? [])]
+    // A field may be called `__proto__`, which an assignment would not add.
+    const set = Object.fromEntries(state.filter(([, value]) => value !== undefined)) as Record<string, Encoded>
+    const unset = state.flatMap(([field, value]) => (value === undefined ? [field] : []))
     const counts = Object.keys(this.#counts).length ? { counts: this.#counts } : {}
     this.#counts = {}
     return { end, n: this.#commits, reads, state: { set, unset }, ops: this.#ops, ...counts }

@@ -225,7 +225,8 @@ export function createExecutor({
       if (error instanceof OlderCode) return returned(lent, error.after, error.message)
       throw error
     }
-    const settled = await outcomeOf(lent.document.token!, await withPlaces(changes), deciding(lent, found, trace))
+    const placed = changes.error ? await withPlaces(changes) : changes
+    const settled = await outcomeOf(lent.document.token!, placed, deciding(lent, found, trace))
     if (!recording) return settled
     const recorded = store.vault.seal(recording.text(changes), 'run')
     return { ...settled, words: [...settled.words, ...says.values({ recorded })] }
@@ -372,9 +373,10 @@ export function createExecutor({
   }
 
   async function tellCommitted(runs: readonly ToldOutcome[], answers: readonly string[]): Promise<void> {
-    for (const [i, answer] of answers.entries()) {
+    for (let i = 0; i < answers.length; i++) {
       const { report, trace } = runs[i]!
       if (!report) continue
+      const answer = answers[i]!
       const refused = answer.startsWith('refused:') ? refusedReport(report, runs[i]!, answer) : undefined
       if (refused) await hook?.(report, async () => refused)
       if (trace && answer !== 'lost' && answer !== 'conflict') tracer?.send(trace.ended(refused ?? report))

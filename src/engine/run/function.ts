@@ -133,7 +133,7 @@ export async function runFunction(
     return await job.finish(ending)
   } catch (error) {
     if (error instanceof LostRun || error instanceof OlderCode) throw error
-    return { end: 'failed', n: LAST, error: runError(error), counts: job.counts, ops: job.close() }
+    return { end: 'failed', n: LAST, error: runError(error), counts: job.counts, ops: job.logs }
   } finally {
     stops?.delete(stop)
     job.close()

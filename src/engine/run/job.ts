@@ -400,8 +400,11 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }
 
-  close(): Op[] {
+  close(): void {
     this.#buffer.close()
+  }
+
+  get logs(): Op[] {
     return this.#buffer.logs
   }
 

@@ -135,9 +135,8 @@ export class RunParts {
       )
   }
 
-  async allAsked(): Promise<void> {
+  allAsked(): Promise<void> | undefined {
     const { run, steps, moreSteps } = this.#buffer.snapshot
-    if (run.reason === 'shutdown') return
-    if (this.#steps || steps || moreSteps) await this.steps.allAsked()
+    return run.reason !== 'shutdown' && (this.#steps || steps || moreSteps) ? this.steps.allAsked() : undefined
   }
 }

@@ -115,7 +115,7 @@ export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): 
       startedAt: doc.ranAt!,
       leaseUntil: doc.leaseUntil!,
       ...slotOf(doc),
-      ...(schema === undefined ? {} : { schema }),
+      schema,
     },
     job: {
       id: lent.id,
@@ -125,7 +125,7 @@ export function snapshotOf(lent: ClaimedJob, timeout: number, schema?: string): 
       name: doc.childName ?? null,
       createdAt: createdAtOf(doc),
       createdBy: doc.createdBy ?? '',
-      ...(doc.labels === undefined ? {} : { labels: readLabels(doc.labels) }),
+      labels: doc.labels === undefined ? undefined : readLabels(doc.labels),
       ranAt: doc.startedUp ? (doc.previousRanAt ?? doc.ranAt ?? null) : null,
       parent: parentOf(doc),
       aliases: aliasesOf(doc),

@@ -76,8 +76,9 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   const quotasOf = (runs: readonly RunOutcome[]): Set<string> =>
     new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(idIn(token)) ?? []) : [])
 
+  const none: string[] = []
   const kindsOf = (runs: readonly RunOutcome[]): Set<string> =>
-    new Set(runs.flatMap(({ failsIn }) => (failsIn === undefined ? [] : keys.kinds(failsIn))))
+    new Set(runs.flatMap(({ failsIn }) => (failsIn === undefined ? none : keys.kinds(failsIn))))
 
   async function asked(known: string[], args: CommitArgs, words: string[]) {
     const reply = answerOf(await evaluate(scripts.commit, known, args, words), 'committed')
