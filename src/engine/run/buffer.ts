@@ -174,13 +174,15 @@ export class RunBuffer {
 
   collect(end: Changes['end'], reads: Reads): Changes {
     this.#log?.collect()
-    const state = [...(this.#state ?? [])]
-    // A field may be called `__proto__`, which an assignment would not add.
-    const set = Object.fromEntries(state.filter(([, value]) => value !== undefined)) as Record<string, Encoded>
-    const unset = state.flatMap(([field, value]) => (value === undefined ? [field] : []))
+    const set: [string, Encoded][] = []
+    const unset: string[] = []
+    for (const [field, value] of this.#state ?? []) {
+      if (value === undefined) unset.push(field)
+      else set.push([field, value])
+    }
     const counts = Object.keys(this.#counts).length ? { counts: this.#counts } : {}
     this.#counts = {}
-    return { end, n: this.#commits, reads, state: { set, unset }, ops: this.#ops, ...counts }
+    return { end, n: this.#commits, reads, state: { set: Object.fromEntries(set), unset }, ops: this.#ops, ...counts }
   }
 
   commit(how: Commit): Promise<void> {

@@ -290,14 +290,8 @@ export function createExecutor({
     return outcomeOf(lent.document.token!, { end: 'failed', n: LAST, error: { message, retry: false } }, deciding(lent))
   }
 
-  async function performFound(
-    lent: ClaimedJob,
-    found: Registered,
-    means: Means & { alone: boolean },
-  ): Promise<RunOutcome | undefined> {
+  function performFound(lent: ClaimedJob, found: Registered, means: Means & { alone: boolean }) {
     if (found.inner) return found.inner(lent, means.trace)
-    const unfit = lent.document.schema === undefined ? undefined : await misfit(lent, found)
-    if (unfit) return unfit
     if (!found.local) return performRemote(lent, found, means.trace)
     if (!found.local.isolate || !isolate || means.alone) return performLocal(lent, found, means)
     return performIsolated(lent, means.usage)
@@ -336,9 +330,11 @@ export function createExecutor({
         return released(lent)
       }
       const late = asked === undefined ? 0 : Math.max(0, Math.ceil(elapsed() - asked))
-      const settled = await (isElsewhere
-        ? pinned.perform(lent, found)
-        : performFound(lent, found!, { alone, usage, trace }))
+      const isChecked = lent.document.schema !== undefined && !isElsewhere && !found!.inner
+      const unfit = isChecked ? await misfit(lent, found!) : undefined
+      const settled =
+        unfit ??
+        (await (isElsewhere ? pinned.perform(lent, found) : performFound(lent, found!, { alone, usage, trace })))
       if (!settled || asked === undefined) return settled
       settled.late = late
       if (!lent.document.heldLimits) return settled
@@ -354,9 +350,7 @@ export function createExecutor({
     }
   }
 
-  async function run(lent: ClaimedJob, options: RunOptions = {}): Promise<ToldOutcome | undefined> {
-    const trace = tracer?.begin(lent)
-    if (!hook && !trace) return runUnseen(lent, options)
+  async function runSeen(lent: ClaimedJob, options: RunOptions, trace?: RunTrace): Promise<ToldOutcome | undefined> {
     let settled: ToldOutcome | undefined
     const start = startOf(lent, versions.isOther(lent.document) ? lent.document.pinnedTo : version, trace)
     const perform = async (): Promise<RunReport | undefined> => {
@@ -370,6 +364,11 @@ export function createExecutor({
     }
     await (hook ? hook(start, perform, lent.document.token) : perform())
     return settled
+  }
+
+  function run(lent: ClaimedJob, options: RunOptions = {}): Promise<ToldOutcome | undefined> {
+    const trace = tracer?.begin(lent)
+    return hook || trace ? runSeen(lent, options, trace) : runUnseen(lent, options)
   }
 
   async function tellCommitted(runs: readonly ToldOutcome[], answers: readonly string[]): Promise<void> {

@@ -388,7 +388,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#buffer.sound()
     const isPaused = ending instanceof Ending && ending.options.pause !== undefined
     this.#parts.allAwaited(isPaused)
-    if (!isPaused) await this.#parts.allAsked()
+    if (!isPaused && this.#parts.hasSteps) await this.#parts.steps.allAsked()
     if (this.#asked && !(ending instanceof Ending))
       throw new Terminal(
         `${askedBy[this.#asked]} was called and not returned: expected "return ${askedBy[this.#asked]}"`,

@@ -135,8 +135,8 @@ export class RunParts {
       )
   }
 
-  allAsked(): Promise<void> | undefined {
+  get hasSteps(): boolean {
     const { run, steps, moreSteps } = this.#buffer.snapshot
-    return run.reason !== 'shutdown' && (this.#steps || steps || moreSteps) ? this.steps.allAsked() : undefined
+    return run.reason !== 'shutdown' && Boolean(this.#steps || steps || moreSteps)
   }
 }
