@@ -8,7 +8,7 @@ export type Cost = readonly [trips: number, look: number, first: number]
  * adds two commands to the first look, or three if it has a rate or waiting jobs; each flow with nodes adds one.
  */
 export const costs: Readonly<Record<string, Cost>> = {
-  '/': [2, 10, 12],
+  '/': [2, 10, 13],
   '/jobs': [1, 14, 20],
   '/jobs/new': [2, 8, 14],
   '/jobs/:job': [2, 9, 29],
@@ -29,7 +29,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/log': [1, 2, 6],
   '/deploys': [2, 16, 21],
   '/settings/keys': [1, 3, 7],
-  '/doctor': [1, 4, 8],
+  '/doctor': [1, 4, 9],
   '/find': [1, 4, 8],
   '/more': [1, 1, 5],
 }

@@ -137,7 +137,6 @@ export const rows = {
   },
   claim: { id: 'text', till: 'number', names: 'text' },
   next: { job: 'number', class: 'text', priority: 'number', since: 'number', group: 'some', pull: 'flag' },
-  counted: { queue: 'text', latest: 'text', before: 'texts' },
   classed: { queue: 'text', texts: 'texts', marks: 'texts', hasHours: 'flag' },
   /** `minutes`: minute:count minute:count … */
   kind: {
@@ -207,7 +206,7 @@ export const replies = {
   breaker: { state: 'text', till: 'moment', failures: 'number' },
 
   job: { job: 'inspected?', items: 'texts', hasKin: 'flag', kin: 'listed[]', chain: 'inspected[]' },
-  jobs: { jobs: 'listed[]', cursor: 'some', total: 'moment', newest: 'moment' },
+  jobs: { jobs: 'listed[]', ids: 'texts', cursor: 'some', total: 'moment', newest: 'moment' },
   tree: { members: 'member[]', more: 'flag' },
   ports: { ports: 'waiting?[]' },
   snapshots: { jobs: 'waitingJob[]', seen: 'number' },
@@ -226,12 +225,9 @@ export const replies = {
   queues: { queues: 'queue[]', now: 'number' },
   queue: { document: 'text', lanes: 'lane[]', runs: 'run[]', claims: 'claim[]', next: 'next[]', now: 'number' },
   atWork: { lanes: 'lane[]', processes: 'process[]', runs: 'run[]', more: 'flag', now: 'number' },
-  series: { queues: 'counted[]', more: 'flag', now: 'number' },
   glance: {
     texts: 'texts',
     queues: 'queue[]',
-    counted: 'counted[]',
-    moreQueues: 'flag',
     limits: 'limit[]',
     lanes: 'lane[]',
     processes: 'process[]',

@@ -48,6 +48,7 @@ export const keysOf = (ns: string) => ({
   piece: (number: string | number) => `${ns}jobs:${number}`,
   queue: (queue: string) => `${ns}queue:${queue}`,
   classCounts: (queue: string) => `${ns}counts:${queue}:c`,
+  counts: (queue: string, step: string, place: number) => `${ns}counts:${queue}:${step[0]}${place}`,
   kinds: (queue: string) => `${ns}counts:${queue}:e`,
   lane: (lane: string) => `${ns}lane:${lane}`,
   once: (key: string) => `${ns}once:${key}`,

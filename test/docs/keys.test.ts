@@ -80,6 +80,7 @@ const plain: Access[] = [
       'message',
       'messages',
       'constraints',
+      'counts',
       'days',
       'epoch',
       'examined',

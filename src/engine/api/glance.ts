@@ -3,16 +3,15 @@ import type { Glance } from '../engine.ts'
 import { createHealth, type HealthParts } from './health.ts'
 import { isGroup, waitedView } from './limits.ts'
 import { createProcesses, MOST_RUNS } from './processes.ts'
-import { createStats, MOST_QUEUES, STEPS } from './stats.ts'
+import { createStats, MOST_QUEUES } from './stats.ts'
 
 const MOST_LIMITS = 100
 
 export function createGlance(context: Context, health: HealthParts) {
   return {
     async glance({ step }: { step?: 'minute' | 'hour' } = {}): Promise<Glance> {
-      const kind = step === undefined ? '' : STEPS[step].kind
       const most = { queues: MOST_QUEUES, limits: MOST_LIMITS, runs: MOST_RUNS }
-      const asked = context.store.glance(kind, most)
+      const asked = context.store.glance(step, most)
       const store = {
         ...context.store,
         overview: async () => (await asked).overview,

@@ -9,7 +9,7 @@ import type { Counts, DayView, Stats } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
-export const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
+const STEPS = { minute: 60_000, hour: 3_600_000 } as const
 /** All 24 hours of the first queues. */
 const HOURS_BYTES = 4 * 1024 * 1024
 export const MOST_QUEUES = 50
@@ -84,8 +84,8 @@ export function createStats({ store }: Context) {
       more: boolean
       queues?: Record<string, Point[]>
     }> {
-      const { kind, ms } = STEPS[step]
-      const { rows, more, now } = await store.series(queue, kind, MOST_QUEUES)
+      const ms = STEPS[step]
+      const { rows, more, now } = await store.series(queue, step, MOST_QUEUES)
       const since = Math.max(Math.floor(now / ms) - keptSteps[step] + 1, Math.floor(from / ms)) * ms
       const byQueue = rows.map((row) => [row.queue, pointsOf(row, { step: ms, since, to })] as const)
       const points = summed(byQueue.map(([, own]) => own))

@@ -1,23 +1,74 @@
+import { readable } from '../../core/readable.ts'
+import { counted, keptSteps } from '../../core/series.ts'
 import { answerOf } from '../answers.ts'
 import type { Parts } from '../parts.ts'
+import { decodeQueue } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import { limitRow } from './limits.ts'
 import { atWorkOf } from './looks.ts'
 import { queueRow } from './queues.ts'
 import { standingKeys, standingOf } from './standing.ts'
 
-type Most = { queues: number; limits: number; runs: number }
+type Step = keyof typeof keptSteps
 
-export function createGlance({ client: { evaluate }, keys, base }: Parts) {
-  /** With `kind` '' only queues and limits. `hasMutes` is known if any job failed or `kind` is not ''. */
-  async function glance(kind: 'm' | 'h' | '', most: Most) {
-    const args = { ...base(), kind, most_queues: most.queues, most_limits: most.limits, most_runs: most.runs }
-    const raw = await evaluate(scripts.glance, standingKeys(keys), args, [])
-    const { texts, queues, counted, moreQueues, limits, there, ...found } = answerOf(raw, 'glance')
-    const { lanes, processes, runs, moreRuns, now } = found
+const MOST_KEYS = 2_400
+
+function latestOf(text: string | null, step: Step): string {
+  const { counts, earlierCounts, minuteWait, hourWait } = readable(() => decodeQueue(text ?? '{}')) ?? {}
+  const waited = (step === 'minute' ? minuteWait : hourWait) ?? 0
+  return [0, waited, ...counted.map((name) => (earlierCounts?.[name] ?? 0) + (counts?.[name] ?? 0))].join()
+}
+
+export function createGlance({ client: { evaluate, ask }, keys, base, moments }: Parts) {
+  let known: string[] = []
+
+  /** Plain commands lock only their own keys, a script locks all keys. One command reads the keys of a queue. */
+  async function read(queues: readonly string[], step: Step) {
+    if (queues.length === 0) return []
+    const steps = Array.from({ length: keptSteps[step] }, (_, i) => i)
+    const all = queues.map((queue) => [keys.queue(queue), ...steps.map((i) => keys.counts(queue, step, i))])
+    const atOnce = Math.floor(MOST_KEYS / all[0]!.length)
+    const found = await ask((redis) => {
+      const pipeline = redis.pipeline()
+      for (let from = 0; from < all.length; from += atOnce) pipeline.mget(...all.slice(from, from + atOnce).flat())
+      return pipeline.exec<(string | null)[][]>()
+    })
+    const texts = found.flat()
+    return queues.map((queue, i) => {
+      const [now, ...before] = texts.slice(i * all[0]!.length, (i + 1) * all[0]!.length)
+      return { queue, latest: latestOf(now!, step), before: before.filter((text) => text !== null) }
+    })
+  }
+
+  /** Reads queues with known names at once, and new ones when their names are known. */
+  async function countsOf(names: Promise<string[]>, step: Step, most: number) {
+    const [all, early] = await Promise.all([names, read(known, step)])
+    known = all.slice(0, most)
+    const rows = new Map(early.map((row) => [row.queue, row]))
+    const late = await read(
+      known.filter((name) => !rows.has(name)),
+      step,
+    )
+    for (const row of late) rows.set(row.queue, row)
+    return known.map((name) => rows.get(name)!)
+  }
+
+  async function series(queue: string, step: Step, most: number) {
+    if (queue) return { rows: await read([queue], step), more: false, now: moments.now() }
+    const names = ask<string[]>((redis) => redis.smembers(keys.queues)).then((all) => all.sort())
+    return { rows: await countsOf(names, step, most), more: (await names).length > most, now: moments.now() }
+  }
+
+  /** Without `step` only queues and limits. `hasMutes` is known if any job failed or `step` is set. */
+  async function glance(step: Step | undefined, most: { queues: number; limits: number; runs: number }) {
+    const args = { ...base(), whole: step ?? '', most_limits: most.limits, most_runs: most.runs }
+    const asked = evaluate(scripts.glance, standingKeys(keys), args, []).then((raw) => answerOf(raw, 'glance'))
+    const names = () => asked.then(({ queues }) => queues.map(({ name }) => name))
+    const rows = step ? await countsOf(names(), step, most.queues) : []
+    const { texts, queues, limits, there, lanes, processes, runs, moreRuns, now } = await asked
     return {
       overview: { queues: queues.map(queueRow), now },
-      series: { rows: counted, more: moreQueues, now },
+      series: { rows, more: queues.length > most.queues, now },
       limits: limits.map(limitRow),
       atWork: atWorkOf({ lanes, processes, runs, more: moreRuns, now }),
       standing: standingOf(texts.map((text) => text || null)),
@@ -26,5 +77,5 @@ export function createGlance({ client: { evaluate }, keys, base }: Parts) {
     }
   }
 
-  return { glance }
+  return { glance, series }
 }

@@ -3,12 +3,16 @@ import type { Status } from '../../core/job.ts'
 import { readable, readList } from '../../core/readable.ts'
 import { answerOf, type Reply, type Row } from '../answers.ts'
 import { lentOf } from '../claimed.ts'
+import { PIECE } from '../packed-jobs.ts'
 import { filling, granted, listWords, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { AtWork, ClaimedJob, FlowNode, FlowState, Inspection, Listed, Signal } from '../types.ts'
 import type { Vault } from '../vault.ts'
 import { limitSettingsOf } from './limits.ts'
+
+/** Maximum number of ids that one call looks at. */
+const SCANNED = 1_000
 
 type ListFilter = {
   mode: 'all' | 'ended' | 'children' | 'alias' | 'ids' | 'repeats'
@@ -156,10 +160,19 @@ export function createLooks(parts: Parts) {
     }
   }
 
+  /** Redis loads these before it locks all keys for the script. */
+  function documentsOf({ mode, name, before, limit, queue, status, kind, since, ...filter }: ListFilter): string[] {
+    const most = Object.values(filter).some((one) => one !== undefined) ? SCANNED : limit
+    const next = mode === 'all' && !queue && !status ? Number(before) - 1 : 0
+    const scanned = Array.from({ length: Math.min(most, next) || 0 }, (_, i) => next - i)
+    const ids = mode === 'ids' ? name!.split(',').slice(0, most).map(Number) : scanned
+    return [...ids.map(keys.job), ...new Set(ids.map((id) => keys.piece(Math.floor(id / PIECE))))]
+  }
+
   async function list(filter: ListFilter): Promise<Listed> {
     const raw = await evaluate(
       scripts.list,
-      [],
+      documentsOf(filter),
       {
         ...base(),
         mode: filter.mode,
@@ -177,19 +190,18 @@ export function createLooks(parts: Parts) {
         kind: filter.kind ?? '',
         before: filter.before ?? '',
         most: filter.limit,
-        scan: 1000,
+        scan: SCANNED,
       },
       [],
     )
-    const { total, newest, cursor = null, ...found } = granted(answerOf(raw, 'jobs', 'refused'))
+    const { total, newest, cursor = null, ids, ...found } = granted(answerOf(raw, 'jobs', 'refused'))
+    if (ids.length > 0) {
+      const page = await list({ ...filter, mode: 'ids', name: ids.join() })
+      return { ...page, cursor: page.cursor ?? cursor, total, newest: page.newest ?? newest }
+    }
     const jobs = listed(found.jobs)
     await fill(jobs)
-    return {
-      jobs,
-      cursor,
-      total,
-      newest,
-    }
+    return { jobs, cursor, total, newest }
   }
 
   /** `seen`: ids that were answered; deleted jobs are left out. */
@@ -252,12 +264,6 @@ export function createLooks(parts: Parts) {
     return atWorkOf(answerOf(await evaluate(scripts.processes, [], { ...base(), most }, []), 'atWork'))
   }
 
-  async function series(queue: string, kind: 'm' | 'h', mostQueues: number) {
-    const args = { ...base(), queue_name: queue, kind, most_queues: mostQueues }
-    const { queues, more, now } = answerOf(await evaluate(scripts.series, [], args, []), 'series')
-    return { rows: queues, more, now }
-  }
-
   async function classes(queue: string, mostQueues: number, hourBytes = 0) {
     const args = { ...base(), queue_name: queue, most_queues: mostQueues, most_bytes: hourBytes }
     return answerOf(await evaluate(scripts.classes, [], args, []), 'classes')
@@ -280,7 +286,6 @@ export function createLooks(parts: Parts) {
   return {
     inspect,
     atWork,
-    series,
     classes,
     errors,
     signal,

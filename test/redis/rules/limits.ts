@@ -764,7 +764,7 @@ const rule127: Facts = {
     await world.make(limits(1))
     await world.claim()
     expect(await since()).toBe(first)
-    const [row] = (await world.store.glance('', { queues: 10, limits: 10, runs: 10 })).limits
+    const [row] = (await world.store.glance(undefined, { queues: 10, limits: 10, runs: 10 })).limits
     expect(row).toMatchObject({ key: KEY, fullSince: first })
     await next.commit()
     for (const id of ids.slice(2)) await world.change(id, 'terminate', '', '')

@@ -22,16 +22,11 @@ export const mutations = [
     ['  cache.change_queue(q, queue_fields.minute_wait, nil)\n', '', 'a wait is reported for every later minute'],
     ['  cache.change_queue(q, queue_fields.day_waits, nil)\n', '', 'waits of yesterday count for today'],
     ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'nobody has waited'],
-    ['kind .. numbers.int(moment % most) end', 'kind .. numbers.int(moment) end', 'places are not used again'],
+    ['kind .. numbers.int(moment % most)', 'kind .. numbers.int(moment)', 'places are not used again'],
   ),
   ...of(82, 'scripts/commit.lua', [
     'if ids[1] then counts.waited',
     'if false then counts.waited',
     'no wait is reported',
-  ]),
-  ...of(82, 'lib/look/series.lua', [
-    "if kind == 'm' then waited",
-    'if false then waited',
-    'a minute shows the longest wait of its hour',
   ]),
 ]

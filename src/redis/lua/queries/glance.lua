@@ -3,25 +3,22 @@
 --
 -- keys: texts that are returned unchanged
 -- by: API, dashboard
--- reads: counts, job, jobs, limit, limits, muted, processes, queue, queues, repeats
+-- reads: job, jobs, limit, limits, muted, processes, queue, queues, repeats
 -- writes: queue
--- args: ns, clock, seed, kind, most_queues:int, most_limits:int, most_runs:int
+-- args: ns, clock, seed, whole, most_limits:int, most_runs:int
 -- returns: glance
 
 local limits = require 'limit/limits'
 local at_work = require 'look/at_work'
 local limit_rows = require 'look/limits'
 local queues = require 'look/queues'
-local series = require 'look/series'
 
 local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)
-local counted = kind ~= '' and tables.slice(names, 1, most_queues) or {}
 for _, name in ipairs(names) do keys[#keys + 1] = redis_keys.queue_key(name) end
-for _, name in ipairs(counted) do series.add_keys(keys, name, kind) end
 cache.fetch(keys)
 
 local ids, more = {}, ''
-if kind ~= '' then ids, more = at_work.ids(names, most_runs) end
+if whole ~= '' then ids, more = at_work.ids(names, most_runs) end
 
 -- Queues name limits with a time. Other limits are read only if those do not account for all waiting jobs.
 local waiting, named = 0, {}
@@ -62,24 +59,21 @@ if waiting > 0 then
   add_limits(all)
 end
 
-local shown, points, texts = {}, {}, {}
+local shown, texts = {}, {}
 local has_failed = false
 for i, name in ipairs(names) do
   shown[i] = queues.row(name)
   has_failed = has_failed or (cache.queue(name).jobs_at[redis_keys.letters.failed] or 0) > 0
 end
-for i, name in ipairs(counted) do points[i] = series.row(name, kind) end
 for i, key in ipairs(KEYS) do texts[i] = cache.raw[key] or '' end
 -- EXISTS counts a key as often as it is named: 1 for repeats, 2 for mutes.
-local there = (kind ~= '' or has_failed) and redis.call('EXISTS', ns .. 'repeats', ns .. 'muted', ns .. 'muted') or 0
+local there = (whole ~= '' or has_failed) and redis.call('EXISTS', ns .. 'repeats', ns .. 'muted', ns .. 'muted') or 0
 return reply.glance {
   texts = texts,
   queues = shown,
-  counted = points,
-  more_queues = #names > most_queues and 'more' or '',
   limits = rows,
   lanes = at_work.lanes(names),
-  processes = kind ~= '' and at_work.processes() or {},
+  processes = whole ~= '' and at_work.processes() or {},
   runs = at_work.runs(ids),
   more_runs = more,
   there = there,

@@ -1,6 +1,6 @@
 -- list: Returns jobs that match a filter, newest first. Read only and bounded.
 --
--- keys: none
+-- keys: documents that the page may read
 -- by: API, dashboard
 -- reads: counts, job, jobs, limit, queue, queues, repeats
 -- writes: none
@@ -22,7 +22,7 @@ local queues = require 'look/queues'
 local kinds = require 'queue/kinds'
 local snapshot = require 'run/snapshot'
 
-local jobs, cursor = {}, ''
+local jobs, found, cursor = {}, {}, ''
 
 local wanted = {}
 for one in status:gmatch('[^,]+') do wanted[one] = true end
@@ -271,7 +271,11 @@ local function all()
   if not ids then ids = indexed() end
   if not ids then return by_id() end
   local page = tables.slice(ids, 1, scan)
-  if show_all(page) and (#ids > #page or down_to > 0) then cursor = numbers.int(tonumber(page[#page])) end
+  -- Documents of older jobs may be on disk, so the caller declares them in its next call.
+  if before ~= '' then found = page end
+  if (before ~= '' or show_all(page)) and (#ids > #page or down_to > 0) then
+    cursor = numbers.int(tonumber(page[#page]))
+  end
 end
 
 -- Indexes of ended jobs are in the order of removal, which is the order of ends only if all jobs are kept equally long.
@@ -396,4 +400,4 @@ local modes = {
 local ok, why = journal.attempt(modes[mode])
 if not ok then return reply.refused { code = why.code, message = why.message } end
 local newest = cursor:match('^%d+$') and mode ~= 'repeats' and cache.text_at(id_key) or ''
-return reply.jobs { jobs = jobs, cursor = cursor, total = total, newest = newest }
+return reply.jobs { jobs = jobs, ids = found, cursor = cursor, total = total, newest = newest }

@@ -8,8 +8,8 @@ local class_counts = require 'queue/class_counts'
 local today = math.floor(time.now / 86400000)
 local minute = math.floor(time.now / 60000)
 
-counts.MINUTES = 240
-counts.HOURS = 336
+local MINUTES = 240
+local HOURS = 336
 local DAYS = 1826
 
 local series = { 'made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped' }
@@ -58,7 +58,7 @@ local function keep_day(q, queue_record)
   cache.change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
 end
 
-function counts.written_down(queue_record, moment, waited)
+local function written_down(queue_record, moment, waited)
   local words = { numbers.int(moment), numbers.int(waited or 0) }
   for i, what in ipairs(series) do
     words[i + 2] = numbers.int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0))
@@ -71,17 +71,19 @@ function counts.written_down(queue_record, moment, waited)
   return table.concat(words, ',')
 end
 
-function counts.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' .. kind .. numbers.int(moment % most) end
+local function key_of(q, kind, moment, most)
+  return ns .. 'counts:' .. q .. ':' .. kind .. numbers.int(moment % most)
+end
 
 local function turn(q, queue_record)
   local is_over = queue_record.day and queue_record.day ~= today and next(queue_record.counts)
   local hour = math.floor(minute / 60)
-  cache.set_text(counts.key(q, 'm', minute, counts.MINUTES),
-    counts.written_down(queue_record, minute, queue_record.minute_wait))
+  cache.set_text(key_of(q, 'm', minute, MINUTES),
+    written_down(queue_record, minute, queue_record.minute_wait))
   cache.change_queue(q, queue_fields.minute_wait, nil)
   if not queue_record.minute or math.floor(queue_record.minute / 60) ~= hour then
-    cache.set_text(counts.key(q, 'h', hour, counts.HOURS),
-      counts.written_down(queue_record, hour, queue_record.hour_wait))
+    cache.set_text(key_of(q, 'h', hour, HOURS),
+      written_down(queue_record, hour, queue_record.hour_wait))
     cache.change_queue(q, queue_fields.hour_wait, nil)
   end
   cache.change_queue(q, queue_fields.minute, minute)
