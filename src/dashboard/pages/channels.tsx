@@ -196,7 +196,7 @@ export const channels = page<ChannelsData>({
   every: 10_000,
   async load({ engine, query }) {
     const at = query.get('at') ?? undefined
-    const to = query.get('channel')?.slice(0, 500)
+    const to = (query.get('channel') ?? at)?.slice(0, 500)
     return {
       ...(await engine.channels.list({ publishers: true, last: true })),
       at: at?.startsWith('/') ? at : undefined,

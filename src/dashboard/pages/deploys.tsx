@@ -159,8 +159,8 @@ export const deploys = page<DeploysData>({
       <div class="stack">
         {data.comparison && (
           <>
-            <Classes of={data.comparison} />
             <NewErrors of={data.comparison} />
+            <Classes of={data.comparison} />
           </>
         )}
         <List data={data} />

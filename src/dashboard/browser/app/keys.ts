@@ -11,10 +11,14 @@ let chord = false
 
 const isOff = (): boolean => localStorage.getItem(OFF) === 'off'
 
+const FOCUSED = 'a, button:not([disabled])'
+
 function rows(): HTMLElement[] {
   const own = [...document.querySelectorAll<HTMLElement>('[data-row]')]
   if (own.length > 0) return own
-  return [...document.querySelectorAll<HTMLElement>('main .tbl tbody > tr')].filter((row) => row.querySelector('a'))
+  return [...document.querySelectorAll<HTMLElement>('main :is(.limit, .tbl tbody > tr)')].filter((row) =>
+    row.querySelector(FOCUSED),
+  )
 }
 
 let row: HTMLElement | undefined
@@ -22,7 +26,7 @@ let row: HTMLElement | undefined
 const current = (): HTMLElement | undefined => (row?.isConnected ? row : undefined)
 
 function mark(): void {
-  for (const one of document.querySelectorAll('tr.cur')) one.classList.remove('cur')
+  for (const one of document.querySelectorAll('main .cur')) one.classList.remove('cur')
   current()?.classList.add('cur')
 }
 
@@ -32,7 +36,7 @@ function move(by: number): void {
   const at = row ? all.indexOf(row) : -1
   row = all[Math.max(0, Math.min(all.length - 1, at + by))]
   mark()
-  row?.querySelector<HTMLElement>('a')?.focus({ preventScroll: true })
+  row?.querySelector<HTMLElement>(FOCUSED)?.focus({ preventScroll: true })
   row?.scrollIntoView({ block: 'nearest' })
 }
 
@@ -51,10 +55,16 @@ const open = (where: 'here' | 'beside'): void => {
 
 /** Until its script is loaded, letters go into the search field of the page. */
 async function openPalette(): Promise<void> {
+  const before = document.activeElement
   const field = document.querySelector<HTMLInputElement>('#find input')
   field?.focus()
   const palette: typeof import('../palette.ts') = await import(meta('palette'))
   palette.openPalette(field)
+  // Letters are keys again.
+  document.querySelector('dialog[open]')?.addEventListener('close', () => {
+    field?.blur()
+    if (before instanceof HTMLElement) before.focus()
+  })
 }
 
 function search(): void {
@@ -75,6 +85,7 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
   '.': () => tell('look'),
   j: () => move(1),
   k: () => move(-1),
+  c: () => document.querySelector<HTMLElement>('main form.form :is(input:not([type=hidden]), textarea)')?.focus(),
   o: () => open('beside'),
   Enter: () => open('here'),
   ' ': () => current() && void peek(current()!),
@@ -90,6 +101,7 @@ const words: [string, string][] = [
   ['x shift x a Esc', 'select, a range, all that fit, none'],
   ['t d z', 'theme, density, time zone'],
   ['p .', 'pause, show new rows'],
+  ['c u', 'create or fill in the form, undo'],
   ['?', 'this list'],
 ]
 
@@ -122,7 +134,7 @@ function show(): void {
 }
 
 function press(key: string): boolean {
-  const found = [...document.querySelectorAll<HTMLElement>('[data-hotkey]')].find(
+  const found = [...document.querySelectorAll<HTMLElement>('[data-hotkey]')].findLast(
     ({ dataset, offsetParent }) => dataset.hotkey === key && offsetParent !== null,
   )
   found?.click()
@@ -163,6 +175,7 @@ export function startKeys(): void {
       void openPalette()
       return
     }
+    if (key === 'Enter' && (ctrlKey || metaKey) && target instanceof HTMLTextAreaElement) target.form?.requestSubmit()
     if (ctrlKey || metaKey || altKey || event.defaultPrevented) return
     if (isWriting(target)) return key === 'Escape' ? (target as HTMLElement).blur() : undefined
     if (document.querySelector('dialog[open]') || (isOff() && key !== '?')) return

@@ -7,6 +7,7 @@ function focusIn(form: Element | null | undefined): void {
   if (!field || field.offsetParent === null) return
   field.scrollIntoView({ block: 'center' })
   field.focus({ preventScroll: true })
+  if (field instanceof HTMLInputElement) field.select()
 }
 
 function focusOpened(): void {

@@ -46,9 +46,15 @@ export function toast({ say, link, isError, undo, copy, at }: Told): void {
       box.remove()
       act()
     }
-    box.append(made('button', { type: 'button', className: 'btn small', onclick }, text))
+    const added = made('button', { type: 'button', className: 'btn small', onclick }, text)
+    box.append(added)
+    return added
   }
-  if (undo) button('Undo', undo)
+  if (undo) {
+    const undoes = button('Undo', undo)
+    undoes.dataset.hotkey = 'u'
+    undoes.append(made('kbd', {}, 'u'))
+  }
   if (isError || copy) button('Close', () => undefined)
   else setTimeout(() => box.remove(), STAY)
   toasts().append(box)

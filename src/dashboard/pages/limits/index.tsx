@@ -115,7 +115,7 @@ function View({ data }: { data: LimitsData }) {
         note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job waits', 'jobs wait')}`}
       >
         <Search at="/limits" label="Key" value={wanted} />
-        <LinkButton to="/limits?change=" scope="admin" icon="plus" kind="primary">
+        <LinkButton to="/limits?change=" scope="admin" icon="plus" kind="primary" hotkey="c">
           New limit
         </LinkButton>
       </Head>

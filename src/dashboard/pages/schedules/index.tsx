@@ -70,7 +70,7 @@ function View({ data: { schedules, more, shown, runs, classes, preview, was, pas
             on: name === shown.span.name,
           }))}
         />
-        <LinkButton to="/schedules?new" scope="write" icon="plus" kind="primary">
+        <LinkButton to="/schedules?new" scope="write" icon="plus" kind="primary" hotkey="c">
           New schedule
         </LinkButton>
       </Head>
