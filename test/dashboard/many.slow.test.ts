@@ -1,3 +1,4 @@
 import { suite } from './many.ts'
 
-suite(100_000)
+// 10,000,000 ended jobs
+suite(100_000, 10_000_000)

@@ -1,3 +1,3 @@
 import { suite } from './many.ts'
 
-suite(12_000)
+suite(12_000, 60_000)

@@ -1,9 +1,16 @@
 // Pages of many jobs, compared with the API: jobs of interest lie behind many newer ones.
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { many } from '../../src/dashboard/words/number.ts'
+import { moment } from '../../src/dashboard/words/time.ts'
 import { defineWorker } from '../../src/index.ts'
+import { fillHistory, NS } from '../history/many.ts'
 import { startReceiver } from '../kit/receiver.ts'
 import { startPages, type Visitor } from './kit.ts'
+import { endedLists, FIRST, openPast, windowOf } from './many-ended.ts'
 
 const charge = defineWorker({
   class: 'charge',
@@ -25,14 +32,19 @@ const AT_ONCE = 1_000
 
 type Listed = { ids: number[]; pages: number; progress: string[]; note: string }
 
-export function suite(size: number): void {
+/** `ended`: number of older ended jobs in the history. */
+export function suite(size: number, ended: number): void {
+  const folder = mkdtempSync(join(tmpdir(), 'sidejob-many-'))
+  const past = openPast(join(folder, 'history.sqlite'))
   let pages: Awaited<ReturnType<typeof startPages>>
   let reader: Visitor
   let receiver: Awaited<ReturnType<typeof startReceiver>>
   const made: number[] = []
 
   beforeAll(async () => {
-    pages = await startPages({ workers: [charge, broken] })
+    await fillHistory(past.db, ended, { first: FIRST })
+    pages = await startPages({ workers: [charge, broken], historyStore: { store: past.store } })
+    await pages.engine.history.begin()
     await pages.engine.workers.register('many', 'waits', { pull: true })
     await pages.engine.workers.register('few', 'waits', { pull: true })
     receiver = await startReceiver((_, response) => response.writeHead(410).end())
@@ -46,11 +58,14 @@ export function suite(size: number): void {
     const jobs = Array.from({ length: AT_ONCE }, () => ({ queue: 'many', class: 'waits' }))
     for (let i = 0; i < size / AT_ONCE; i++) await pages.engine.jobs.enqueue(jobs)
     reader = await pages.enter(['read', 'admin'])
-  }, 120_000)
+    await pages.engine.history.drain()
+  }, 900_000)
   afterAll(async () => {
     await receiver.close()
     await pages.close()
-  })
+    past.db.close()
+    rmSync(folder, { recursive: true })
+  }, 300_000)
 
   async function listed(path: string, most = 1_000): Promise<Listed> {
     const ids: number[] = []
@@ -59,7 +74,7 @@ export function suite(size: number): void {
     for (; next !== undefined && n < most; n++) {
       const html: string = await reader.html(next)
       const found = /<tbody[^>]* data-found[^>]*>(.*?)<\/tbody>/s.exec(html)?.[1] ?? ''
-      ids.push(...[...found.matchAll(/<tr [^>]*id="row-(\d+)"/g)].map(([, id]) => Number(id)))
+      ids.push(...[...found.matchAll(/<tr [^>]*id="row-(\d+)[-"]/g)].map(([, id]) => Number(id)))
       const further: string = /<div class="further".*?<\/div>/s.exec(html)?.[0] ?? ''
       const word = /<span class="word"[^>]*>([^<]*)/.exec(further)?.[1]
       if (word) progress.push(word)
@@ -92,6 +107,83 @@ export function suite(size: number): void {
     const { ids, progress } = await listed(path)
     expect(ids).toEqual(expected())
     for (const word of progress) expect(word).toMatch(/^(No match|\d+ match(es)?) in the newest [\d,]+ of [\d,]+$/)
+  })
+
+  describe(`${ended.toLocaleString('en-US')} ended jobs in the history`, { timeout: 120_000 }, () => {
+    const sql = (text: string) => past.db.all([text])
+    const jobsOf = (rows: readonly Record<string, unknown>[]) => rows.map(({ job }) => Number(job))
+    const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => b - a)
+    const lists = endedLists(ended)
+
+    test('are counted by SQL, by the API and by how they were made', async () => {
+      const own = `ns = '${NS}' AND job >= ${FIRST}`
+      const text = `SELECT status, count(*) AS n FROM ends WHERE ${own} GROUP BY status ORDER BY status`
+      const rows = [
+        { status: 'completed', n: ended - ended / 50 },
+        { status: 'failed', n: ended / 50 },
+      ]
+      expect(await sql(text)).toEqual(rows)
+      const failedOnes = `SELECT count(*) AS n FROM ends INDEXED BY ends_status WHERE ${own} AND status <> 'completed'`
+      expect(await pages.engine.history.sql({ sql: failedOnes, limit: 10 })).toEqual({
+        rows: [{ n: ended / 50 }],
+        more: false,
+      })
+      expect(await sql(`SELECT count(*) AS n FROM labels WHERE ${own}`)).toEqual([{ n: ended / 20 }])
+      expect(await past.store.count(NS)).toBe(ended + made.length)
+    })
+
+    test.each(lists)('%s: the page, the API and SQL have the same jobs and numbers', async (_, list) => {
+      const { query, filter, rest = 'true' } = list
+      const expected = jobsOf(await sql(`SELECT job FROM (${windowOf(list)}) WHERE ${rest} LIMIT 51`))
+      const [edge] = await sql(`SELECT count(*) AS n, min(ended) AS ended FROM (${windowOf(list)})`)
+      const isFull = expected.length > 50
+      const isOver = !isFull && Number(edge!.n) < 10_000
+      const api = await pages.engine.history.list({ ...filter, limit: 50 })
+      expect(api.jobs.map(({ id }) => id)).toEqual(expected.slice(0, 50))
+      expect(api.cursor === null).toBe(isOver)
+      const { ids, note, progress } = await listed(`/jobs?in=history&${query}`, 1)
+      expect(ids).toEqual(expected.slice(0, 50))
+      const kind = filter.status ? `${filter.status[0]} job` : 'job'
+      expect(note).toBe(isOver ? many(ids.length, kind) : `${ids.length} so far`)
+      if (isFull || isOver) return expect(progress).toEqual([])
+      const found = ids.length === 0 ? 'No match' : many(ids.length, 'match', 'matches')
+      expect(progress).toEqual([`${found} in the jobs that ended since ${moment(Number(edge!.ended), 'UTC')}`])
+      expect(api.searchedTo).toBe(edge!.ended)
+    })
+
+    test.each(lists)('%s: the page takes below 100 ms of the database', async (_, { query }) => {
+      const times: number[] = []
+      for (let n = 0; n < 5; n++) {
+        const before = past.spent()
+        await reader.html(`/ui/jobs?in=history&${query}&try=${n}`)
+        times.push(past.spent() - before)
+      }
+      expect(times.toSorted((a, b) => a - b)[2]).toBeLessThan(100)
+      expect(Math.min(...times)).toBeGreaterThan(0)
+    })
+
+    test('are listed page by page, each job once', async () => {
+      const { ids } = await listed('/jobs?in=history&class=class7&since=2023-11-01', 12)
+      const text = `SELECT job FROM ends WHERE ns = '${NS}' AND class = 'class7' ORDER BY ended DESC, job DESC LIMIT 600`
+      expect(ids).toEqual(jobsOf(await sql(text)))
+    })
+
+    test('and jobs that Redis also has are the same in both', async () => {
+      const [past, alive] = [await listed('/jobs?in=history&class=charge'), await listed('/jobs?class=charge')]
+      expect(sorted(past.ids)).toEqual(sorted(alive.ids))
+      expect(past.note).toBe(`${made.length} jobs`)
+      const { ids } = await listed('/jobs?in=history&class=charge&status=failed')
+      expect(sorted(ids)).toEqual(failed())
+      const text = "SELECT count(*) AS n FROM ends WHERE class = 'charge' AND status = 'failed'"
+      expect(await sql(text)).toEqual([{ n: failed().length }])
+    })
+
+    test('open one by one from the history', async () => {
+      const id = FIRST + Math.floor(ended / 100) * 50
+      const answer = await reader.get(`/ui/jobs/${id}`)
+      expect(answer.headers.get('location')).toBe(`/ui/jobs/${id}/history`)
+      expect(await reader.html(`/ui/jobs/${id}/history`)).toContain(`broken ${id - FIRST}`)
+    })
   })
 
   test('callbacks are on the first page', async () => {

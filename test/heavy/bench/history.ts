@@ -6,26 +6,11 @@ import { join } from 'node:path'
 import type { HistoryFilter } from '../../../src/history/filter.ts'
 import { sqliteDatabase } from '../../../src/history/sqlite.ts'
 import { createHistoryStore } from '../../../src/history/store.ts'
+import { fillHistory, NS, START } from '../../history/many.ts'
 
 const ROWS = Number(process.argv[2] ?? 10_000_000)
-const STEP = 250_000
-const NS = 'sidejob:'
-const START = 1_700_000_000_000
 const MOST_MS = 100
 const TRIES = 5
-
-/** A hundred classes in ten queues, 1 in 50 failed with 20 kinds of errors, 1 in 20 with a label of 1,000 customers. */
-const INSERT = `WITH RECURSIVE n (i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i < ?2 - 1)
-  INSERT INTO ends (ns, job, ended, status, queue, class, created, started, took, waited, attempts, lost, priority,
-    args, labels, error, error_kind, error_text)
-  SELECT '${NS}', i, ${START} + i * 10, iif(i % 50 = 0, 'failed', 'completed'), 'queue' || (i % 10),
-    'class' || (i % 100), ${START} + i * 10 - 900, ${START} + i * 10 - 500, i % 1000, 400, 1, 0, 0,
-    '{"n":' || i || '}', iif(i % 20 = 0, '{"customer":"' || (i / 20 % 1000) || '"}', NULL),
-    iif(i % 50 = 0, '{"message":"broken ' || i || '"}', NULL),
-    iif(i % 50 = 0, printf('%016x', i / 50 % 20), NULL), iif(i % 50 = 0, 'broken ' || i, NULL) FROM n`
-const LABELS = `INSERT INTO labels (ns, name, value, ended, job)
-  SELECT ns, 'customer', labels ->> '$.customer', ended, job FROM ends
-  WHERE job >= ?1 AND job < ?2 AND labels IS NOT NULL`
 
 const middleOf = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(TRIES / 2)]!
 
@@ -54,15 +39,7 @@ try {
   const file = join(dir, 'history.sqlite')
   const db = sqliteDatabase(file)
   const store = createHistoryStore(db)
-  await store.count(NS)
-  const began = performance.now()
-  for (let from = 0; from < ROWS; from += STEP) {
-    const to = Math.min(ROWS, from + STEP)
-    await db.batch([[INSERT, from, to]])
-    if (to === ROWS || from % (STEP * 8) === 0)
-      console.error(`${to} rows, ${Math.round((performance.now() - began) / 1000)} s`)
-  }
-  await db.batch([[LABELS, 0, ROWS]])
+  await fillHistory(db, ROWS, { say: console.error })
   console.log(`${(await store.count(NS)).toLocaleString('en')} rows, ${Math.round(statSync(file).size / 1e6)} MB\n`)
   console.log('| list | rows | first, ms | median, ms | median of CPU, ms |\n|---|---|---|---|---|')
   let slow = 0

@@ -117,19 +117,19 @@ async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
   return { ...why, chain: known.chain, ...(known.limit && { limit: known.limit }) }
 }
 
-/** A job that has just ended may still be in the outbox. */
-async function isInHistory({ history }: Engine, id: string): Promise<boolean> {
-  const isFound = async () => (await history.get(id).catch(missing)) !== undefined
-  if (await isFound()) return true
-  await history.drain()
-  return isFound()
-}
-
 async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
   const id = params.job!
-  if (!hasCode(error, 'NOT_FOUND') || !isId(id) || !(await engine.jobs.existed(id))) throw error
-  if (engine.history.isOn && (await isInHistory(engine, id))) throw new Elsewhere(`/jobs/${id}/history`)
-  const kept = engine.history.isOn
+  if (!hasCode(error, 'NOT_FOUND') || !isId(id)) throw error
+  const { history } = engine
+  async function findStored() {
+    if (history.isOn && (await history.get(id).catch(missing))) throw new Elsewhere(`/jobs/${id}/history`)
+  }
+  await findStored()
+  if (!(await engine.jobs.existed(id))) throw error
+  // Its end may still be in the outbox.
+  await history.drain()
+  await findStored()
+  const kept = history.isOn
     ? 'the history does not have it'
     : 'this deployment has no history (a D1 database, bound as HISTORY)'
   throw new SidejobError('NOT_FOUND', `Job ${id} was removed some time after it ended, and ${kept}`)
