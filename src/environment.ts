@@ -47,6 +47,7 @@ export type Deployment = {
   downloads: Omit<Downloads, 'files'>
   fileSecret: string
   historyDays: number
+  historyRetain?: number
   maxDownload?: number
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
 }
@@ -256,6 +257,9 @@ export function deploymentOf(env: Environment): Deployment {
       ...(env.SIDEJOB_KAFKA_REST_URL ? { kafka: env.SIDEJOB_KAFKA_REST_URL } : {}),
     },
     fileSecret: secret,
+    ...(env.SIDEJOB_HISTORY_RETAIN
+      ? { historyRetain: durationOf('SIDEJOB_HISTORY_RETAIN', env.SIDEJOB_HISTORY_RETAIN) }
+      : {}),
     historyDays: wholeNumber('SIDEJOB_HISTORY_DAYS', env.SIDEJOB_HISTORY_DAYS || '90', MOST_DAYS),
     ...(env.SIDEJOB_DOWNLOAD_MAX_BYTES
       ? { maxDownload: wholeNumber('SIDEJOB_DOWNLOAD_MAX_BYTES', env.SIDEJOB_DOWNLOAD_MAX_BYTES) }

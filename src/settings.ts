@@ -108,6 +108,12 @@ export const settings = {
     means: 'Days for which the database `HISTORY` keeps ended jobs ([history.md](history.md)).',
     without: '`90`',
   },
+  SIDEJOB_HISTORY_RETAIN: {
+    about: 'Lanes',
+    means:
+      'Time for which Redis keeps an ended job, also a failed one, that neither sets `retain` nor has input ports, if there is a history. With `0s` Redis has only jobs that are alive.',
+    without: 'one day, or 30 days if it failed',
+  },
   SIDEJOB_PRICES: {
     about: 'Lanes',
     means:

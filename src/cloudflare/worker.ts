@@ -127,10 +127,13 @@ function downloadsOf(
 }
 
 /** Tenants share the database. */
-function historyOf({ HISTORY }: SidejobEnv, { historyDays }: Deployment): Pick<EngineOptions, 'historyStore'> {
+function historyOf(
+  { HISTORY }: SidejobEnv,
+  { historyDays, historyRetain }: Deployment,
+): Pick<EngineOptions, 'historyStore'> {
   if (!HISTORY) return {}
   const db = 'prepare' in HISTORY ? d1Database(HISTORY) : HISTORY
-  return { historyStore: { store: createHistoryStore(db), days: historyDays } }
+  return { historyStore: { store: createHistoryStore(db), days: historyDays, retain: historyRetain } }
 }
 
 /** Reports the reason to callers if the settings are invalid. */

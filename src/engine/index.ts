@@ -167,7 +167,13 @@ function assemble(options: EngineOptions) {
   const isTenant = options.tenant !== undefined
   const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)
   const vault = createVault({ keys: options.encryptionKeys ?? [], tenant: options.tenant })
-  const store = createStore({ client, namespace: options.namespace, clock, vault })
+  const store = createStore({
+    client,
+    namespace: options.namespace,
+    clock,
+    vault,
+    retain: options.historyStore?.retain,
+  })
   const registry = createRegistry(...([store, workers, now, options.qstash.publicUrl] as const), {
     setCron: options.tenant ? undefined : cronSetter(() => ({ jobs, schedules })),
     retry: options.retry,
@@ -284,7 +290,7 @@ function assemble(options: EngineOptions) {
 
   const viewed = ({ id, document, ...beside }: Inspection): JobView => ({
     ...shownJob(id, document, beside),
-    ...factsOf(document, beside),
+    ...factsOf(document, { ...beside, retain: store.retain }),
   })
   const view = async (job: string) => viewed(await store.inspect(job))
 

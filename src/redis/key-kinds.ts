@@ -134,7 +134,7 @@ export const kinds = {
   '~breakers': ['zset', 'when it was opened last → host whose breaker is open'],
   '~outbox': [
     'string',
-    'with a history: numbers of the first text that it has not stored and of the next one, bytes of all, and when a deployment last read them',
+    'with a history: numbers of the first text that it has not stored and of the next one, bytes of all, when a deployment last read them, and the time for which ended jobs stay, if it is set',
   ],
   '~outbox:<n>': [
     'string',

@@ -18,6 +18,7 @@ export type Parts = {
   moments: RedisClock
   vault: Vault
   packedFrom: number
+  retain?: number
 }
 
 /** If Redis has not given an id as high, it was restored from older data. */

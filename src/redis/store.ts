@@ -30,6 +30,8 @@ export type StoreOptions = {
   vault?: Vault
   /** A piece reserves a hundred ids. */
   packedFrom?: number
+  /** Milliseconds for which Redis keeps ended jobs that set no time, if there is a history. */
+  retain?: number
 }
 
 export function createStore({
@@ -39,6 +41,7 @@ export function createStore({
   random = randomText,
   vault = createVault(),
   packedFrom = PACKED_FROM,
+  retain,
 }: StoreOptions) {
   const keys = keysOf(namespace)
   const base = () => {
@@ -47,12 +50,13 @@ export function createStore({
   }
   const markedBy = (lane: string) => ({ seed: `${lane.slice(0, LANE_MARK)}${random().slice(-LANE_MARK)}` })
   const moments = redisClock(() => Date.now() + clock())
-  const parts: Parts = { client, keys, base, markedBy, ids: highestId(), moments, vault, packedFrom }
+  const parts: Parts = { client, keys, base, markedBy, ids: highestId(), moments, vault, packedFrom, retain }
   const jobs = createJobs(parts)
   return {
     keys,
     vault,
     namespace,
+    retain,
     now: moments.now,
     ...jobs,
     ...createRuns(parts, jobs.change),

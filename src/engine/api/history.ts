@@ -17,7 +17,8 @@ const FORGOTTEN = 10
 /** As in lib/runtime/outbox.lua. */
 const FULL = 67_108_864
 
-export type HistoryOptions = { store: HistoryStore; days?: number }
+/** `retain`: milliseconds for which Redis keeps an ended job that sets no time. */
+export type HistoryOptions = { store: HistoryStore; days?: number; retain?: number }
 
 type HistoryParts = { store: Store; history: HistoryOptions | undefined; now: () => number }
 

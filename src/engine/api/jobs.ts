@@ -96,7 +96,7 @@ export function createJobs({
 
   const listedView = ({ id, document, callback }: Listed['jobs'][number]): JobView => ({
     ...shownJob(id, document, { callback }),
-    ...factsOf(document, { now: now() }),
+    ...factsOf(document, { now: now(), retain: store.retain }),
   })
 
   async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {

@@ -50,17 +50,20 @@ export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   return { runs: runs.length, took, commits, whole }
 }
 
-function keptUntil(doc: JobRecord): number | null {
+function keptUntil(doc: JobRecord, retain?: number): number | null {
   const status = statusOf(doc)
   const wakes = Object.keys(doc).some((name) => name.startsWith('i:') && !doc[name as `i:${string}`]!.endsWith(',d'))
   if (doc.endedAt === undefined || wakes) return null
-  if (status === 'failed') return doc.endedAt + (doc.retainFailed ?? RETAIN_FAILED)
-  return status === 'completed' || status === 'terminated' ? doc.endedAt + (doc.retain ?? RETAIN) : null
+  if (status === 'failed') return doc.endedAt + (doc.retainFailed ?? retain ?? RETAIN_FAILED)
+  return status === 'completed' || status === 'terminated' ? doc.endedAt + (doc.retain ?? retain ?? RETAIN) : null
 }
 
 const linesOf = (text: string | undefined): string[] => text?.split('\n').filter(Boolean) ?? []
 
-export function factsOf(doc: JobRecord, { now, ownLimit }: { now: number; ownLimit?: string }): JobFacts {
+export function factsOf(
+  doc: JobRecord,
+  { now, ownLimit, retain }: { now: number; ownLimit?: string; retain?: number },
+): JobFacts {
   return {
     limits: [...linesOf(doc.limits), ...(ownLimit ? [ownLimit] : [])],
     waitingAt: doc.place === PLACE.limited ? (doc.waitingLimit ?? null) : null,
@@ -73,7 +76,7 @@ export function factsOf(doc: JobRecord, { now, ownLimit }: { now: number; ownLim
     unique: uniqueOf(doc),
     lockedUntil: doc.lockUntil !== undefined && doc.lockUntil > now ? doc.lockUntil : null,
     run: runOf(doc),
-    keptUntil: keptUntil(doc),
+    keptUntil: keptUntil(doc, retain),
     pinnedTo: doc.pinnedTo ?? null,
     version: doc.lastRun === undefined ? null : (pastRunOf(doc.lastRun).version ?? null),
   }

@@ -9,7 +9,7 @@ export type Outbox = Omit<Reply<'outbox'>, 'is'>
 /** 256 KiB each. */
 const TEXTS = 16
 
-export function createOutbox({ client: { evaluate }, keys, base }: Parts) {
+export function createOutbox({ client: { evaluate }, keys, base, retain }: Parts) {
   return {
     /** `from` is 0 if there is no history. */
     async outbox(word: '' | '1' | 'end', stored?: StoredTexts): Promise<Outbox> {
@@ -19,7 +19,13 @@ export function createOutbox({ client: { evaluate }, keys, base }: Parts) {
         await evaluate(
           scripts.outbox,
           [keys.outbox, keys.schema, ...expected],
-          { ...base(), begin: word, stored: stored?.from ?? 0, most: TEXTS },
+          {
+            ...base(),
+            begin: word,
+            retain: retain === undefined ? '' : String(retain),
+            stored: stored?.from ?? 0,
+            most: TEXTS,
+          },
           [String(stored?.bytes.length ?? 0), ...(stored?.bytes ?? []).map(String)],
         ),
         'outbox',

@@ -4,9 +4,10 @@
 -- by: dispatcher, tick
 -- reads: outbox, schema
 -- writes: outbox, schema
--- args: ns, clock, seed, begin, stored:int, most:int, ...
+-- args: ns, clock, seed, begin, retain, stored:int, most:int, ...
 -- returns: outbox
 -- begin: '1' starts a history if there is none; 'end' ends it and forgets all
+-- retain: milliseconds for which Redis keeps ended jobs that set no time, or empty
 -- stored: number of the first stored text; rest: the bytes of the stored ones
 
 -- `seen` tells other deployments that one stores the history.
@@ -15,7 +16,7 @@ local SEEN_EVERY = 60000
 cache.makes_room = true
 cache.fetch(KEYS)
 local head = outbox.head()
-if not head and begin == '1' then head = { from = 1, till = 1, bytes = 0, seen = 0 } end
+if not head and begin == '1' then head = { from = 1, till = 1, bytes = 0, seen = 0, retain = retain } end
 if not head then return reply.outbox { from = 0, till = 0, bytes = 0, seen = 0, texts = {} } end
 
 local before, stored_bytes = head.from, args.take_list()
@@ -30,8 +31,9 @@ end
 if head.from == head.till then head.bytes = 0 end
 if begin == 'end' then
   outbox.drop(head, most)
-elseif head.from > before or time.now - head.seen > SEEN_EVERY then
+elseif head.from > before or time.now - head.seen > SEEN_EVERY or (begin == '1' and head.retain ~= retain) then
   head.seen = time.now
+  if begin == '1' then head.retain = retain end
   outbox.set_head(head)
 end
 store.write()

@@ -41,8 +41,8 @@ function ending.removal(id, doc, place)
     if doc.parent or listens(id, doc) then return numbers.never end
     return time.now + (tonumber(doc.retain) or WOKEN_FOR)
   end
-  if place == PLACE.failed then return time.now + (tonumber(doc.retain_failed) or FAILED_FOR) end
-  return time.now + (tonumber(doc.retain) or DAY)
+  if place == PLACE.failed then return time.now + (tonumber(doc.retain_failed) or outbox.retain() or FAILED_FOR) end
+  return time.now + (tonumber(doc.retain) or outbox.retain() or DAY)
 end
 
 -- Stored steps count until the job is past them, so not after a failed run or a failed job.

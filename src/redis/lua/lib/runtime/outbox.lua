@@ -1,5 +1,5 @@
 -- Each script that ends jobs writes one numbered text in the same command as its documents. The head is
--- `first,next,bytes,seen`; without it there is no history.
+-- `first,next,bytes,seen,retain`; without it there is no history.
 
 local outbox = {}
 
@@ -12,13 +12,20 @@ local TEXT_BYTES, VALUE_BYTES = 262144, 32768
 function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
 
 function outbox.head()
-  local from, till, bytes, seen = (cache.text_at(HEAD) or ''):match('^(%d+),(%d+),(%d+),(%d+)$')
-  return from and { from = tonumber(from), till = tonumber(till), bytes = tonumber(bytes), seen = tonumber(seen) }
+  local from, till, bytes, seen, retain = (cache.text_at(HEAD) or ''):match('^(%d+),(%d+),(%d+),(%d+),?(%d*)$')
+  return from
+    and { from = tonumber(from), till = tonumber(till), bytes = tonumber(bytes), seen = tonumber(seen), retain = retain }
+end
+
+-- The milliseconds for which Redis keeps an ended job that the history has, if the deployment sets them.
+function outbox.retain()
+  local head = outbox.head()
+  return head and tonumber(head.retain)
 end
 
 function outbox.set_head(head)
   cache.set_text(HEAD, numbers.int(head.from) .. ',' .. numbers.int(head.till) .. ',' .. numbers.int(head.bytes) .. ','
-    .. numbers.int(head.seen))
+    .. numbers.int(head.seen) .. ',' .. head.retain)
 end
 
 function outbox.drop(head, most)
