@@ -23,6 +23,8 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const CR = 0x0d
+/** Bytes from which the native function is faster. */
+const LONG = 512
 
 function createWriter(size: number, encoding: Encoding) {
   // A short reply grows by its envelope, a long one by its escapes. This estimate covers most of both.
@@ -107,6 +109,7 @@ function createWriter(size: number, encoding: Encoding) {
 
   /** Bytes that need at most a backslash are copied. */
   function quoted(to: number, from = 1) {
+    if (to - from > LONG) return stringified(from, to)
     reserve(2 * (to - from) + 2)
     let write = end
     out[write++] = QUOTE
@@ -122,7 +125,7 @@ function createWriter(size: number, encoding: Encoding) {
 
   function stringified(from: number, to: number) {
     const json = JSON.stringify(raw.toString('utf8', from, to))
-    reserve(3 * json.length)
+    reserve(Buffer.byteLength(json))
     end += out.write(json, end)
   }
 
