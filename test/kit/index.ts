@@ -12,6 +12,7 @@ import { createClient } from '../../src/redis/client.ts'
 import { createStore } from '../../src/redis/store.ts'
 import { countsOf } from '../redis/commandstats.ts'
 import { borrowServer } from './servers.ts'
+import { withoutHttp } from './without-http.ts'
 
 export const kind: 'server' | 'strict' | 'embedded' =
   process.env.SIDEJOB_REDIS === 'embedded' || !findServer()
@@ -41,10 +42,12 @@ const bodyOf = async (request: AsyncIterable<Buffer>): Promise<string> => {
 export async function startState(on = kind) {
   const redis = on === 'server' ? await borrowServer() : await startRedis({ force: on, persist: false })
   const gateway = await startGateway({ redis, token: TOKEN })
+  const options = { url: gateway.url, token: TOKEN }
   return {
     redis,
     gateway,
-    options: { url: gateway.url, token: TOKEN },
+    options,
+    direct: withoutHttp(redis, options),
     /** Scripts stay loaded. */
     clear: () => rawCommand(redis.port, 'FLUSHALL'),
     async close() {

@@ -2,7 +2,7 @@
 
 import { buildScripts } from '../../infra/lua-build/index.ts'
 import { SidejobError } from '../../src/core/errors.ts'
-import type { RedisOptions } from '../../src/redis/client.ts'
+import type { Client } from '../../src/redis/client.ts'
 import { createWorld, type Scripts, type Way, type World } from './direct.ts'
 
 export type Fault = {
@@ -49,11 +49,11 @@ const isFinding = (error: unknown): boolean =>
 
 export async function isNoticed(
   fact: (world: World) => Promise<void>,
-  options: RedisOptions,
+  client: Client,
   scripts: Scripts,
   way?: Way,
 ): Promise<boolean> {
-  const world = await createWorld(options, scripts, way)
+  const world = await createWorld(client, scripts, way)
   try {
     await fact(world)
     return (await world.faults()).length > 0

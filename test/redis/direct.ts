@@ -83,14 +83,14 @@ const closing = defineWorker({ class: 'closing', queue: 'q', perform: () => unde
 const known = [...classes, closing].flatMap((worker) => [worker, { ...worker, queue: 'other' }]) as Worker[]
 
 export async function createWorld(
-  options: RedisOptions,
+  redis: RedisOptions | Client,
   scripts: Scripts = new Map(),
   way: Way = 'as it comes',
   namespace = `${crypto.randomUUID().slice(0, 8)}:`,
 ) {
   let offset = 0
   const clock = () => offset
-  const sound = createClient(options)
+  const sound = 'evaluate' in redis ? redis : createClient(redis)
   const client = withScripts(sound, scripts)
   const store = createStore({ client, namespace, clock, ...(way === 'in pieces' ? { packedFrom: 1 } : {}) })
   const now = () => Date.now() + offset

@@ -25,7 +25,7 @@ async function noticed(mutation: Mutation, state: State): Promise<string | undef
   const broken = scripts.with(mutation)
   for (const way of ways)
     for (const [name, fact] of Object.entries(rules[mutation.rule]!)) {
-      const isFalse = await isNoticed(fact, state.options, broken, way)
+      const isFalse = await isNoticed(fact, state.direct, broken, way)
       // A check of all data scans the keys of every world.
       await state.clear()
       if (isFalse) return name

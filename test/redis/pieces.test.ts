@@ -55,7 +55,7 @@ const textOf = ({ client, store }: World, id: number) =>
   client.ask<string | null>((redis) => redis.get(store.keys.job(id)))
 
 async function life(making: Making, way: Way) {
-  const world = await createWorld(state.options, undefined, way)
+  const world = await createWorld(state.direct, undefined, way)
   const job = { queue: 'q', class: 'plain', known: true, ...making }
   const { made } = await world.store.enqueue([job, job])
   const id = made[0]!.id
@@ -126,13 +126,13 @@ const beside: Record<string, Making> = {
 }
 
 test.each(Object.entries(beside))('a job with %s has its own document', async (_, making) => {
-  const world = await createWorld(state.options, undefined, 'in pieces')
+  const world = await createWorld(state.direct, undefined, 'in pieces')
   expect(await textOf(world, await world.make(making))).toMatch(/^\{/)
 })
 
 test('args of a KiB wait in a piece, although a document stores them separately, and move with the job when it leaves', async () => {
   const args: Encoded = JSON.stringify('x'.repeat(1_022))
-  const world = await createWorld(state.options, undefined, 'in pieces')
+  const world = await createWorld(state.direct, undefined, 'in pieces')
   const job = { queue: 'q', class: 'plain', known: true, args }
   const { made } = await world.store.enqueue([job, job])
   const id = made[0]!.id
@@ -145,7 +145,7 @@ test('args of a KiB wait in a piece, although a document stores them separately,
 })
 
 test('the marked documents of the version before, which had no pieces, are read as ever', async () => {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const id = await world.make({ args: '{"n":1}' })
   const key = world.store.keys.job(id)
   const text = await textOf(world, id)
@@ -157,7 +157,7 @@ test('the marked documents of the version before, which had no pieces, are read 
 })
 
 test('args are sealed each by itself, and what cannot be opened is the fault of its job alone', async () => {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const key = (byte: number) => new Uint8Array(32).fill(byte)
   const storeWith = (...keys: Uint8Array[]) =>
     createStore({ client: world.client, namespace: world.namespace, vault: createVault({ keys }), packedFrom: 1 })
@@ -190,7 +190,7 @@ test('args are sealed each by itself, and what cannot be opened is the fault of 
 })
 
 test('values at ports are sealed separately, and readable with the key', async () => {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const key = (byte: number) => new Uint8Array(32).fill(byte)
   const storeWith = (...keys: Uint8Array[]) =>
     createStore({ client: world.client, namespace: world.namespace, vault: createVault({ keys }), packedFrom: 1 })

@@ -591,13 +591,13 @@ test('all 28 are here', () => {
 
 describe.concurrent.each(Object.entries(windows))('%s', (id, { says, fact, broken: fault }) => {
   test(`${id}: ${says}`, async () => {
-    const world = await createWorld(state.options)
+    const world = await createWorld(state.direct)
     await fact(world)
     expect(await world.faults()).toEqual([])
   })
   // The embedded server is too slow for all of them; the scripts are the same.
   test.skipIf(kind === 'embedded')(`${id} is seen where ${fault.says}`, async () => {
     expect(scripts.occurrences(fault)).toBe(1)
-    expect(await isNoticed(fact, state.options, scripts.with(fault))).toBe(true)
+    expect(await isNoticed(fact, state.direct, scripts.with(fault))).toBe(true)
   })
 })

@@ -42,7 +42,7 @@ async function mend(world: World): Promise<string[]> {
 }
 
 async function commitRefused(nth: number): Promise<boolean> {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const listener = await world.make({ queue: 'other', in: { in: { channels: ['/news'] } } })
   await (await world.claimOne({ queue: 'other' })).suspend()
   const parent = await world.make({ queue: 'q', in: { in: {} }, out: { out: {}, far: {} } })
@@ -59,7 +59,7 @@ async function commitRefused(nth: number): Promise<boolean> {
     { op: 'log', entry: encodeValue('said') },
   ]
   const outcome = await run.settled({ end: 'suspended', ops })
-  const broken = await createWorld(state.options, refusing('commit', nth), undefined, world.namespace)
+  const broken = await createWorld(state.direct, refusing('commit', nth), undefined, world.namespace)
   const refused = await broken.store.commit({ queue: '', runs: [outcome] }).then(
     () => false,
     (error) => {
@@ -87,7 +87,7 @@ async function commitRefused(nth: number): Promise<boolean> {
 }
 
 async function enqueueRefused(nth: number): Promise<boolean> {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const before = await world.make()
   const jobs = [
     { queue: 'q', class: 'plain', known: true },
@@ -103,7 +103,7 @@ async function enqueueRefused(nth: number): Promise<boolean> {
     },
     { queue: 'other', class: 'plain', known: true, parent: String(before), name: 'child' },
   ]
-  const broken = await createWorld(state.options, refusing('enqueue', nth), undefined, world.namespace)
+  const broken = await createWorld(state.direct, refusing('enqueue', nth), undefined, world.namespace)
   const refused = await broken.store.enqueue(jobs as never).then(
     () => false,
     (error) => {
@@ -140,7 +140,7 @@ describe.skipIf(kind === 'embedded')('a Redis whose memory is used up', () => {
   const config = (...words: string[]) => rawCommand(state.redis.port, 'CONFIG', 'SET', ...words)
 
   test('refuses a script at its first write, and nothing of it has been done', async () => {
-    const world = await createWorld(state.options)
+    const world = await createWorld(state.direct)
     await world.make()
     const run = await world.claimOne()
     await config('maxmemory', '1')

@@ -662,7 +662,7 @@ return all`
 
 test.each(Object.entries(all))('%s is found, named with its remedy, and repaired or set aside', async (_, row) => {
   const [damage, named, outcome] = row as [Damage, RegExp, typeof setAside?]
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const goOn = await startNeighbours(world)
   const strike = await damage(world)
   await world.client.ask((redis) => strike(redis, (name) => `${world.namespace}${name}`))
@@ -694,7 +694,7 @@ test.each(Object.entries(all))('%s is found, named with its remedy, and repaired
 })
 
 test('a result goes when it said, after a repair, and until then can be had', async () => {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const id = await answered(world)
   const key = `${world.namespace}result:${id}`
   const result = async () => (await world.store.change('', [['result', String(id), '1', '0']])).answer
@@ -708,7 +708,7 @@ test('a result goes when it said, after a repair, and until then can be had', as
 })
 
 test('a missing result is found, and callers learn at once that it is gone', async () => {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const id = await answered(world)
   await world.client.ask((redis) => redis.del(`${world.namespace}result:${id}`))
   expect(await world.engine().jobs.result(String(id), { wait: 20_000 })).toEqual({ ended: true, result: null })
@@ -718,7 +718,7 @@ test('a missing result is found, and callers learn at once that it is gone', asy
 })
 
 test('a result that was taken, or whose time is over, is not missed', async () => {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const [taken, ended] = [await answered(world), await answered(world)]
   expect(await world.engine().jobs.result(String(taken), { take: true })).toMatchObject({
     ended: true,
@@ -730,7 +730,7 @@ test('a result that was taken, or whose time is over, is not missed', async () =
 })
 
 test('a repair of sound data changes nothing', async () => {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   await waiting(world)
   await world.make({
     ...limited,

@@ -2,17 +2,14 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { transitions } from '../../src/core/job.ts'
-import { type Client, createClient } from '../../src/redis/client.ts'
 import { startState } from '../kit/index.ts'
 import { readScripts } from './broken.ts'
 import { createWorld } from './direct.ts'
 import { rules } from './rules/index.ts'
 
 let state: Awaited<ReturnType<typeof startState>>
-let client: Client
 beforeAll(async () => {
   state = await startState()
-  client = createClient(state.options)
 })
 afterAll(() => state.close())
 
@@ -35,7 +32,7 @@ function places.announce(id, doc, was)
 
 const moves = new Set<string>()
 afterEach(async () => {
-  for (const move of await client.ask((redis) => redis.smembers<string[]>(MOVES))) moves.add(move)
+  for (const move of await state.direct.ask((redis) => redis.smembers<string[]>(MOVES))) moves.add(move)
   await state.clear()
 })
 
@@ -43,7 +40,7 @@ for (const [rule, facts] of Object.entries(rules))
   describe(`rule ${rule}, jobs in pieces`, () => {
     for (const [name, fact] of Object.entries(facts))
       test(name, async () => {
-        const world = await createWorld(state.options, noting, 'in pieces')
+        const world = await createWorld(state.direct, noting, 'in pieces')
         await fact(world)
         expect(await world.faults()).toEqual([])
       })

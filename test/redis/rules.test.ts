@@ -18,7 +18,7 @@ for (const [rule, facts] of Object.entries(rules))
   describe(`rule ${rule}`, () => {
     for (const [name, fact] of Object.entries(facts))
       test(name, async () => {
-        const world = await createWorld(state.options)
+        const world = await createWorld(state.direct)
         await fact(world)
         expect(await world.faults()).toEqual([])
       })

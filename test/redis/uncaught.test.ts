@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => state.close())
 
 test('a run that fails, and whose job goes with it, is committed like any other', async () => {
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   const id = await world.make()
   const [run] = await world.claim()
   await world.change(id, 'delete', '', '1')
@@ -29,8 +29,8 @@ test('an uncaught refusal is an error of that call, and Redis continues', async 
   }
   const scripts = readScripts()
   expect(scripts.occurrences(fault)).toBe(1)
-  const broken = await createWorld(state.options, scripts.with(fault))
+  const broken = await createWorld(state.direct, scripts.with(fault))
   await expect(broken.store.limit('a', 'set', { concurrency: 1 })).rejects.toThrow('a script failed in Redis')
-  const world = await createWorld(state.options)
+  const world = await createWorld(state.direct)
   expect(await world.make()).toBeGreaterThan(0)
 })
