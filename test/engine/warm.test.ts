@@ -34,7 +34,7 @@ async function warmUp(): Promise<void> {
 }
 
 test('a trickle of jobs rings for its first two, and calls for the rest', async () => {
-  await start({ warm: 2_000 })
+  await start({ warm: 10_000 })
   await warmUp()
   const before = messages()
   for (let i = 0; i < 20; i++) {
@@ -64,19 +64,17 @@ test('a queue whose lane has left costs nothing more: no request, no message', a
 })
 
 test('a lane whose budget is over rings for the next one, and no job waits for the tick', async () => {
-  await start({ warm: 2_000, budget: 600 })
+  await start({ warm: 10_000, budget: 600 })
   await warmUp()
   const before = messages()
-  const end = Date.now() + 2_500
   let made = 0
-  for (; Date.now() < end; made++) await kit.rest(await kit.make('noop'))
-  const rung = messages() - before
-  expect(rung).toBeGreaterThanOrEqual(1)
-  expect(rung).toBeLessThan(made / 2)
+  for (; messages() === before; made++) await kit.rest(await kit.make('noop'))
+  expect(messages() - before).toBe(1)
+  expect(made).toBeGreaterThan(2)
 })
 
 test('a lane that mostly waits stays longer than it may work, and leaves with the end of a run', async () => {
-  await start({ warm: 2_000, budget: 600 })
+  await start({ warm: 10_000, budget: 600 })
   await warmUp()
   const before = messages()
   const end = Date.now() + 1_500
@@ -88,7 +86,7 @@ test('a lane that mostly waits stays longer than it may work, and leaves with th
 })
 
 test('a job that comes while another one runs is served by the lane that waits for that one', async () => {
-  await start({ warm: 2_000 })
+  await start({ warm: 10_000 })
   await warmUp()
   hold = Promise.withResolvers()
   const before = messages()
@@ -102,7 +100,7 @@ test('a job that comes while another one runs is served by the lane that waits f
 })
 
 test('jobs that come faster than a lane commits are each run once', async () => {
-  await start({ warm: 2_000 })
+  await start({ warm: 10_000 })
   await warmUp()
   ran.clear()
   const ids: number[] = []
@@ -143,7 +141,7 @@ test('a call that is lost, comes late or twice makes no job run twice, and none 
 })
 
 test('a job that becomes due while a lane waits is run at its time, without a call', async () => {
-  await start({ warm: 2_000 })
+  await start({ warm: 10_000 })
   await warmUp()
   const due = await kit.make('later', { wait: 1_000 })
   await kit.rest(due)
@@ -156,7 +154,7 @@ test('without subscriptions in Redis, lanes leave as if they were not to wait', 
   const client = createClient(kit.options)
   const refused = () => Promise.reject(new Error('no subscriptions here'))
   const listen = () => ({ [Symbol.asyncIterator]: () => ({ next: refused }) })
-  const deaf = await startKit({ workers: [noop], lane: { warm: 2_000 }, redis: { ...client, listen } })
+  const deaf = await startKit({ workers: [noop], lane: { warm: 10_000 }, redis: { ...client, listen } })
   try {
     for (let i = 0; i < 3; i++) await deaf.engine.jobs.enqueue([{ queue: 'default', class: 'noop' }])
     await deaf.until(async () => (await kit.engine.queues.list()).queues[0]?.counts.completed === 3)
@@ -168,7 +166,7 @@ test('without subscriptions in Redis, lanes leave as if they were not to wait', 
 
 test('five lanes of an isolate wait at most: each has a delivery of QStash open', async () => {
   const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
-  kit = await startKit({ workers: queues.map((queue) => ({ ...noop, queue })), lane: { warm: 2_000 } })
+  kit = await startKit({ workers: queues.map((queue) => ({ ...noop, queue })), lane: { warm: 10_000 } })
   const waiting = async () => {
     const records = await Promise.all(
       queues.map((queue) => rawCommand(kit.redis.port, 'GET', kit.store.keys.queue(queue))),

@@ -141,6 +141,8 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
     async close() {
       const faults = await engine.doctor.verify()
       await qstash.close()
+      // Without its subscription a warm lane leaves.
+      if (running.size > 0) await rawCommand(state.redis.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
       await Promise.allSettled(running)
       const closed = new Promise((resolve) => receiver.close(resolve))
       receiver.closeAllConnections()
