@@ -45,7 +45,7 @@ export const examined = z.object({
   faults: z
     .partialRecord(z.enum(faultKinds), z.int())
     .meta({ description: 'faults by kind, from the last check of each slice' }),
-  since: moment.nullable().meta({ description: 'time since which each check has found a fault' }),
+  since: moment.nullable().meta({ description: 'every check since this time has found a fault' }),
   cursor: z.string().nullable().meta({ description: 'cursor of the first slice with a fault' }),
 })
 

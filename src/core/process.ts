@@ -40,6 +40,6 @@ export const processList = z.object({
       }),
     ]),
   ),
-  others: z.array(runUnderWay).meta({ description: 'runs of unnamed programs' }),
-  more: z.boolean().meta({ description: 'true if there are more than the 1,000 shown runs' }),
+  others: z.array(runUnderWay).meta({ description: 'runs claimed by pull workers without a name' }),
+  more: z.boolean().meta({ description: 'true if there are more runs than the 1,000 shown' }),
 })

@@ -8,7 +8,7 @@ export const MOST_RECORDED = 65_536
 /** `commits`: the changes of each commit, the end last. */
 export const recordedRun = z.object({
   snapshot,
-  commits: z.array(changes).meta({ description: 'changes of each commit, the end of the run last' }),
+  commits: z.array(changes).meta({ description: 'changes made by each commit; the last entry is the end of the run' }),
 })
 
 /** `more`: reads that are not in the snapshot; `bytes`: size of a run that was too large to keep. */
@@ -19,8 +19,8 @@ export const recordedJob = z.object({
   queue: z.string(),
   class: z.string(),
   status,
-  run: recordedRun.nullable().meta({ description: 'its last run; null if that cannot be replayed' }),
-  fault: z.string().optional().meta({ description: 'why there is no run' }),
+  run: recordedRun.nullable().meta({ description: 'its last run; null if the run cannot be replayed' }),
+  fault: z.string().optional().meta({ description: 'reason why `run` is null' }),
 })
 
 export const recordedQuery = z.strictObject({

@@ -2,20 +2,20 @@ import * as z from 'zod'
 import { count, flag, moment, queueName, queueView, time } from './schemas.ts'
 import { counted, keptSteps, standing } from './series.ts'
 
-const counts = z.record(z.string(), z.int()).meta({ description: 'number of each event' })
+const counts = z.record(z.string(), z.int()).meta({ description: 'number of events, by name' })
 const waits = z.array(z.int()).meta({
   description:
-    'number of runs that had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, and longer, when they began; absent without runs',
+    'number of runs whose job had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, and longer; absent without runs',
 })
 
 export const statsQuery = z.strictObject({
-  days: count(1, 1_826).optional().meta({ description: 'number of days, back from today; five years are kept' }),
+  days: count(1, 1_826).optional().meta({ description: 'number of days up to today; counts are kept for five years' }),
 })
 
 export const stats = z.object({
   queues: z.array(queueView),
-  processed: z.int().meta({ description: 'runs that have ended, ever' }),
-  failed: z.int().meta({ description: 'runs that failed' }),
+  processed: z.int().meta({ description: 'number of runs that have ended, since the beginning' }),
+  failed: z.int().meta({ description: 'number of these runs that failed' }),
   today: z.record(z.string(), counts).meta({ description: 'per queue, since midnight UTC' }),
   total: z.record(z.string(), counts).meta({ description: 'per queue, in total' }),
   waits: z.record(z.string(), waits).meta({ description: 'per queue, since midnight UTC' }),
@@ -28,16 +28,18 @@ export const stats = z.object({
       }),
     )
     .optional()
-    .meta({ description: 'newest first, without days that have no events' }),
+    .meta({ description: 'newest first; days without events are omitted' }),
   bells: z.object({ refused: z.int(), why: z.string() }).optional(),
 })
 
 export const seriesQuery = z
   .strictObject({
-    queue: queueName.optional().meta({ description: 'all names by default' }),
+    queue: queueName.optional().meta({ description: 'all queues by default' }),
     step: z.enum(['minute', 'hour']).optional(),
-    from: time.optional().meta({ description: 'from the minute or hour of this time, if it is still kept' }),
-    to: time.optional().meta({ description: 'runs that begin before this moment' }),
+    from: time
+      .optional()
+      .meta({ description: 'time in the first minute or hour to return, if that is still kept' }),
+    to: time.optional().meta({ description: 'returns only minutes or hours that start before this time' }),
     details: flag.optional().meta({ description: 'adds the points of each queue' }),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
@@ -50,7 +52,7 @@ const spread = z
   .object({
     mean: ms,
     p50: z.int().meta({ description: 'median in milliseconds, rounded up to the end of a bucket' }),
-    p95: z.int().meta({ description: '95th percentile, rounded likewise' }),
+    p95: z.int().meta({ description: '95th percentile in milliseconds, rounded in the same way' }),
     buckets: z.array(z.int()).meta({
       description:
         'number of runs up to 10 ms, 30 ms, 100 ms, 300 ms, 1 s, 3 s, 10 s, 30 s, 100 s, 10 min, 1 h, and longer',
@@ -64,7 +66,9 @@ export const classesQuery = z.strictObject({
     .enum(['today', 'yesterday'])
     .optional()
     .meta({ description: 'today (since midnight UTC, the default) or yesterday' }),
-  hours: flag.optional().meta({ description: 'adds the counts of each hour of that day, for the last 24 hours' }),
+  hours: flag
+    .optional()
+    .meta({ description: 'adds the counts of each hour of that day that is within the last 24 hours' }),
 })
 
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
@@ -75,7 +79,7 @@ export const classCounts = z.object({
   class: z
     .string()
     .nullable()
-    .meta({ description: 'null: all classes of the queue beyond the first hundred of that day, together' }),
+    .meta({ description: 'null for the total of all classes of the queue after its first 100 of that day' }),
   counts: z.object(point),
   waited: spread.meta({ description: 'time from ready to start of its runs; null without runs' }),
   took: spread.meta({ description: 'duration of its runs; null without runs' }),
@@ -91,16 +95,19 @@ export const classes = z.object({
           .optional()
           .meta({
             description:
-              'with hours=true: hours of that day with events, of the last 24; absent for queues beyond 4 MiB of stored counts',
+              'with hours=true: hours of that day that have events, within the last 24 hours; absent for queues with more than 4 MiB of stored counts',
           }),
       }),
     )
     .meta({ description: 'classes with events, ordered by queue and name' }),
-  more: z.boolean().meta({ description: 'true if it has only the first 50 queues by name' }),
+  more: z.boolean().meta({ description: 'true if only the first 50 queues, by name, are included' }),
 })
 
 const stood = Object.fromEntries(
-  standing.map((name) => [name, z.int().meta({ description: 'time of its first event' })]),
+  standing.map((name) => [
+    name,
+    z.int().meta({ description: 'number of jobs at the first event of this minute or hour' }),
+  ]),
 ) as Named<typeof standing>
 
 const pointView = z.object({
@@ -114,8 +121,8 @@ const pointView = z.object({
 export const series = z.object({
   step: z.enum(['minute', 'hour']),
   points: z.array(pointView).meta({
-    description: `oldest first, of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, without empty ones`,
+    description: `oldest first, from the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours; empty ones are omitted`,
   }),
-  more: z.boolean().meta({ description: 'true if it has only the first 50 queues by name' }),
+  more: z.boolean().meta({ description: 'true if only the first 50 queues, by name, are included' }),
   queues: z.record(z.string(), z.array(pointView)).optional().meta({ description: 'per queue: with details=true' }),
 })

@@ -13,11 +13,11 @@ export const waitingQuery = z.strictObject({
 export const waitingJob = z.object({
   status,
   snapshot: snapshot.meta({
-    description: 'as a run would receive it that starts when the job is due; `run.token` is of no run',
+    description: 'snapshot that a run would receive if it started when the job is due; `run.token` belongs to no run',
   }),
   masked: z.array(z.string()).meta({
     description:
-      'parts with values that are redacted, or sealed with a key that the deployment lacks: `args`, `state.card`',
+      'parts whose values are redacted, or sealed with a key that the deployment lacks, such as `args` or `state.card`',
   }),
   servedBy: z.array(z.string()).nullable().meta({
     description: 'deployments that announced its class; null if a push or pull worker serves it',

@@ -5,7 +5,7 @@ export const alerts = {
   list: route('GET /v1/alerts', {
     scope: 'read',
     summary: 'List open alerts and mutes',
-    description: 'The newest first. Alerts need `alerts` of createWorker.',
+    description: 'Newest first. Requires the option `alerts` of createWorker.',
     answers: { 200: alertList },
     handle: ({ engine }) => engine.alerts.list(),
   }),
@@ -13,7 +13,7 @@ export const alerts = {
   acknowledge: route('POST /v1/alerts/acknowledge', {
     scope: 'write',
     summary: 'Acknowledge an open alert',
-    description: 'It is not sent again before it is over.',
+    description: 'The alert is not sent again until its condition has ended.',
     body: alertInput,
     answers: { 200: done },
     handle: ({ engine, body: { alert, reason }, caller }) =>
@@ -23,7 +23,7 @@ export const alerts = {
   mute: route('POST /v1/alerts/mute', {
     scope: 'write',
     summary: 'Mute an alert, open or not',
-    description: 'Nothing is sent about it until the mute ends.',
+    description: 'No messages about the alert are sent until the mute ends.',
     body: muteInput,
     answers: { 200: done },
     handle: ({ engine, body: { alert, reason, until }, caller }) =>

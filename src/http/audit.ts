@@ -7,7 +7,7 @@ export const audit = {
     scope: 'admin',
     summary: 'List the audit log',
     description:
-      'Changes by keys with write or admin, recorded before they are carried out, except what creates jobs and moves data. Keeps about the last 10,000.',
+      'Lists about the last 10,000 changes by keys with the scope write or admin, except requests that create jobs or move data. A change is recorded before it is carried out.',
     query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: logCursor.optional() }),
     answers: { 200: auditPage },
     handle: ({ engine, query }) => engine.audit.read(query),

@@ -6,7 +6,7 @@ export const breakers = {
   list: route('GET /v1/breakers', {
     scope: 'read',
     summary: 'List open circuit breakers',
-    description: 'Hosts that are not called because they keep failing.',
+    description: 'Returns the hosts that are not called because they keep failing.',
     answers: { 200: breakerList },
     handle: ({ engine }) => engine.breakers.list(),
   }),
@@ -14,7 +14,7 @@ export const breakers = {
   reset: route('DELETE /v1/breakers/:key', {
     scope: 'admin',
     summary: 'Close a circuit breaker',
-    description: 'The host is called again immediately.',
+    description: 'Calls to the host resume immediately.',
     query: z.strictObject({ of: breakerOf.default('callbacks') }),
     answers: { 200: done },
     handle: ({ engine, params, query }) => engine.breakers.reset(params.key, query.of),

@@ -7,10 +7,10 @@ export const bulk = {
     scope: 'admin',
     summary: 'Retry, requeue, terminate, delete or move many jobs',
     description:
-      'Creates a job that does this to all older jobs that match a filter, or to at most 10,000 ids. `move` continues pinned jobs on another version; running jobs are skipped.',
+      'Creates a job that applies the action to all existing jobs that match a filter, or to at most 10,000 ids. `move` continues pinned jobs on another version, and skips running jobs.',
     query: z.strictObject({
       preview: flag.optional().meta({ description: 'dry run: counts the jobs that the action would change' }),
-      cursor: cursor.optional().meta({ description: 'with preview: continue the count here' }),
+      cursor: cursor.optional().meta({ description: 'with preview: cursor from the previous count' }),
     }),
     body: bulkInput,
     answers: { 200: bulkPreview, 201: enqueued },

@@ -6,7 +6,7 @@ export const callbacks = {
   list: route('GET /v1/callbacks', {
     scope: 'read',
     summary: 'List callbacks',
-    description: 'Newest first, optionally of one state.',
+    description: 'Newest first. `state` selects the callbacks in one state.',
     query: z.strictObject({
       state: callbackState.optional(),
       host: label.optional().meta({ description: 'only callbacks to this host' }),
@@ -30,7 +30,7 @@ export const callbacks = {
   tries: route('GET /v1/callbacks/:job/tries', {
     scope: 'read',
     summary: "List the deliveries of a job's callback",
-    description: 'The last ten tries, newest first, each with the response.',
+    description: 'Returns the last ten attempts, newest first, with the response to each.',
     answers: { 200: z.object({ tries: z.array(callbackTry) }) },
     handle: ({ engine, params }) => engine.callbacks.tries(params.job),
   }),
@@ -47,7 +47,7 @@ export const callbacks = {
   resend: route('POST /v1/callbacks/:job/resend', {
     scope: 'write',
     summary: 'Resend the callback of a job',
-    description: 'Body and id stay the same.',
+    description: 'The body and the id stay the same.',
     answers: { 200: stepped },
     handle: ({ engine, params, call }) => engine.callbacks.resend(params.job, call),
   }),

@@ -35,7 +35,7 @@ const comparison = z.object({
   before: z.object({ version, from: moment, to: moment }),
   after: z.object({ version, from: moment, to: moment }),
   isWhole: z.boolean().meta({
-    description: 'false if the counts at the deploy are not kept: then no class is compared',
+    description: 'false if the counts from the time of the deploy are no longer kept, so that no class is compared',
   }),
   classes: z
     .array(
@@ -46,27 +46,27 @@ const comparison = z.object({
         after: ofPeriod.nullable(),
       }),
     )
-    .meta({ description: 'by queue and name; null for a period without events' }),
-  errors: z.array(errorKindView).meta({ description: 'kinds of errors whose first failed job came after the deploy' }),
-  more: z.boolean().meta({ description: 'some failed jobs are not counted yet: repeat the call' }),
+    .meta({ description: 'ordered by queue and name; a period without events is null' }),
+  errors: z.array(errorKindView).meta({ description: 'kinds of error whose first failure came after the deploy' }),
+  more: z.boolean().meta({ description: 'true if some failed jobs are not counted yet: repeat the call' }),
 })
 
 export const deployments = {
   list: route('GET /v1/deployments', {
     scope: 'read',
     summary: 'List deployments',
-    description: 'Each with its version and its last deploys.',
+    description: 'Returns the version and the last deploys of each deployment.',
     answers: { 200: deploymentList },
     handle: ({ engine }) => engine.deployments.list(),
   }),
 
   compare: route('GET /v1/deployments/:deployment/comparison', {
     scope: 'read',
-    summary: 'Compare the time before and after a deploy',
+    summary: 'Compare the periods before and after a deploy',
     description:
-      'Counts and run times of each class, and kinds of errors that are new. The time before begins with the ' +
-      'previous deploy, and the time after ends with the next one. Counts are kept for two days, so a longer time ' +
-      'begins at midnight UTC of the day before its end.',
+      'Compares the counts and run times of each class, and lists new kinds of error. The period before begins with ' +
+      'the previous deploy, and the period after ends with the next one. Counts are kept for two days, so a longer ' +
+      'period begins at midnight UTC of the day before its end.',
     query: comparisonQuery,
     answers: { 200: comparison },
     handle: ({ engine, params, query }) => engine.deployments.compare(params.deployment, query),

@@ -7,7 +7,7 @@ const fault = z.object({
   kind: z.enum(faultKinds),
   who: z.string(),
   what: z.string(),
-  remedy: z.string().meta({ description: 'action of a repair' }),
+  remedy: z.string().meta({ description: 'action that a repair would take' }),
   link: z.string().meta({ description: 'API address of the damaged object' }),
 })
 

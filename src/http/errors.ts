@@ -5,7 +5,7 @@ export const errors = {
   list: route('GET /v1/errors', {
     scope: 'read',
     summary: 'List failed jobs by kind of error',
-    description: 'The most frequent kind comes first. With `since`, the answer covers 1,000 failed jobs.',
+    description: 'The most frequent kind comes first. With `since`, each call checks up to 1,000 failed jobs.',
     query: errorQuery,
     answers: { 200: errorPage },
     handle: ({ engine, query }) => engine.errors.list(query),

@@ -16,7 +16,7 @@ type ListedFile = { id: string; size: number; storedAt: number; type: string | n
 const filesTotal = z.object({
   files: z.int(),
   bytes: z.int(),
-  more: z.boolean().meta({ description: 'true if there are more than the 10,000 counted files' }),
+  more: z.boolean().meta({ description: 'true if there are more files than the 10,000 counted' }),
 })
 export type FilesTotal = z.output<typeof filesTotal>
 

@@ -32,9 +32,12 @@ const changed = { 200: graphChange }
 
 const flowView = z.object({
   flow: flowRow,
-  hash: z.string().nullable().meta({ description: 'identifies the current graph: an If-Match for changes' }),
-  undo: z.int().meta({ description: 'number of graphs that can be undone' }),
-  record: span.nullable().meta({ description: 'retention of its record; null if nothing is recorded' }),
+  hash: z
+    .string()
+    .nullable()
+    .meta({ description: 'hash of the current graph; send it as `If-Match` when you change the graph' }),
+  undo: z.int().meta({ description: 'number of changes that can be undone' }),
+  record: span.nullable().meta({ description: 'time for which its events are kept; null if the flow is not recorded' }),
   graph: graph.nullable(),
   nodes: z.array(flowNode),
   wires: z.array(wireView),
@@ -60,7 +63,7 @@ export const flows = {
   list: route('GET /v1/flows', {
     scope: 'read',
     summary: 'List flows',
-    description: 'Newest first, each with its number of busy nodes and of values that wait on its wires.',
+    description: 'Newest first. Returns the number of busy nodes and waiting values of each flow.',
     query: z.strictObject({
       status: statusList.optional(),
       cursor: cursor.optional(),
@@ -174,7 +177,8 @@ export const flows = {
   wires: route('GET /v1/flows/:job/wires', {
     scope: 'read',
     summary: 'List the wires of a flow',
-    description: 'Each wire shows its waiting values, the oldest of them, and its values per minute.',
+    description:
+      'Returns the number of waiting values of each wire, the time of the oldest one, and the values per minute.',
     answers: { 200: z.object({ wires: z.array(wireView) }) },
     handle: ({ engine, params }) => engine.flows.wires(params.job),
   }),
@@ -182,7 +186,7 @@ export const flows = {
   inject: route('POST /v1/flows/:job/wires/:wire/inject', {
     scope: 'write',
     summary: 'Inject values into a wire',
-    description: 'Adds the values at its end, behind the waiting values.',
+    description: 'Adds the values at the end of the wire, after the waiting values.',
     body: z.strictObject({ values }),
     answers: { 200: z.object({ size: z.int() }) },
     handle: ({ engine, params, body, call }) => engine.flows.inject(params.job, params.wire, body.values, call),
@@ -191,7 +195,7 @@ export const flows = {
   drain: route('POST /v1/flows/:job/wires/:wire/drain', {
     scope: 'write',
     summary: 'Drain a wire',
-    description: 'Returns and removes the values that wait at its end.',
+    description: 'Removes and returns the values that wait at its end.',
     body: z.strictObject({ max: z.int().min(1).max(10_000).optional() }),
     answers: { 200: z.object({ values: items }) },
     handle: ({ engine, params, body, call }) => engine.flows.drain(params.job, params.wire, body, call),
@@ -201,7 +205,7 @@ export const flows = {
     scope: 'write',
     summary: 'Try a function on the last values of a wire',
     description:
-      'Runs a function of this deployment on up to 20 values, without steps and `job.env`. Its writes are returned and not kept. Requests that it sends with `fetch` outside of a step are sent.',
+      'Runs a function of this deployment on up to 20 values, without steps and `job.env`. Its writes are returned but not stored. Requests that it makes with `fetch` outside of a step are really sent.',
     body: z.strictObject({ queue: queueName.default('default'), class: className, in: portName.default('in') }),
     answers: { 200: z.object({ runs: z.array(tried) }) },
     handle: ({ engine, params, body }) => engine.flows.tryWire(params.job, params.wire, body),
@@ -219,19 +223,19 @@ export const flows = {
 
 const storedGraph = z.object({
   name: z.string(),
-  nodes: z.int().optional().meta({ description: 'with details' }),
-  edges: z.int().optional().meta({ description: 'with details' }),
+  nodes: z.int().optional().meta({ description: 'with details=true' }),
+  edges: z.int().optional().meta({ description: 'with details=true' }),
 })
 
 export const graphs = {
   list: route('GET /v1/graphs', {
     scope: 'read',
     summary: 'List stored graphs',
-    description: 'With `details=true`, a page has at most 20 graphs, each with its numbers of nodes and edges.',
+    description: 'With `details=true`, returns at most 20 graphs per page, with their numbers of nodes and edges.',
     query: z.strictObject({
       cursor: className.optional(),
       limit: count(1, 1_000).optional(),
-      details: flag.optional().meta({ description: 'include the number of nodes and edges' }),
+      details: flag.optional().meta({ description: 'adds the number of nodes and edges' }),
     }),
     answers: { 200: z.object({ graphs: z.array(storedGraph), cursor: z.string().nullable() }) },
     handle: ({ engine, query: { cursor: after, ...page } }) => engine.graphs.list({ after, ...page }),
@@ -248,7 +252,7 @@ export const graphs = {
   set: route('PUT /v1/graphs/:name', {
     scope: 'write',
     summary: 'Create or replace a stored graph',
-    description: 'Flows refer to it by name. Running flows stay unchanged.',
+    description: 'Flows refer to it by name. Running flows do not change.',
     body: graph,
     answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.graphs.set(params.name, body, call),

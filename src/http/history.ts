@@ -6,7 +6,7 @@ export const history = {
     scope: 'read',
     summary: 'Search ended jobs',
     description:
-      'Newest end first. A page goes through at most 10,000 index entries, and `searchedTo` is the end of the last one; continue with the cursor.',
+      'The most recently ended job comes first. A page covers at most 10,000 index entries; `searchedTo` is the end time of the last one. Continue with the cursor.',
     query: historyQuery,
     mapped: ['args', 'labels'],
     answers: { 200: historyPage },

@@ -48,7 +48,7 @@ export const jobs = {
     description: 'The call is atomic: it creates all jobs or none.',
     body: jobInputs,
     answers: { 201: z.union([enqueued, enqueuedList]), 200: enqueued },
-    named: { 200: 'A job with this unique key exists' },
+    named: { 200: 'A job with this unique key already exists' },
     handle: async ({ engine, body, call }) => {
       const made = await engine.jobs.enqueue(Array.isArray(body) ? body : [body], call)
       return Array.isArray(body) ? many(made) : one(made.jobs[0]!, made.existing)
@@ -94,7 +94,7 @@ export const jobs = {
     description: 'The job and all jobs below it must be terminated. `force=true` terminates them first.',
     query: z.strictObject({ force: flag.optional() }),
     answers: { 200: z.object({ status: z.literal('gone') }), 202: z.object({ status: z.literal('ending') }) },
-    named: { 200: 'Deleted', 202: 'Deleted after its current run' },
+    named: { 200: 'Deleted', 202: 'The job will be deleted after its current run' },
     handle: async ({ engine, params, query, call }) => {
       const status = await engine.jobs.remove(params.job, query, call)
       return status === 'gone' ? { status } : reply(202, { status })
@@ -104,7 +104,7 @@ export const jobs = {
   run: route('POST /v1/jobs/:job/run', {
     scope: 'write',
     summary: 'Run a job',
-    description: 'Now, or at a given time.',
+    description: 'Runs the job now or at a given time.',
     body: runOptions,
     answers: { 200: stepped.extend({ ran: z.literal(false).optional() }) },
     handle: ({ engine, params, body, call }) => engine.jobs.run(params.job, body, call),
@@ -117,7 +117,9 @@ export const jobs = {
     body: z.strictObject({ recursive: z.boolean().optional() }),
     answers: {
       200: stepped.extend({
-        rest: jobId.optional().meta({ description: 'the job that continues with a family too large for one step' }),
+        rest: jobId
+          .optional()
+          .meta({ description: 'internal job that terminates the remaining jobs, if there are too many for one step' }),
       }),
     },
     handle: ({ engine, params, body, call }) => engine.jobs.terminate(params.job, body, call),
@@ -126,7 +128,7 @@ export const jobs = {
   retry: route('POST /v1/jobs/:job/retry', {
     scope: 'write',
     summary: 'Retry a failed job',
-    description: 'Attempts are counted from zero again.',
+    description: 'Resets its number of attempts to zero.',
     answers: { 200: stepped },
     handle: ({ engine, params, call }) => engine.jobs.retry(params.job, call),
   }),
@@ -209,7 +211,7 @@ export const jobs = {
     query: z.strictObject({
       deep: count(0, 5)
         .optional()
-        .meta({ description: 'maximum depth of further jobs, each the cause of the one before' }),
+        .meta({ description: 'maximum number of further jobs to examine; each one is the cause of the previous one' }),
     }),
     answers: { 200: why },
     handle: ({ engine, params, query }) => engine.jobs.why(params.job, query),
@@ -220,7 +222,7 @@ export const jobs = {
     summary: 'List the runs of a job',
     description: 'Newest first. Returns the last run, or all kept runs if the job keeps a history.',
     query: z.strictObject({
-      details: flag.optional().meta({ description: 'adds the number, ready time and commits of each' }),
+      details: flag.optional().meta({ description: 'adds the number, ready time and commits of each run' }),
     }),
     answers: { 200: pastRuns },
     handle: ({ engine, params, query }) => engine.jobs.runs(params.job, query),
@@ -237,7 +239,7 @@ export const jobs = {
   steps: route('GET /v1/jobs/:job/steps', {
     scope: 'read',
     summary: 'List the completed steps of a job',
-    description: 'Each with its time, duration and run. `patches` has the answers of `job.patched` that the job keeps.',
+    description: 'Returns the time, duration and run of each step. `patches` has the stored answers of `job.patched`.',
     query: z.strictObject({ cursor: cursor.optional() }),
     answers: {
       200: z.object({ steps: z.array(keptStep), patches: z.array(keptPatch), cursor: z.string().nullable() }),
@@ -296,7 +298,7 @@ export const jobs = {
   removeAlias: route('DELETE /v1/jobs/:job/aliases/:alias', {
     scope: 'write',
     summary: 'Remove an alias',
-    description: 'The name is free again.',
+    description: 'The name can be used again.',
     answers: { 200: done },
     handle: ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'remove', call),
   }),
@@ -306,7 +308,7 @@ export const jobs = {
   ports: route('PUT /v1/jobs/:job/ports', {
     scope: 'write',
     summary: 'Replace the ports of a job',
-    description: 'Ports that stay keep their waiting values.',
+    description: 'Ports that remain keep their waiting values.',
     body: z.strictObject({ in: portSpecs.optional(), out: portSpecs.optional() }),
     answers: { 200: jobView },
     handle: ({ engine, params, body, call }) => engine.ports.define(params.job, body, call),

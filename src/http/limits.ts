@@ -53,7 +53,7 @@ export const limits = {
 
   waiting: route('GET /v1/limits/:key/waiting', {
     scope: 'read',
-    summary: 'List the jobs that wait at a limit',
+    summary: 'List the jobs that wait for a limit',
     description:
       'Jobs are in the order in which they will run. The answer also includes the time of the next free slot.',
     query: page,
@@ -79,13 +79,16 @@ export const limits = {
   remove: route('DELETE /v1/limits/:key', {
     scope: 'admin',
     summary: 'Delete a limit',
-    description: 'Jobs that wait at it become ready.',
+    description: 'Jobs that wait for it become ready.',
     answers: { 200: done },
     handle: ({ engine, params }) => engine.limits.remove(params.key),
   }),
 }
 
-const shownName = z.unknown().optional().meta({ readOnly: true, description: 'shown; the path names the constraint' })
+const shownName = z
+  .unknown()
+  .optional()
+  .meta({ readOnly: true, description: 'ignored in requests, because the path has the name' })
 
 const constraintView = constraint.extend({
   name: z.string(),
@@ -112,7 +115,7 @@ export const constraints = {
   set: route('PUT /v1/constraints/:key', {
     scope: 'admin',
     summary: 'Create or replace a constraint',
-    description: 'Waiting jobs are matched again.',
+    description: 'Matches waiting jobs again.',
     body: constraint.extend({ name: shownName }),
     answers: { 200: constraintView },
     handle: ({ engine, params, body: { name: _, ...settings } }) => engine.constraints.set(params.key, settings),

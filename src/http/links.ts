@@ -14,7 +14,7 @@ const TENANT = /\/t\/[a-z0-9-]+$/
 
 const life = duration
   .refine((ms) => ms >= 1_000 && ms <= MOST, 'expected a second to 30 days')
-  .meta({ description: 'lifetime; 3 days by default' })
+  .meta({ description: 'lifetime of the link; 3 days by default' })
 
 /** One call for all uses of a link, kept for longer than any link lives. */
 async function once(token: string, body: Uint8Array): Promise<Call> {

@@ -17,7 +17,7 @@ export const ports = {
   look: route('GET /v1/jobs/:job/:dir/:port', {
     scope: 'read',
     summary: 'Peek at the values of a port',
-    description: 'Removes nothing.',
+    description: 'The values stay in the port.',
     query: z.strictObject({ limit: count(0, 1_000).optional() }),
     answers: { 200: portLook },
     handle: ({ engine, params, query }) => engine.ports.get(params.job, params.dir, params.port, query.limit),

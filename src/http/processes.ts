@@ -6,7 +6,7 @@ export const processes = {
   list: route('GET /v1/processes', {
     scope: 'read',
     summary: 'List lanes and pull workers',
-    description: 'Each with the jobs that it runs.',
+    description: 'Returns each lane and pull worker with its current jobs.',
     answers: { 200: processList },
     handle: ({ engine }) => engine.processes.list(),
   }),

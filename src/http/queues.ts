@@ -8,7 +8,7 @@ export const queues = {
   list: route('GET /v1/queues', {
     scope: 'read',
     summary: 'List queues',
-    description: 'Each with its counts and settings.',
+    description: 'Returns the counts and settings of each queue.',
     answers: { 200: z.object({ queues: z.array(queueView) }) },
     handle: ({ engine }) => engine.queues.list(),
   }),

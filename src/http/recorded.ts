@@ -6,7 +6,7 @@ export const recorded = {
     scope: 'admin',
     summary: 'List ended jobs with a recorded run',
     description:
-      'Newest first, each with everything that its last run read and changed, for classes with `history: { values: true }`. `sidejob rehearse --recorded` replays them with new code.',
+      'Newest first. Returns everything that the last run of each job read and changed, for classes with `history: { values: true }`. `sidejob rehearse --recorded` replays these runs with new code.',
     query: recordedQuery,
     answers: { 200: recordedPage },
     handle: ({ engine, query }) => engine.recorded.list(query),
@@ -15,7 +15,8 @@ export const recorded = {
   get: route('GET /v1/recorded/:job', {
     scope: 'admin',
     summary: 'Get the recorded run of a job',
-    description: 'Everything that its last run read and changed. `fault` states why there is none.',
+    description:
+      'Returns everything that its last run read and changed. If there is no record, `fault` states the reason.',
     answers: { 200: recordedJob },
     handle: ({ engine, params }) => engine.recorded.get(params.job),
   }),

@@ -21,7 +21,7 @@ export const runs = {
   heartbeat: route('POST /v1/runs/:token/heartbeat', {
     scope: 'work',
     summary: 'Extend the lease of a run',
-    description: 'Can report progress.',
+    description: 'The request can also report progress.',
     body: heartbeat,
     answers: { 200: z.object({ leaseUntil: z.number(), signal: orders.optional() }) },
     handle: ({ engine, params, body }) => engine.runs.heartbeat(params.token, body),
@@ -39,7 +39,7 @@ export const runs = {
     scope: 'work',
     summary: 'List more values of an input port of a run',
     description:
-      'For ports with more values than fit into the snapshot. With `schema`, refuses values that do not fit it.',
+      'For ports with more values than fit into the snapshot. With `schema`, fails if a value does not fit that schema.',
     query: z.strictObject({ after: count(0, Number.MAX_SAFE_INTEGER).optional(), schema: builtAgainst }),
     answers: { 200: z.object({ values: items, more: z.int() }) },
     handle: ({ engine, params, query: { after = 0, schema } }) =>

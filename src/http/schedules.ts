@@ -24,21 +24,21 @@ const until = time.meta({
 
 /** The request changes nothing; PATCH does. */
 const existing = enqueued.extend({
-  repeat: closed.nullable().meta({ description: 'as stored on the job: the request does not change it' }),
+  repeat: closed.nullable().meta({ description: 'value stored on the job, which the request does not change' }),
 })
 
 export const schedules = {
   list: route('GET /v1/schedules', {
     scope: 'read',
     summary: 'List schedules',
-    description: 'Ordered by next run.',
+    description: 'The next run comes first.',
     query: z.strictObject({
       limit: count(1, 1_000).optional(),
       cursor: cursor.optional(),
       until: until.optional(),
       failing: flag
         .optional()
-        .meta({ description: 'only schedules whose last run failed or was lost, without muted kinds of errors' }),
+        .meta({ description: 'only schedules whose last run failed or was lost, without muted kinds of error' }),
       muted: flag.optional().meta({ description: 'with failing=true: includes muted kinds' }),
     }),
     answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
@@ -51,7 +51,7 @@ export const schedules = {
     description: 'An existing schedule stays unchanged.',
     body: repeating,
     answers: { 201: enqueued, 200: existing },
-    named: { 200: 'The schedule exists' },
+    named: { 200: 'The schedule already exists' },
     handle: async ({ engine, body, call }) => {
       const [job] = (await engine.jobs.enqueue([body], call)).jobs
       if (!job!.existing) return reply(201, job!)
@@ -89,7 +89,7 @@ export const schedules = {
   remove: route('DELETE /v1/schedules/:job', {
     scope: 'write',
     summary: 'Delete a schedule',
-    description: 'Its job stays, but no longer runs on its own. Its names are free again.',
+    description: 'Its job remains, but no longer repeats. Its names can be used again.',
     answers: { 200: done },
     handle: ({ engine, params, call }) => engine.schedules.end(params.job, call),
   }),

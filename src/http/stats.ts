@@ -28,7 +28,7 @@ export const stats = {
   classes: route('GET /v1/stats/classes', {
     scope: 'read',
     summary: 'Get statistics by class',
-    description: 'Counts, waiting times and run times of each class.',
+    description: 'Returns the counts, waiting times and run times of each class.',
     query: classesQuery,
     answers: { 200: classes },
     handle: ({ engine, query }) => engine.stats.classes(query),

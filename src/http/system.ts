@@ -30,7 +30,7 @@ const health = z.object({
   tickBy: z.enum(['cron', 'qstash']).nullable().optional().meta({
     description: "Source of that tick: Cloudflare's cron trigger or QStash's schedule.",
   }),
-  bellAt: moment.nullable().optional().meta({ description: 'time at which a bell of QStash last started a lane' }),
+  bellAt: moment.nullable().optional().meta({ description: 'time at which QStash last started a lane' }),
   version: z.string().optional().meta({ description: 'shown to callers with an API key' }),
   restored: restored.optional(),
   examined: examined.optional().meta({ description: 'findings of the doctor, if it has ever run' }),

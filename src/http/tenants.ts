@@ -34,7 +34,7 @@ export const tenants = {
       'run: it counts and changes nothing.',
     query: z.strictObject({
       erase: flag.optional().meta({ description: 'deletes the data of the tenant; cannot be undone' }),
-      preview: flag.optional().meta({ description: 'with erase: counts what a call would delete' }),
+      preview: flag.optional().meta({ description: 'with erase: only counts the data that a call would delete' }),
       cursor: erasureCursor.optional(),
     }),
     answers: { 200: z.union([tenantErased, done]) },

@@ -11,7 +11,7 @@ export const waiting = {
     scope: 'admin',
     summary: 'List jobs that wait inside their function',
     description:
-      'Newest first, each with its kept steps and waits and everything else that its next run would read. Changes nothing. `sidejob rehearse` runs new code with them.',
+      'Newest first. Returns the stored steps and waits of each job, and everything else that its next run would read. Changes nothing. `sidejob rehearse` runs new code with these jobs.',
     query: waitingQuery,
     answers: { 200: waitingPage },
     handle: ({ engine, query }) => engine.waiting.list(query),

@@ -86,7 +86,7 @@ test('bodies are described from outside, in both formats', () => {
 
 test('a shape is written the way TypeScript writes a type', () => {
   expect(written(document.components.schemas.Error!)).toBe(
-    '{\n  error: {\n    code: string\n    message: string\n    path?: (string | number)[]\n    retryAfter?: number\n    schema?: {\n      class: string\n      current: string  // hash of the schema of the class\n      built: string  // hash of the schema that the caller was built against\n    }  // with SCHEMA_CHANGED\n    doc_url: string  // page about the code\n  }\n}',
+    '{\n  error: {\n    code: string\n    message: string\n    path?: (string | number)[]\n    retryAfter?: number\n    schema?: {\n      class: string\n      current: string  // hash of the schema of the class\n      built: string  // hash of the schema that the caller was built against\n    }  // only with the code SCHEMA_CHANGED\n    doc_url: string  // page that explains the code\n  }\n}',
   )
 })
 

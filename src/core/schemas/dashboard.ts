@@ -24,7 +24,7 @@ export const breakerList = z.object({
   breakers: z.array(
     z.object({
       host: z.string(),
-      of: breakerOf.meta({ description: 'kind of calls: callbacks, or runs of push workers' }),
+      of: breakerOf.meta({ description: 'type of calls: callbacks, or runs of push workers' }),
       failures: z.int().meta({ description: 'consecutive failures' }),
       // Then one call may try the host; in the past, the next call may.
       until: moment,

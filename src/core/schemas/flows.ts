@@ -3,7 +3,7 @@ import { dir, jobId, status } from './names.ts'
 import { pastRun } from './past-runs.ts'
 import { closed, moment } from './values.ts'
 
-const WIRE = 'a wire: from>to, each a port of the flow or node.port'
+const WIRE = 'a wire: from>to, where each side is a port of the flow, or node.port'
 export const wireName = z
   .string()
   .refine((text) => text.length > 0 && text.length <= 800, `expected ${WIRE}`)
@@ -28,12 +28,12 @@ export const graphChange = z.object({
         port: z.string(),
         values: z.int(),
         of: z.int().meta({ description: 'number of waiting values that were checked: at most the first 100' }),
-        why: z.string().meta({ description: 'problem of the first of these values' }),
+        why: z.string().meta({ description: 'reason why the first of these values does not fit' }),
       }),
     )
     .optional()
     .meta({
-      description: 'only in previews: values that wait at the start of a new wire and do not fit the class at its end',
+      description: 'only in previews: values at the start of a new wire that do not fit the class at its end',
     }),
 })
 export type GraphChange = z.output<typeof graphChange>
@@ -42,15 +42,17 @@ export const wireView = z.object({
   id: z.string(),
   from: end,
   to: end,
-  laid: z.boolean().meta({ description: 'true if both ends exist, so that values pass' }),
-  size: z.int().meta({ description: 'number of values that wait at its end; wires that end in one port share them' }),
-  behind: z.int().meta({ description: 'number of values that wait at its start' }),
+  laid: z.boolean().meta({ description: 'true if both ends exist, so that values can pass' }),
+  size: z
+    .int()
+    .meta({ description: 'number of values waiting at its end; wires that end at the same port share them' }),
+  behind: z.int().meta({ description: 'number of values waiting at its start' }),
   oldest: z.object({ data: closed, context: closed.optional() }).nullable(),
   oldestAt: moment.nullable().meta({ description: 'time at which the oldest waiting value passed the wire' }),
   passed: z
     .array(z.object({ data: closed, at: moment.nullable() }))
-    .meta({ description: 'its last values, newest first: at most 20, with 2,048 bytes in total' }),
-  rate: z.number().meta({ description: 'values a minute' }),
+    .meta({ description: 'its last values, newest first: at most 20 values and 2,048 bytes in total' }),
+  rate: z.number().meta({ description: 'values per minute' }),
   in: z
     .array(z.int())
     .meta({ description: 'values that passed in each of the last ten minutes; the last entry is the current minute' }),
@@ -60,21 +62,21 @@ export type WireView = z.output<typeof wireView>
 
 export const tried = z.object({
   in: closed,
-  out: z.record(z.string(), z.array(closed)).meta({ description: 'written values by output port' }),
-  note: z.string().optional().meta({ description: 'why its run ended early or failed' }),
+  out: z.record(z.string(), z.array(closed)).meta({ description: 'values written, by output port' }),
+  note: z.string().optional().meta({ description: 'reason why its run ended early or failed' }),
 })
 export type Tried = z.output<typeof tried>
 
 export const flowRow = z.object({
   id: jobId,
-  name: z.string().meta({ description: 'name of its graph, or its alias, or its class' }),
+  name: z.string().meta({ description: 'name of its graph, otherwise its alias, otherwise its class' }),
   aliases: z.array(z.string()),
   status,
   createdAt: moment,
   nodes: z.int(),
   active: z.int().meta({ description: 'number of busy nodes: queued, running or suspended' }),
   wires: z.int(),
-  values: z.int().meta({ description: 'number of values that wait on its wires' }),
+  values: z.int().meta({ description: 'number of values waiting on its wires' }),
   oldestAt: moment.nullable(),
   changedAt: moment.nullable().meta({ description: 'time of the last change of its graph' }),
   changedBy: z
@@ -97,11 +99,11 @@ export const flowEvent = z.object({
         run: pastRun.nullable(),
       }),
     )
-    .meta({ description: 'nodes whose status changed, each with the run that ended; null is the flow itself' }),
+    .meta({ description: 'nodes whose status changed, each with the run that ended; a null node is the flow itself' }),
   counts: z
     .array(z.object({ node: z.string().nullable(), dir, port: z.string(), was: z.int(), is: z.int() }))
-    .meta({ description: 'number of values that waited at a port, before and after' }),
-  more: z.int().meta({ description: 'number of further changes that did not fit' }),
+    .meta({ description: 'number of values waiting at a port, before and after the event' }),
+  more: z.int().meta({ description: 'number of further changes that the event leaves out' }),
 })
 export type FlowEvent = z.output<typeof flowEvent>
 
@@ -109,11 +111,11 @@ export const flowNode = z.object({
   name: z.string(),
   queue: z.string(),
   class: z.string(),
-  job: jobId.nullable().meta({ description: 'null until a value reaches it' }),
+  job: jobId.nullable().meta({ description: 'job of the node; null until a value reaches the node' }),
   status: status.nullable(),
   ranAt: moment.nullable(),
   lastRun: pastRun.nullable(),
-  limit: z.string().nullable().meta({ description: 'limit at which it waits' }),
+  limit: z.string().nullable().meta({ description: 'limit that it waits for' }),
   leaseUntil: moment.nullable(),
   until: moment.nullable().meta({ description: 'time at which it continues, if it waits for a time' }),
 })

@@ -49,7 +49,7 @@ export const historyJob = z.object({
   args: closed.nullable(),
   result: closed.nullable(),
   error: closed.nullable(),
-  kind: z.string().nullable().meta({ description: 'kind of the error' }),
+  kind: z.string().nullable().meta({ description: 'kind of error' }),
   labels: z.record(z.string(), z.string()),
   group: z.string().nullable(),
   tag: z.string().nullable(),
@@ -83,12 +83,14 @@ export const historyPage = z.object({
   jobs: z.array(historyJob),
   searchedTo: moment
     .nullable()
-    .meta({ description: 'end of the oldest job that was searched; null if all were searched' }),
+    .meta({ description: 'end time of the oldest job searched; null if all jobs were searched' }),
   cursor: z.string().nullable(),
 })
 
 export const historyDetail = z.object({
-  ends: z.array(historyJob).meta({ description: 'its ends, newest first: a job that is run again ends again' }),
+  ends: z
+    .array(historyJob)
+    .meta({ description: 'each time that the job ended, newest first; a job that is run again ends again' }),
   runs: z.array(historyRun).meta({ description: 'its failed and lost runs, and all runs of a job with `history`' }),
 })
 
@@ -100,16 +102,22 @@ export type HistorySql = z.output<typeof historySql>
 
 export const historyRows = z.object({
   rows: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
-  more: z.boolean().meta({ description: 'true if there are more rows, or the rows are larger than 1 MiB' }),
+  more: z
+    .boolean()
+    .meta({ description: 'true if rows are missing because there are more, or because they exceed 1 MiB' }),
 })
 export type HistoryRows = z.output<typeof historyRows>
 
 export const historyStatus = z.object({
   on: z.boolean().meta({ description: 'true if this deployment has a history' }),
   waiting: z.int().meta({ description: 'bytes of ended jobs that the history has not stored yet' }),
-  full: z.boolean().meta({ description: 'true if no job is claimed until the history has stored some' }),
-  storedAt: moment.nullable().meta({ description: 'last time at which a deployment read the waiting jobs' }),
-  error: z.string().nullable().meta({ description: 'last error of the database, in this isolate' }),
+  full: z
+    .boolean()
+    .meta({ description: 'true if no jobs are claimed until the history has stored some of the ended ones' }),
+  storedAt: moment
+    .nullable()
+    .meta({ description: 'time at which a deployment last read the ended jobs that wait to be stored' }),
+  error: z.string().nullable().meta({ description: 'last error of the database in this isolate' }),
   keptDays: z.int().nullable().meta({ description: 'days for which ended jobs are kept' }),
 })
 export type HistoryStatus = z.output<typeof historyStatus>

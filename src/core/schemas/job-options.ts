@@ -83,7 +83,7 @@ export const redeliver = z
   })
   .meta({
     description:
-      'time for which a pull worker, or a push worker that answered 202, holds a run; after `max` unanswered runs in a row the job fails',
+      'time within which a pull worker, or a push worker that answered 202, must answer a run; the job fails after `max` unanswered runs in a row',
   })
 
 export const retry = retryOver(backoffWays)
@@ -94,9 +94,9 @@ export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER])
 
 export const missed = z.enum(missedWays).meta({
   description:
-    'treatment of slots that were missed: `run` runs each, `last` runs once for all of them (the default of cron), `skip` runs none that is more than five minutes late',
+    'handling of missed slots: `run` runs each one, `last` runs once for all of them (the default for cron), `skip` skips slots that are more than five minutes late',
 })
-const stopOnFail = z.boolean().meta({ description: 'true if the schedule ends when a run fails for good' })
+const stopOnFail = z.boolean().meta({ description: 'true if the schedule ends when a run fails permanently' })
 const repeatOptions = { missed: missed.optional(), stopOnFail: stopOnFail.optional() }
 
 export const repeat = z.union([
@@ -105,7 +105,7 @@ export const repeat = z.union([
   z.strictObject({ bedrock: label, ...repeatOptions }),
 ])
 
-const priority = z.int32().meta({ description: 'jobs with the smallest number run first' })
+const priority = z.int32().meta({ description: 'lower numbers run first' })
 
 const debounce = z
   .strictObject({ wait: positive, max: positive.optional() })
@@ -155,7 +155,7 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected no internal group, callback:…')
 export const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
-  .meta({ description: 'a limit whose key the job sets; groups take turns at limits that they share' })
+  .meta({ description: 'a limit whose key the job sets; groups that share another limit take turns' })
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
@@ -221,11 +221,12 @@ export const jobInput = z
       description: 'time for which its result can be read after its end; `true` is one hour, `false` keeps none',
     }),
     unique: unique.optional().meta({
-      description: 'key that only one job of its queue and class holds at a time; another request returns that job',
+      description:
+        'key that only one job of its queue and class can hold at a time; a request with the same key returns that job',
     }),
     repeat: repeat.optional().meta({ description: 'schedule: a cron pattern, or a pattern of Bedrock' }),
     alias: z.array(alias).max(100).optional().meta({ description: 'names that can be used instead of its id' }),
-    callback: callback.optional().meta({ description: 'address or Kafka topic that is called when it ends' }),
+    callback: callback.optional().meta({ description: 'address or Kafka topic that is notified when the job ends' }),
     createdBy: label.optional().meta({ description: 'free text that names the requester; shown, but not verified' }),
     group: group.optional(),
     labels: labels.optional(),
@@ -266,7 +267,7 @@ export type AskedPatch = z.output<typeof jobPatch>
 
 export const waits = z.enum(['limit', 'retry', 'function']).meta({
   description:
-    '`limit`: only jobs that wait at a limit; `retry`: only jobs that wait for a retry; `function`: only jobs that wait inside their function, with kept steps',
+    '`limit`: only jobs that wait for a limit; `retry`: only jobs that wait for a retry; `function`: only jobs that wait inside their function, with stored steps',
 })
 
 const bulkJobs = z.strictObject({
@@ -297,7 +298,7 @@ const bulkJobs = z.strictObject({
   to: z
     .union([codeVersion, httpUrl])
     .optional()
-    .meta({ description: 'for `move`: version for pinned jobs, or the address of a push worker' }),
+    .meta({ description: 'for `move`: version on which pinned jobs continue, or the address of a push worker' }),
 })
 export type BulkInput = z.output<typeof bulkJobs>
 

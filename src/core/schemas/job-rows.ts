@@ -27,7 +27,7 @@ export const statusList = z
 
 const text = z.string().min(1).max(200).meta({
   description:
-    'text in args, error or aliases, ignoring case; searches the newest 2,000 jobs that match the other conditions',
+    'only jobs with this text in args, error or aliases, ignoring case; searches the newest 2,000 jobs that match the other conditions',
 })
 
 const PATHS = 10
@@ -69,11 +69,14 @@ export const jobQuery = z
     class: className.optional(),
     group: label.optional(),
     tag: label.optional(),
-    callback: callbackState.exclude(['IN_PROGRESS']).optional().meta({ description: 'state of its callback' }),
+    callback: callbackState
+      .exclude(['IN_PROGRESS'])
+      .optional()
+      .meta({ description: 'only jobs whose callback is in this state' }),
     error: errorKind.optional().meta({ description: 'kind of error, as listed by GET /v1/errors' }),
     since: time.optional().meta({ description: 'created at or after this time' }),
     until: time.optional().meta({ description: 'created before this time' }),
-    longer: duration.optional().meta({ description: 'current or last run takes longer than this' }),
+    longer: duration.optional().meta({ description: 'only jobs whose current or last run takes longer than this' }),
     waits: waits.optional(),
     text: text.optional(),
     args: argsFilter.optional(),
@@ -83,8 +86,11 @@ export const jobQuery = z
     fields: z
       .enum(['all', 'row'])
       .optional()
-      .meta({ description: '`row` returns each job in short, with the first reason why it does not run' }),
-    sort: z.enum(['made', 'ended']).optional().meta({ description: '`ended` lists ended jobs, the newest end first' }),
+      .meta({ description: '`row` returns a summary of each job, with the first reason why it is not running' }),
+    sort: z
+      .enum(['made', 'ended'])
+      .optional()
+      .meta({ description: '`ended` lists only ended jobs, the most recently ended first' }),
     limit: count(1, 1_000).optional(),
     cursor: z.union([cursor, endedCursor]).optional(),
   })
@@ -128,7 +134,7 @@ export const jobRow = z.object({
   message: z.string().nullable().meta({ description: 'first 200 characters of its error message' }),
   reason: reasonView
     .nullable()
-    .meta({ description: 'first reason why it does not run, without the number of jobs ahead of it' }),
+    .meta({ description: 'first reason why it is not running, without the number of jobs ahead of it' }),
   callback: callbackState.nullable(),
 })
 export type JobRow = z.output<typeof jobRow>
@@ -137,14 +143,15 @@ const paged = {
   looked: z
     .int()
     .optional()
-    .meta({ description: 'with text or args: number of jobs that were searched; the cursor continues after them' }),
+    .meta({ description: 'with `text` or `args`: number of jobs searched; the cursor continues after them' }),
   cursor: z.string().nullable(),
   total: z.int().optional().meta({
     description:
-      'total number of matches, if an index has it: for one queue and statuses at rest, without other conditions',
+      'total number of matches; present only if an index counts them: for one queue, without conditions other than status',
   }),
   newest: z.int().optional().meta({
-    description: 'newest id, if the list continues by ids: jobs from this id down to the cursor were searched',
+    description:
+      'newest id searched, if the list is in order of ids: the search covered ids from this one down to the cursor',
   }),
 }
 
@@ -156,21 +163,21 @@ export const errorQuery = z.strictObject({
   class: className.optional(),
   since: time.optional().meta({ description: 'only jobs created at or after this time' }),
   cursor: cursor.optional(),
-  details: flag.optional().meta({ description: 'adds the minutes in which they failed' }),
-  muted: flag.optional().meta({ description: 'includes muted kinds, each with the API key that muted it' }),
+  details: flag.optional().meta({ description: 'adds the times at which the jobs failed' }),
+  muted: flag.optional().meta({ description: 'includes muted kinds, with the API key that muted each one' }),
 })
 
 const errorMute = z.object({
   by: z.string().meta({ description: 'name of the API key' }),
   at: moment,
-  until: moment.nullable().meta({ description: 'end of the mute; null if it has none' }),
+  until: moment.nullable().meta({ description: 'end of the mute; null if it never ends' }),
 })
 export type ErrorMute = z.output<typeof errorMute>
 
 export const errorKindInput = z
   .strictObject({
     muted: z.boolean(),
-    until: time.optional().meta({ description: 'end of the mute; if omitted, it has none' }),
+    until: time.optional().meta({ description: 'end of the mute; if omitted, it never ends' }),
   })
   .refine(({ muted, until }) => muted || until === undefined, {
     path: ['until'],
@@ -190,17 +197,17 @@ export const errorKindView = z.object({
   queues: z.array(z.string()),
   message: z.string().meta({ description: 'message without numbers, ids, quoted texts, times, paths and addresses' }),
   example: z.string(),
-  frame: z.string().nullable().meta({ description: 'innermost function of the stack that belongs to no library' }),
-  count: z.int().meta({ description: 'number of jobs that are failed now' }),
-  firstAt: moment.meta({ description: 'first failure of this kind, also of a job that was retried or deleted' }),
+  frame: z.string().nullable().meta({ description: 'innermost function of the stack, without library functions' }),
+  count: z.int().meta({ description: 'number of jobs that are currently failed' }),
+  firstAt: moment.meta({ description: 'first failure of this kind, even if the job has been retried or deleted' }),
   lastAt: moment,
-  jobs: z.array(jobId).meta({ description: 'ids of the newest three' }),
+  jobs: z.array(jobId).meta({ description: 'ids of the newest three jobs' }),
   minutes: z
     .array(z.object({ at: moment, count: z.int() }))
     .optional()
     .meta({
       description:
-        'with details=true: when the jobs failed in the last six hours, by minute, before the last half hour by quarter, oldest first',
+        'with details=true: number of failures in the last six hours, oldest first: per minute in the last half hour, per quarter of an hour before that',
     }),
   muted: errorMute.optional().meta({ description: 'with muted=true: the mute, if there is one' }),
 })
@@ -208,9 +215,11 @@ export type ErrorKind = z.output<typeof errorKindView>
 
 export const errorPage = z.object({
   errors: z.array(errorKindView).meta({ description: 'kinds of errors, the most frequent first' }),
-  looked: z.int().meta({ description: 'number of failed jobs that match, or with since: that were checked' }),
+  looked: z
+    .int()
+    .meta({ description: 'number of matching failed jobs; with `since`, the number of failed jobs checked' }),
   cursor: z.string().nullable().meta({
-    description: 'null if the counts are complete; otherwise the next call, with this cursor, counts more jobs',
+    description: 'null if the counts are complete; otherwise, pass it to the next call to count more jobs',
   }),
   muted: z
     .array(errorMute.extend({ error: z.string(), class: z.string().nullable() }))
@@ -220,14 +229,15 @@ export type ErrorPage = z.output<typeof errorPage>
 
 export const bulkPreview = z.object({
   fits: z.int().meta({ description: 'number of jobs that the action would change' }),
-  looked: z.int().meta({ description: 'number of jobs that were counted or passed over' }),
+  looked: z.int().meta({ description: 'number of jobs examined' }),
   more: z.boolean().meta({ description: 'true if older jobs were not counted: continue with the cursor' }),
   ids: z
     .array(jobId)
     .meta({ description: 'jobs that the action would change; send them as ids to change exactly these' }),
   cursor: z.string().nullable(),
   newest: z.int().optional().meta({
-    description: 'newest id, if older jobs were not counted: jobs from this id down to the cursor were counted',
+    description:
+      'newest id counted, if older jobs were not counted: the count covers ids from this one down to the cursor',
   }),
 })
 export type BulkPreview = z.output<typeof bulkPreview>

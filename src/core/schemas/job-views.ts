@@ -41,8 +41,8 @@ export const callbackTry = z.object({
   took: span,
   outcome: z.enum(['delivered', 'failed', 'lost']),
   attempt: z.int(),
-  again: z.boolean().meta({ description: 'true if it is retried after this error' }),
-  answer: z.string().nullable().meta({ description: 'error of the try; null if it was delivered' }),
+  again: z.boolean().meta({ description: 'true if the delivery is retried after this error' }),
+  answer: z.string().nullable().meta({ description: 'error of the attempt; null if the callback was delivered' }),
 })
 export type CallbackTry = z.output<typeof callbackTry>
 
@@ -51,7 +51,7 @@ export const runUnderWay = z
     startedAt: moment,
     leaseUntil: moment,
     process: z.string().nullable().meta({ description: 'name of the pull worker that runs it' }),
-    lane: z.string().nullable().meta({ description: 'first letters of the lane that runs it' }),
+    lane: z.string().nullable().meta({ description: 'beginning of the id of the lane that runs it' }),
   })
   .meta({ description: 'current run' })
 export type RunFacts = z.output<typeof runUnderWay>
@@ -85,9 +85,9 @@ export const jobView = z.object({
   out: z.record(z.string(), portView),
   children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
   limits: z.array(z.string()).meta({
-    description: 'keys of its limits; a single job also shows the limit of its class',
+    description: 'keys of its limits; GET /v1/jobs/:job includes the limit of its class',
   }),
-  waitingAt: z.string().nullable().meta({ description: 'limit at which it waits' }),
+  waitingAt: z.string().nullable().meta({ description: 'limit that it waits for' }),
   tag: z.string().nullable(),
   retry: shownRetry.nullable(),
   timeout: span.nullable(),
@@ -109,15 +109,16 @@ export const jobView = z.object({
       'version of the code on which its function continues, or the address of its push worker; null if not pinned',
   }),
   keptUntil: moment.nullable().meta({
-    description: 'minimum time until which an ended job is kept; null if it has not ended or if data can still wake it',
+    description:
+      'earliest time at which an ended job is deleted; null if it has not ended or if data can still wake it',
   }),
   cost: z
     .object({
-      runs: z.int().meta({ description: 'number of known runs: the last one and the kept ones' }),
+      runs: z.int().meta({ description: 'number of known runs: the last run and the kept runs' }),
       took: span.meta({ description: 'total duration of these runs' }),
       commits: z.int().nullable().meta({ description: 'number of commits of these runs; null without a history' }),
-      whole: z.boolean().meta({ description: 'true if it had no other completed, failed or lost runs' }),
-      price: z.number().nullable().meta({ description: 'cost by SIDEJOB_PRICES; null if it is not set' }),
+      whole: z.boolean().meta({ description: 'true if these are all its completed, failed and lost runs' }),
+      price: z.number().nullable().meta({ description: 'cost according to SIDEJOB_PRICES; null if that is not set' }),
     })
     .optional()
     .meta({ description: 'with details=true: cost of its runs' }),
@@ -125,7 +126,7 @@ export const jobView = z.object({
 })
 export type JobView = z.output<typeof jobView>
 
-const saidAt = z.string().meta({ description: 'time of its end by the clock of the worker' })
+const saidAt = z.string().meta({ description: 'time at which the run ended, by the clock of the worker' })
 
 export const result = z.union([
   z.object({ type: z.literal('success'), finishedAt: moment, saidAt: saidAt.optional(), result: closed }),
@@ -136,7 +137,7 @@ export const result = z.union([
     reason: z.enum(['other', 'timeout']),
     message: z.string(),
     error: closed.nullable(),
-    retry: z.literal(false).optional().meta({ description: 'false if the worker asked for no retry' }),
+    retry: z.literal(false).optional().meta({ description: 'false if the worker requested no retry' }),
   }),
 ])
 export type Result = z.output<typeof result>
@@ -152,7 +153,9 @@ export type KeptStep = z.output<typeof keptStep>
 
 export const keptPatch = z.object({
   name: z.string(),
-  patched: z.boolean().meta({ description: 'false: the job was past the patch and takes the old path' }),
+  patched: z
+    .boolean()
+    .meta({ description: 'false if the job had already passed this code, so it continues on the old path' }),
   at: moment.nullable(),
 })
 export type KeptPatch = z.output<typeof keptPatch>

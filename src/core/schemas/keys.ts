@@ -12,7 +12,7 @@ const keyLimits = z.strictObject({
     .min(0.1)
     .max(100_000)
     .optional()
-    .meta({ description: 'average requests a second in each isolate; bursts may have twice that number' }),
+    .meta({ description: 'average number of requests per second in each isolate; bursts can have twice that number' }),
   jobs: z
     .int()
     .min(1)
@@ -24,7 +24,9 @@ const keyLimits = z.strictObject({
     .min(1)
     .max(1e12)
     .optional()
-    .meta({ description: `maximum bytes of these jobs, each counted with at least 1 KiB; by default ${quotas.bytes}` }),
+    .meta({
+      description: `maximum total bytes of these jobs, where each counts as at least 1 KiB; by default ${quotas.bytes}`,
+    }),
 })
 
 const shownLimits = z.object({
@@ -71,13 +73,15 @@ export const keyRotation = z.strictObject({
 export const tenantInput = z.strictObject({
   limits: keyLimits.optional().meta({
     description:
-      'limits of all keys of the tenant together; by default unchanged, for a new tenant none; `{}` removes them',
+      'limits for all keys of the tenant together; if omitted, they stay unchanged, and a new tenant has none; `{}` removes them',
   }),
 })
 
 export const tenantErased = z.object({
-  keys: z.int().meta({ description: 'keys in Redis that this call erased; with preview, that it would erase' }),
-  files: z.int().meta({ description: 'stored files that this call erased; with preview, that it would erase' }),
+  keys: z.int().meta({ description: 'number of Redis keys that this call erased; with preview, that it would erase' }),
+  files: z
+    .int()
+    .meta({ description: 'number of stored files that this call erased; with preview, that it would erase' }),
   cursor: z.string().nullable().meta({ description: 'pass it to the next call; null after the last one' }),
 })
 
@@ -105,7 +109,7 @@ export const auditPage = z.object({
       verb: z.string(),
       method: z.string(),
       path: z.string(),
-      change: z.string().optional().meta({ description: 'the body of a change of settings' }),
+      change: z.string().optional().meta({ description: 'body of the request, if it changed settings' }),
       reason: z.string().optional().meta({ description: 'from the header Sidejob-Reason' }),
     }),
   ),

@@ -17,7 +17,7 @@ export const failure = z.object({
         built: z.string().meta({ description: 'hash of the schema that the caller was built against' }),
       })
       .optional()
-      .meta({ description: 'with SCHEMA_CHANGED' }),
-    doc_url: z.string().meta({ description: 'page about the code' }),
+      .meta({ description: 'only with the code SCHEMA_CHANGED' }),
+    doc_url: z.string().meta({ description: 'page that explains the code' }),
   }),
 })

@@ -45,7 +45,7 @@ export const labelName = named(
   'a label name: a-z, A-Z, 0-9, "_", "." and "-", at most 40 long, not a digit first',
   isLabelName,
 )
-const LABELS = 'labels that people search for, by name, such as { "customer": "7" }; not encrypted'
+const LABELS = 'labels to search by, such as { "customer": "7" }; not encrypted'
 export const classLabels = z
   .record(labelName, label)
   .refine(...atMost(limits.labels.most, 'labels'))
@@ -55,14 +55,14 @@ export const labels = classLabels.transform(labelsText).meta({ description: LABE
 
 export const schemaHash = named('a hash of a schema: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
 export const builtAgainst = schemaHash.optional().meta({
-  description: 'hash of the schema of the class that the caller was built against; see docs/changing-code.md',
+  description: 'hash of the class schema that the caller was built against; see docs/changing-code.md',
 })
 
 export const dir = z.enum(['in', 'out'])
 
 export const jobId = z.int().min(1)
 
-export const errorKind = named('a kind of errors: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
+export const errorKind = named('a kind of error: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
 
 const isRef = (text: string) => isId(text) || isAlias(text)
 

@@ -11,7 +11,7 @@ export const pastRun = z.object({
   }),
   attempt: z.int(),
   token: z.string().optional(),
-  retried: z.boolean().optional().meta({ description: 'true if it was retried after this end' }),
+  retried: z.boolean().optional().meta({ description: 'true if the job was retried after this run' }),
   by: z.string().optional().meta({ description: 'function, pull, or the host of the push worker; absent if unknown' }),
   version: z
     .string()
@@ -19,7 +19,7 @@ export const pastRun = z.object({
     .meta({ description: 'version of the code that performed it, such as a commit; absent if unknown' }),
   error: closed.optional(),
   n: z.int().optional().meta({ description: 'number of the run, for jobs with a history' }),
-  readyAt: moment.optional().meta({ description: 'time since which the job was ready, for jobs with a history' }),
+  readyAt: moment.optional().meta({ description: 'time at which the job became ready, for jobs with a history' }),
   commits: z.int().optional().meta({ description: 'number of its commits, for jobs with a history' }),
 })
 
@@ -30,7 +30,7 @@ export const pastRunView = pastRun.extend({
   writes: z.array(portDeed).meta({ description: 'number of values written to each port' }),
   published: z.array(z.object({ channel: z.string(), messages: z.int() })),
   made: z.array(z.object({ id: jobId, name: z.string() })).meta({ description: 'jobs that it created' }),
-  more: z.int().meta({ description: 'number of further changes that are not kept' }),
+  more: z.int().meta({ description: 'number of further changes that were not recorded' }),
   log: logPage.meta({ description: 'its log entries, newest first' }),
 })
 export type PastRunView = z.output<typeof pastRunView>

@@ -39,7 +39,7 @@ export const target = z.union(
 )
 
 export const keepMessage = z.union([z.literal(1), z.literal(0)], 'expected 1 or 0').meta({
-  description: 'number of messages of the channel to keep: 1 keeps this one, 0 deletes the kept one',
+  description: '1 keeps this message as the last message of the channel; 0 deletes the kept message',
 })
 
 export const channelList = z.object({
@@ -52,7 +52,7 @@ export const channelList = z.object({
         .optional()
         .meta({
           description:
-            'with publishers=true: the first 100 output ports that publish there or below, by the definition of their class. Publishing by API calls or by channels of single jobs is not included',
+            'with publishers=true: the first 100 output ports that publish on this channel or below it, according to their class. API calls and the channels of individual jobs are not included',
         }),
       last: z
         .object({ at: moment, size: z.int(), message: closed.optional(), context: closed.optional() })
@@ -67,12 +67,12 @@ export const channelList = z.object({
         .meta({ description: 'with `last`: messages per minute that were published with keep: 1' }),
       minutes: z.array(z.int()).optional().meta({
         description:
-          'with `last`: these messages in each of the last ten minutes; the last entry is the current minute',
+          'with `last`: number of these messages in each of the last ten minutes; the last entry is the current minute',
       }),
     }),
   ),
   cursor: z.string().nullable().meta({
-    description: 'start of the next page; null after the last. A page can have fewer channels than requested',
+    description: 'cursor of the next page; null on the last page. A page can have fewer channels than requested',
   }),
 })
 

@@ -11,7 +11,7 @@ const ageing = positive
   .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected whole milliseconds, at most 1 hour')
   .meta({
     description:
-      'waiting time that is worth one step of priority, at most 1 hour: a job that has waited n times as long runs before new jobs whose priority is smaller by less than n; null: strict priorities',
+      'waiting time that counts as one step of priority, at most 1 hour: a job that has waited n times this long runs before new jobs whose priority number is smaller by less than n; null for strict priorities',
   })
 
 export const queuePatch = z.strictObject({
@@ -46,7 +46,7 @@ export const queueView = z.object({
   ageing: span.nullable(),
   counts: z.record(z.enum([...statuses, 'scheduled', 'limited']), z.int()).meta({
     description:
-      'scheduled jobs (waiting for a time) and limited jobs (waiting at a limit) are included in queued; terminating jobs are included in queued and running',
+      'scheduled jobs (waiting for a time) and limited jobs (waiting for a limit) are included in queued; terminating jobs are included in queued and running',
   }),
   oldestReady: moment.nullable(),
 })
@@ -74,15 +74,15 @@ export const queueDetail = queueView.extend({
       z.object({
         id: z.string(),
         kind: z.enum(['lane', 'bell']),
-        since: moment.nullable().meta({ description: 'time since which the lane is open; null for a bell' }),
+        since: moment.nullable().meta({ description: 'time at which the lane opened; null for a bell' }),
         until: moment,
       }),
     )
-    .meta({ description: 'lanes that serve it and bells that are under way, each with its expiry' }),
-  runs: z.array(underWay).meta({ description: 'current runs, earliest lease end first' }),
+    .meta({ description: 'lanes that serve it, and bells on their way, each with its expiry' }),
+  runs: z.array(underWay).meta({ description: 'current runs; the lease that ends first comes first' }),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))
-    .meta({ description: 'waiting claims of pull workers, each with its classes (none: all)' }),
+    .meta({ description: 'waiting claims of pull workers, each with the requested classes (empty for all)' }),
   next: z
     .array(
       z.object({
@@ -94,7 +94,7 @@ export const queueDetail = queueView.extend({
         pull: z.boolean(),
       }),
     )
-    .meta({ description: 'next jobs: first those for lanes in order, then those for pull workers' }),
+    .meta({ description: 'next jobs in order: first the jobs for lanes, then the jobs for pull workers' }),
 })
 export type QueueDetail = z.output<typeof queueDetail>
 
@@ -129,16 +129,19 @@ export const scheduleView = z.object({
     .object({
       from: moment,
       to: moment,
-      made: z.enum(madeUps).meta({ description: 'runs that replace them: `each` one later, `one` for all, or `none`' }),
+      made: z.enum(madeUps).meta({
+        description:
+          'runs that make up for them: `each` is one run per slot, `one` is one run for all, `none` is no run',
+      }),
       count: z.int(),
-      more: z.boolean().meta({ description: 'true if there were more than 100' }),
+      more: z.boolean().meta({ description: 'true if more than 100 slots were missed' }),
     })
     .nullable()
-    .meta({ description: 'last slots without a run of their own' }),
+    .meta({ description: 'most recent slots that were missed' }),
   catchingUp: z.boolean().meta({ description: 'true while missed slots are being made up' }),
   moved: z.object({ at: moment, wall: z.string() }).nullable().meta({
     description:
-      'next slot within a year whose time the clock skips (daylight saving), and that time; it runs at the end of the gap',
+      'next slot within a year whose time of day the clock skips (daylight saving), with that time of day; it runs at the end of the gap',
   }),
 })
 export type ScheduleView = z.output<typeof scheduleView>
@@ -165,19 +168,24 @@ export const limitRow = limitView.extend({
   fullSince: moment
     .nullable()
     .optional()
-    .meta({ description: 'with details=true: time since which the next job waits' }),
+    .meta({ description: 'with details=true: time at which the next waiting job began to wait' }),
   started: z
     .int()
     .optional()
-    .meta({ description: 'with details=true: number of starts within the period of its rate' }),
-  starts: z.array(moment).optional().meta({ description: 'with details=true: times of the newest 100 starts' }),
+    .meta({ description: 'with details=true: number of jobs started within the period of its rate' }),
+  starts: z
+    .array(moment)
+    .optional()
+    .meta({ description: 'with details=true: times at which the last 100 jobs started' }),
 })
 export type LimitRow = z.output<typeof limitRow>
 
 export const roomView = limitView.extend({
-  started: z.int().meta({ description: 'number of starts within the period of its rate' }),
-  fullSince: moment.nullable().meta({ description: 'time since which the next job waits' }),
-  nextRoom: moment.nullable().meta({ description: 'latest time at which the limit has room again, if jobs wait' }),
+  started: z.int().meta({ description: 'number of jobs started within the period of its rate' }),
+  fullSince: moment.nullable().meta({ description: 'time at which the next waiting job began to wait' }),
+  nextRoom: moment
+    .nullable()
+    .meta({ description: 'time by which the limit has room again; null unless jobs are waiting' }),
 })
 export type RoomView = z.output<typeof roomView>
 
@@ -196,8 +204,8 @@ export type LimitWaiter = z.output<typeof limitWaiter>
 
 const limitPreview = z
   .object({
-    wouldStart: z.int().meta({ description: 'number of jobs waiting at this limit that would start immediately' }),
-    first: z.array(limitWaiter).meta({ description: 'the first 20 of them, in order' }),
+    wouldStart: z.int().meta({ description: 'number of jobs waiting for this limit that would start immediately' }),
+    first: z.array(limitWaiter).meta({ description: 'the first 20 of these jobs, in order' }),
   })
   .meta({ description: 'with preview=true: changes nothing and returns the limit as it would become' })
 export type LimitPreview = z.output<typeof limitPreview>

@@ -6,12 +6,12 @@ import { moment } from './values.ts'
 
 export const reasonView = z.object({
   code: z.string(),
-  message: z.string().meta({ description: 'sentence with the values of `data`' }),
+  message: z.string().meta({ description: 'the reason as a sentence, with the values of `data`' }),
   data: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string()), z.array(z.number())])),
   since: moment,
   until: moment.optional(),
-  job: jobId.optional().meta({ description: 'the other job that the reason names' }),
-  key: z.string().optional().meta({ description: 'port, channel, child or limit' }),
+  job: jobId.optional().meta({ description: 'other job that the reason refers to' }),
+  key: z.string().optional().meta({ description: 'port, channel, child or limit that the reason refers to' }),
 })
 
 export type Reason = z.output<typeof reasonView>
@@ -34,5 +34,5 @@ export const why = link.extend({
   chain: z
     .array(link)
     .optional()
-    .meta({ description: 'with deep=n: the jobs that cause it, each the cause of the previous one' }),
+    .meta({ description: 'with deep=n: chain of causes, where each job is the cause of the previous one' }),
 })

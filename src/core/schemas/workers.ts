@@ -48,16 +48,16 @@ const workerShape = z.strictObject({
   args: closed.optional().meta({ description: 'JSON Schema of the args of its jobs' }),
   result: closed.optional().meta({ description: 'JSON Schema of the results of its runs' }),
   concurrency: concurrency.optional().meta({
-    description: 'maximum number of concurrent runs of the class: the limit worker:<queue>/<class>',
+    description: 'maximum number of concurrent runs of the class; sets the limit worker:<queue>/<class>',
   }),
   limits: z
     .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
     .max(10)
     .optional()
-    .meta({ description: 'limits of all jobs of the class; the default key is the class' }),
+    .meta({ description: 'limits for all jobs of the class; the key is the class by default' }),
   in: workerPorts.optional().meta({ description: 'input ports by name; `*` matches any name' }),
   out: workerPorts.optional().meta({ description: 'output ports by name; `*` matches any name' }),
-  push: pushed.optional().meta({ description: 'address that receives its runs' }),
+  push: pushed.optional().meta({ description: 'address to which its runs are sent' }),
   pull: z.boolean().optional().meta({ description: 'true if pull workers claim its runs' }),
   retry: retry.optional().meta({ description: 'number and backoff of retries of a failed run' }),
   timeout: positive.optional(),
@@ -65,18 +65,18 @@ const workerShape = z.strictObject({
   history: history.optional(),
   redeliver: redeliver.optional(),
   labels: classLabels.optional(),
-  shutdown: z.boolean().optional().meta({ description: 'true if a terminated job has one more run, to clean up' }),
+  shutdown: z.boolean().optional().meta({ description: 'true if a terminated job runs once more to clean up' }),
   reach: z
     .enum(['family', 'all'])
     .optional()
-    .meta({ description: '`all`: its runs may also change jobs outside their own tree, and delete with force' }),
+    .meta({ description: '`all`: its runs may also change jobs outside their own tree, and delete jobs with force' }),
   redact: redactedPaths.optional().meta({
     description:
       'paths in args, state, in, out, result, error and progress that are hidden from keys with the scope read, such as args.card.number',
   }),
   pin: z.boolean().optional().meta({
     description:
-      'true if a waiting job stays on the version of the code that began it; for a push worker, at its address of that time',
+      'true if a waiting job continues on the version of the code that started it; for a push worker, at the address that it had then',
   }),
   description: z.string().max(10_000).optional().meta({ description: 'description of the class, for people' }),
 })
@@ -228,7 +228,7 @@ const workerUnfit = z.object({
         why: z.string(),
       }),
     )
-    .meta({ description: 'the first ten of them' }),
+    .meta({ description: 'the first ten of these jobs' }),
   looked: z.int().meta({ description: 'number of waiting jobs that were checked: at most the newest 100' }),
   more: z.boolean().meta({ description: 'true if further waiting jobs were not checked' }),
 })
@@ -236,7 +236,7 @@ export type WorkerUnfit = z.output<typeof workerUnfit>
 
 export const workerPreview = z.strictObject({
   preview: flag.optional().meta({
-    description: 'dry run: returns the waiting jobs that would not fit',
+    description: 'dry run: returns the waiting jobs that would violate the new definition',
   }),
 })
 
@@ -251,11 +251,11 @@ export const workerList = z.object({
       class: z.string(),
       seen: moment.nullable().meta({
         description:
-          'for a pull class: time of the last claim of a named pull worker from its queue, to five seconds; null if there was none',
+          'for a pull class: time at which a named pull worker last claimed from its queue, accurate to five seconds; null if none has',
       }),
       servedBy: z.array(z.object({ id: z.string(), at: moment, version: z.string().nullable() })).meta({
         description:
-          'for a function: the deployments that serve it, when the newest version of each announced itself, and the newest version that has it',
+          'for a function: the deployments that serve it, with the time at which the newest version of each announced itself, and the newest version that has the function',
       }),
     }),
   ),

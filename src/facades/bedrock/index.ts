@@ -133,7 +133,7 @@ export const bedrock = {
   CreateJobs: command(
     'CreateJobs',
     'write',
-    'Create many jobs; all or none',
+    'Create many jobs',
     'Creates all jobs or none.',
     { jobs: z.array(z.looseObject(creation)), mockRequest: text },
     async ({ engine, from, call }) => ({
@@ -211,7 +211,7 @@ export const bedrock = {
   RetryJob: command(
     'RetryJob',
     'work',
-    'End a run and run the job again, by its repeat or at a time',
+    'End a run and schedule the next run of the job',
     'The next run starts at `nextRun`, after `delay` seconds, or by the repeat rule of the job.',
     {
       ...jobID,
@@ -229,7 +229,7 @@ export const bedrock = {
   FinishJob: command(
     'FinishJob',
     'work',
-    'End a run; the job is removed, repeats, or waits for its children',
+    'Finish a run',
     'The job is deleted, runs again by its repeat rule, or waits for its children.',
     { ...jobID, data: json, ignoreRepeat: json, token: text },
     telling(({ engine, from }) => finishJob(engine, from)),
@@ -247,7 +247,7 @@ export const bedrock = {
   FailJob: command(
     'FailJob',
     'work',
-    'Fail a job for good',
+    'Fail a job permanently',
     'The job does not run again. Its data stays.',
     { ...jobID, data: json, token: text },
     telling(({ engine, from }) => failJob(engine, from)),
@@ -266,7 +266,7 @@ export const bedrock = {
     'RequeueJobs',
     'write',
     'Put jobs back into the queue, whatever their state',
-    '`jobIDs` is a list of ids with commas. Running jobs end without effect.',
+    '`jobIDs` is a comma-separated list of ids. Current runs end without effect.',
     { jobIDs: z.string(), name: text, decrementFailures: json },
     telling(({ engine, from }) => requeueJobs(engine, from)),
   ),
@@ -274,7 +274,7 @@ export const bedrock = {
   CrashBedrockJob: command(
     'CrashBedrockJob',
     'admin',
-    'Fail matching jobs instead of delivering them, from now on',
+    'Fail jobs by name instead of delivering them',
     'Jobs with these names fail when a worker would claim them, until `ClearCrashedBedrockJobs`.',
     { names: z.string() },
     telling(({ engine, from }) => crash(engine, from)),

@@ -129,7 +129,7 @@ export const downloader = {
     ...facade,
     scope: 'read',
     summary: 'List aggregations',
-    description: 'Each with its number of waiting downloads.',
+    description: 'Returns the number of waiting downloads of each aggregation.',
     answers: { 200: z.array(z.object({ name: z.string(), size: z.int() })) },
     handle: async ({ engine }) => {
       const groups = await aggregations(engine)

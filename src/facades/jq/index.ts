@@ -114,7 +114,7 @@ export const jq = {
   settle: route('POST /jq/jobs/:id/result', {
     scope: 'work',
     summary: 'Submit the result map of an attempt',
-    description: 'For attempts that were answered with 202. `webhook-id` names the attempt.',
+    description: 'For attempts that the worker answered with 202. The header `webhook-id` identifies the attempt.',
     body: resultMap,
     answers: { 200: z.object({ state: z.string() }) },
     facade,
