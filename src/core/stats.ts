@@ -36,9 +36,7 @@ export const seriesQuery = z
   .strictObject({
     queue: queueName.optional().meta({ description: 'all queues by default' }),
     step: z.enum(['minute', 'hour']).optional(),
-    from: time
-      .optional()
-      .meta({ description: 'time in the first minute or hour to return, if that is still kept' }),
+    from: time.optional().meta({ description: 'time in the first minute or hour to return, if that is still kept' }),
     to: time.optional().meta({ description: 'returns only minutes or hours that start before this time' }),
     details: flag.optional().meta({ description: 'adds the points of each queue' }),
   })
