@@ -116,6 +116,22 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await small(await seenIn(390, 844))).toEqual([])
     })
 
+    test('shows where the focus of the keyboard is', async () => {
+      const page = await seenIn(1_440)
+      await page.keyboard.press('Tab')
+      const hidden = await page.evaluate(() =>
+        [...document.querySelectorAll<HTMLElement>('a, button, summary, select, textarea, input:not([type=hidden])')]
+          .filter((one) => one.checkVisibility() && !one.closest('.board') && !one.matches(':disabled'))
+          .filter((one) => {
+            one.focus()
+            const ringed = [one, one.closest('.find, .filter')].filter((ring) => ring !== null)
+            return !ringed.some((ring) => getComputedStyle(ring).outlineStyle === 'solid')
+          })
+          .map((one) => one.outerHTML.slice(0, 100)),
+      )
+      expect(hidden).toEqual([])
+    })
+
     test.each(['read', 'write'] as const)('is as well-behaved for who has the scope %s alone', (scope) =>
       visit(browser, site, { path: pathOf(path), as: keys[scope]!, allowed: /status of 403/ }, async (page, status) => {
         const needed = neededOf(path)
@@ -168,6 +184,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         expect(cut).toBe(false)
       })
   })
+
+  test('Workers lists own classes before the standard library, by name', () =>
+    visit(browser, site, { path: '/workers' }, async (page) => {
+      const queues = await page.locator('.classes th[scope="colgroup"]').allInnerTexts()
+      expect(queues.indexOf('media')).toBeLessThan(queues.indexOf('core'))
+      const own = await page.locator('.classes tbody', { hasText: 'pulled' }).first().locator('td.fill').allInnerTexts()
+      expect(own).toEqual(own.toSorted())
+    }))
 
   test('titles differ', () =>
     visit(browser, site, { path: '/' }, async (page) => {

@@ -219,7 +219,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     expect(limit.started).toBe(4)
     await at('/limits?open=openai', async (page) => {
       const row = page.locator('.limit', { hasText: 'openai' }).first()
-      expect(await row.innerText()).toMatch(/4 started in this 1 h/)
+      expect(await row.innerText()).toMatch(/4 of \d+ started in 1 h/)
       const marks = await row.locator('.bar .f-running').evaluateAll((all) => all.map((one) => one.getAttribute('x')!))
       expect(marks.length).toBe(4)
       for (const x of marks) expect(Number.parseFloat(x)).toBeGreaterThan(97)
@@ -228,7 +228,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
     await at('/limits', async (page) => {
       const row = page.locator('.limit', { hasText: 'openai' }).first()
-      expect(await row.innerText()).toMatch(/4 started in this 1 h 00 m; full for /)
+      expect(await row.innerText()).toMatch(/4 of \d+ started in 1 h 00 m; full for /)
       expect(await row.locator('.bar .f-running').count()).toBe(4)
     })
   })

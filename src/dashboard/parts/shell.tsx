@@ -83,8 +83,8 @@ function Side({ look: { base, name, who, csrf }, at, signs = {}, foot = { ok: tr
         </span>
         <span class="row">
           <Icon name="user" size={14} />
-          <span class="clip">
-            {who.name} · {who.scopes.join(', ')}
+          <span class="clip" title={`Scopes: ${who.scopes.join(', ')}`}>
+            {who.name}
           </span>
           <form class="leave" method="post" action={`${base}/logout`}>
             <input type="hidden" name="csrf" value={csrf} />

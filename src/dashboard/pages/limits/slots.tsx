@@ -94,7 +94,9 @@ export function Slots({ limit, holders, colours: given, small }: SlotsProps) {
       {!small && (
         <span class="sub">
           {nowOf(limit, now, zone)}
-          {rate && started !== undefined && `; ${count(started)} started in this ${span(rate.period)}`}
+          {rate &&
+            started !== undefined &&
+            `; ${count(started)} of ${count(rate.limit)} started in ${span(rate.period)}`}
           {fullSince && `; full for ${span(now - fullSince)}`}
         </span>
       )}

@@ -17,10 +17,15 @@ const MINUTE = 60_000
 
 export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
-const byQueue = (workers: readonly Worker[]): [string, Worker[]][] =>
-  [...Map.groupBy(workers, ({ queue }) => queue)].sort(
-    ([a], [b]) => Number(a.startsWith('sidejob')) - Number(b.startsWith('sidejob')) || (a < b ? -1 : 1),
-  )
+/** The standard library and our own queues come last. */
+const rankOf = ({ queue }: Worker): number => (queue === 'core' ? 1 : queue.startsWith('sidejob') ? 2 : 0)
+
+const byQueue = (workers: readonly Worker[]): [string, Worker[]][] => [
+  ...Map.groupBy(
+    workers.toSorted((a, b) => rankOf(a) - rankOf(b) || (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)),
+    ({ queue }) => queue,
+  ),
+]
 
 export const nameOf = (queue: string, name: string | null): string => `${queue}\n${name ?? ''}`
 export type Counted = ReadonlyMap<string, ClassRow>
