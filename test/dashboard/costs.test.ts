@@ -293,3 +293,24 @@ test('the docs state the maximum cost of a look and of a minute of an open tab',
   const minutes = (page: (typeof table)[number]) => (page.every === 0 ? '–' : minuteOf(page).toLocaleString('en'))
   expect(said).toEqual(table.map((page) => [page.path, ...most[page.path]!.map(String), minutes(page)]))
 })
+
+counted('the docs state what 100 jobs that fail cost, and the first view of one', async () => {
+  const docs = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8')
+  const [, all, view] = /100 jobs that fail cost (\d+) commands.*at most\s(\d+)/s.exec(docs)!
+  const failing = await startPages({ workers: [fails] })
+  const visitor = await failing.enter(['read'])
+  const fail = () =>
+    costOf(failing, () =>
+      failing.engine.jobs.enqueue(Array.from({ length: 100 }, () => ({ queue: 'default', class: 'fails' })) as never),
+    )
+  // The first call of a script carries its text.
+  await fail()
+  const { billed, commands } = await fail()
+  const { jobs, total } = await failing.engine.jobs.list({ status: 'failed', limit: 1 })
+  expect(total).toBe(200)
+  expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(Number(all))
+  expect(billed).toBeGreaterThan(Number(all) - 10)
+  const { first } = await looks(`/jobs/${jobs[0]!.id}`, failing, visitor)
+  expect(first.commands).toBeLessThanOrEqual(Number(view))
+  await failing.close()
+})
