@@ -13,19 +13,14 @@ function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
 
 function outbox.head()
   local from, till, bytes, seen, retain = (cache.text_at(HEAD) or ''):match('^(%d+),(%d+),(%d+),(%d+),?(%d*)$')
-  return from
-    and { from = tonumber(from), till = tonumber(till), bytes = tonumber(bytes), seen = tonumber(seen), retain = retain }
+  return from and { from = from + 0, till = till + 0, bytes = bytes + 0, seen = seen + 0, retain = retain }
 end
 
 -- The milliseconds for which Redis keeps an ended job that the history has, if the deployment sets them.
-function outbox.retain()
-  local head = outbox.head()
-  return head and tonumber(head.retain)
-end
+function outbox.retain() return tonumber((outbox.head() or {}).retain) end
 
 function outbox.set_head(head)
-  cache.set_text(HEAD, numbers.int(head.from) .. ',' .. numbers.int(head.till) .. ',' .. numbers.int(head.bytes) .. ','
-    .. numbers.int(head.seen) .. ',' .. head.retain)
+  cache.set_text(HEAD, ('%.0f,%.0f,%.0f,%.0f,%s'):format(head.from, head.till, head.bytes, head.seen, head.retain))
 end
 
 function outbox.drop(head, most)
