@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { type KitOptions, kind, rawCommand, startKit } from '../kit/index.ts'
 
@@ -102,3 +103,24 @@ export async function startDoors(options: KitOptions = {}) {
 }
 
 export type Doors = Awaited<ReturnType<typeof startDoors>>
+
+/** `bytes` of each default of its `ports` inputs and outputs. */
+type LargeJobs = { queue: string; jobs: number; ports: number; bytes: number }
+
+export async function listLargeJobs(doors: Doors, { queue, jobs, ports, bytes }: LargeJobs): Promise<void> {
+  const all = Object.fromEntries(Array.from({ length: ports }, (_, i) => [`port${i}`, { default: 'x'.repeat(bytes) }]))
+  const job = { class: 'quick', queue, wait: '10h', in: all, out: all }
+  const ids: number[] = []
+  for (let i = 0; i < jobs; i++) ids.push(JSON.parse((await doors.ask('POST', '/v1/jobs', job)).text).id)
+  for (const id of ids) await doors.ask('POST', `/v1/jobs/${id}/terminate`, {})
+  for (const query of ['class=quick', 'status=terminated', 'sort=ended']) {
+    const seen: number[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { text } = await doors.ask('GET', `/v1/jobs?queue=${queue}&${query}${cursor && `&cursor=${cursor}`}`)
+      const page = JSON.parse(text)
+      seen.push(...page.jobs.map(({ id }: { id: number }) => id))
+      cursor = page.cursor
+    }
+    expect(seen.sort((a, b) => a - b)).toEqual(ids)
+  }
+}
