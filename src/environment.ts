@@ -48,6 +48,7 @@ export type Deployment = {
   fileSecret: string
   historyDays: number
   historyRetain?: number
+  heartbeat?: string
   maxDownload?: number
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
 }
@@ -129,11 +130,15 @@ function headersOf(text: string): Record<string, string> {
   )
 }
 
+function addressOf(setting: SettingName, text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
+  throw new SidejobError('MISCONFIGURED', `${setting}: expected an address, got ${text}`)
+}
+
 function tracesOf(env: Environment): Pick<EngineOptions, 'traces'> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: share, OTEL_SERVICE_NAME: service } = env
-  if (!endpoint) return {}
-  if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
-    throw new SidejobError('MISCONFIGURED', `OTEL_EXPORTER_OTLP_ENDPOINT: expected an address, got ${endpoint}`)
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: address, OTEL_TRACES_SAMPLER_ARG: share, OTEL_SERVICE_NAME: service } = env
+  if (!address) return {}
+  const endpoint = addressOf('OTEL_EXPORTER_OTLP_ENDPOINT', address)
   const sample = Number(share || 1)
   if (!(sample >= 0 && sample <= 1))
     throw new SidejobError('MISCONFIGURED', `OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1, got ${share}`)
@@ -264,6 +269,7 @@ export function deploymentOf(env: Environment): Deployment {
     ...(env.SIDEJOB_DOWNLOAD_MAX_BYTES
       ? { maxDownload: wholeNumber('SIDEJOB_DOWNLOAD_MAX_BYTES', env.SIDEJOB_DOWNLOAD_MAX_BYTES) }
       : {}),
+    ...(env.SIDEJOB_HEARTBEAT_URL ? { heartbeat: addressOf('SIDEJOB_HEARTBEAT_URL', env.SIDEJOB_HEARTBEAT_URL) } : {}),
     ...credentialsOf(env),
   }
 }

@@ -136,6 +136,11 @@ export const settings = {
     means: 'Runs that write a line of JSON to the log of the Worker: `failed`, `all` or `none`.',
     without: '`failed`',
   },
+  SIDEJOB_HEARTBEAT_URL: {
+    about: 'Logging',
+    means: 'Address that each successful tick calls ([alerts.md](alerts.md#a-missing-tick)).',
+    without: 'no monitor is called',
+  },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     about: 'Logging',
     means:

@@ -72,6 +72,7 @@ export type WorkerSettings<E = unknown> = Hooks & {
 /** Address that publishes the mount of a Worker. */
 const WELL_KNOWN = '/.well-known/sidejob'
 const TICK = '* * * * *'
+const HEARTBEAT_MS = 10_000
 
 type Served = {
   key: string
@@ -152,6 +153,13 @@ function failed(error: unknown): Response {
   return Response.json(errorBody(shown), { status: shown.status })
 }
 
+/** The error leaves out the path of the address, which is a secret. */
+async function beat(url: string): Promise<void> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(HEARTBEAT_MS) })
+  await answer.body?.cancel()
+  if (!answer.ok) throw new Error(`SIDEJOB_HEARTBEAT_URL: ${new URL(url).host} answered ${answer.status}`)
+}
+
 /**
  * Makes a Worker that serves jobs: alone, or next to an app of your own.
  *
@@ -211,16 +219,20 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     const deployment = deploymentOf(mounted(env, mount))
     // Not created earlier, because random numbers need a request.
     const key = crypto.randomUUID() + crypto.randomUUID()
-    const { signingKeys, testClock, log, origins } = deployment
+    const { signingKeys, testClock, log, origins, heartbeat } = deployment
     if (log === 'all') markConsole()
     printRejections()
     const own = placeOf(env, deployment)
     const { engine } = own
     const places = createPlaces(engine, (name) => placeOf(env, deploymentFor(deployment, name), name))
+    async function watch(of: Parameters<Alerting['check']>[0]): Promise<void> {
+      await alerts?.check(of)
+      if (heartbeat) await beat(heartbeat)
+    }
     const tick: typeof places.tick = async (by) => {
       const ticked = await places.tick(by)
       // A fault of an alert must not look like a fault of the tick.
-      await alerts?.check({ engine, publicUrl: own.publicUrl, now: clock.now() }).catch((error) => console.error(error))
+      await watch({ engine, publicUrl: own.publicUrl, now: clock.now() }).catch((error) => console.error(error))
       return ticked
     }
     const tenants = { ...places, tick }

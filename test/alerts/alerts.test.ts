@@ -173,10 +173,10 @@ test('a job of a pull class that no pull worker claims causes a message', async 
   expect(texts('resize')[0]).toMatch(/^No pull worker claims resize from queue shop: a job has been ready for/)
 })
 
-test('the tick of a Worker checks the alerts, and a fault of an alert does not stop it', async () => {
-  const checked = vi.fn(() => Promise.reject(new Error('no rule')))
+/** Lets a Worker in a namespace of its own tick, and returns its printed errors. */
+async function tick(check: () => Promise<void>, settings: Record<string, string> = {}): Promise<unknown[]> {
   const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  const jobs = createWorker<Record<string, unknown>>({ functions: [send], alerts: { ...alerting, check: checked } })
+  const jobs = createWorker<Record<string, unknown>>({ functions: [send], alerts: { ...alerting, check } })
   const { url, token } = kit.options
   const env = {
     UPSTASH_REDIS_REST_URL: url,
@@ -187,11 +187,36 @@ test('the tick of a Worker checks the alerts, and a fault of an alert does not s
     QSTASH_CURRENT_SIGNING_KEY: 'a',
     QSTASH_NEXT_SIGNING_KEY: 'b',
     SIDEJOB_NAMESPACE: 'other:',
+    ...settings,
   }
   const waiting: Promise<unknown>[] = []
   jobs.scheduled({}, env, { waitUntil: (work) => void waiting.push(work) })
-  for (let done = 0; done < waiting.length; done = waiting.length) await Promise.all(waiting)
-  expect(checked).toHaveBeenCalledWith(expect.objectContaining({ publicUrl: 'http://127.0.0.1:1' }))
-  expect(said.mock.calls).toEqual([[new Error('no rule')]])
+  for (let done = 0; done < waiting.length; done = waiting.length) await Promise.allSettled(waiting)
+  const errors = said.mock.calls.flat()
   said.mockRestore()
+  return errors
+}
+
+test('the tick of a Worker checks the alerts, and a fault of an alert does not stop it', async () => {
+  const checked = vi.fn(() => Promise.reject(new Error('no rule')))
+  expect(await tick(checked)).toEqual([new Error('no rule')])
+  expect(checked).toHaveBeenCalledWith(expect.objectContaining({ publicUrl: 'http://127.0.0.1:1' }))
+})
+
+test('each successful tick calls the monitor, and one without Redis or alerts does not', async () => {
+  const SIDEJOB_HEARTBEAT_URL = `${ops.url}/ping/secret`
+  const calls = () => at('/ping/secret').map(({ method }) => method)
+  const checks = async () => undefined
+  expect(await tick(checks, { SIDEJOB_HEARTBEAT_URL })).toEqual([])
+  expect(calls()).toEqual(['GET'])
+  await tick(() => Promise.reject(new Error('no rule')), { SIDEJOB_HEARTBEAT_URL })
+  await tick(checks, { SIDEJOB_HEARTBEAT_URL, UPSTASH_REDIS_REST_URL: 'http://127.0.0.1:1' })
+  expect(calls()).toEqual(['GET'])
+})
+
+test('a monitor that refuses is printed without its secret path', async () => {
+  ops.answer = (_, response) => response.writeHead(404).end()
+  const settings = { SIDEJOB_HEARTBEAT_URL: `${ops.url}/ping/secret` }
+  const printed = await tick(async () => undefined, settings)
+  expect(printed).toEqual([new Error(`SIDEJOB_HEARTBEAT_URL: ${ops.url.slice('http://'.length)} answered 404`)])
 })

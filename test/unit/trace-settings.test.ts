@@ -31,6 +31,7 @@ test('headers are decoded; all traces are sent by default', () => {
 
 test.each<[Environment, string]>([
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'otel.example.com' }, 'OTEL_EXPORTER_OTLP_ENDPOINT: expected an address, got otel'],
+  [{ SIDEJOB_HEARTBEAT_URL: 'hc.example.com' }, 'SIDEJOB_HEARTBEAT_URL: expected an address, got hc.example.com'],
   [{ OTEL_TRACES_SAMPLER_ARG: '10%' }, 'OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1, got 10%'],
   [{ OTEL_EXPORTER_OTLP_HEADERS: 'a:b' }, 'OTEL_EXPORTER_OTLP_HEADERS: expected name=value, got a:b'],
 ])('%j is refused', (env, message) => {
