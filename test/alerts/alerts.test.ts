@@ -173,6 +173,24 @@ test('a job of a pull class that no pull worker claims causes a message', async 
   expect(texts('resize')[0]).toMatch(/^No pull worker claims resize from queue shop: a job has been ready for/)
 })
 
+test('a schedule whose run does not begin within five minutes of its slot causes a message until it runs', async () => {
+  await paused(true)
+  const repeat = { cron: '0 * * * *' }
+  const { nextAt } = await kit.engine.schedules.set('hourly', { queue: 'mail', class: 'send', repeat })
+  const about = () => texts('hourly')
+  const minutesLeft = Math.ceil((nextAt! - kit.now()) / MINUTE)
+  await minutes(minutesLeft + 4)
+  expect(about()).toEqual([])
+  await minutes(2)
+  await kit.until(() => about().length > 0)
+  expect(about()[0]).toMatch(/^Schedule hourly has not run: its slot is more than five minutes late\./)
+  await paused(false)
+  await minutes(4)
+  await kit.until(() => about().length > 1)
+  expect(about()[1]).toMatch(/^Over: Schedule hourly has not run/)
+  await kit.engine.schedules.end('hourly')
+})
+
 /** Lets a Worker in a namespace of its own tick, and returns its printed errors. */
 async function tick(check: () => Promise<void>, settings: Record<string, string> = {}): Promise<unknown[]> {
   const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)

@@ -111,6 +111,7 @@ test.each([
   ['a schedule that failed once', { schedules: [schedule({ failedInARow: 1 })] }, []],
   ['a schedule that stopped as it failed', { schedules: [schedule({ status: 'failed' })] }, ['schedule']],
   ['a schedule whose last run went well', { schedules: [schedule({ failing: false, failedInARow: 2 })] }, []],
+  ['a late schedule that failed once', { schedules: [schedule({ lateAt: NOW - HOUR })] }, ['late']],
   ['a fault of the doctor', { examined: found({ job: 2, alias: 1 }) }, ['doctor']],
   ['a doctor who found none', { examined: found({}) }, []],
   ['a paused queue with jobs', { queues: [queue({ paused: true, counts: { queued: 3 } })] }, ['paused']],

@@ -71,6 +71,7 @@ const looks = {
   callbacks: [80, 'failed', 'callbacks'],
   breaker: [75, 'failed', 'stop'],
   schedule: [70, 'failed', 'schedules'],
+  late: [68, 'failed', 'schedules'],
   doctor: [65, 'failed', 'doctor'],
   unclaimed: [62, 'suspended', 'queues'],
   slow: [60, 'suspended', 'queues'],
@@ -237,6 +238,18 @@ export const failingSchedules: Rule = ({ schedules }) =>
             },
           ],
         }),
+    )
+
+export const lateSchedules: Rule = ({ schedules }) =>
+  schedules
+    .filter(({ lateAt }) => lateAt !== undefined)
+    .map(({ job, class: name, aliases, lateAt }) =>
+      need('late', {
+        name: aliases[0] ?? name,
+        text: 'Schedule {} has not run: its slot is more than five minutes late.',
+        since: lateAt,
+        buttons: [{ to: `/jobs/${job}`, text: 'Why' }],
+      }),
     )
 
 /** Milliseconds for which a limit must be full. Unknown for data of older versions. */
@@ -423,6 +436,7 @@ const rules: readonly Rule[] = [
   callbacksGivenUp,
   openBreakers,
   failingSchedules,
+  lateSchedules,
   faultsFound,
   slowQueues,
   fullLimits,

@@ -67,9 +67,15 @@ function scheduleOf(id: number, doc: JobRecord, stretch: Stretch = {}): Schedule
 /** A failed job that no longer repeats counts as failing forever. */
 const failedTimes = (doc: JobRecord): number => (statusOf(doc) === 'failed' ? Infinity : (doc.failedInARow ?? 0))
 
-const rowOf = (id: number, doc: JobRecord, stretch: Stretch, isCounted: boolean): ScheduleRow => ({
+/** Milliseconds after which a slot without a run is late. */
+const LATE = 300_000
+
+const isLate = (doc: JobRecord, now: number): boolean =>
+  statusOf(doc) === 'queued' && doc.nextSlot! > (doc.ranAt ?? 0) && now - doc.nextSlot! > LATE
+
+const rowOf = (id: number, doc: JobRecord, stretch: Stretch, at?: number): ScheduleRow => ({
   ...scheduleOf(id, doc, stretch),
-  ...(isCounted ? { failedInARow: doc.failedInARow ?? 0 } : {}),
+  ...(at && { failedInARow: doc.failedInARow ?? 0, ...(isLate(doc, at) && { lateAt: doc.nextSlot }) }),
 })
 
 /** The slots that a pause skipped, from the next one at its start. */
@@ -162,8 +168,8 @@ export function createSchedules(
           failedTimes(document) >= inARow && !mutes?.muted.has(kindNameOf(document))
         const stretch = { until, most: MOST_LISTED }
         const shown = jobs
-          .map(({ id, document }) => ({ document, view: rowOf(id, document, stretch, inARow > 0) }))
-          .filter(({ document, view }) => !failing || (view.failing && isTold(document)))
+          .map(({ id, document }) => ({ document, view: rowOf(id, document, stretch, inARow && now()) }))
+          .filter(({ document, view }) => !failing || view.lateAt || (view.failing && isTold(document)))
         const kept = shown.map(async ({ document, view }) =>
           runs ? { ...view, runs: pastRunsOf(document, await keptRunsOf(store, { id: view.job, document })) } : view,
         )

@@ -15,7 +15,7 @@ export type {
   ScheduleView,
 } from '../../core/schemas/queues.ts'
 
-export type ScheduleRow = ScheduleView & { failedInARow?: number; runs?: PastRun[] }
+export type ScheduleRow = ScheduleView & { failedInARow?: number; lateAt?: number; runs?: PastRun[] }
 
 export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures: number; until: number }
 
