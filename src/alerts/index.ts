@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type AlertState, newAlert, nextStep, type Problem, type Told } from '../core/alert.ts'
 import { type Length, milliseconds } from '../core/time.ts'
 import type { Worker } from '../core/worker.ts'
-import { type Need, needsOf, type RuleName, waitingIn } from '../dashboard/words/needs.ts'
+import { alertOf, type Need, needsOf, type RuleName, waitingIn } from '../dashboard/words/needs.ts'
 import { count, many } from '../dashboard/words/number.ts'
 import type { QueueView } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
@@ -35,7 +35,7 @@ const plain = ({ name, text, more }: Need): string =>
 const problemOf = (need: Need, publicUrl: string, now: number): Problem => {
   const button = need.buttons.find((one) => 'to' in one)
   return {
-    key: `${need.rule} ${need.subject ?? need.name}`.slice(0, 300),
+    key: alertOf(need),
     rule: need.rule,
     text: plain(need),
     since: need.since ?? now,

@@ -302,6 +302,7 @@ export const resources: Record<string, Command> = {
   'alerts ack': act('Acknowledge an open alert, so that it is not sent again', 'alert', (client, alert, given) =>
     client.alerts.acknowledge({ alert, ...chosen(given, 'reason') }),
   ),
+  'alerts unack': act('Undo an acknowledgement', 'alert', (client, alert) => client.alerts.unacknowledge({ alert })),
   'alerts mute': act(
     'Send nothing about an alert',
     'alert',

@@ -33,6 +33,8 @@ export type Confirm = {
   isCounting?: boolean
   /** Text that the user has to type first. */
   type?: string
+  /** Asks for the field `reason`. */
+  reason?: true
 }
 
 /** `undo`: fields of an act of the same page. */

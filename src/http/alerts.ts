@@ -1,6 +1,8 @@
 import { alertInput, alertList, done, muteInput } from '../core/schemas.ts'
 import { route } from './route.ts'
 
+const unalertInput = alertInput.omit({ reason: true })
+
 export const alerts = {
   list: route('GET /v1/alerts', {
     scope: 'read',
@@ -20,6 +22,15 @@ export const alerts = {
       engine.alerts.acknowledge(alert, { by: caller!.name, reason }),
   }),
 
+  unacknowledge: route('POST /v1/alerts/unacknowledge', {
+    scope: 'write',
+    summary: 'Undo an acknowledgement',
+    description: 'The alert is sent again if it lasts.',
+    body: unalertInput,
+    answers: { 200: done },
+    handle: ({ engine, body }) => engine.alerts.acknowledge(body.alert),
+  }),
+
   mute: route('POST /v1/alerts/mute', {
     scope: 'write',
     summary: 'Mute an alert, open or not',
@@ -34,7 +45,7 @@ export const alerts = {
     scope: 'write',
     summary: 'Unmute an alert',
     description: 'An open alert is sent at the next check.',
-    body: alertInput.omit({ reason: true }),
+    body: unalertInput,
     answers: { 200: done },
     handle: ({ engine, body }) => engine.alerts.unmute(body.alert),
   }),

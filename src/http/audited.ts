@@ -22,7 +22,7 @@ export const isAudited = (route: Listed, request: Request): boolean => {
 }
 
 /** Their bodies are settings without data of users, and SQL. */
-const settings = new Set(['queues', 'limits', 'groups', 'constraints', 'breakers', 'processes', 'history'])
+const settings = new Set(['queues', 'limits', 'groups', 'constraints', 'breakers', 'processes', 'alerts', 'history'])
 const MAX_CHANGE = 300
 
 export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: string } {

@@ -14,6 +14,9 @@ beforeAll(async () => {
   await pages.engine.workers.register('default', 'pulled', { pull: true })
   admin = await pages.enter(['admin'])
   id = await pages.make('pulled', { in: { n: {} } })
+  await pages.engine.alerts.open(ALERT, {
+    alert: { rule: 'slow', text: 'A job waits.', since: 1, link: 'https://a.example/ui/', isSevere: false, at: 1 },
+  })
 })
 afterAll(() => pages.close())
 
@@ -62,6 +65,15 @@ const muted = async () =>
     until === null ? 'for good' : 'for a while',
   ])
 
+const ALERT = 'slow mail'
+const about = (act: string) => ({ act, alert: ALERT, reason: 'DHL is down', sure: 'yes' })
+const alert = async () => {
+  const [{ acknowledged, muted }] = (await pages.engine.alerts.list()).alerts as [
+    Awaited<ReturnType<typeof pages.engine.alerts.list>>['alerts'][number],
+  ]
+  return [acknowledged, muted].map((noted) => noted && [noted.by, noted.reason])
+}
+
 const definition = async () => (await pages.engine.workers.list()).workers.find(({ class: name }) => name === 'pulled')!
 
 const acts: [name: string, path: () => string, fields: () => Promise<object> | object, is: () => Promise<unknown>][] = [
@@ -74,6 +86,8 @@ const acts: [name: string, path: () => string, fields: () => Promise<object> | o
   ['set the channels of a port', job, () => ({ act: 'channels', dir: 'in', port: 'n', channels: '/a\n/b c' }), heard],
   ['mute a kind of errors', () => '/jobs', () => ({ act: 'muteKind', error: KIND }), muted],
   ['mute one for a day', () => '/jobs', () => ({ act: 'muteKind', error: KIND, for: '1d' }), muted],
+  ['acknowledge an alert', () => '/', () => about('acknowledge'), alert],
+  ['mute an alert for an hour', () => '/', () => ({ ...about('mute'), for: '1h' }), alert],
   ['make a schedule', () => '/schedules', () => nightly('0 3 * * *'), schedule],
 ]
 
@@ -92,6 +106,8 @@ const changes: typeof acts = [
   ['change a default', job, () => ({ act: 'default', dir: 'in', port: 'n', value: '12345678901234567890' }), fallback],
   ['take a default away', job, () => ({ act: 'undefault', dir: 'in', port: 'n' }), fallback],
   ['change a schedule', () => '/schedules', () => nightly('30 4 * * *'), schedule],
+  ['take an acknowledgement back', () => '/', () => about('unacknowledge'), alert],
+  ['unmute an alert', () => '/', () => about('unmute'), alert],
   ['unmute a kind of errors', () => '/jobs', () => ({ act: 'unmuteKind', error: KIND }), muted],
   [
     'change a class',
@@ -155,6 +171,8 @@ test('these actions ask, and all other actions do not', async () => {
   // Actions that end or delete something. A new action is assigned here.
   expect(asking.toSorted()).toEqual(
     [
+      '/ acknowledge',
+      '/ mute',
       '/ undemo',
       '/callbacks resend',
       '/files remove',

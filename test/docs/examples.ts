@@ -523,6 +523,7 @@ const operating: Part = async ({ show }, { kit }) => {
   await show('alerts.acknowledge', { body: { alert: 'slow mail', reason: 'the mail service is down' } })
   await show('alerts.mute', { body: { alert: 'slow mail', reason: 'the printer is off' } })
   await show('alerts.list', {})
+  await show('alerts.unacknowledge', { body: { alert: 'slow mail' } })
   await show('alerts.unmute', { body: { alert: 'slow mail' } })
   await kit.engine.history.drain()
   const { jobs: ended } = await show('history.list', { class: 'resize', limit: 1 })

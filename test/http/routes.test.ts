@@ -1152,6 +1152,14 @@ const cases: Case[] = [
     { by: 'admin', reason: 'DHL is down' },
   ],
   [
+    'alerts.unacknowledge',
+    ask('POST', '/v1/alerts/unacknowledge', '{"alert":"slow mail"}'),
+    200,
+    {},
+    'alerts.acknowledge',
+    'slow mail',
+  ],
+  [
     'alerts.mute',
     ask('POST', '/v1/alerts/mute', '{"alert":"slow mail"}'),
     200,

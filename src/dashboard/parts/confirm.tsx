@@ -4,7 +4,7 @@ import { useLook } from '../look.ts'
 import type { Confirm } from '../page.ts'
 
 export function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormData }) {
-  const { title, text, verb, type, fields = {}, isCounting = false } = confirm
+  const { title, text, verb, type, reason, fields = {}, isCounting = false } = confirm
   const { base, here } = useLook()
   const kept = [...form].filter(([name]) => name !== 'sure' && !Object.hasOwn(fields, name))
   const wrong = type !== undefined && form.has('sure')
@@ -32,12 +32,18 @@ export function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormDat
           <input class="field mono" name="sure" autocomplete="off" required aria-invalid={wrong ? 'true' : undefined} />
         </label>
       )}
+      {reason && (
+        <label>
+          Reason
+          <input class="field" name="reason" maxlength={200} required />
+        </label>
+      )}
       <div class="row end">
         <a class="btn" href={`${base}${here}`} data-do="close">
           {verb ? 'Cancel' : 'Close'}
         </a>
         {verb && (
-          <button class={isCounting ? 'btn' : 'btn danger'} type="submit">
+          <button class={isCounting || reason ? 'btn' : 'btn danger'} type="submit">
             {verb}
           </button>
         )}

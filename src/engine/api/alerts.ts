@@ -50,11 +50,11 @@ export function createAlerts({ store, now }: Context) {
       return { alerts: alerts.sort((a, b) => (b.since ?? 0) - (a.since ?? 0)) }
     },
 
-    /** An acknowledged alert is not sent again before it is over. */
-    async acknowledge(key: string, given: By): Promise<void> {
+    /** An acknowledged alert is not sent again before it is over. Without `given` it is. */
+    async acknowledge(key: string, given?: By): Promise<void> {
       const state = await stateOf(key)
       if (!state.alert) throw new SidejobError('NOT_FOUND', `alert ${key} is not open`)
-      await save(key, { ...state, alert: { ...state.alert, acknowledged: { ...given, at: now() } } })
+      await save(key, { ...state, alert: { ...state.alert, acknowledged: given && { ...given, at: now() } } })
     },
 
     /** `until`: milliseconds since 1970. */

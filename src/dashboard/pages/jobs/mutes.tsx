@@ -14,9 +14,9 @@ import { noteMute } from './seen-kinds.ts'
 
 export type Mute = ErrorPage['muted'][number]
 
-const lengths = { '1h': 'For an hour', '1d': 'For a day', '7d': 'For a week' }
+export const lengths = { '1h': 'For an hour', '1d': 'For a day', '7d': 'For a week' }
 
-function untilOf(form: FormData, now: number): { until?: number | string } {
+export function untilOf(form: FormData, now: number): { until?: number | string } {
   const [until, length] = [maybe(form, 'until'), maybe(form, 'for')]
   if (until !== undefined) return { until }
   return length === undefined ? {} : { until: now + (lengthOf(length) ?? 0) }

@@ -15,6 +15,7 @@ import { about, clock, longDay } from '../../words/time.ts'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
 import { kindsName } from '../jobs/seen-kinds.ts'
 import { demo } from './acts.ts'
+import { ALERTS, type Alerts, alertActs, deepOf } from './alerts.tsx'
 import { Ends } from './chart.tsx'
 import { FirstMinute, type FirstMinuteData, firstMinuteOf } from './first-minute.tsx'
 import { Needs } from './needs.tsx'
@@ -24,6 +25,7 @@ import { Tiles } from './tiles.tsx'
 export type OverviewData = {
   first?: FirstMinuteData
   needs: Need[]
+  alerts: Alerts
   isWhole: boolean
   range: Range
   points: Point[]
@@ -47,6 +49,7 @@ const NO_CLASSES: Awaited<ReturnType<Asked['engine']['stats']['classes']>> | und
 const NONE_UNCLAIMED: NonNullable<Known['unclaimed']> = new Map()
 
 const NO_CALLBACKS: { callbacks: Known['givenUp']; cursor: string | null } = { callbacks: [], cursor: null }
+const NO_ALERTS: Alerts = new Map()
 const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }
 
 const [GIVEN_UP, FAILING, KINDS] = ['given up', 'failing schedules', kindsName()]
@@ -79,6 +82,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     [GIVEN_UP]: failed(true),
     [FAILING]: glance.hasSchedules,
     [KINDS]: hasFailed,
+    [ALERTS]: true,
     [MINUTES]: range.step === 'hour' || range.to !== undefined,
     [CLASSES]: hasFailed || glance.series.points.some(({ lost }) => lost > 0),
     [UNCLAIMED]: slow.length > 0,
@@ -89,7 +93,8 @@ async function load(asked: Asked): Promise<OverviewData> {
       : await Promise.all([asked.engine.stats.totals(), engine.health()])
   const { limits, processes, others, series } = glance
   const { queues } = stats
-  const [minutes, classes, unclaimed] = await Promise.all([
+  const [alerts, minutes, classes, unclaimed] = await Promise.all([
+    later.take(ALERTS, LATER, () => engine.alerts.states(), NO_ALERTS),
     later.take(
       MINUTES,
       LATER,
@@ -135,7 +140,8 @@ async function load(asked: Asked): Promise<OverviewData> {
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
-    needs: needsOf(known),
+    needs: [...needsOf(known), ...deepOf(alerts, asked.deps)],
+    alerts,
     isWhole: ![GIVEN_UP, FAILING, KINDS, CLASSES, MINUTES].some(later.waits) && !known.isUntold,
     range,
     points: columnsOf(series.points, range, look.now),
@@ -162,7 +168,7 @@ function Whole({ data }: { data: OverviewData }) {
       <Head title="Overview" note={`${longDay(now, zone)}, ${clock(now, zone).slice(0, 5)}`}>
         <RangeChoice at="/" range={data.range} />
       </Head>
-      <Needs needs={data.needs} waits={data.isWhole ? quietness(data.queues, now) : undefined} />
+      <Needs {...data} waits={data.isWhole ? quietness(data.queues, now) : undefined} />
       <Tiles data={data} />
       <div class="cols c21 stretch">
         <Ends points={data.points} range={data.range} deploys={data.deploys} />
@@ -184,5 +190,5 @@ export const overview = page<OverviewData>({
   load,
   title: ({ first }) => (first ? 'The first minute' : 'Overview'),
   View: ({ data }) => (data.first ? <FirstMinute data={data.first} /> : <Whole data={data} />),
-  acts: demo,
+  acts: { ...demo, ...alertActs },
 })

@@ -4,8 +4,9 @@ import { Act, LinkButton } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Since } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
-import type { Button, Need } from '../../words/needs.ts'
+import { alertOf, type Button, type Need } from '../../words/needs.ts'
 import { count, many } from '../../words/number.ts'
+import { AlertMenu, AlertNotes, type Alerts } from './alerts.tsx'
 
 function NeedButton({ button }: { button: Button }) {
   if ('to' in button)
@@ -22,7 +23,9 @@ function NeedButton({ button }: { button: Button }) {
   )
 }
 
-function Line({ need: { kind, icon, name, text, more, since, buttons } }: { need: Need }) {
+function Line({ need, alerts }: { need: Need; alerts: Alerts }) {
+  const { kind, icon, name, text, more, since, buttons } = need
+  const alert = alerts.get(alertOf(need))
   const [before, after] = text.split('{}')
   return (
     <li>
@@ -37,13 +40,15 @@ function Line({ need: { kind, icon, name, text, more, since, buttons } }: { need
           <span>
             <Name of={more} most={160} />
           </span>
-        )}
+        )}{' '}
+        {alert && <AlertNotes {...alert} />}
       </p>
       <span class="since">{since !== undefined && <Since at={since} short />}</span>
       <span class="acts">
         {buttons.map((button) => (
           <NeedButton button={button} />
         ))}
+        {alert?.alert && <AlertMenu name={alertOf(need)} state={alert} />}
       </span>
     </li>
   )
@@ -51,7 +56,7 @@ function Line({ need: { kind, icon, name, text, more, since, buttons } }: { need
 
 const SHOWN = 6
 
-export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {
+export function Needs({ needs, alerts, waits }: { needs: Need[]; alerts: Alerts; waits?: string }) {
   if (needs.length === 0)
     return (
       <section class="card alerts quiet">
@@ -71,7 +76,7 @@ export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {
       </header>
       <ul>
         {needs.slice(0, SHOWN).map((need) => (
-          <Line need={need} />
+          <Line need={need} alerts={alerts} />
         ))}
       </ul>
       {needs.length > SHOWN && (
@@ -79,7 +84,7 @@ export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {
           <summary>{count(needs.length - SHOWN)} more</summary>
           <ul>
             {needs.slice(SHOWN).map((need) => (
-              <Line need={need} />
+              <Line need={need} alerts={alerts} />
             ))}
           </ul>
         </details>

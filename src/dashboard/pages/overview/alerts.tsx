@@ -1,0 +1,103 @@
+// Alerts that were sent: who looks at them, and how long they are muted.
+
+import { type AlertState, isMuted, type Noted } from '../../../core/alert.ts'
+import { useLook } from '../../look.ts'
+import type { Act, ActAsked } from '../../page.ts'
+import { Act as Button, More } from '../../parts/act.tsx'
+import { given, maybe } from '../../words/form.ts'
+import type { Need } from '../../words/needs.ts'
+import { cut, title } from '../../words/text.ts'
+import { lengths, MutedTag, untilOf } from '../jobs/mutes.tsx'
+
+export const ALERTS = 'alerts'
+export type Alerts = ReadonlyMap<string, AlertState>
+
+/** The user sees the change although the page reads alerts every ten seconds. */
+async function reread({ cache, engine }: ActAsked): Promise<void> {
+  const shown = await cache.last<Map<string, AlertState>>(ALERTS)
+  for (const [key, state] of await engine.alerts.states()) shown?.set(key, state)
+}
+
+/** `back` undoes it. `means`: asks for a reason first. */
+const change = (verb: string, back: string, means?: string): Act => ({
+  scope: 'write',
+  ...(means && {
+    confirm: () => ({ title: `${title(verb)} this alert?`, text: [means], verb: title(verb), reason: true }),
+  }),
+  async does(asked) {
+    const { form, look } = asked
+    const [alert, reason, until] = [given(form, 'alert'), maybe(form, 'reason'), untilOf(form, look.now).until]
+    await asked.call('POST', `/v1/alerts/${verb}`, { alert, ...(means && { reason, until }) })
+    await reread(asked)
+    const undo = { act: back, alert, sure: 'yes', ...(reason && { reason }), ...(until && { until: String(until) }) }
+    return { say: `Done: ${verb} ${alert}`, undo }
+  },
+})
+
+/** Alerts of a rule that Overview does not check. */
+export const deepOf = (alerts: Alerts, { publicUrl }: { publicUrl: string }): Need[] =>
+  [...alerts].flatMap(([key, { alert }]) => {
+    if (alert?.rule !== 'depth' || alert.goneAt !== undefined) return []
+    const { rule, text, since, link } = alert
+    const buttons = [{ to: link.slice(`${publicUrl}/ui`.length), text: 'Open' }]
+    const subject = key.slice(rule.length + 1)
+    return [{ rule, subject, name: '', text, since, weight: 0, kind: 'suspended', icon: 'queues', buttons }]
+  })
+
+export const alertActs: Record<string, Act> = {
+  acknowledge: change('acknowledge', 'unacknowledge', 'It is not sent again before it is over.'),
+  unacknowledge: change('unacknowledge', 'acknowledge'),
+  mute: change('mute', 'unmute', 'Nothing is sent about it until the mute ends.'),
+  unmute: change('unmute', 'mute'),
+}
+
+const Reason = ({ reason }: Noted) => reason && <span>{cut(reason, 100)}</span>
+
+export function AlertNotes({ alert, muted }: AlertState) {
+  const { now } = useLook()
+  const acknowledged = alert?.acknowledged
+  return (
+    <>
+      {acknowledged && (
+        <>
+          <span class="tag">{`acknowledged by ${cut(acknowledged.by, 24)}`}</span> <Reason {...acknowledged} />
+        </>
+      )}
+      {muted && isMuted({ muted }, now) && (
+        <>
+          <MutedTag {...muted} until={muted.until ?? null} /> <Reason {...muted} />
+        </>
+      )}
+    </>
+  )
+}
+
+export function AlertMenu({ name, state: { alert, muted } }: { name: string; state: AlertState }) {
+  const { now } = useLook()
+  const press = (act: string, text: string, more: Record<string, string> = {}) => {
+    const fields = { alert: name, ...more }
+    return (
+      <Button act={act} at="/" scope="write" fields={fields} kind="quiet">
+        {text}
+      </Button>
+    )
+  }
+  return (
+    <More label={`Alert ${name}`} small>
+      {alert?.acknowledged
+        ? press('unacknowledge', 'Unacknowledge', { reason: alert.acknowledged.reason ?? '' })
+        : press('acknowledge', 'Acknowledge')}
+      {muted && isMuted({ muted }, now)
+        ? press('unmute', 'Unmute', {
+            reason: muted.reason ?? '',
+            until: muted.until ? new Date(muted.until).toISOString() : '',
+          })
+        : [
+            press('mute', 'Mute'),
+            ...Object.entries(lengths).map(([length, text]) =>
+              press('mute', `Mute ${text.toLowerCase()}`, { for: length }),
+            ),
+          ]}
+    </More>
+  )
+}
