@@ -1,5 +1,3 @@
-// Writes the software bill of materials (CycloneDX).
-
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,3 @@
-// Upstash's REST API in front of plain Redis.
-
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

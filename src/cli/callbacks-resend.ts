@@ -1,5 +1,3 @@
-// sidejob callbacks resend.
-
 import type { Client } from '../client/index.ts'
 import { type Command, everyPage, forEach, yes } from './command.ts'
 

@@ -1,5 +1,3 @@
-// The table of commands.
-
 import { parseArgs } from 'node:util'
 import { createClient } from '../client/index.ts'
 import { backup } from './backup.ts'

@@ -1,5 +1,3 @@
-// Finds the command that was meant.
-
 const synonyms: Record<string, string> = {
   list: 'ls',
   jobs: 'ls',

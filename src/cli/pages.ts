@@ -1,5 +1,3 @@
-// Addresses of the dashboard.
-
 import type { Target } from './target.ts'
 
 const PATIENCE_MS = 10_000

@@ -1,5 +1,3 @@
-// The pages as a Hono app.
-
 import { type Context, Hono } from 'hono'
 import { fromBase64 } from '../core/codec/base64.ts'
 import { codes, errorBody, SidejobError } from '../core/errors.ts'

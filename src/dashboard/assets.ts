@@ -1,5 +1,3 @@
-// Files that all pages load.
-
 import type { Asset } from './asset.ts'
 import { asset as app } from './built/app-js.generated.ts'
 import { asset as board } from './built/board-js.generated.ts'

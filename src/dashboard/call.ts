@@ -1,5 +1,3 @@
-// Calls the API as the user.
-
 import type { Context } from 'hono'
 import { type Code, SidejobError } from '../core/errors.ts'
 import { RETRY } from '../core/idempotency.ts'

@@ -1,5 +1,3 @@
-// Cookies of the session and of preferences.
-
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { Likes } from './look.ts'

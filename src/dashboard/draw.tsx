@@ -1,5 +1,3 @@
-// From a page and its data to an answer.
-
 import type { Context } from 'hono'
 import { hashOf } from '../core/crypto.ts'
 import { codes, errorBody, type SidejobError } from '../core/errors.ts'

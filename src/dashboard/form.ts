@@ -1,5 +1,3 @@
-// Reads forms of bounded size.
-
 import { readUpTo } from '../core/bytes.ts'
 import { SidejobError } from '../core/errors.ts'
 

@@ -1,5 +1,3 @@
-// Entries of the side bar.
-
 export type NavName =
   | 'overview'
   | 'jobs'

@@ -1,5 +1,3 @@
-// Options of a dashboard.
-
 export type DashboardOptions = {
   name?: string
 }

@@ -1,5 +1,3 @@
-// The type of a page.
-
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'

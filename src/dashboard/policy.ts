@@ -1,5 +1,3 @@
-// Security headers of all answers.
-
 import type { Context } from 'hono'
 
 /** Nothing from elsewhere, no inline script or style, no frame around it. */

@@ -1,5 +1,3 @@
-// Sessions replace the API key.
-
 import type { Context } from 'hono'
 import { hashOf, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'

@@ -1,5 +1,3 @@
-// Queues whose jobs no pull worker claims.
-
 import type { QueueView } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 

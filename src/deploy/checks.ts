@@ -1,5 +1,3 @@
-// Checks after a deployment.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VERSION } from '../engine/index.ts'
 import { DeployFailure } from './failure.ts'

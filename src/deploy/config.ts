@@ -1,5 +1,3 @@
-// The wrangler configuration of a deployment.
-
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { experimental_readRawConfig as readRawConfig } from 'wrangler'

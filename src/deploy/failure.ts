@@ -1,5 +1,3 @@
-// Errors of deployments and their remedies.
-
 export class DeployFailure extends Error {
   override name = 'DeployFailure'
 }

@@ -1,5 +1,3 @@
-// Settings and names of a deployment.
-
 import { createHash, randomBytes } from 'node:crypto'
 import { newKey } from '../core/crypto.ts'
 import { development } from '../development.ts'

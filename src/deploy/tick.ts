@@ -1,5 +1,3 @@
-// Lets QStash trigger the tick.
-
 import { Client } from '@upstash/qstash'
 
 export const tickUrl = (publicUrl: string) => `${publicUrl}/tick`

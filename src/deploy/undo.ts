@@ -1,5 +1,3 @@
-// Temporary files of a deployment.
-
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 

@@ -1,5 +1,3 @@
-// Wrangler as a child process.
-
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

@@ -1,5 +1,3 @@
-// Bundles a Worker with the project's own esbuild.
-
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,3 @@
-// Loads the classes of a project in this process.
-
 import { mkdirSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,5 +1,3 @@
-// Terminal lines for developers.
-
 import type { RunReport } from '../engine/run/report.ts'
 import { type Locate, located, ownPlace } from './source-map.ts'
 

@@ -1,5 +1,3 @@
-// Finds free ports.
-
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 

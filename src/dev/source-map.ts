@@ -1,5 +1,3 @@
-// Maps places of a bundle to the project's files.
-
 import { SourceMap } from 'node:module'
 import { relative, resolve } from 'node:path'
 

@@ -1,5 +1,3 @@
-// Finds the process of workerd.
-
 import { readFileSync } from 'node:fs'
 
 export function workerdBelow(parent: number): number | undefined {

@@ -1,5 +1,3 @@
-// A worker's function as a plain function.
-
 import type { Worker } from '../core/worker.ts'
 import { type Ran, type SandboxOptions, sandbox } from './sandbox.ts'
 

@@ -1,5 +1,3 @@
-// Takes the jobs that a Worker's own routes make.
-
 import { parseJson } from '../core/codec/json.ts'
 import { codes, SidejobError } from '../core/errors.ts'
 import { placeFake } from '../core/fake.ts'

@@ -1,5 +1,3 @@
-// Exports for users' tests.
-
 export { workersOf } from '../core/loading.ts'
 export type { GivenRecordedRun as RecordedRun } from '../core/recorded.ts'
 export type { Performed } from '../engine/api/run-one.ts'

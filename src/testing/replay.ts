@@ -1,5 +1,3 @@
-// Compares a run with a recorded one.
-
 import { parseJson } from '../core/codec/json.ts'
 import { decodeValue, type Encoded } from '../core/codec/value.ts'
 import { check } from '../core/issues.ts'

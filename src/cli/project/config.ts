@@ -1,5 +1,3 @@
-// The wrangler configuration of a project.
-
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 

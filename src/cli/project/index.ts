@@ -1,5 +1,3 @@
-// Commands for your own project.
-
 import type { Command } from '../command.ts'
 import { create } from './create.ts'
 import { deploy, destroy } from './deploy.ts'

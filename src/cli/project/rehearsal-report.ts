@@ -1,5 +1,3 @@
-// Sums up verdicts about waiting jobs by class.
-
 import { durationText } from '../../core/time.ts'
 import type { GivenWaitingJob } from '../../core/waiting.ts'
 import type { Verdict } from '../../testing/rehearse.ts'

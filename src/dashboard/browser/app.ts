@@ -1,5 +1,3 @@
-// The script of all pages.
-
 import { startForms } from './app/forms.ts'
 import { startFurther } from './app/further.ts'
 import { startKeys } from './app/keys.ts'

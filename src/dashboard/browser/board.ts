@@ -1,5 +1,3 @@
-// The board of a flow.
-
 import { factOf, kindOf, labelOf, lastOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
 import { base, hear, made, onClick, tell } from './app/page.ts'
 import { createBeads } from './board/beads.ts'

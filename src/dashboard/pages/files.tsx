@@ -1,5 +1,3 @@
-// Stored files.
-
 import { decodeValue } from '../../core/codec/value.ts'
 import type { Files } from '../../core/files.ts'
 import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'

@@ -1,5 +1,3 @@
-// Pages that the bar of a phone has no room for.
-
 import { useLook } from '../look.ts'
 import { nav } from '../nav.ts'
 import { page } from '../page.ts'

@@ -1,5 +1,3 @@
-// The page of an error.
-
 import type { Code } from '../../core/errors.ts'
 import { remedies } from '../../core/remedies.ts'
 import { useLook } from '../look.ts'

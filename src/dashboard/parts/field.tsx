@@ -1,5 +1,3 @@
-// Fields of forms.
-
 import type { Child } from 'hono/jsx'
 
 type Named = {

@@ -1,5 +1,3 @@
-// Forms that call an act.
-
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'

@@ -1,5 +1,3 @@
-// Icons of the sprite at the head of each page.
-
 import type { Child } from 'hono/jsx'
 import type { Status } from '../../core/job.ts'
 import { title } from '../words/text.ts'

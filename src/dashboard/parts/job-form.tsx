@@ -1,5 +1,3 @@
-// A form for a job.
-
 import { encodedToJson } from '../../core/codec/value.ts'
 import type { Labels } from '../../core/labels.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'

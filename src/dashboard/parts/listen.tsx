@@ -1,5 +1,3 @@
-// Channels that refresh the open page.
-
 /** `of`: of the log, only lines of these jobs. */
 export function Listen({ to, of }: { to: readonly string[]; of?: readonly number[] }) {
   return <i hidden data-listen={to.join(' ')} data-of={of?.join(' ')} />

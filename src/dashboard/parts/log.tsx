@@ -1,5 +1,3 @@
-// Lines of the log.
-
 import { maps, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'

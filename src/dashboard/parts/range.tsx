@@ -1,5 +1,3 @@
-// The choice of a time range.
-
 import { type Range, ranges } from '../words/series.ts'
 import { Choice } from './layout.tsx'
 

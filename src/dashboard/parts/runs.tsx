@@ -1,5 +1,3 @@
-// Columns of current runs.
-
 import type { RunUnderWay } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { JobId } from './layout.tsx'

@@ -1,5 +1,3 @@
-// A field that filters a list.
-
 import { useLook } from '../look.ts'
 
 type SearchProps = { at: string; label: string; hint?: string; value: string }

@@ -1,5 +1,3 @@
-// The frame of a page.
-
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { asset as appScript } from '../built/app-js.generated.ts'

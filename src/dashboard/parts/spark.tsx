@@ -1,5 +1,3 @@
-// Small charts that the server draws.
-
 import type { Child } from 'hono/jsx'
 
 export type Tone = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' | 'accent'

@@ -1,5 +1,3 @@
-// The last event of a job.
-
 import type { JobRow } from '../../engine/engine.ts'
 import { happened } from '../words/happened.ts'
 import { Ago, Since } from './moment.tsx'

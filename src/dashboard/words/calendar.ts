@@ -1,5 +1,3 @@
-// A calendar of past and next slots.
-
 import { decodeValue } from '../../core/codec/value.ts'
 import { slotsFrom } from '../../core/repeat/passed.ts'
 import { parseRepeat, type Repeat } from '../../core/repeat.ts'

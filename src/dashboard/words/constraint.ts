@@ -1,5 +1,3 @@
-// Constraints in words and in forms.
-
 import { type Constraint, constraint } from '../../core/constraint.ts'
 import { check } from '../../core/issues.ts'
 import { jsonText, numberIn } from './form.ts'

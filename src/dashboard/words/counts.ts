@@ -1,5 +1,3 @@
-// Jobs by status.
-
 import type { Status } from '../../core/job.ts'
 import type { QueueView } from '../../engine/engine.ts'
 import { statusOrder } from './text.ts'

@@ -1,5 +1,3 @@
-// Sentences of the doctor.
-
 import { count, many } from './number.ts'
 
 export const faultsTitle = (faults: number, jobs: number): string =>

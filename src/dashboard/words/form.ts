@@ -1,5 +1,3 @@
-// Reads forms strictly.
-
 import { SidejobError } from '../../core/errors.ts'
 import type { Labels } from '../../core/labels.ts'
 

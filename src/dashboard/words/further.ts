@@ -1,5 +1,3 @@
-// The progress of a search in words.
-
 import { count, many } from './number.ts'
 
 export type Searched = { where: string; done?: number; of?: number }

@@ -1,5 +1,3 @@
-// One line about a job.
-
 import { ended } from '../../core/job.ts'
 import type { JobRow, Reason } from '../../engine/engine.ts'
 import { shareOf } from './job.ts'

@@ -1,5 +1,3 @@
-// Errors and progress as plain text.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { plain } from './json.ts'
 

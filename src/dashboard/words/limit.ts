@@ -1,5 +1,3 @@
-// Sentences about limits.
-
 import { pageOf } from '../../core/faults.ts'
 import type { LimitView } from '../../engine/engine.ts'
 import { count } from './number.ts'

@@ -1,5 +1,3 @@
-// Rules that find problems.
-
 import type { Point } from '../../core/series.ts'
 import type {
   CallbackView,

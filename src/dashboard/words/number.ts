@@ -1,5 +1,3 @@
-// Numbers as people read them.
-
 const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
 export const count = (n: number): string => grouped.format(n)

@@ -1,5 +1,3 @@
-// Sentences about queues.
-
 import type { QueueView } from '../../engine/engine.ts'
 
 /** Neither scheduled nor at a limit. */

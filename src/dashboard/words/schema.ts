@@ -1,5 +1,3 @@
-// JSON Schemas in words and as fields.
-
 /** Anything else is a JSON box. */
 export type Schema = {
   type?: string | string[]

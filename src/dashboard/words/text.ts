@@ -1,5 +1,3 @@
-// Names and sentences.
-
 import type { Status } from '../../core/job.ts'
 import { plain } from './json.ts'
 

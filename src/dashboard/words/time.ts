@@ -1,5 +1,3 @@
-// Moments and durations in words.
-
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const
 
 const two = (n: number): string => String(n).padStart(2, '0')

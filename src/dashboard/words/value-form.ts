@@ -1,5 +1,3 @@
-// Reads the fields of a value by its schema.
-
 import { encodedToJson } from '../../core/codec/value.ts'
 import type { PortView } from '../../engine/engine.ts'
 import { jsonText, linesIn, numberIn, objectOf } from './form.ts'

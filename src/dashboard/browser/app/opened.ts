@@ -1,5 +1,3 @@
-// Focuses an opened form.
-
 const fields = 'input:not([type=hidden], [type=checkbox], [disabled]), textarea:not([disabled]), select:not([disabled])'
 
 function focusIn(form: Element | null | undefined): void {

@@ -1,5 +1,3 @@
-// Updates relative times once a second.
-
 import { about, ago, span } from '../../words/time.ts'
 import { readZone } from './page.ts'
 

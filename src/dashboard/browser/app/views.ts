@@ -1,5 +1,3 @@
-// Views of Jobs that this browser keeps.
-
 import { base, made, onClick, tell } from './page.ts'
 
 const KEPT = 'sidejob-views'

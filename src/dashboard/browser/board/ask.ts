@@ -1,5 +1,3 @@
-// Small dialogs of the editor.
-
 import { openDialog } from '../app/dialog.ts'
 import { made } from '../app/page.ts'
 

@@ -1,5 +1,3 @@
-// Draws a draft over the current graph.
-
 import { type GraphWire, wiresOf } from '../../../core/wires.ts'
 import { factOf, needsLook } from '../../words/flow.ts'
 import { count } from '../../words/number.ts'

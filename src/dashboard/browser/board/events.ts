@@ -1,5 +1,3 @@
-// Recorded events of a flow.
-
 import type { PastRun } from '../../../core/run.ts'
 import type { FlowEvent } from '../../../engine/engine.ts'
 import type { BoardNow } from '../../words/replay.ts'

@@ -1,5 +1,3 @@
-// Moves values that a draft would leave behind.
-
 import { wiresOf } from '../../../core/wires.ts'
 import { many } from '../../words/number.ts'
 import { tell } from '../app/page.ts'

@@ -1,5 +1,3 @@
-// A small map of a large graph.
-
 import type { Layout } from './layout.ts'
 import { make, set } from './svg.ts'
 import type { createView } from './view.ts'

@@ -1,5 +1,3 @@
-// Replays a recorded flow from a moment.
-
 import type { FlowEvent } from '../../../engine/engine.ts'
 import { deployName } from '../../words/deploy.ts'
 import { count } from '../../words/number.ts'

@@ -1,5 +1,3 @@
-// Moves through a graph with arrow keys.
-
 import type { GraphWire } from '../../../core/wires.ts'
 import type { Layout } from './layout.ts'
 

@@ -1,5 +1,3 @@
-// The visible part of a drawing.
-
 import { onClick } from '../app/page.ts'
 import type { Box } from './layout.ts'
 

@@ -1,5 +1,3 @@
-// One callback.
-
 import { encodeValue } from '../../../core/codec/value.ts'
 import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'

@@ -1,5 +1,3 @@
-// Acts on a flow.
-
 import { SidejobError } from '../../../core/errors.ts'
 import type { GraphChange, GraphVersion, PortView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'

@@ -1,5 +1,3 @@
-// The editor of a graph.
-
 import { writeJson } from '../../../core/codec/json-writer.ts'
 import { graphText } from '../../../core/graph.ts'
 import type { FlowView, WorkerDefinition } from '../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// A flow and its board.
-
 import type { FlowView } from '../../../engine/engine.ts'
 import { asset as board } from '../../built/board-js.generated.ts'
 import { asset as style } from '../../built/flow-css.generated.ts'

@@ -1,5 +1,3 @@
-// The legend of a board.
-
 import type { Child } from 'hono/jsx'
 
 export function Legend({ lines, children }: { lines: readonly [kind: string, word: string][]; children?: Child }) {

@@ -1,5 +1,3 @@
-// The list of flows.
-
 import type { FlowRow } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith, useLook } from '../../look.ts'

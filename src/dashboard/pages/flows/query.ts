@@ -1,5 +1,3 @@
-// Reads the address of a flow.
-
 import { SidejobError } from '../../../core/errors.ts'
 import { type Status, statuses } from '../../../core/job.ts'
 import type { FlowView } from '../../../engine/engine.ts'

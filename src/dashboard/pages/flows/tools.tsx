@@ -1,5 +1,3 @@
-// Zoom of a board.
-
 import { Icon } from '../../parts/icon.tsx'
 
 const tools = [

@@ -1,5 +1,3 @@
-// Acts on one job.
-
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'
 import type { PortView } from '../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// The first part of a failed job's page.
-
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import type { Asked } from '../../page.ts'

@@ -1,5 +1,3 @@
-// The head of a job.
-
 import { ended } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// Ports of a job.
-
 import type { Child } from 'hono/jsx'
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'

@@ -1,5 +1,3 @@
-// The runs of a job.
-
 import type { PastRun, PortDeed } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// Counts by class for a day.
-
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'

@@ -1,5 +1,3 @@
-// The list of jobs.
-
 import { SidejobError } from '../../../core/errors.ts'
 import type { Status } from '../../../core/job.ts'
 import type { JobFilter, JobRow, JobView } from '../../../engine/engine.ts'

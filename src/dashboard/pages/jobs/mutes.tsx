@@ -1,5 +1,3 @@
-// Muted kinds of errors.
-
 import type { ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'

@@ -1,5 +1,3 @@
-// The rows of Jobs.
-
 import type { JobRow } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { Further } from '../../parts/further.tsx'

@@ -1,5 +1,3 @@
-// Acts on limits.
-
 import { SidejobError } from '../../../core/errors.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'

@@ -1,5 +1,3 @@
-// Open circuit breakers.
-
 import type { OpenBreaker } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'

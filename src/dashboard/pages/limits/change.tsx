@@ -1,5 +1,3 @@
-// A form for one limit.
-
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'

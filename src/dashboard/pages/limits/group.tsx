@@ -1,5 +1,3 @@
-// One group and its jobs.
-
 import { groupKey } from '../../../core/constraint.ts'
 import { missing } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// Groups with unfinished jobs.
-
 import { groupKey } from '../../../core/constraint.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { GroupView } from '../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// Preview of a limit while the user types.
-
 import { SidejobError } from '../../../core/errors.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
 import { duration } from '../../../core/time.ts'

@@ -1,5 +1,3 @@
-// The slots of a limit as cells.
-
 import type { Child } from 'hono/jsx'
 import type { Holder, LimitRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'

@@ -1,5 +1,3 @@
-// The chart of ends over time.
-
 import type { Point } from '../../../core/series.ts'
 import { queryWith, useLook, useWay } from '../../look.ts'
 import { Icon } from '../../parts/icon.tsx'

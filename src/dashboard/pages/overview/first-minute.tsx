@@ -1,5 +1,3 @@
-// The page of a new deployment.
-
 import type { Child } from 'hono/jsx'
 import { missing } from '../../../core/errors.ts'
 import type { PastRun } from '../../../core/run.ts'

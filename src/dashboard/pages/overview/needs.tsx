@@ -1,5 +1,3 @@
-// Problems on Overview.
-
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Since } from '../../parts/moment.tsx'

@@ -1,5 +1,3 @@
-// Tables of Overview.
-
 import type { Child } from 'hono/jsx'
 import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// Five numbers with their history.
-
 import type { Point } from '../../../core/series.ts'
 import { waitBelow, waitEnds } from '../../../core/waits.ts'
 import type { ProcessView, QueueView } from '../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// Acts on queues.
-
 import { mapValues } from '../../../core/map-values.ts'
 import type { PatchedQueue } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'

@@ -1,5 +1,3 @@
-// All queues.
-
 import type { QueueView } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'

@@ -1,5 +1,3 @@
-// Parts of a queue.
-
 import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'

@@ -1,5 +1,3 @@
-// One queue and its settings.
-
 import type { Point } from '../../../core/series.ts'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'

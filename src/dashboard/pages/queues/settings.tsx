@@ -1,5 +1,3 @@
-// Settings of a queue.
-
 import type { QueueDetail } from '../../../engine/engine.ts'
 import { Field, Select } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'

@@ -1,5 +1,3 @@
-// Acts on schedules.
-
 import { decodeValue, encodedToJson } from '../../../core/codec/value.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'

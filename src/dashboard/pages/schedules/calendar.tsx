@@ -1,5 +1,3 @@
-// The calendar of schedules.
-
 import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'

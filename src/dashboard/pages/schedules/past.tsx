@@ -1,5 +1,3 @@
-// Past runs of a schedule.
-
 import type { PastRun } from '../../../core/run.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { Card, Link, To } from '../../parts/layout.tsx'

@@ -1,5 +1,3 @@
-// The list of classes.
-
 import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { LinkButton } from '../../parts/act.tsx'

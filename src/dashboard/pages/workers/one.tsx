@@ -1,5 +1,3 @@
-// One class.
-
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { shownUrl } from '../../../core/url.ts'
 import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'

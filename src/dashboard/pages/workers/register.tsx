@@ -1,5 +1,3 @@
-// A form that registers a class.
-
 import type { Act } from '../../page.ts'
 import { Field, type FieldProps, Options, Select, TextArea, type TextAreaProps } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'

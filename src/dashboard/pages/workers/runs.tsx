@@ -1,5 +1,3 @@
-// Runs of a class today.
-
 import { classEnds } from '../../../core/class-counts.ts'
 import { Card, Empty } from '../../parts/layout.tsx'
 import { Bars, Legend } from '../../parts/spark.tsx'

@@ -1,5 +1,3 @@
-// An open node.
-
 import { LinkButton } from '../../../parts/act.tsx'
 import { StatusPill } from '../../../parts/icon.tsx'
 import { JobId, To } from '../../../parts/layout.tsx'

@@ -1,5 +1,3 @@
-// Parts of open wires and nodes.
-
 import { useLook } from '../../../look.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { Link, To } from '../../../parts/layout.tsx'

@@ -1,5 +1,3 @@
-// Acts on a wire.
-
 import type { Child } from 'hono/jsx'
 import { encodedToJson } from '../../../../core/codec/value.ts'
 import type { WireView } from '../../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// An open wire.
-
 import type { Child } from 'hono/jsx'
 import { endText } from '../../../../core/wires.ts'
 import type { WireView } from '../../../../engine/engine.ts'
