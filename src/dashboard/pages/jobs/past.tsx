@@ -35,14 +35,11 @@ export async function pastJobs(asked: Asked): Promise<PastData> {
 }
 
 const columns: readonly Column<HistoryJob>[] = [
-  { head: '-Status', cell: ({ status }) => <StatusMark status={status} /> },
-  { head: 'Job', cell: ({ id }) => <JobId id={id} /> },
   {
     head: 'Class and group',
-    kind: 'cls',
-    cell: ({ id, class: name, group, labels }) => (
+    cell: ({ id, status, class: name, group, labels }) => (
       <>
-        <NameLink to={`/jobs/${id}`} of={name} most={36} isMain />{' '}
+        <StatusMark status={status} /> <NameLink to={`/jobs/${id}`} of={name} most={36} isMain /> <JobId id={id} />{' '}
         {group && (
           <span class="tag">
             <Name of={group} most={24} />
@@ -52,11 +49,15 @@ const columns: readonly Column<HistoryJob>[] = [
       </>
     ),
   },
-  { head: 'Error', kind: 'fill', cell: ({ error }) => error && messageOf(error) },
-  { head: 'Queue', cell: ({ queue }) => <Name of={queue} most={24} /> },
-  { head: '#Attempts', cell: ({ attempts }) => count(attempts) },
-  { head: '#Run', cell: ({ took }) => (took === null ? '–' : span(took)) },
-  { head: '#Ended', cell: ({ endedAt }) => <Ago at={endedAt} /> },
+  {
+    head: 'Error',
+    kind: ({ error }) => (error === null ? 'fill dimmer' : 'fill'),
+    cell: ({ error }) => error && messageOf(error),
+  },
+  { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
+  { head: '#Attempts', label: 'attempts', cell: ({ attempts }) => count(attempts) },
+  { head: '#Run', label: 'ran', cell: ({ took }) => (took === null ? '–' : span(took)) },
+  { head: '#Ended', label: 'ended', cell: ({ endedAt }) => <Ago at={endedAt} /> },
 ]
 
 export const NoHistory = () => (
@@ -76,7 +77,7 @@ export function Past({ data: { found }, query }: { data: PastData; query: URLSea
     <Card kind="list">
       <DataTable
         caption="Ended jobs, newest end first"
-        kind="jobs"
+        kind="lined"
         id="rows"
         grows
         rows={jobs}
