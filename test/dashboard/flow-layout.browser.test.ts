@@ -98,7 +98,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         for (const b of [...labels.slice(i + 1), ...ports, ...boxes])
           if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
             found.push(`${a.what} on ${b.what}`)
-      for (const line of all('path.wire:not(.halo)')) {
+      for (const line of all('path.wire:not(.halo, .all)')) {
         const path = line as unknown as SVGPathElement
         const wire = path.parentElement!.dataset.wire!
         const [matrix, long] = [path.getScreenCTM()!, path.getTotalLength()]
@@ -110,7 +110,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         }
         found.push(...[...over].map((what) => `wire ${wire} through ${what}`))
       }
-      return { found, labels: labels.length, wires: all('path.wire:not(.halo)').length }
+      return { found, labels: labels.length, wires: all('path.wire:not(.halo, .all)').length }
     })
 
   test.each([3, 8, 30, 100])('no label of %i nodes lies on a label, wire, port or node', async (nodes) => {
@@ -182,6 +182,42 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       expect(await shown()).not.toContain('load_0')
       await page.getByRole('button', { name: 'All of it' }).click()
       expect(await page.locator('.board [data-off]').count()).toBe(0)
+    })
+  })
+
+  test('a drag moves the drawing as it is, and draws it again when it ends or after half of the board', async () => {
+    await as(['read'], `/flows/${await make(100)}`, async (page) => {
+      while ((await page.locator('[data-board].far').count()) > 0)
+        await page.getByRole('button', { name: 'Zoom in' }).click()
+      const spot = await page.evaluate(() => {
+        const svg = document.querySelector('[data-board]')!
+        for (let y = 300; y < 700; y += 5)
+          for (let x = 900; x < 1_300; x += 5) if (document.elementFromPoint(x, y) === svg) return { x, y }
+        throw new Error('the board is full')
+      })
+      const board = page.locator('[data-board]')
+      const left = async () => Number((await board.getAttribute('viewBox'))!.split(' ')[0])
+      const moved = () => board.evaluate((svg) => (svg as SVGSVGElement).style.transform)
+      const hidden = () => page.locator('.board [data-off]').count()
+      const scale = await board.evaluate((svg) => (svg as SVGSVGElement).getScreenCTM()!.a)
+      const [before, off] = [await left(), await hidden()]
+      await page.mouse.move(spot.x, spot.y)
+      await page.mouse.down()
+      await page.mouse.move(spot.x - 200, spot.y, { steps: 5 })
+      expect(await left()).toBe(before)
+      expect(await moved()).toBe('translate(-200px, 0px)')
+      // Nodes that come into view are already drawn.
+      expect(await hidden()).toBeLessThan(off)
+      await page.mouse.up()
+      expect(await left()).toBeCloseTo(before + 200 / scale)
+      expect(await moved()).toBe('')
+
+      await page.mouse.move(spot.x, spot.y)
+      await page.mouse.down()
+      await page.mouse.move(spot.x - 800, spot.y, { steps: 2 })
+      expect(await left()).toBeCloseTo(before + 1_000 / scale)
+      await page.mouse.up()
+      expect(await left()).toBeCloseTo(before + 1_000 / scale)
     })
   })
 

@@ -59,7 +59,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const { page } = window
     await page.waitForSelector('.board .node')
     expect(await page.locator('.board .node').count()).toBe(8)
-    expect(await page.locator('[data-board] path.wire:not(.halo)').count()).toBe(12)
+    expect(await page.locator('[data-board] path.wire:not(.halo, .all)').count()).toBe(12)
     const left = async (name: string) => (await page.locator(`[data-name="${name}"]`).boundingBox())!.x
     expect(await left('rows')).toBeLessThan(await left('enrich'))
     expect(await left('enrich')).toBeLessThan(await left('images'))

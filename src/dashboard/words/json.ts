@@ -33,11 +33,13 @@ export const plain = (text: string): string =>
 const covered =
   /("[^"]*(?:password|passwd|secret|token|authorization|api_?key)[^"]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*)/gi
 
+export const coveredText = (json: string, most: number): string =>
+  plain(json.slice(0, most).replace(covered, '$1"•••"'))
+
 /** Covers members that are called like a secret. */
 export function textOf(value: Encoded, most = 200): { text: string; length: number; isCut: boolean } {
   const whole = shownJson(value)
-  const text = whole.slice(0, most).replace(covered, '$1"•••"')
-  return { text: plain(text), length: whole.length, isCut: whole.length > most }
+  return { text: coveredText(whole, most), length: whole.length, isCut: whole.length > most }
 }
 
 type Line = { indent: number; pieces: Piece[] }

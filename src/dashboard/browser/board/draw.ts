@@ -38,16 +38,18 @@ export type Drawing = ReturnType<typeof createDrawing>
 
 const middle = (text: string, x: number, y: number): SVGElement => make('text', { class: 'mid', x, y }, text)
 
+/** A transform for each node would cost the compositor milliseconds in each frame of a drag. */
 function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
+  const { x, y } = box
   const use = make('use')
-  const shape = make('svg', { x: 13, y: 12, width: 16, height: 16, viewBox: '0 0 14 14' }, use)
-  const cls = make('text', { class: 'cls', x: 14, y: 43 })
-  const fact = make('text', { class: 'fact', x: 14, y: 62 })
+  const shape = make('svg', { x: x + 13, y: y + 12, width: 16, height: 16, viewBox: '0 0 14 14' }, use)
+  const cls = make('text', { class: 'cls', x: x + 14, y: y + 43 })
+  const fact = make('text', { class: 'fact', x: x + 14, y: y + 62 })
   const shown = name.length > 16 ? `${name.slice(0, 15)}…` : name
   const largest = Math.min(LARGEST_NAME, Math.floor((box.width - 16) / shown.length / LETTER))
   const dot = (dir: 'in' | 'out', ports: string[]) =>
     ports.flatMap((port) => {
-      const [cx, cy] = [dir === 'in' ? 0 : box.width, portY(box, ports, port)]
+      const [cx, cy] = [dir === 'in' ? x : x + box.width, y + portY(box, ports, port)]
       const mark = make('circle', {
         class: 'port',
         cx,
@@ -57,22 +59,21 @@ function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
         'data-port': port,
         'data-node': name,
       })
-      const at = dir === 'in' ? { x: -7, y: cy - 6, class: 'pn end' } : { x: box.width + 7, y: cy - 6, class: 'pn' }
+      const at = dir === 'in' ? { x: cx - 7, y: cy - 6, class: 'pn end' } : { x: cx + 7, y: cy - 6, class: 'pn' }
       return ports.length > 1 ? [mark, make('text', at, shortPort(port))] : [mark]
     })
   const group = make(
     'g',
     {
       class: 'node',
-      transform: `translate(${box.x} ${box.y})`,
       role: 'button',
       tabindex: 0,
       'data-name': name,
       'font-size': largest,
     },
-    make('rect', { class: 'box', width: box.width, height: box.height, rx: 10 }),
+    make('rect', { class: 'box', ...box, rx: 10 }),
     shape,
-    make('text', { class: 'name', x: 36, y: 25 }, shown),
+    make('text', { class: 'name', x: x + 36, y: y + 25 }, shown),
     cls,
     fact,
     ...dot('in', ins),
@@ -105,6 +106,8 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
     below.append(group)
     marks.append(parts.badge)
   }
+  // From far away all wires are one element: the compositor takes milliseconds a frame for a thousand.
+  below.prepend(make('path', { class: 'wire all', d: byPlace.map(([, { path }]) => path).join('') }))
   for (const placed of [...layout.nodes.values()].sort((a, b) => a.box.x - b.box.x)) {
     const parts = nodeParts(placed)
     nodes.set(placed.name, parts)

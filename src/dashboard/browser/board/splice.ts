@@ -1,12 +1,15 @@
 // Puts a node into a wire, after a dry run on the last values that passed it.
 
-import { textOf } from '../../words/json.ts'
+import { coveredText } from '../../words/json.ts'
 import { many } from '../../words/number.ts'
 import { made } from '../app/page.ts'
 import { type Tried, tryWire } from './api.ts'
 import { ask } from './ask.ts'
 import { type Graph, spliced } from './draft.ts'
 import type { Editing } from './working.ts'
+
+/** Of a value in a line. */
+const LETTERS = 120
 
 type Found = { node: { queue: string; class: string }; ports: [string, string] }
 
@@ -20,8 +23,8 @@ const portIn = (ports: readonly string[] = [], usual: string): string =>
   ports.includes(usual) ? usual : (ports[0] ?? usual)
 
 const shown = (value: unknown): string => {
-  const { text, isCut } = textOf(JSON.stringify(value) as never, 120)
-  return isCut ? `${text}…` : text
+  const text = JSON.stringify(value)
+  return `${coveredText(text, LETTERS)}${text.length > LETTERS ? '…' : ''}`
 }
 
 function lineOf({ in: value, out, note }: Tried): string {

@@ -9,6 +9,9 @@ const NEAR = 1.2
 const FARTHEST = 0.13
 
 export function createView(svg: SVGSVGElement) {
+  // With touch-action, the compositor collects the areas of all elements in each frame.
+  const touch = matchMedia('(any-pointer: coarse)').matches ? 'touch-action: none' : ''
+  svg.style.cssText = `overflow: clip; overflow-clip-margin: 50vw; will-change: transform; ${touch}`
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
   let seen: Box = all
   const told: ((seen: Box, shown: Box) => void)[] = []
@@ -56,21 +59,45 @@ export function createView(svg: SVGSVGElement) {
     return matrix ? new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse()) : { x: 0, y: 0 }
   }
 
-  let from: { x: number; y: number } | undefined
+  type Drag = { x: number; y: number; dx: number; dy: number; scale: number }
+  let drag: Drag | undefined
+
+  /** Layers that the compositor moves, so that a drag neither lays out nor paints. */
+  function shift(dx: number, dy: number): void {
+    for (const layer of [svg, svg.nextElementSibling as HTMLElement])
+      layer.style.transform = dx === 0 && dy === 0 ? '' : `translate(${dx}px, ${dy}px)`
+  }
+
+  function drop(): void {
+    if (!drag) return
+    const { x, y, dx, dy, scale } = drag
+    drag = { x: x + dx, y: y + dy, dx: 0, dy: 0, scale }
+    seen = { ...seen, x: seen.x - dx / scale, y: seen.y - dy / scale }
+    shift(0, 0)
+    show()
+  }
+
   svg.addEventListener('pointerdown', (event) => {
     if ((event.target as Element).closest('[data-name], [data-wire], [data-port]')) return
-    from = at(event)
-    svg.setPointerCapture(event.pointerId)
+    const { clientX: x, clientY: y, pointerId } = event
+    drag = { x, y, dx: 0, dy: 0, scale: svg.getScreenCTM()?.a ?? 1 }
+    svg.setPointerCapture(pointerId)
+    const { x: left, y: top, width, height } = shown()
+    const wide = { x: left - width / 2, y: top - height / 2, width: width * 2, height: height * 2 }
+    for (const tell of told) tell(seen, wide)
   })
-  svg.addEventListener('pointermove', (event) => {
-    if (!from) return
-    const now = at(event)
-    seen = { ...seen, x: seen.x + from.x - now.x, y: seen.y + from.y - now.y }
-    show()
+  svg.addEventListener('pointermove', ({ clientX, clientY }) => {
+    if (!drag) return
+    Object.assign(drag, { dx: clientX - drag.x, dy: clientY - drag.y })
+    const { clientWidth, clientHeight } = svg.parentElement!
+    shift(drag.dx, drag.dy)
+    if (Math.abs(drag.dx) > clientWidth / 2 || Math.abs(drag.dy) > clientHeight / 2) drop()
   })
-  svg.addEventListener('pointerup', () => {
-    from = undefined
-  })
+  for (const name of ['pointerup', 'pointercancel'] as const)
+    svg.addEventListener(name, () => {
+      drop()
+      drag = undefined
+    })
   svg.addEventListener(
     'wheel',
     (event) => {
