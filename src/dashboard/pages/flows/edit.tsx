@@ -128,7 +128,7 @@ function View({ data }: { data: EditData }) {
           <Legend lines={LINES}>
             <span class="row">
               <svg class="hs" width="14" height="12" aria-hidden="true">
-                <rect class="swapkey" x=".75" y=".75" width="12.5" height="10.5" rx="3" />
+                <rect class="swapkey" fill="none" x=".75" y=".75" width="12.5" height="10.5" rx="3" />
               </svg>
               replaced
             </span>
