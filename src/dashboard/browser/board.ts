@@ -82,6 +82,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   let opened = `${data.node} ${data.wire}`
   const state: State = { shape: '', live: data, offset: Date.now() - clockOf(), isNear: false }
   const whole = made('output', { className: 'whole', hidden: true })
+  whole.style.overflowWrap = 'anywhere'
   svg.parentElement!.append(whole)
 
   view.onShow((_, shown) => {
