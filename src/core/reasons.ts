@@ -8,7 +8,7 @@ export const reasons = {
       'add `lanes` to its queue, lower its `priority` number, or wait: a lost wake-up is noticed within two minutes',
   },
   PULL: {
-    means: 'it waits for a pull worker to claim it, with its tag if it has one',
+    means: 'it waits for a pull worker that claims its class, and its tag if it has one',
     remedy: '`GET /v1/processes` shows whether a pull worker is running and whether it may claim',
   },
   PAUSED: {
@@ -46,7 +46,7 @@ export const reasons = {
   },
   CHILDREN: {
     means: 'it waits for its children to end',
-    remedy: 'ask `why` for the child that it names; `?deep=3` follows the chain',
+    remedy: 'ask why the named child is not running; `?deep=3` follows the chain',
   },
   PARENT: {
     means: 'it was created by a run that has not ended, and starts when that run ends',

@@ -40,7 +40,7 @@ const till = ({ until }: Reason, { now, zone }: When): string =>
 
 const ahead = (reason: Reason): string => {
   const n = numberOf(reason, 'ahead')
-  return n === 0 ? 'It is the next one.' : `${n === 1 ? 'One is' : `${count(n)} are`} before it.`
+  return n === 0 ? 'It is next.' : `${many(n, 'job is', 'jobs are')} ahead of it.`
 }
 
 type Said = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Remedy[] }
@@ -57,9 +57,9 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
       : most === undefined
         ? 'is full'
         : `is full: ${count(limit?.running ?? Number(most))} of ${count(Number(most))}`
-  const next = reason.until === undefined ? '' : ` The next may start ${till(reason, when)}.`
+  const next = reason.until === undefined ? '' : ` The next job may start ${till(reason, when)}.`
   const who = held
-    ? ` #${held.job} holds a slot${held.startedAt === null ? '' : ` for ${span(when.now - held.startedAt)}`}.`
+    ? ` #${held.job} has a slot${held.startedAt === null ? '' : ` for ${span(when.now - held.startedAt)}`}.`
     : ''
   return {
     text: `Limit ${key} ${how}.`,
@@ -79,7 +79,7 @@ function children(reason: Reason, link: WhyLink): Said {
     names.length > 0 ? `when ${listed(names.slice(0, 3))} ${n === 1 ? 'has' : 'have'} ended` : 'when they have ended'
   return {
     text: `It waits for ${many(n, 'child', 'children')}.`,
-    sub: `It continues ${told}, or at a requested run.`,
+    sub: `It continues ${told}, or when a run is requested.`,
     remedies: [{ kind: 'run', job: link.job }],
   }
 }
@@ -125,7 +125,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   PULL: (reason, { job }) => ({
     text: 'It waits for a pull worker to claim it.',
-    sub: `${ahead(reason)}${reason.data.tag === undefined ? '' : ` Only who asks for the tag ${reason.data.tag} gets it.`}`,
+    sub: `${ahead(reason)}${reason.data.tag === undefined ? '' : ` Only claims with the tag ${reason.data.tag} receive it.`}`,
     remedies: [{ kind: 'first', job }],
   }),
   DUE: runAt('DUE'),
@@ -158,12 +158,12 @@ const says: Record<ReasonCode, Say> = {
     remedies: [{ kind: 'retry', job }],
   }),
   CODE_CHANGED: (reason, { job }) => ({
-    text: `It keeps ${nameOf(reason, 'kept')}, and its function ${reason.data.asked === undefined ? 'ended without asking for it' : `asks for ${reason.data.asked}`}.`,
+    text: `It keeps ${nameOf(reason, 'kept')}, but its function ${reason.data.asked === undefined ? 'ended without it' : `asks for ${reason.data.asked}`}.`,
     sub: 'Restore the code, or put the change behind job.patched, and retry it.',
     remedies: [{ kind: 'retry', job }],
   }),
   INPUT_KEPT: (reason) => ({
-    text: `${many(numberOf(reason, 'values'), 'value')} on port ${nameOf(reason, 'port')} ${numberOf(reason, 'values') === 1 ? 'waits' : 'wait'} with it.`,
+    text: `${many(numberOf(reason, 'values'), 'value waits', 'values wait')} on port ${nameOf(reason, 'port')}.`,
   }),
   OVERDUE: ({ message }) => ({ text: stop(upper(message)), sub: 'The tick examines its queue within a minute.' }),
   MISPLACED: ({ message }) => ({ text: stop(upper(message)), sub: 'The doctor puts it back.' }),
@@ -223,7 +223,7 @@ function fullness(key: string, limits: Limits): Pick<Cell, 'text' | 'sub'> {
   const { concurrency = null, running = 0, waiting = 0 } = limits.find((limit) => limit.key === key) ?? {}
   return {
     text: `Limit ${key} is full${concurrency === null ? '' : `: ${count(running)} of ${count(concurrency)}`}.`,
-    ...(waiting > 0 ? { sub: `${many(waiting, 'job waits', 'jobs wait')} at it.` } : {}),
+    ...(waiting > 0 ? { sub: `${many(waiting, 'job waits', 'jobs wait')} for it.` } : {}),
   }
 }
 

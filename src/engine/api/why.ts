@@ -39,7 +39,7 @@ function silenceOf(doc: JobRecord): { message: string; version: string } | undef
 
 function backoffText(doc: JobRecord): string {
   if (!wasReleased(doc))
-    return `${counted(doc.failures ?? 0, 'failure')}, ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; backs off until`
+    return `${counted(doc.failures ?? 0, 'failure')} and ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; waits until`
   const error = shownError(doc)
   const why = error === null ? '' : `: ${readObject<{ message?: string }>(error)?.message}`
   return `its last run was released without using an attempt${why}; waits until`
@@ -56,7 +56,7 @@ function awaitedReasons({ waits }: Waiting): Told[] {
   return waits.map(({ on, until }) => {
     const isChannel = on.startsWith('/')
     const what = isChannel ? `a message on channel ${on}` : `input on port ${on}`
-    const till = until === undefined ? '' : `, at most until ${new Date(until).toISOString()}`
+    const till = until === undefined ? '' : `, until ${new Date(until).toISOString()}`
     return {
       code: isChannel ? 'MESSAGE' : 'INPUT',
       message: `its function waits for ${what}${till}`,
@@ -114,11 +114,11 @@ function timeReasons(waiting: Waiting): Told[] {
       released: wasReleased(doc) ? 1 : 0,
     })
   if (!doc.wantedEarly && !doc.terminating) {
-    wait('DUE', doc.notBefore, 'asked to run at')
+    wait('DUE', doc.notBefore, 'scheduled to run at')
     wait('REPEAT', doc.nextSlot, 'repeats; the next slot is')
     const awaited = [...calledReasons(waiting), ...awaitedReasons(waiting)]
     if (doc.sleepUntil && awaited.length > 0) return [...reasons, ...awaited]
-    wait('PAUSED_UNTIL', doc.sleepUntil, 'its function pauses until')
+    wait('PAUSED_UNTIL', doc.sleepUntil, 'its function sleeps until')
   }
   return reasons
 }
@@ -129,8 +129,8 @@ function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
   if (queue?.paused)
     reasons.push({ code: 'PAUSED', message: `queue ${doc.queue} is paused`, data: { queue: doc.queue } })
   if (doc.place === PLACE.pull) {
-    const asking = doc.tag === undefined ? '' : `, asking for tag ${doc.tag}`
-    const behind = queue ? `; ${ahead ?? 0} are before it` : ''
+    const asking = doc.tag === undefined ? '' : ` with tag ${doc.tag}`
+    const behind = queue ? `; ${ahead ?? 0} ahead of it` : ''
     reasons.push({
       code: 'PULL',
       message: `waits for a pull worker to claim it${asking}${behind}`,
@@ -139,7 +139,7 @@ function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
   } else if (ahead !== null && ahead >= 0 && queue)
     reasons.push({
       code: 'QUEUED',
-      message: `${ahead} are before it in queue ${doc.queue}; ${queue.lanes} of ${queue.maxLanes} lanes are open`,
+      message: `${ahead} ahead of it in queue ${doc.queue}; ${queue.lanes} of ${queue.maxLanes} lanes are open`,
       data: { ...place, lanes: queue.lanes, maxLanes: queue.maxLanes },
     })
   else if (!queue) reasons.push({ code: 'QUEUED', message: `is ready in queue ${doc.queue}`, data: place })
@@ -147,7 +147,7 @@ function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
 }
 
 const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: number) => ({
-  says: paused ? 'paused' : shutUntil !== null && shutUntil > now ? 'shut' : 'full',
+  says: paused ? 'paused' : shutUntil !== null && shutUntil > now ? 'closed' : 'full',
   numbers: {
     ...(concurrency === null ? {} : { concurrency }),
     ...(rate === null ? {} : { rate: rate.limit, periodMs: rate.period }),
@@ -156,8 +156,8 @@ const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: numb
 })
 
 function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): Told[] {
-  const after = ahead ? `, ${ahead} are before it` : ''
-  const next = limitFree === null ? '' : `; the next may start by ${new Date(limitFree).toISOString()}`
+  const after = ahead ? `, ${ahead} ahead of it` : ''
+  const next = limitFree === null ? '' : `; the next job may start by ${new Date(limitFree).toISOString()}`
   const { says, numbers } = limit ? fullness(limit, now) : { says: 'full', numbers: {} }
   return [
     {
@@ -205,7 +205,7 @@ function restReasons(inspection: Waiting): Told[] {
     return [
       {
         code: 'PARENT',
-        message: `waits until the run of its parent ${doc.parent} has ended`,
+        message: `waits for the run of its parent ${doc.parent} to end`,
         job: Number(doc.parent),
         data: { parent: Number(doc.parent), name: doc.childName ?? '' },
       },

@@ -33,7 +33,7 @@ export function Turns({ near, colours, order = 'each group once, then each again
   const { now, zone } = useLook()
   const { limit, waiting } = near
   const more = limit.waiting - waiting.length
-  const room = limit.nextRoom === null ? '' : `The next may start by ${clock(limit.nextRoom, zone)}. `
+  const room = limit.nextRoom === null ? '' : `The next job may start by ${clock(limit.nextRoom, zone)}. `
   const full = limit.fullSince === null ? '' : `The first has waited for ${span(now - limit.fullSince)}.`
   return (
     <div>
