@@ -54,7 +54,7 @@ async function begunIn(path: string, namespace: string): Promise<Begun> {
     bytes += Buffer.byteLength(text) + 1
     const line = parsed(text)
     if (bytes === Buffer.byteLength(text) + 1 && !(line && 'sidejob' in line && line.namespace === namespace))
-      throw new UsageError(`${path}: expected no file, or an unfinished export of ${namespace}`)
+      throw new UsageError(`${path}: expected a new file, or an unfinished export of ${namespace}`)
     if (line && 'key' in line && !line.from) keys++
     if (line && 'cursor' in line) Object.assign(begun, { cursor: line.cursor, keys, bytes })
     if (line && 'end' in line) begun.isWhole = true
@@ -115,13 +115,13 @@ async function* readLinesOf(path: string, tell: (bytes: number) => void): AsyncG
 
 export const backup: Record<string, Command> = {
   export: {
-    does: 'Write all data of the namespace to a file; continue an interrupted export',
+    does: 'Write all data of the namespace to a file, or continue an interrupted export',
     flags: ['json', 'help'],
     takes: ['file'],
     run: (_, __, io, [path = '']) => write(path, io),
   },
   import: {
-    does: 'Load an export into an empty namespace; continue an interrupted import',
+    does: 'Load an export into an empty namespace, or continue an interrupted import',
     flags: ['json', 'help'],
     takes: ['file'],
     options: { over: { type: 'boolean', does: 'remove all data of the namespace first' } },
@@ -138,7 +138,7 @@ export const backup: Record<string, Command> = {
       })
       const { namespace } = target
       tell({ namespace, keys, lost }, `${keys} keys in ${namespace}; check them with sidejob doctor`)
-      if (lost) note(`jobs ${lost.from} to ${lost.to} are lost, and their ids are not given again`)
+      if (lost) note(`jobs ${lost.from} to ${lost.to} are lost, and their ids are not reused`)
     },
   },
 }

@@ -13,22 +13,22 @@ async function failedOnes(client: Client, host: string | undefined): Promise<Fai
 }
 
 export const callbacksResend: Command = {
-  does: 'Send callbacks again that have failed',
+  does: 'Resend failed callbacks',
   options: { host: { type: 'string', does: 'only callbacks to this host' }, yes },
   async run(client, { host, yes: really }, { row, tell, progress }) {
     const found = await failedOnes(client, host as string | undefined)
     for (const { of, url, attempts, lastError } of found)
       row({ job: of, url, attempts, lastError }, `job ${of}\t${url}\t${attempts} tries\t${lastError ?? ''}`)
     if (!really) {
-      tell({ found: found.length, sent: 0 }, `${found.length} would be sent again; --yes does it`)
+      tell({ found: found.length, sent: 0 }, `${found.length} would be resent; run it with --yes`)
       return 0
     }
     let sent = 0
     await forEach(found, AT_ONCE, async ({ job }) => {
       await client.callbacks.resend(job)
-      progress(++sent, found.length, 'sent again')
+      progress(++sent, found.length, 'resent')
     })
-    tell({ found: found.length, sent }, `${sent} are sent again`)
+    tell({ found: found.length, sent }, `${sent} resent`)
     return 0
   },
 }

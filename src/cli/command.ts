@@ -46,7 +46,7 @@ export function jsonOf(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new UsageError(`${name}: expected JSON, got ${text}; a text needs quotes: '"${text}"'`)
+    throw new UsageError(`${name}: expected JSON, got ${text}; a string needs quotes: '"${text}"'`)
   }
 }
 
@@ -76,7 +76,7 @@ async function allOf(lines: AsyncIterable<string>): Promise<string> {
   return all.join('\n')
 }
 
-export const JSON_HELP = 'JSON, @file or - for the input'
+export const JSON_HELP = 'JSON, @file or - for standard input'
 
 export const reason = { reason: { type: 'string', does: 'reason for the audit log' } } as const
 
@@ -110,7 +110,7 @@ export function pairsIn<As extends string>(
 export const yes: Option = {
   type: 'boolean',
   short: 'y',
-  does: 'perform it; without this option, only show the effect',
+  does: 'make the changes; without this option, only show them',
 }
 
 export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {

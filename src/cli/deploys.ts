@@ -34,7 +34,7 @@ export const deployCommands: Record<string, Command> = {
     },
   },
   'deploys compare': {
-    does: 'Compare runs, errors and durations before and after a deploy, and show new kinds of errors',
+    does: 'Compare runs, errors and durations before and after a deploy, and show new kinds of error',
     takes: ['[deployment]'],
     options: { at: { type: 'string', does: 'time of the deploy, as deploys ls shows it; by default the newest' } },
     async run(client, { at }, { show, print, json }, [deployment]) {
@@ -44,7 +44,7 @@ export const deployCommands: Record<string, Command> = {
       const { before, after } = found
       print(`before: ${before.version ?? 'unknown version'}, ${before.from} to ${before.to}`)
       print(`after: ${after.version ?? 'unknown version'}, ${after.from} to ${after.to}`)
-      if (!found.isWhole) print('The counts at this deploy are not kept')
+      if (!found.isWhole) print('The counts from this deploy are no longer kept')
       show(found.classes.map(rowOf), ['queue', 'class', 'runs', 'errors', 'took'])
       for (const { class: name, count, message } of found.errors)
         print(`new error: ${name}: ${message} (${count} jobs)`)

@@ -5,7 +5,7 @@ import { type Command, everyPage, type Io, UsageError } from './command.ts'
 
 const wentBack = ({ noticedAt, lost }: { noticedAt: number; lost: { from: number; to: number } }): string =>
   `Redis had gone back to older data when it was looked at on ${new Date(noticedAt).toISOString()}: ` +
-  `jobs ${lost.from} to ${lost.to} are lost, and their ids are not given again`
+  `jobs ${lost.from} to ${lost.to} are lost, and their ids are not reused`
 
 async function look(client: Client, { row }: Io, withRemedy: boolean): Promise<{ jobs: number; faults: number }> {
   let [jobs, faults] = [0, 0]
@@ -33,7 +33,7 @@ async function mend(client: Client, { row, tell }: Io): Promise<number> {
 export const doctor: Command = {
   does: 'Check the data of every job; exit code 1 if there is a fault',
   options: {
-    repair: { type: 'boolean', does: 'show the repair of each fault; with --yes, do it' },
+    repair: { type: 'boolean', does: 'show the repair of each fault; with --yes, make the repairs' },
     yes: { type: 'boolean', short: 'y', does: 'repair without asking' },
   },
   async run(client, { repair, yes }, io) {
@@ -41,7 +41,7 @@ export const doctor: Command = {
     const { jobs, faults } = await look(client, io, Boolean(repair))
     const { restored } = await client.system.health()
     if (restored) io.tell({ restored }, wentBack(restored))
-    io.tell({ jobs, faults }, `${jobs} jobs, ${faults === 0 ? 'everything is as it must be' : `${faults} faults`}`)
+    io.tell({ jobs, faults }, `${jobs} jobs, ${faults === 0 ? 'no faults' : `${faults} faults`}`)
     if (faults === 0) return 0
     if (!yes) return 1
     return (await mend(client, io)) === 0 ? 0 : 1

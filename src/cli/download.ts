@@ -78,17 +78,17 @@ async function follow(
 }
 
 export const download: Command = {
-  does: 'Download the URLs of the input, one a line, and print the id of each file',
+  does: 'Download the URLs in standard input, one per line, and print the id of each file',
   options: {
     aggregation: { type: 'string', short: 'a', does: 'group of the downloads; by default the host of each URL' },
-    limit: { type: 'string', short: 'l', default: '4', does: 'maximum number of downloads of a group at once' },
+    limit: { type: 'string', short: 'l', default: '4', does: 'maximum number of simultaneous downloads in a group' },
     callback: { type: 'string', short: 'c', does: 'URL that is called at the end of each download' },
     dedup: { type: 'boolean', does: 'do not store unchanged files again' },
     wait: { type: 'boolean', does: 'wait for each download (default); --no-wait prints only the ids of the jobs' },
   },
   async run(client, given, io) {
     const urls = await urlsOf(io.lines)
-    if (urls.length === 0) throw new UsageError('expected URLs on the input, got none')
+    if (urls.length === 0) throw new UsageError('expected URLs in standard input, got none')
     const downloads = await submit(client, urls, given)
     if (given.wait === false) {
       for (const one of downloads) io.row(one, `${one.id}\t${one.url}`)

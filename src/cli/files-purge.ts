@@ -44,7 +44,7 @@ export const filesPurge: Command = {
   does: 'Remove stored files',
   options: {
     'older-than': { type: 'string', does: 'files stored before this time: 7d, 12h' },
-    named: { type: 'boolean', does: 'files named in the input: ids, addresses or lines of an access log' },
+    named: { type: 'boolean', does: 'files listed in standard input: ids, addresses or lines of an access log' },
     yes,
   },
   async run(client, given, io) {
@@ -55,7 +55,7 @@ export const filesPurge: Command = {
     const bytes = found.reduce((sum, { size }) => sum + size, 0)
     const all = `${found.length} files, ${(bytes / MiB).toFixed(1)} MiB`
     if (!given.yes) {
-      tell({ files: found.length, bytes, removed: 0 }, `${all} would be removed; --yes does it`)
+      tell({ files: found.length, bytes, removed: 0 }, `${all} would be removed; run it with --yes`)
       return 0
     }
     let gone = 0

@@ -6,7 +6,7 @@ import { type Command, chosen, pairsIn } from './command.ts'
 type Query = Parameters<Client['history']['list']>[0]
 
 const list: Command = {
-  does: 'Search ended jobs in the history, newest end first',
+  does: 'Search ended jobs in the history, the most recently ended first',
   options: {
     status: { type: 'string', short: 's', does: 'only completed, failed or terminated jobs' },
     queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
@@ -36,7 +36,7 @@ const list: Command = {
 }
 
 const show: Command = {
-  does: 'Show the ends and stored runs of a job, even if Redis no longer has it',
+  does: 'Show each end and the stored runs of a job, even if Redis no longer has the job',
   takes: ['job'],
   async run(client, _, io, [job]) {
     const { ends, runs } = await client.history.get(job!)
@@ -47,7 +47,7 @@ const show: Command = {
 }
 
 const status: Command = {
-  does: 'Show whether ended jobs wait for the history, and its last error',
+  does: 'Show whether ended jobs wait to be stored in the history, and its last error',
   async run(client, _, io) {
     io.show(await client.history.status())
   },

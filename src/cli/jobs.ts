@@ -104,9 +104,9 @@ const run: Command = {
       does: `a first value of an input port, port=value; repeatable. The value is ${JSON_HELP}`,
     },
     queue: { type: 'string', short: 'q', does: 'its queue' },
-    delay: { type: 'string', does: "time until it begins: '5m', '2 days'" },
+    delay: { type: 'string', does: "delay before the job starts: '5m', '2 days'" },
     label: { type: 'string', short: 'l', multiple: true, does: 'a label, name=value; repeatable' },
-    unique: { type: 'string', does: 'a key that only one job of its class has at a time' },
+    unique: { type: 'string', does: 'a key that only one job of its class can hold at a time' },
     wait: { type: 'boolean', short: 'w', does: 'wait for its end; exit code 1 unless it completes' },
   },
   async run(client, given, io, [name]) {
@@ -145,7 +145,7 @@ const ls: Command = {
     parent: { type: 'string', does: 'only children of this job' },
     arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path of their args: order.id=4711' },
     label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
-    sort: { type: 'string', does: 'ended: only ended jobs, the newest end first' },
+    sort: { type: 'string', does: 'ended: only ended jobs, the most recently ended first' },
     limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
     cursor: { type: 'string', does: 'cursor of the next page' },
   },
@@ -253,7 +253,7 @@ async function told(
 }
 
 const tail: Command = {
-  does: 'Show each change of status until you stop it',
+  does: 'Show each change of status until you stop the command',
   options: {
     class: { type: 'string', short: 'c', does: 'only jobs of this class' },
     failed: { type: 'boolean', does: 'only failures' },
@@ -311,8 +311,8 @@ const result: Command = {
   },
 }
 
-const force = { force: { type: 'boolean', does: 'terminate it first' } } as const
-const recursive = { recursive: { type: 'boolean', short: 'r', does: 'also all jobs below it' } } as const
+const force = { force: { type: 'boolean', does: 'terminate the jobs first' } } as const
+const recursive = { recursive: { type: 'boolean', short: 'r', does: 'also all jobs below them' } } as const
 
 export const jobs: Record<string, Command> = {
   run,
@@ -361,7 +361,7 @@ export const jobs: Record<string, Command> = {
   send,
   read,
   result,
-  retry: each('Retry failed jobs, with all attempts again', (client, job) => client.jobs.retry(job)),
+  retry: each('Retry failed jobs, with all their attempts', (client, job) => client.jobs.retry(job)),
   terminate: each(
     'Terminate jobs, after their shutdown run',
     (client, job, { recursive }) => client.jobs.terminate(job, { recursive: recursive === true }),

@@ -43,10 +43,10 @@ const act = (does: string, takes: string, perform: Act, options: Command['option
 })
 
 const queueOptions = {
-  lanes: { type: 'string', does: "maximum number of lanes; 'usual' for the default" },
-  batch: { type: 'string', does: "jobs that a lane claims at once; 'usual' for the default" },
+  lanes: { type: 'string', does: "maximum number of lanes; 'usual' restores the default" },
+  batch: { type: 'string', does: "number of jobs that a lane claims at once; 'usual' restores the default" },
   ageing: { type: 'string', does: "waiting time that counts as one step of priority: '1m', or 'none'" },
-  mode: { type: 'string', does: 'push: lanes serve it; pull: programs claim its jobs' },
+  mode: { type: 'string', does: 'push: lanes run its jobs; pull: pull workers claim its jobs' },
 } as const
 
 const numberOrUsual = (text: unknown): number | null => (text === 'usual' ? null : Number(text))
@@ -60,7 +60,7 @@ const queuePatchOf = ({ lanes, batch, ageing, mode }: Given) => ({
 
 const limitOptions = {
   concurrency: { type: 'string', does: 'maximum number of jobs that run at once' },
-  rate: { type: 'string', does: 'maximum number of jobs that start in a period' },
+  rate: { type: 'string', does: 'maximum number of jobs that start in each period' },
   per: { type: 'string', default: '1s', does: "the period: '1s', '1m'" },
 } as const
 
@@ -141,7 +141,7 @@ export const resources: Record<string, Command> = {
   ]),
   'queues pause': act('Stop serving a queue', 'queue', (client, queue) => client.queues.patch(queue, { paused: true })),
   'queues set': act(
-    'Change the settings of a queue and show the previous ones',
+    'Change the settings of a queue and show the previous settings',
     'queue',
     async (client, queue, given) =>
       (await client.queues.patch(queue, queuePatchOf(given), { query: { details: true } })).was,
@@ -198,10 +198,10 @@ export const resources: Record<string, Command> = {
     options: {
       cron: { type: 'string', does: "when it runs: '0 2 * * *'" },
       tz: { type: 'string', does: "time zone: 'Europe/Berlin'" },
-      missed: { type: 'string', does: `treatment of missed slots: ${missedWays.join(', ')}` },
+      missed: { type: 'string', does: `handling of missed slots: ${missedWays.join(', ')}` },
       args: { type: 'string', short: 'a', does: `arguments of its runs: ${JSON_HELP}` },
       queue: { type: 'string', short: 'q', does: 'its queue' },
-      unique: { type: 'string', does: 'a key, so that the schedule is created once' },
+      unique: { type: 'string', does: 'a key that allows only one schedule of its class' },
     },
     async run(client, given, io, [name]) {
       io.show(
@@ -219,7 +219,7 @@ export const resources: Record<string, Command> = {
   'schedules run': act('Run the job of a schedule now', 'job', (client, job) => client.schedules.run(job)),
   'schedules rm': act('Stop repeating a job', 'job', (client, job) => client.schedules.remove(job)),
   'workers ls': {
-    does: 'List the job classes and the place where they run: function, address, or pull',
+    does: 'List the job classes and where they run: function, address or pull',
     async run(client, _, { show, json }) {
       const answer = await client.workers.list()
       if (json) return show(answer)
@@ -240,26 +240,24 @@ export const resources: Record<string, Command> = {
   },
   'flows graph': graph,
   'errors ls': {
-    does: 'List the kinds of errors of failed jobs, the most frequent first',
-    options: { muted: { type: 'boolean', does: 'also muted kinds' } },
+    does: 'List the kinds of error of failed jobs, the most frequent first',
+    options: { muted: { type: 'boolean', does: 'also show muted kinds' } },
     async run(client, { muted }, { show, json }) {
       const page = await client.errors.list(muted ? { muted: 'true' } : {})
       show(json ? page : page.errors.map(errorRow), ['error', 'class', 'count', 'lastAt', 'message', 'muted'])
     },
   },
   'errors mute': act(
-    'Mute a kind of errors',
+    'Mute a kind of error',
     'kind',
     (client, kind, given) => client.errors.patch(kind, { muted: true, ...chosen(given, 'until') }),
     { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; by default until you unmute it" } },
   ),
-  'errors unmute': act('Unmute a kind of errors', 'kind', (client, kind) =>
-    client.errors.patch(kind, { muted: false }),
-  ),
+  'errors unmute': act('Unmute a kind of error', 'kind', (client, kind) => client.errors.patch(kind, { muted: false })),
   'channels ls': {
     does: 'List channels with their subscribers',
     options: {
-      last: { type: 'boolean', does: 'also the kept last message and the rate of each channel' },
+      last: { type: 'boolean', does: 'also show the kept last message and the rate of each channel' },
     },
     async run(client, { last }, { show, json }) {
       const channels: ChannelView[] = []
@@ -304,14 +302,14 @@ export const resources: Record<string, Command> = {
   ),
   'alerts unack': act('Undo an acknowledgement', 'alert', (client, alert) => client.alerts.unacknowledge({ alert })),
   'alerts mute': act(
-    'Send nothing about an alert',
+    'Mute an alert: send no messages about it',
     'alert',
     (client, alert, given) => client.alerts.mute({ alert, ...chosen(given, 'until', 'reason') }),
     { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; by default until you unmute it" } },
   ),
   'alerts unmute': act('Unmute an alert', 'alert', (client, alert) => client.alerts.unmute({ alert })),
   'audit ls': {
-    does: 'List the newest changes, with the key that made each',
+    does: 'List the newest changes, with the API key that made each one',
     options: { limit: { type: 'string', default: '50', does: 'maximum number of entries' } },
     async run(client, { limit }, { show, json }) {
       const page = await client.audit.read({ limit: String(limit) })
@@ -320,7 +318,7 @@ export const resources: Record<string, Command> = {
   },
   'keys ls': list('List the API keys', (client) => client.keys.list(), 'keys', ['id', 'name', 'scopes']),
   'keys add': act(
-    'Create an API key and show it once',
+    'Create an API key and show it this one time',
     'name',
     (client, name, { scope }) => client.keys.add({ name, scopes: String(scope).split(',') as Scope[] }),
     { scope: { type: 'string', default: 'read', does: 'its scopes: read,write,work,admin' } },
@@ -330,9 +328,9 @@ export const resources: Record<string, Command> = {
   stats: {
     does: 'Show the counts of today and in total',
     options: {
-      days: { type: 'string', does: 'counts of each day, for this many days' },
-      classes: { type: 'boolean', does: 'counts of today by class, with waiting times and run times' },
-      hours: { type: 'boolean', does: 'counts of today by class and hour' },
+      days: { type: 'string', does: 'show the counts of each of the last n days' },
+      classes: { type: 'boolean', does: "show today's counts by class, with waiting times and run times" },
+      hours: { type: 'boolean', does: "show today's counts by class and hour" },
     },
     async run(client, { days, classes, hours }, io) {
       if (classes || hours) return classCounts(client, hours === true, io)

@@ -29,10 +29,10 @@ export const deploy: Command = {
   flags: ['help'],
   options: {
     name: nameOption,
-    'dry-run': { type: 'boolean', does: 'only print the plan and missing settings' },
+    'dry-run': { type: 'boolean', does: 'print only the plan and the missing settings' },
     cron: {
       type: 'boolean',
-      does: 'default; --no-cron leaves the tick to QStash and removes the cron trigger of sidejob',
+      does: "use a cron trigger (default); --no-cron leaves the tick to QStash and removes sidejob's cron trigger",
     },
   },
   async run(_client, given, { print }, [folder = '.']) {
@@ -51,14 +51,14 @@ export const deploy: Command = {
 }
 
 export const destroy: Command = {
-  does: 'Remove a deployment; its data in Redis and R2 stays',
+  does: 'Remove a deployment; keep its data in Redis and R2',
   takes: ['[folder]'],
   flags: ['help'],
   options: { name: nameOption, yes: { type: 'boolean', short: 'y', does: 'remove it without asking' } },
   async run(_client, given, { print, note, confirm }, [folder = '.']) {
     const options = await optionsOf(given, folder, print)
     if (!given.yes && !(await confirm(`take ${options.name} down?`))) {
-      note(`${options.name} would be taken down; --yes does it`)
+      note(`${options.name} would be removed; run it with --yes`)
       return 1
     }
     const infra = await import('../../deploy/index.ts')

@@ -35,9 +35,9 @@ export const dev: Command = {
     port: { type: 'string', short: 'p', default: process.env.PORT ?? '8787', does: 'port of the Worker' },
     redis: {
       type: 'string',
-      does: 'embedded, server or redis://…; by default redis-server if installed, else embedded',
+      does: 'embedded, server or redis://…; by default redis-server if installed, otherwise embedded',
     },
-    memory: { type: 'boolean', does: 'discard all data at the end' },
+    memory: { type: 'boolean', does: 'discard all data when the command ends' },
   },
   async run(_client, given, { print, note }, [project = '.']) {
     const { startDev } = await import('../../dev/index.ts')

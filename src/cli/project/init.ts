@@ -6,10 +6,10 @@ import { type Command, yes } from '../command.ts'
 import { diff, planOf } from './init/plan.ts'
 
 export const init: Command = {
-  does: 'Add sidejob to the Worker of this folder: show the changes, and write them after a yes',
+  does: 'Add sidejob to the Worker of this folder: show the changes, and write them after you confirm',
   takes: ['[folder]'],
   flags: ['json', 'help'],
-  options: { mount: { type: 'string', default: '/_sidejob', does: 'path below which sidejob answers' }, yes },
+  options: { mount: { type: 'string', default: '/_sidejob', does: 'path below which sidejob serves its routes' }, yes },
   async run(_client, { mount, yes: really }, { show, print, note, json, confirm }, [folder = '.']) {
     const root = resolve(folder)
     const { changes, advice, install } = planOf(root, String(mount))
@@ -21,7 +21,7 @@ export const init: Command = {
     }
     if (changes.length === 0) print('Nothing is missing')
     else if (!really && !(await confirm('Write this?'))) {
-      note('Nothing is written. --yes writes it')
+      note('Nothing was written. To write it, use --yes')
       return
     }
     for (const { path, after } of changes) {

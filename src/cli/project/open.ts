@@ -30,7 +30,7 @@ export const open: Command = {
 }
 
 export const key: Command = {
-  does: 'Print the API key that commands use here',
+  does: 'Print the API key that commands in this folder use',
   flags: ['url', 'profile', 'help'],
   async run(_client, given, { print, note }) {
     const { url, key } = targetOf(given)

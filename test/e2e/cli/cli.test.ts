@@ -71,11 +71,11 @@ test('callbacks resend previews its effects, and acts with --yes', async () => {
   await expect.poll(state).toBe('FAILED')
   answers = 200
   const dry = await run('callbacks resend')
-  expect([dry.exit, dry.rows.length, dry.noted]).toEqual([0, 1, '1 would be sent again; --yes does it\n'])
+  expect([dry.exit, dry.rows.length, dry.noted]).toEqual([0, 1, '1 would be resent; run it with --yes\n'])
   expect(dry.printed).toContain(`job ${id}\t${origin.url}/hook\t1 tries`)
-  expect((await run('callbacks resend --host example.com --yes')).noted).toContain('0 are sent again')
+  expect((await run('callbacks resend --host example.com --yes')).noted).toContain('0 resent')
   expect(origin.came).toHaveLength(1)
-  expect((await run('callbacks resend --yes')).noted).toContain('1 are sent again')
+  expect((await run('callbacks resend --yes')).noted).toContain('1 resent')
   await expect.poll(state).toBe('DELIVERED')
   expect((await run('callbacks resend')).rows).toEqual([])
 })
@@ -87,7 +87,7 @@ test('files purge previews its effects, and acts with --yes', async () => {
   const log = `10.1.1.1 GET /files/${first.slice(0, 3)}/${first} 200\n`
   const dry = await run('files purge --named', log)
   expect(dry.rows.map((row) => row.split('\t')[0])).toEqual([first])
-  expect(dry.noted).toBe('1 files, 0.0 MiB would be removed; --yes does it\n')
+  expect(dry.noted).toBe('1 files, 0.0 MiB would be removed; run it with --yes\n')
   expect(await contentOf(first)).toMatch(/^\/[xy]$/)
   expect((await run('files purge --named --yes', log)).exit).toBe(0)
   await expect(kit.client.files.show(first)).rejects.toThrow('there is no such file')
@@ -202,7 +202,7 @@ test('doctor finds nothing where all is as it must be', async () => {
   expect(await run('doctor')).toMatchObject({
     exit: 0,
     printed: '',
-    noted: expect.stringMatching(/^\d+ jobs, everything is as it must be\n$/),
+    noted: expect.stringMatching(/^\d+ jobs, no faults\n$/),
   })
 })
 

@@ -219,7 +219,7 @@ test('init adds it to an existing Worker with cron and queue, which compiles, ru
   }
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
   const shown = await run(folder, 'npx sidejob init')
-  expect(shown.out).toContain('Nothing is written. --yes writes it')
+  expect(shown.out).toContain('Nothing was written. To write it, use --yes')
   for (const [file, text] of Object.entries(files)) expect(textOf(folder, file)).toBe(text)
   await must(folder, 'npx sidejob init --yes')
   expect(await must(folder, 'npx sidejob init --yes')).toContain('Nothing is missing')
