@@ -15,7 +15,7 @@ export const map = defineWorker({
     for (;;) {
       if (n === undefined) {
         if (job.default('in') !== undefined)
-          throw new Terminal('in port in cannot have a default, because it would never be read')
+          throw new Terminal('input port "in" cannot have a default, because it would never be read')
         if (job.size('in') === 0) return job.unset('n', 'values')
         const collection = (await job.read('in'))!
         const elements = Array.isArray(collection) ? collection : Object.entries(collection)

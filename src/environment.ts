@@ -189,7 +189,7 @@ export function checkPins(
   const missing = version ? 'SIDEJOB_VERSION_URL' : 'SIDEJOB_VERSION or the binding CF_VERSION_METADATA'
   throw new SidejobError(
     'MISCONFIGURED',
-    `class ${pinned.class} has "pin": expected an address of each version, got none. Set ${missing}, or remove "pin"`,
+    `class ${pinned.class} has "pin": expected an address for each version, got none. Set ${missing}, or remove "pin"`,
   )
 }
 
@@ -209,7 +209,7 @@ function refusePublished(env: Environment): void {
   const names = Object.keys(published) as SettingName[]
   const found = names.filter((name) => published[name]!.includes(env[name] ?? ''))
   if (found.length === 0) return
-  const message = `${found.join(', ')}: expected keys of your own, got keys of the development stack, which are published`
+  const message = `${found.join(', ')}: expected your own keys, got the keys of the development stack, which are public`
   throw new SidejobError('MISCONFIGURED', `${message}. Set new ones with "wrangler secret put <name>", or in .dev.vars`)
 }
 

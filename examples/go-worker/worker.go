@@ -79,7 +79,7 @@ func shout(args json.RawMessage) (any, error) {
 		return nil, err
 	}
 	if given.Text == nil {
-		return nil, errors.New("args.text: expected a text, got nothing")
+		return nil, errors.New("args.text: expected a string, got nothing")
 	}
 	return strings.ToUpper(*given.Text), nil
 }

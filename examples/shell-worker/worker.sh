@@ -13,7 +13,7 @@ ask() { # method, path, body
 # What a run of the class does: a snapshot in, changes out.
 shout() {
   local text
-  text=$(jq --raw-output '.job.args.text // error("args.text: expected a text, got nothing")' <<<"$1" 2>&1) || {
+  text=$(jq --raw-output '.job.args.text // error("args.text: expected a string, got nothing")' <<<"$1" 2>&1) || {
     jq --null-input --arg message "$text" '{ end: "failed", error: { message: $message } }'
     return
   }

@@ -21,7 +21,10 @@ export const downloadArgs = z.strictObject({
   host: z.string().optional(),
   askedAt: z.number().optional(),
   headers: requestHeaders
-    .refine((headers) => !Object.keys(headers).some((name) => FRAMING.test(name)), 'expected no connection header')
+    .refine(
+      (headers) => !Object.keys(headers).some((name) => FRAMING.test(name)),
+      'expected no header that controls the connection',
+    )
     .optional(),
   maxSize: z.int().min(1).optional(),
   mimeType: z.string().max(1_000).optional(),

@@ -13,7 +13,7 @@ function endpointOf(
   if (href !== `${origin}/`) throw new Terminal(`bucket.endpoint: expected an origin like ${origin}, got ${href}`)
   const name = bucket.endpoint ? `${origin}/${bucket.name}` : bucket.name
   if (!allowed.some((one) => fitsGlob(one, name)))
-    throw new Terminal(`bucket ${name} is not configured in this deployment; SIDEJOB_S3_BUCKETS can allow it`)
+    throw new Terminal(`bucket ${name} is not configured in this deployment; add it to SIDEJOB_S3_BUCKETS`)
   return new URL(origin)
 }
 

@@ -80,7 +80,7 @@ export async function run<W extends AnyDefined>(
       if (size > values.length)
         throw new RunFailed(
           id,
-          `job ${id} (${name}) has written ${size} values to port ${port}: expected at most ${MOST}, read them there`,
+          `job ${id} (${name}) has written ${size} values to port ${port}: run() returns at most ${MOST}; read the values from the port`,
         )
       return [port, values.map(({ data }) => data)]
     }),

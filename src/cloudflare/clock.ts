@@ -16,7 +16,7 @@ export function createClock() {
       // Otherwise only this clock would move, and every bell would have another time.
       throw new SidejobError(
         'REFUSED',
-        'expected a stack with a movable QStash clock, got a stack without it: start the stack again with SIDEJOB_TEST_CLOCK=1',
+        'the QStash of this stack has no test clock: restart the stack with SIDEJOB_TEST_CLOCK=1',
       )
     }
     const { moved = offset } = answer.ok ? ((await answer.json()) as { moved: number }) : {}

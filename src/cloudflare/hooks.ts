@@ -77,7 +77,8 @@ async function received<E>(request: Request, { name, hook, client, env, now }: S
   const { id: named, bytes } = await checkSignature(hook.signed, signed)
   const body = parsed(bytes) as { id?: unknown; type?: unknown } | null
   const id = named ?? String(body?.id ?? '')
-  if (id === '') throw new SidejobError('BAD_REQUEST', 'the event has no id, so a repeated delivery would run again')
+  if (id === '')
+    throw new SidejobError('BAD_REQUEST', 'the event has no id, so repeated deliveries could not be recognized')
   const type = headers.get('x-github-event') ?? (typeof body?.type === 'string' ? body.type : undefined)
   const wanted = await hook.to({ id, type, body, headers }, env)
   const options = { idempotencyKey: `${HOOK}${name}:${id}`, traceparent: headers.get('traceparent') ?? undefined }

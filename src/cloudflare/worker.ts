@@ -86,7 +86,7 @@ let performAlone: ((lent: ClaimedJob, env: SidejobEnv, tenant?: string) => Promi
 
 export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: string): Promise<SentOutcome | undefined> {
   if (!performAlone)
-    throw new Error('Isolate is called before createWorker: call createWorker in the entry of the Worker')
+    throw new Error('Isolate was called before createWorker: call createWorker in the entry of the Worker')
   return performAlone(lent, env, tenant)
 }
 

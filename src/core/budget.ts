@@ -55,7 +55,7 @@ export function excessOf(sum: Sum): string | undefined {
   if (units <= BUDGET) return undefined
   const [[part, n]] = [...sum].sort((one, other) => cost(...other) - cost(...one)) as [[Part, number]]
   const most = Math.floor((n * BUDGET) / units).toLocaleString('en')
-  return `expected at most ${most} ${parts[part].name} in a call like this one, got ${n.toLocaleString('en')}. Divide the call`
+  return `expected at most ${most} ${parts[part].name} in a call like this one, got ${n.toLocaleString('en')}. Split the call`
 }
 
 type Lists = {

@@ -6,7 +6,7 @@ export type Prices = { run: number; second: number }
 /** `took` is in milliseconds; `whole`: no run is missing. */
 export type Spent = { runs: number; took: number; commits: number | null; whole: boolean }
 
-const expected = 'expected prices of a run and of a second of it, such as "run=0.00002,second=0.00001"'
+const expected = 'expected the price of a run and of a second of run time, such as "run=0.00002,second=0.00001"'
 
 export function readPrices(text: string): Prices {
   const prices: Prices = { run: 0, second: 0 }

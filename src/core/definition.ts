@@ -27,7 +27,7 @@ function checkCron({ cron }: CodeWorker): void {
 export function readWorker(worker: Worker, place = 'the definition'): CodeWorker {
   if (typeof worker !== 'object' || worker === null)
     throw refused(
-      `${place}: expected a class that defineWorker returned, got ${String(worker)}; an import that is circular or misspelled gives undefined`,
+      `${place}: expected a class that defineWorker returned, got ${String(worker)}; a circular or misspelled import is undefined`,
     )
   try {
     const read = check(codeWorker, worker)

@@ -26,7 +26,7 @@ const node = z.looseObject({
   init: z
     .union(
       [z.int().min(1), z.boolean(), z.string().max(1_000), z.null()],
-      'expected the id of a job, true, false, a text or null',
+      'expected the id of a job, true, false, a string or null',
     )
     .optional(),
   inports: z

@@ -38,13 +38,13 @@ function standardKey(secret: string): Uint8Array {
     const key = fromBase64(secret.replace(/^whsec_/, ''))
     if (key.length > 0) return key
   } catch {}
-  throw new SidejobError('MISCONFIGURED', 'the secret of a hook: expected whsec_ and base64')
+  throw new SidejobError('MISCONFIGURED', 'the secret of a hook: expected "whsec_" followed by base64')
 }
 
 const refused = (message: string) => new SidejobError('UNAUTHENTICATED', message)
 
 const unsigned = (header: string) =>
-  refused(`${header}: expected a signature of this body with the secret of this hook, got another one`)
+  refused(`${header}: expected a signature of this body with the secret of this hook, got a different one`)
 
 function headerOf(headers: Headers, name: string): string {
   const value = headers.get(name)

@@ -81,7 +81,7 @@ const isOther = (issue: Issue): boolean => {
 }
 
 const kinds: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',

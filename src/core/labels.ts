@@ -25,7 +25,7 @@ export function mergedLabels(ofClass: Labels | undefined, own: LabelsText | unde
   if (count <= limits.labels.most && !isLarge(text)) return count === 0 ? undefined : text
   throw new SidejobError(
     'BAD_REQUEST',
-    `labels: expected at most ${limits.labels.most} labels and ${limits.labelsBytes.most} bytes together with the labels of the class, got ${count} and ${text.length}`,
+    `labels: expected at most ${limits.labels.most} labels and ${limits.labelsBytes.most} bytes, including the labels of the class, got ${count} labels and ${text.length} bytes`,
     { path: ['labels'] },
   )
 }

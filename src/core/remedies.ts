@@ -68,7 +68,7 @@ export const remedies: Record<Code, Remedy> = {
   },
   REFUSED: {
     means: 'the request is well formed, but names a class, port or value that does not exist or is not allowed',
-    remedy: 'the message states the expected value; `path` names the place',
+    remedy: 'the message states the expected value; `path` names the field',
   },
   LIMITED: {
     means: 'a limit of the key, the family or the vendor is used up',

@@ -31,7 +31,7 @@ type Field = { is: (value: unknown) => boolean; wanted: string }
 
 const text: Field = {
   is: (value) => typeof value === 'string' && value.length <= LONGEST,
-  wanted: `a text of at most ${LONGEST} characters`,
+  wanted: `a string of at most ${LONGEST} characters`,
 }
 const optional = ({ is, wanted }: Field): Field => ({ is: (value) => value === undefined || is(value), wanted })
 
@@ -120,7 +120,7 @@ const wholeSecond = (at: number): number => Math.floor(at / SECOND) * SECOND
 const checked = (given: Exclude<Repeat, string>) => {
   const isOne = typeof given === 'object' && given !== null && 'cron' in given !== 'bedrock' in given
   if (isOne) return given
-  throw bad('a text like "SCHEDULED, +1 DAY", or an object with either "cron" or "bedrock"', given)
+  throw bad('a string like "SCHEDULED, +1 DAY", or an object with either "cron" or "bedrock"', given)
 }
 
 const checkFields = (given: Exclude<Repeat, string>): void => {

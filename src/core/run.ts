@@ -115,7 +115,7 @@ export const portRef = z.union(
     z.strictObject({ job: jobId, in: portName }),
     z.strictObject({ job: jobId, out: portName }),
   ],
-  'expected a port: { in } or { out }, of our own or with { child } or { job }',
+  'expected a port: { in } or { out }, of this job or with { child } or { job }',
 )
 
 const job = { job: jobId }
@@ -273,7 +273,7 @@ export const changes = z
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
   })
   .refine(({ end, pause }) => pause === undefined || end === 'suspended', {
-    error: 'expected no pause unless the end is suspended',
+    error: 'expected only if "end" is "suspended"',
     path: ['pause'],
   })
 

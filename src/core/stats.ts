@@ -42,7 +42,7 @@ export const seriesQuery = z
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
     path: ['to'],
-    message: 'expected a moment after "from"',
+    message: 'expected a time after "from"',
   })
 
 const ms = z.int().meta({ description: 'milliseconds' })

@@ -35,6 +35,6 @@ export function wireFaults(graph: Graph, facts: FlowFacts): WireFault[] {
     const row = seen.rowOf(child, child === undefined ? 'in' : 'out', port)
     const [wanted, is] = [wantedOf(op), ledTo(row?.to ?? [], facts)]
     if (wanted === is) return []
-    return [{ what: `wires of ${endText({ node: child ?? null, port })}: expected ${wanted}, got ${is}`, op }]
+    return [{ what: `wires from ${endText({ node: child ?? null, port })}: expected ${wanted}, got ${is}`, op }]
   })
 }

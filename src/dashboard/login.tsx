@@ -187,7 +187,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
 
   app.post('/login', async (c) => {
     if (c.req.header('sec-fetch-site') !== 'same-origin')
-      throw new SidejobError('FORBIDDEN', 'expected a form of this dashboard')
+      throw new SidejobError('FORBIDDEN', 'expected a form from this dashboard')
     const form = await formOf(c.req.raw, FORM_BYTES)
     const to = ownPath(String(form.get('to') ?? ''))
     const once = form.get('once')

@@ -42,7 +42,10 @@ export function expectOurs(request: Request, proof: string | null, csrf: string)
   if (site !== 'same-origin')
     throw new SidejobError('FORBIDDEN', `expected a request from this dashboard, got Sec-Fetch-Site: ${site ?? 'none'}`)
   if (!proof || !sameHash(proof, csrf))
-    throw new SidejobError('FORBIDDEN', 'expected the x-csrf of this session, got another: load the page again')
+    throw new SidejobError(
+      'FORBIDDEN',
+      'expected the x-csrf value of this session, got a different one: reload the page',
+    )
 }
 
 export function createSessionDoor(): { admit: Admit; let: (request: Request, seen: Seen) => Request } {

@@ -90,7 +90,7 @@ export async function checkTick(where: Where, patience: Patience = {}): Promise<
   }, patience)
   if (state === 'DELIVERED') return
   throw new DeployFailure(
-    `The tick that QStash should deliver did not arrive (${state ?? 'not delivered yet'}, message ${messageId}): look it up ` +
-      'under Logs in the console of QStash, and compare the signing keys with the ones of this QStash and region.',
+    `The tick that QStash should deliver did not arrive (${state ?? 'not delivered yet'}, message ${messageId}): find it ` +
+      'under Logs in the QStash console, and compare the signing keys with the keys of this QStash region.',
   )
 }

@@ -77,7 +77,7 @@ export async function databaseOf(env: Env): Promise<Database | undefined> {
 export function refuseEviction({ eviction, name }: Database): void {
   if (!eviction) return
   throw new DeployFailure(
-    `Eviction is on for the database ${name}: when it is full, Upstash deletes keys at random, and jobs with them. ` +
+    `Eviction is on for the database ${name}: when it is full, Upstash deletes random keys, including jobs. ` +
       'Turn Eviction off on its page in the Upstash console, then deploy again.',
   )
 }

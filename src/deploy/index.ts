@@ -84,8 +84,7 @@ async function meansOf(env: Env, project?: Project): Promise<Means> {
 async function onlyAccount(cloudflare: Cloudflare): Promise<string> {
   const accounts = await advised(cloudflare.accounts())
   if (accounts.length === 1) return accounts[0]!.id
-  if (accounts.length === 0)
-    throw new DeployFailure('This token belongs to no account of Cloudflare: create another one.')
+  if (accounts.length === 0) throw new DeployFailure('This token belongs to no Cloudflare account: create a new one.')
   const list = accounts.map(({ id, name }) => `  CLOUDFLARE_ACCOUNT_ID=${id}  # ${name}`).join('\n')
   throw new DeployFailure(`The token belongs to ${accounts.length} accounts. Set one of\n${list}`)
 }
@@ -118,7 +117,7 @@ async function freshKeys(
   const there = (await advised(means.cloudflare.secrets(means.account, plan.names.worker), means.account)) ?? []
   const wanted = plan.made.filter((name) => !there.includes(name))
   if (wanted.length === 0) return {}
-  if (env.CI) throw new DeployFailure(`In CI a file of keys would be lost: set ${wanted.join(', ')}.`)
+  if (env.CI) throw new DeployFailure(`In CI, a generated key file would be lost: set ${wanted.join(', ')}.`)
   const known = readKeys(file)
   const fresh = Object.fromEntries(wanted.map((name) => [name, known[name] ?? make(name)]))
   keepKeys(file, fresh)
@@ -146,7 +145,7 @@ async function makeHistory({ history }: Names, { account, cloudflare }: Means, s
   } catch (error) {
     if (!(error instanceof CloudflareError)) throw error
     throw new DeployFailure(
-      `Cloudflare refused the database ${history} of the history: ${error.message}\nGive the token the permission ` +
+      `Cloudflare refused the history database ${history}: ${error.message}\nGive the token the permission ` +
         `"D1: Edit", or create a database with \`npx wrangler d1 create ${history}\` and add its database_id to the binding HISTORY.`,
       { cause: error },
     )

@@ -45,7 +45,7 @@ export function namesOf(name = DEFAULT, source = '--name'): Names {
   // Wrangler refuses capitals, although Cloudflare accepts them.
   if (!/^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/.test(name) || name.length > MAX_NAME)
     throw new Error(
-      `${source}: expected up to ${MAX_NAME} of a-z, 0-9, "-" and "_", with a letter or digit at both ends, got ${JSON.stringify(name)}`,
+      `${source}: expected up to ${MAX_NAME} of a-z, 0-9, "-" and "_", beginning and ending with a letter or digit, got ${JSON.stringify(name)}`,
     )
   return {
     worker: name,

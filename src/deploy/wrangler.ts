@@ -17,7 +17,7 @@ export function createWrangler(env: Env, cwd?: string): Wrangler {
       () => child.kill(),
       async () => {
         const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
-        if ((await ended) !== 0) throw new Error(`wrangler ${args[0]} has failed:\n${(errors || out).trim()}`)
+        if ((await ended) !== 0) throw new Error(`wrangler ${args[0]} failed:\n${(errors || out).trim()}`)
         return out
       },
     )

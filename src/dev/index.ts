@@ -35,7 +35,7 @@ export function configOf(project: string): string {
   }
   const found = configs.map((name) => join(path, name)).find((file) => existsSync(file))
   if (found) return found
-  throw new Error(`${path}: expected ${configs.join(', ')}, got none: npx sidejob init makes one`)
+  throw new Error(`${path}: expected ${configs.join(', ')}, got none: run npx sidejob init to create one`)
 }
 
 /** Milliseconds after which a lane or run that a reload cut off is found. */

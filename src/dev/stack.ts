@@ -310,7 +310,7 @@ async function healthy(url: string) {
     if (answer instanceof Response && answer.ok) return
     if (left === 0) {
       const why = answer instanceof Response ? await answer.text() : answer.message
-      throw new Error(`the Worker does not become healthy: ${why}`)
+      throw new Error(`the Worker did not become healthy: ${why}`)
     }
     await sleep(50)
   }

@@ -130,7 +130,7 @@ export async function startWorker(all: WorkerOptions) {
     endWorkerd()
     if (starts.filter((at) => at > Date.now() - MINUTE).length > TRIES)
       return onGone(new Error(`The Worker ended ${TRIES} times within a minute: ${reason}`))
-    say('The process of the Worker ended by itself. It is started again.')
+    say('The process of the Worker exited unexpectedly. It is being restarted.')
     launch().catch(onGone)
   }
 

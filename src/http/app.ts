@@ -99,7 +99,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
     const { place, caller } = await admit(route, request)
     const here = place === deps ? deps : insideOf(deps, place)
     if (route.only && !here[route.only])
-      throw new SidejobError('NOT_FOUND', `${c.req.path} does not exist inside a tenant`)
+      throw new SidejobError('NOT_FOUND', `${c.req.path} is not available inside a tenant`)
     if (scope === 'signed') expectSignature(request)
     if (scope === 'version') expectVersion(request)
     const bytes = await bytesOf(request, most)
@@ -200,7 +200,7 @@ function secondOf(names: Iterable<string>, repeated: readonly string[]): string 
 const queryOf = (request: Request, { repeated = [], mapped = [] }: Pick<Route, 'repeated' | 'mapped'>): Query => {
   const given = new URL(request.url).searchParams
   const twice = secondOf(given.keys(), repeated)
-  if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected it once, got it twice`, { path: [twice] })
+  if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected once, got twice`, { path: [twice] })
   const lists = repeated.filter((name) => given.has(name)).map((name) => [name, given.getAll(name)] as const)
   const mapOf = (name: string) => mapped.find((map) => name.startsWith(`${map}.`))
   const maps = Map.groupBy(given, ([name]) => mapOf(name))

@@ -61,7 +61,7 @@ export const files = {
       if (base === undefined)
         throw new SidejobError(
           'FORBIDDEN',
-          'files are served to signed addresses only: GET /v1/files/:file returns them',
+          'files are served only at signed addresses: GET /v1/files/:file returns one',
         )
       if (!params.file.startsWith(params.folder)) throw missing()
       return send(files, params.file, c.req.raw.headers)

@@ -160,7 +160,7 @@ export const flows = {
     summary: 'Start recording a flow',
     description: 'Events are kept for the given time.',
     body: z.strictObject({
-      keep: duration.refine((ms) => ms >= 60_000 && ms <= 7 * DAY, 'expected a minute to 7 days'),
+      keep: duration.refine((ms) => ms >= 60_000 && ms <= 7 * DAY, 'expected 1 minute to 7 days'),
     }),
     answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.flows.record(params.job, body.keep, call),

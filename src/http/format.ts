@@ -79,7 +79,7 @@ export const utf8 = (bytes: Uint8Array): string => {
   try {
     return decoder.decode(bytes)
   } catch (cause) {
-    throw new SidejobError('BAD_REQUEST', 'expected UTF-8, got bytes that are none', { cause })
+    throw new SidejobError('BAD_REQUEST', 'expected valid UTF-8, got other bytes', { cause })
   }
 }
 
@@ -87,7 +87,7 @@ export const utf8 = (bytes: Uint8Array): string => {
 const builder: typeof objects = {
   ...objects,
   set: (made, name, value) => {
-    if (name === '__proto__') throw new SidejobError('BAD_REQUEST', 'expected any other name than "__proto__"')
+    if (name === '__proto__') throw new SidejobError('BAD_REQUEST', 'expected a name other than "__proto__"')
     objects.set(made, name, value)
   },
 }

@@ -13,7 +13,7 @@ const MOST = 30 * DAY
 const TENANT = /\/t\/[a-z0-9-]+$/
 
 const life = duration
-  .refine((ms) => ms >= 1_000 && ms <= MOST, 'expected a second to 30 days')
+  .refine((ms) => ms >= 1_000 && ms <= MOST, 'expected 1 second to 30 days')
   .meta({ description: 'lifetime of the link; 3 days by default' })
 
 /** One call for all uses of a link, kept for longer than any link lives. */

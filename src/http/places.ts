@@ -18,7 +18,7 @@ export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; t
 
 export function keyOf({ key }: Caller): string {
   if (key === undefined)
-    throw new SidejobError('FORBIDDEN', 'expected an API key, got a session: it cannot be passed on')
+    throw new SidejobError('FORBIDDEN', 'expected an API key, got a session, which cannot be shared')
   return key
 }
 

@@ -42,7 +42,7 @@ export const tenants = {
     handle: ({ engine, deps, params, query: { erase, ...slice } }) => {
       if (erase) return deps.tenants!.erase(params.tenant, slice)
       if (slice.preview || slice.cursor !== undefined)
-        throw new SidejobError('BAD_REQUEST', 'preview, cursor: expected them only with erase=true. Add erase=true')
+        throw new SidejobError('BAD_REQUEST', 'preview, cursor: expected only with erase=true. Add erase=true')
       return engine.tenants.remove(params.tenant)
     },
   }),

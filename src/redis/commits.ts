@@ -24,7 +24,7 @@ const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) =
 function excess({ words, largest }: RunOutcome): string | undefined {
   if (words.length === 0) return undefined
   if (words.length > limits.runWords.most)
-    return `expected at most ${limits.runWords.most} words of ops and values, got ${words.length}`
+    return `expected at most ${limits.runWords.most} encoded ops and values, got ${words.length}`
   const total = bytesOf(words)
   if (total > limits.runBytes.most)
     return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${total}${largestOf(largest)}`

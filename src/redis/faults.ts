@@ -14,7 +14,7 @@ const meanings: readonly Meaning[] = [
   {
     when: /WRONGPASS|NOAUTH|unauthorized/i,
     code: 'MISCONFIGURED',
-    message: `Redis refuses the token: expected ${TOKEN} of the database in UPSTASH_REDIS_REST_URL`,
+    message: `Redis refused the token: expected ${TOKEN} of the database in UPSTASH_REDIS_REST_URL`,
   },
   {
     when: /NOPERM/,
@@ -70,7 +70,7 @@ function schemaError(text: string): SidejobError | undefined {
   const [, found, oldest, newest] = /SCHEMA (\S+), expected (\d+) to (\d+);/.exec(text) ?? []
   if (found === undefined) return undefined
   if (found === IMPORTING)
-    return new SidejobError('UNAVAILABLE', 'an import writes to this namespace: wait until it ends, or repeat it', {
+    return new SidejobError('UNAVAILABLE', 'an import is writing to this namespace: wait until it ends, or repeat it', {
       retryAfter: 10,
     })
   const expected = oldest === newest ? newest : `${oldest} to ${newest}`

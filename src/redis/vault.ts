@@ -103,7 +103,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   } catch {
     throw new SidejobError(
       'REFUSED',
-      `expected a value that key ${id} of ${SETTING} sealed as ${purpose}, got a value of another place or tenant, or a changed one`,
+      `key ${id} of ${SETTING} cannot decrypt this value as ${purpose}: it belongs elsewhere, or was changed`,
     )
   }
 }
@@ -130,7 +130,10 @@ export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }):
     const key = known.find((one) => one.id === id)
     if (key) return opened(key, body, purpose)
     const got = known.length ? `only ${known.map((one) => one.id).join(', ')}` : 'none'
-    throw new SidejobError('REFUSED', `this value was sealed with key ${id}: expected it in ${SETTING}, got ${got}`)
+    throw new SidejobError(
+      'REFUSED',
+      `this value was encrypted with key ${id}: expected that key in ${SETTING}, got ${got}`,
+    )
   }
 
   function openValue(text: string, purpose: Purpose): string {

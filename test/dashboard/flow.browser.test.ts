@@ -223,8 +223,8 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     }
     await page.locator('#json').fill(JSON.stringify(wrong))
     await page
-      .getByText('node clean (feed/filter) has no in port inn', { exact: false })
-      .or(page.getByText(/has no in port inn/))
+      .getByText('node clean (feed/filter) has no input port "inn"', { exact: false })
+      .or(page.getByText(/has no input port "inn"/))
       .first()
       .waitFor()
     expect(await page.locator('[data-edit="apply"]').isDisabled()).toBe(true)

@@ -182,7 +182,7 @@ async function rest(call: Call): Promise<void> {
   for (const run of await core.claim('zip2', 4))
     await core.commit(run, {
       end: 'failed',
-      error: { message: 'in port in of job 7: expected array, received string' },
+      error: { message: 'input port "in" of job 7: expected array, received string' },
     })
   await call('PUT', '/v1/limits/openai', { concurrency: 20, rate: { limit: 500, period: '1m' } })
   await call('PUT', '/v1/constraints/stripe', { match: { class: 'order' }, rate: { limit: 25, period: '1s' } })

@@ -55,8 +55,8 @@ test('without kept inputs a copy starts with none, and a request for them names 
     await kit.make('adder', { inputs: { note: [large] } }),
   ]
   for (const [id, why] of [
-    [none, 'no run of it took any while it had a history'],
-    [much, 'its last run took more than 65536 bytes, which are not kept'],
+    [none, 'no run has read any since it has kept a history'],
+    [much, 'its last run read more than 65536 bytes, which are not kept'],
   ] as const) {
     await resultOf(id)
     expect(await resultOf((await kit.engine.jobs.copy(String(id), {})).id)).toBe(0)
@@ -75,6 +75,6 @@ test('inputs are kept sealed where values are, and a deployment without the key 
   for (const inputs of [undefined, 'last'] as const)
     await expect(other.jobs.copy(String(id), { inputs })).rejects.toMatchObject({
       code: 'REFUSED',
-      message: `job ${id}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its inputs, got none`,
+      message: `job ${id}: expected a key in SIDEJOB_ENCRYPTION_KEY that decrypts its inputs, got none`,
     })
 })

@@ -102,7 +102,7 @@ describe('a limit with a key for each customer', () => {
         /^args: the key function of a limit of class broken failed: Cannot read properties/,
       ),
     })
-    await expect(enqueue({ customer: { id: '' } })).rejects.toThrow('expected text of 1 to 255 bytes, got ""')
+    await expect(enqueue({ customer: { id: '' } })).rejects.toThrow('expected a string of 1 to 255 bytes, got ""')
   })
 })
 

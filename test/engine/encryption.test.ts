@@ -208,7 +208,7 @@ describe('a key is missing', () => {
     const { error } = await kit.engine.jobs.get(String(theirs))
     expect(textOf(error)).toMatchObject({
       message: expect.stringMatching(
-        /this value was sealed with key [\w-]{8}: expected it in SIDEJOB_ENCRYPTION_KEY, got only [\w-]{8}$/,
+        /this value was encrypted with key [\w-]{8}: expected that key in SIDEJOB_ENCRYPTION_KEY, got only [\w-]{8}$/,
       ),
     })
     expect(textOf((await other.jobs.get(String(theirs))).args)).toBe(mark('x'))
@@ -249,7 +249,7 @@ test('a reader without the key sees everything else, and copies no sealed value'
   expect((await other.errors.list({})).looked).toBeGreaterThanOrEqual(0)
   await expect(other.jobs.copy(job, {})).rejects.toMatchObject({
     code: 'REFUSED',
-    message: `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its args, got none`,
+    message: `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that decrypts its args, got none`,
   })
   await kit.engine.jobs.terminate(job, { recursive: true }).catch(() => undefined)
 })

@@ -60,7 +60,7 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
     const make = (input: object) => refusal(kit.make('double', { queue, args, ...input }))
     expect(await make({ inputs: { n: [encodeValue(1), encodeValue('x')] } })).toEqual({
       code: 'REFUSED',
-      message: 'inputs.n[1]: expected a number, got "x" (in port n of class double)',
+      message: 'inputs.n[1]: expected a number, got "x" (input port "n" of class double)',
       path: ['inputs', 'n', 1],
     })
     expect(await make({ args: encodeValue({ by: 1.5 }) })).toMatchObject({
@@ -398,7 +398,7 @@ describe('a commit by token', () => {
     ]
     expect(await ask(`/v1/runs/${token}/commit`, { end: 'completed', ops })).toMatchObject({
       status: 422,
-      body: { error: { code: 'REFUSED', message: expect.stringContaining('does not have out port none') } },
+      body: { error: { code: 'REFUSED', message: expect.stringContaining('has no output port "none"') } },
     })
     expect(await view(id)).toMatchObject({ status: 'failed' })
     expect(await outOf(id)).toEqual([])

@@ -410,7 +410,7 @@ describe('a worker’s answer', () => {
     expect(job).toMatchObject({ status: 'failed', attempt: 1 })
     expect(job.error).toMatchObject({
       code: 'REFUSED',
-      message: expect.stringContaining('does not have out port none'),
+      message: expect.stringContaining('has no output port "none"'),
     })
     expect(await outOf(job.id)).toEqual([])
     expect(await kit.engine.jobs.state(String(job.id))).toEqual({})

@@ -129,6 +129,6 @@ test('a whole part is redacted as well as a place in it, and missing values stay
 
 test('an invalid path is refused, with the expected form', async () => {
   await expect(async () => startKit({ workers: [{ ...pay, redact: ['arg.card'] }] })).rejects.toThrow(
-    'class pay of queue default: redact[0]: expected args, state, in, out, result, error, progress, and names behind it with dots between, like "args.card.number", got "arg.card"',
+    'class pay of queue default: redact[0]: expected a path that begins with args, state, in, out, result, error, progress, such as "args.card.number", got "arg.card"',
   )
 })

@@ -71,7 +71,7 @@ test('neither a missing class nor a function can be changed', async () => {
   await expect(kit.engine.workers.update('default', 'ours', { timeout: 1 })).rejects.toMatchObject({
     code: 'REFUSED',
     message: expect.stringContaining(
-      'class ours of queue default is a function of a deployment: change it in its code',
+      'class ours of queue default is defined in the code of a deployment: change it there',
     ),
   })
 })

@@ -114,8 +114,8 @@ test('a push worker that answers later has as long, and then it is called again'
 })
 
 test.each([
-  [{ after: 0.5 }, ['redeliver', 'after'], 'expected a second to 365 days'],
-  [{ after: '366 days' }, ['redeliver', 'after'], 'expected a second to 365 days'],
+  [{ after: 0.5 }, ['redeliver', 'after'], 'expected 1 second to 365 days'],
+  [{ after: '366 days' }, ['redeliver', 'after'], 'expected 1 second to 365 days'],
   [{ after: 60, max: 0 }, ['redeliver', 'max'], 'expected at least 1'],
   [{ after: 60, max: 1_001 }, ['redeliver', 'max'], 'expected at most 1000'],
   [{ max: 3 }, ['redeliver', 'after'], 'is missing'],

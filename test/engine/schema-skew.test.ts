@@ -81,7 +81,7 @@ describe('a client', () => {
     expect(refused).toEqual({
       code: 'SCHEMA_CHANGED',
       path: ['args', 'width'],
-      message: `args.width: expected a text, got 7 (args of class resize). Class resize has schema ${is}, and the caller was built against ${built}: build and deploy the caller again`,
+      message: `args.width: expected a string, got 7 (args of class resize). Class resize has schema ${is}, and the caller was built against ${built}: build and deploy the caller again`,
       schema: { class: 'resize', current: is, built },
     })
   })
@@ -196,7 +196,7 @@ describe('a pull worker', () => {
     const { status, error } = await kit.engine.jobs.get(String(before))
     expect(status).toBe('failed')
     expect(JSON.parse(error!).message).toBe(
-      `SCHEMA_CHANGED: args.width: expected a text, got 1. Class resize has schema ${is}, and job ${before} was created for ${built}: change its args with PATCH /v1/jobs/${before}, then retry it`,
+      `SCHEMA_CHANGED: args.width: expected a string, got 1. Class resize has schema ${is}, and job ${before} was created for ${built}: change its args with PATCH /v1/jobs/${before}, then retry it`,
     )
     await kit.engine.jobs.update(String(before), { args: encodeValue({ width: 'now' }) })
     await kit.engine.jobs.retry(String(before))
@@ -365,7 +365,7 @@ describe('functions in a rolling deployment', () => {
     const [then, now] = [old, current].map((args) => schemasOf([version(args)])['default/resize'])
     const { message } = JSON.parse(error!)
     expect(message).toContain(`Class resize has schema ${now}, and job ${child!.id} was created for ${then}`)
-    expect(message).toContain('args.width: expected a text, got 7')
+    expect(message).toContain('args.width: expected a string, got 7')
   })
 
   test('a job of an older schema that fits runs', async () => {

@@ -157,7 +157,7 @@ const faults: [object, (string | number)[], string][] = [
   [{ unique: { key: 'k', until: 'started', for: 1 } }, ['unique', 'for'], 'expected "until" or "for", got both'],
   [{ unique: { ...debounced(), until: 'ended' } }, ['unique', 'debounce'], 'expected "until" or "debounce", got both'],
   [{ unique: { ...debounced(), for: 1 } }, ['unique', 'debounce'], 'expected "for" or "debounce", got both'],
-  [{ unique: debounced({ max: 1 }) }, ['unique', 'debounce', 'max'], 'expected at least "wait"'],
+  [{ unique: debounced({ max: 1 }) }, ['unique', 'debounce', 'max'], 'expected at least the value of "wait"'],
   [{ unique: debounced({ wait: 0 }) }, ['unique', 'debounce', 'wait'], 'expected a duration above 0'],
   [{ unique: debounced({ delay: 1 }) }, ['unique', 'debounce', 'delay'], 'unknown member'],
   [{ unique: debounced(), at: 1 }, ['at'], 'expected "at" or unique.debounce, got both'],
@@ -176,7 +176,7 @@ test('a tag is refused if the class is called, because calls have no tags', asyn
   const tagged = { queue: 'q', class: 'pushed', tag: 'blue' }
   await kit.engine.workers.register('q', 'pushed', { push: { url: 'http://127.0.0.1:9/' } })
   const make = (...inputs: object[]) => kit.engine.jobs.enqueue(inputs as never)
-  const message = 'tag: expected a class that pull workers serve, and class pushed of queue q is called'
+  const message = 'tag: expected a class that pull workers serve, got class pushed of queue q'
   await expect(make(tagged)).rejects.toMatchObject({ code: 'REFUSED', message, path: ['tag'] })
   await expect(make({ queue: 'q', class: 'job' }, tagged)).rejects.toMatchObject({ path: [1, 'tag'] })
   expect((await kit.engine.jobs.list({ queue: 'q', status: 'queued' })).jobs).toEqual([])
@@ -185,7 +185,7 @@ test('a tag is refused if the class is called, because calls have no tags', asyn
 test('a job with a tag waits for a claim with the tag, even if its class is called by now', async () => {
   const id = await make(undefined, { tag: 'blue' })
   await kit.engine.workers.register('q', 'job', { push: { url: 'http://127.0.0.1:9/' } })
-  expect((await kit.engine.jobs.why(String(id))).reasons[0]!.message).toContain('asking for tag blue')
+  expect((await kit.engine.jobs.why(String(id))).reasons[0]!.message).toContain('with tag blue')
   await complete(await claim(id, ['blue']))
   await kit.engine.workers.register('q', 'job', { pull: true })
 })

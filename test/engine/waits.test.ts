@@ -446,7 +446,7 @@ describe('effects outside of steps', () => {
   })
   test('two waits of one name are refused', async () => {
     const id = await start('ambiguous')
-    expect(JSON.parse((await view(id)).error!).message).toContain('two waits of one run are called x')
+    expect(JSON.parse((await view(id)).error!).message).toContain('two waits in one run are named x')
   })
 })
 
@@ -488,14 +488,14 @@ describe('mistakes that used to be silent', () => {
     await settle()
     expect(await kit.statusOf(wrong)).toBe('failed')
     expect(await resultOf(wrong)).toBe(
-      `in port decision of job ${wrong} at ok: Invalid input: expected boolean, received string`,
+      `input port "decision" of job ${wrong} at ok: Invalid input: expected boolean, received string`,
     )
   })
 
   test('values written to an output port must match the schema of the port', async () => {
     for (const className of ['writes_text', 'defaults_text']) {
       const id = await start(className)
-      expect(await resultOf(id)).toBe(`out port n of job ${id}: Invalid input: expected number, received string`)
+      expect(await resultOf(id)).toBe(`output port "n" of job ${id}: Invalid input: expected number, received string`)
     }
   })
 
@@ -529,7 +529,7 @@ describe('why a function waits', () => {
     const id = await start('asks_port')
     const [reason, ...others] = await reasons(id)
     expect(reason).toMatchObject({ code: 'INPUT', key: 'decision', until: expect.any(Number) })
-    expect(reason!.message).toMatch(/^its function waits for input on port decision, at most until 20/)
+    expect(reason!.message).toMatch(/^its function waits for input on port decision, until 20/)
     expect(others).toEqual([])
   })
 

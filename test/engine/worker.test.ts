@@ -237,7 +237,7 @@ describe('the end of a run', () => {
   test('a result that no value can hold fails the run', async () => {
     const { status, error } = await jobOf('unholdable', { keepResult: true })
     expect(status).toBe('failed')
-    expect(error.message).toContain('expected a value that JSON can hold')
+    expect(error.message).toContain('expected a JSON value')
   })
 })
 
@@ -404,7 +404,7 @@ describe('failures', () => {
     ] as const) {
       const { id, status, attempt, error } = await jobOf(name)
       expect({ status, attempt }).toEqual({ status: 'failed', attempt: 1 })
-      expect(error.message).toBe(`job ${id} (${name}) does not have ${side} port ${gone}`)
+      expect(error.message).toBe(`job ${id} (${name}) has no ${side}put port "${gone}"`)
     }
   })
 
@@ -420,7 +420,7 @@ describe('failures', () => {
   test('a value that is not of the type of its port fails the run, and stays', async () => {
     const { status, attempt, error, in: ports } = await jobOf('typed', { inputs: { n: ['"one"'] } })
     expect({ status, attempt, size: ports.n!.size }).toEqual({ status: 'failed', attempt: 1, size: 1 })
-    expect(error.message).toMatch(/^in port n of job \d+: /)
+    expect(error.message).toMatch(/^input port "n" of job \d+: /)
   })
 
   const keys: string[] = []
@@ -609,7 +609,7 @@ describe('checkpoints and steps', () => {
     const { id, status, error } = await jobOf('refused checkpoint')
     expect(await refusedWith.promise).toBeInstanceOf(Error)
     expect(status).toBe('failed')
-    expect(error.message).toContain('does not have out port none')
+    expect(error.message).toContain('has no output port "none"')
     expect(await valuesOf(id)).toEqual([])
   })
 })
@@ -961,7 +961,7 @@ describe('children', () => {
   test('that do not exist fail the run that reads them', async () => {
     const { id, status, error } = await jobOf('imagining')
     expect(status).toBe('failed')
-    expect(error.message).toBe(`job ${id} had no child constructor when this view of it was made`)
+    expect(error.message).toBe(`job ${id} had no child constructor when this run last read its children`)
   })
 
   const refusals: Record<string, (job: Job) => void> = {
@@ -989,7 +989,7 @@ describe('children', () => {
     },
   })
   test.each([
-    ['an undeclared port of a child', 1, /^job \d+ \(double\) does not have in port none$/],
+    ['an undeclared port of a child', 1, /^job \d+ \(double\) has no input port "none"$/],
     ['an unregistered class', 1, /^class unheard of is not registered for queue default$/],
     ['a child that is not there', 2, /nobody/],
     ['the name of an existing child', 2, / a /],

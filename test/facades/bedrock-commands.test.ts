@@ -805,7 +805,11 @@ describe('a name that is registered with schemas', () => {
     await register(client)
     await refused('CreateJob', { name: 'mail', data: '{}' }, NO_TO)
     const jobID = await create({ name: 'mail', data: good })
-    await refused('UpdateJob', { jobID, data: '{"to":1}' }, '402 data.to: expected a text, got 1 (args of class mail)')
+    await refused(
+      'UpdateJob',
+      { jobID, data: '{"to":1}' },
+      '402 data.to: expected a string, got 1 (args of class mail)',
+    )
     await get({ name: 'mail' })
     await refused('RetryJob', { jobID, data: '{}' }, NO_TO)
     await refused('FailJob', { jobID, data: '{}' }, NO_TO)

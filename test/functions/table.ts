@@ -34,7 +34,7 @@ const noSuchName = row('a port must have a name of letters, digits and _', {
 
 const noSuchPort = row('has no other input port', {
   give: { elsewhere: [1] },
-  refused: /does not have in port elsewhere/,
+  refused: /has no input port "elsewhere"/,
 })
 
 export const table: Record<string, Row[]> = {
@@ -98,8 +98,8 @@ export const table: Record<string, Row[]> = {
     rowWith(
       { in: ports('a', 'b') },
       'a value other than a list fails, and stays',
-      { give: { a: [[1]], b: ['x'] }, error: /port b .*expected array/, left: { a: 1, b: 1 } },
-      { give: { a: [[2]] }, error: /port b/, left: { a: 2, b: 1 } },
+      { give: { a: [[1]], b: ['x'] }, error: /port "b" .*expected array/, left: { a: 1, b: 1 } },
+      { give: { a: [[2]] }, error: /port "b"/, left: { a: 2, b: 1 } },
     ),
   ],
 
@@ -169,10 +169,10 @@ export const table: Record<string, Row[]> = {
     ),
     row('a delay must be a number', {
       give: { delay: ['10'], in: [1] },
-      error: /port delay .*expected number/,
+      error: /port "delay" .*expected number/,
       left: { in: 1 },
     }),
-    row('a delay of more than a century fails', { give: { delay: [1e300], in: [1] }, error: /port delay/ }),
+    row('a delay of more than a century fails', { give: { delay: [1e300], in: [1] }, error: /port "delay"/ }),
   ],
 
   each: [
@@ -193,7 +193,7 @@ export const table: Record<string, Row[]> = {
       { outDefaults: { out: 2 } },
       {},
     ),
-    row('a scalar fails', { give: { in: [5] }, error: /port in .*a list or an object/ }),
+    row('a scalar fails', { give: { in: [5] }, error: /port "in" .*a list or an object/ }),
     row('null fails', { give: { in: [null] }, error: /a list or an object/ }),
   ],
 
@@ -240,7 +240,7 @@ export const table: Record<string, Row[]> = {
     row('more than 1 MiB fails', { give: { filter: ['"x" * 1100000'], in: [null] }, error: /more than 1048576 bytes/ }),
     row('a filter must be a text', {
       give: { filter: [null], in: [1] },
-      error: /port filter .*expected string/,
+      error: /port "filter" .*expected string/,
     }),
   ],
 
@@ -266,7 +266,7 @@ export const table: Record<string, Row[]> = {
     row('a value other than a number flattens all levels', { give: { in: [[[1, [2]]]], level: ['1'] }, out: [[1, 2]] }),
     row('objects within stay', { give: { in: [[{ a: [1] }, [{ b: 2 }]]] }, out: [[{ a: [1] }, { b: 2 }]] }),
     row('an object becomes its keys and values', { give: { in: [{ a: 1, b: [2] }] }, out: [['a', 1, 'b', [2]]] }),
-    row('a scalar fails', { give: { in: ['text'] }, error: /port in .*a list or an object/ }),
+    row('a scalar fails', { give: { in: ['text'] }, error: /port "in" .*a list or an object/ }),
   ],
 
   flow: [
@@ -362,8 +362,8 @@ export const table: Record<string, Row[]> = {
       give: { in: [[1], []] },
       out: [[[1]], []],
     }),
-    row('a size below 1 fails', { give: { size: [0], in: [[1]] }, error: /port size .*positive number/ }),
-    row('a size must be a number', { give: { size: ['3'], in: [[1]] }, error: /port size .*positive number/ }),
+    row('a size below 1 fails', { give: { size: [0], in: [[1]] }, error: /port "size" .*positive number/ }),
+    row('a size must be a number', { give: { size: ['3'], in: [[1]] }, error: /port "size" .*positive number/ }),
   ],
 
   join: [
@@ -392,8 +392,8 @@ export const table: Record<string, Row[]> = {
       left: { sep: 1 },
     }),
     row('nothing is empty text', { give: { in: [[]] }, out: [''] }),
-    row('a separator must be a text', { give: { sep: [null], in: [[1]] }, error: /port sep .*expected string/ }),
-    row('a value other than a list fails', { give: { in: ['text'] }, error: /port in .*expected array/ }),
+    row('a separator must be a text', { give: { sep: [null], in: [[1]] }, error: /port "sep" .*expected string/ }),
+    row('a value other than a list fails', { give: { in: ['text'] }, error: /port "in" .*expected array/ }),
   ],
 
   key_value: [
@@ -416,7 +416,7 @@ export const table: Record<string, Row[]> = {
     }),
     rowWith({ out: ports('a') }, 'a value other than an object fails', {
       give: { in: [[['a', 1]]] },
-      error: /port in .*expected record/,
+      error: /port "in" .*expected record/,
     }),
   ],
 
@@ -460,7 +460,7 @@ export const table: Record<string, Row[]> = {
     row('null comes back as null', { give: { in: [[1]], each: [null] }, out: { each: [1], out: [[null]] } }),
     row('without a list it reads nothing', { give: { each: [1] }, left: { each: 1 } }),
     rowWith({ in: { in: { default: [1] } } }, 'a default list fails', { error: /cannot have a default/ }),
-    row('a scalar fails', { give: { in: [1] }, error: /port in .*a list or an object/ }),
+    row('a scalar fails', { give: { in: [1] }, error: /port "in" .*a list or an object/ }),
   ],
 
   merge: [
@@ -493,7 +493,7 @@ export const table: Record<string, Row[]> = {
     }),
     rowWith({ in: ports('a', 'b') }, 'a value other than an object fails', {
       give: { a: [{}], b: [null] },
-      error: /port b .*expected record/,
+      error: /port "b" .*expected record/,
     }),
   ],
 
@@ -601,7 +601,7 @@ export const table: Record<string, Row[]> = {
       give: { n: [100], repeat: [true], ordered: [true], in: [[0, 1]] },
       error: /100000 elements, got 100100 elements/,
     }),
-    row('n must be a number', { give: { n: ['2'], in: [[1]] }, error: /port n .*expected number/ }),
+    row('n must be a number', { give: { n: ['2'], in: [[1]] }, error: /port "n" .*expected number/ }),
   ],
 
   placeholder: [
@@ -648,8 +648,8 @@ export const table: Record<string, Row[]> = {
     rowWith({ in: { in: { default: [[1], [2]] } } }, 'a default becomes the default', {
       outDefaults: { out: [[1, 2]] },
     }),
-    row('no list fails', { give: { in: [[]] }, error: /port in .*at least one list/ }),
-    row('a value other than a list of lists fails', { give: { in: [[1]] }, error: /port in .*expected array/ }),
+    row('no list fails', { give: { in: [[]] }, error: /port "in" .*at least one list/ }),
+    row('a value other than a list of lists fails', { give: { in: [[1]] }, error: /port "in" .*expected array/ }),
     row('lists with more than 100,000 elements fail before they are built', {
       give: { in: [[...Array(14).fill([0, 1]), ...Array(200).fill([1])]] },
       error: /at most 1048576 bytes and 100000 elements, got 3506176 elements/,
@@ -682,9 +682,9 @@ export const table: Record<string, Row[]> = {
         [2, 2],
       ],
     }),
-    row('a negative number fails', { give: { times: [-1], in: [1] }, error: /port times / }),
-    row('text fails', { give: { times: ['2'], in: [1] }, error: /port times .*expected number/ }),
-    row('null fails', { give: { times: [null], in: [1] }, error: /port times .*expected number/ }),
+    row('a negative number fails', { give: { times: [-1], in: [1] }, error: /port "times" / }),
+    row('text fails', { give: { times: ['2'], in: [1] }, error: /port "times" .*expected number/ }),
+    row('null fails', { give: { times: [null], in: [1] }, error: /port "times" .*expected number/ }),
   ],
 
   set_default: [
@@ -727,8 +727,8 @@ export const table: Record<string, Row[]> = {
         ['a', 'b'],
       ],
     }),
-    row('a value other than text fails', { give: { in: [5] }, error: /port in .*expected string/ }),
-    row('a separator must be a text', { give: { sep: [null], in: ['a'] }, error: /port sep .*expected string/ }),
+    row('a value other than text fails', { give: { in: [5] }, error: /port "in" .*expected string/ }),
+    row('a separator must be a text', { give: { sep: [null], in: ['a'] }, error: /port "sep" .*expected string/ }),
   ],
 
   wait: [
@@ -812,7 +812,7 @@ export const table: Record<string, Row[]> = {
       give: { in: [[1]], each: [1] },
       out: [[1], []],
     }),
-    row('a value other than a list fails', { give: { in: [{}] }, error: /port in .*expected array/ }),
+    row('a value other than a list fails', { give: { in: [{}] }, error: /port "in" .*expected array/ }),
   ],
 
   widget: [
@@ -874,7 +874,7 @@ export const table: Record<string, Row[]> = {
     rowWith({ in: { in: { default: [[1], [2]] } } }, 'a default becomes the default', {
       outDefaults: { out: [[1, 2]] },
     }),
-    row('no list fails', { give: { in: [[]] }, error: /port in .*at least one list/ }),
-    row('a value other than a list of lists fails', { give: { in: [[[1], 2]] }, error: /port in .*expected array/ }),
+    row('no list fails', { give: { in: [[]] }, error: /port "in" .*at least one list/ }),
+    row('a value other than a list of lists fails', { give: { in: [[[1], 2]] }, error: /port "in" .*expected array/ }),
   ],
 }

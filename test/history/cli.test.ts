@@ -117,7 +117,7 @@ test('SQL needs the scope admin, and does not exist inside a tenant', async () =
   await expect(clientOf(kit.engine, { key }).history.sql(body)).rejects.toThrow(/needs the scope "?admin/)
   await clientOf(kit.engine).tenants.add('globex', {})
   const inside = clientOf(kit.engine, { url: 'http://sidejob/t/globex' })
-  await expect(inside.history.sql(body)).rejects.toThrow('does not exist inside a tenant')
+  await expect(inside.history.sql(body)).rejects.toThrow('is not available inside a tenant')
   expect(await inside.history.list()).toMatchObject({ jobs: [] })
 })
 

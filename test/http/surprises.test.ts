@@ -141,7 +141,7 @@ describe('graphs', () => {
       expect(status, body.error?.message).toBe(422)
       expect(body.error).toMatchObject({
         path: ['edges', 0, 'to', 'inport'],
-        message: 'edges.0.to.inport: node double (double) has no in port m; it has n',
+        message: 'edges.0.to.inport: node double (double) has no input port "m"; it has n',
       })
     }
     const out = { nodes: rest, outports: { x: { node: 'double', outport: 'y' } } }

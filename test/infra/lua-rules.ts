@@ -54,7 +54,7 @@ function isUnbounded(node: Node, known: Scope): boolean {
 function bigIndex(node: Node, known: Scope): string | undefined {
   if (node.type !== 'AssignmentStatement') return undefined
   const found = node.variables.find((to) => to.type === 'IndexExpression' && isUnbounded(to.index as Node, known))
-  return found && 'a number without a bound as an index: expected a text, or a place in a list'
+  return found && 'a number without a bound as an index: expected a string, or a place in a list'
 }
 
 function cacheByNumber(node: Node): string | undefined {
@@ -71,7 +71,7 @@ function cacheByNumber(node: Node): string | undefined {
       one.type === 'AssignmentStatement' &&
       one.variables.some((to) => to.type === 'IndexExpression' && (to.index as { name?: string }).name === given),
   )
-  return formats && keeps ? 'a number without a bound as an index: expected a text, or 0 - n' : undefined
+  return formats && keeps ? 'a number without a bound as an index: expected a string, or 0 - n' : undefined
 }
 
 const computed = new Set(['TableConstructorExpression', 'LogicalExpression'])

@@ -140,7 +140,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.push(id, 'in', '1')
       return changed(world, id, { 'i:in': '5,0' })
     },
-    /in port in holds 1, counted 5/,
+    /input port "in" holds 1, counted 5/,
   ],
   'a list of values that is gone': [
     async (world) => {
@@ -148,7 +148,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.push(id, 'in', big)
       return (redis, key) => redis.del(key(`job:${id}:in:in`))
     },
-    /in port in holds 0, counted 1/,
+    /input port "in" holds 0, counted 1/,
   ],
   'a missing value next to the document': [
     async (world) => {
@@ -279,7 +279,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.make({ in: { in: { channels: ['news'] } } })
       return (redis, key) => redis.del(key('channel:news'))
     },
-    /in port in listens to news, which does not know it/,
+    /input port "in" listens to news, which does not know it/,
   ],
   'a result that would never go': [
     async (world) => {

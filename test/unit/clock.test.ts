@@ -25,7 +25,7 @@ test('a clock moves together with QStash’s clock', async () => {
 test('the Worker’s clock does not move while QStash’s clock is stopped', async () => {
   const { env, close } = await standIn(404)
   const clock = createClock()
-  await expect(clock.advance(env, 3_000)).rejects.toThrow(/start the stack again with SIDEJOB_TEST_CLOCK=1/)
+  await expect(clock.advance(env, 3_000)).rejects.toThrow(/restart the stack with SIDEJOB_TEST_CLOCK=1/)
   expect(clock.offset).toBe(0)
   await close()
 })

@@ -54,10 +54,14 @@ describe('defineWorker and createWorker refuse the same options as HTTP, with th
   test.each<[string, object, string]>([
     ['no function', { perform: undefined }, 'perform: expected a function, got undefined'],
     ['a shutdown that is no function', { shutdown: true }, 'shutdown: expected a function, got true'],
-    ['args that are no schema', { args: { n: 'number' } }, 'args: expected a schema of zod 4, got an object'],
+    ['args that are no schema', { args: { n: 'number' } }, 'args: expected a zod 4 schema, got an object'],
     ['a maxLost of 0', { maxLost: 0 }, 'maxLost: expected at least 1, got 0'],
-    ['a queue with a colon', { queue: 'a:b' }, 'queue: expected a queue: text of at most 255 bytes without control'],
-    ['NaN as a duration', { timeout: Number.NaN }, 'timeout: expected a number or a text, got NaN'],
+    [
+      'a queue with a colon',
+      { queue: 'a:b' },
+      'queue: expected a queue name: at most 255 bytes of text without control',
+    ],
+    ['NaN as a duration', { timeout: Number.NaN }, 'timeout: expected a number or a string, got NaN'],
     ['a negative duration', { retain: -1 }, 'retain: expected a duration in milliseconds or like "5m", "1h30m"'],
     ['a unit that does not exist', { timeout: '5 moons' }, 'timeout: expected a duration in seconds or like "5m"'],
     ['a cron pattern', { cron: { expression: '0 25 * * *' } }, 'cron: expected fields that cron knows'],

@@ -33,26 +33,34 @@ test.each<[unknown, unknown, string]>([
   [order, { id: 1.5, lines: [{}] }, 'id: expected a whole number, got 1.5'],
   [order, { lines: [{}] }, 'id: is missing'],
   [order, { id: 1, lines: [{}], more: 1 }, 'more: unknown member'],
-  [order, { id: 1, lines: [{ sku: 'ab-12' }] }, 'lines.0.sku: expected a text like ^[A-Z]{2}-\\d+$, got "ab-12"'],
+  [
+    order,
+    { id: 1, lines: [{ sku: 'ab-12' }] },
+    'lines.0.sku: expected a string that matches ^[A-Z]{2}-\\d+$, got "ab-12"',
+  ],
   [order, { id: 0, lines: [{}] }, 'id: expected at least 1, got 0'],
   [order, { id: 1, lines: [] }, 'lines: expected at least 1 items, got 0'],
   [order, { id: 1, lines: [{}], state: 'old' }, 'state: expected "new" or "paid", got "old"'],
-  [{ type: ['string', 'null'] }, 1, ': expected a text or null, got 1'],
+  [{ type: ['string', 'null'] }, 1, ': expected a string or null, got 1'],
   [{ const: { a: 1, b: [2] } }, { b: [2], a: 1 }, 'right'],
-  [{ type: 'array', uniqueItems: true }, [{ a: 1 }, { a: 1 }], ': expected no item twice'],
-  [{ prefixItems: [{ type: 'string' }], items: false }, ['a', 1], '1: expected nothing here, got 1'],
+  [{ type: 'array', uniqueItems: true }, [{ a: 1 }, { a: 1 }], ': expected each item once'],
+  [{ prefixItems: [{ type: 'string' }], items: false }, ['a', 1], '1: expected no value here, got 1'],
   [{ contains: { type: 'number' } }, ['a'], ': expected more items of a kind, got 0'],
   [{ patternProperties: { '^x': { type: 'number' } } }, { xa: 'b' }, 'xa: expected a number, got "b"'],
-  [{ propertyNames: { maxLength: 2 } }, { abc: 1 }, 'abc: a member cannot be called that'],
+  [{ propertyNames: { maxLength: 2 } }, { abc: 1 }, 'abc: a member cannot have this name'],
   [{ dependentRequired: { a: ['b'] } }, { a: 1 }, 'b: is missing'],
-  [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, true, ': expected one of 2 forms, got true'],
+  [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, true, ': expected a match for one of 2 schemas, got true'],
   [
     { anyOf: [{ type: 'string' }, { properties: { a: { type: 'number' } } }] },
     { a: 'x' },
     'a: expected a number, got "x"',
   ],
-  [{ oneOf: [{ type: 'number' }, { type: 'integer' }] }, 1, ': expected only one of 2 forms, got 1, which matches 2'],
-  [{ not: { type: 'null' } }, null, ': expected another value, got null'],
+  [
+    { oneOf: [{ type: 'number' }, { type: 'integer' }] },
+    1,
+    ': expected a match for only one of 2 schemas, got 1, which matches 2',
+  ],
+  [{ not: { type: 'null' } }, null, ': expected a different value, got null'],
   [byKind, 'ab', ': expected at most 1 characters, got "ab"'],
   [byKind, [], ': expected a number, got a list of 0'],
   [{ multipleOf: 0.01 }, 0.07, 'right'],
@@ -93,16 +101,16 @@ test('zod schemas exported as JSON Schema are accepted, and mean the same', () =
 const nested = (depth: number): unknown => (depth === 0 ? {} : { items: nested(depth - 1) })
 
 test.each<[string, unknown, string]>([
-  ['a word that is not known', { requird: ['a'] }, 'requird: this word of JSON Schema is not known here'],
+  ['a word that is not known', { requird: ['a'] }, 'requird: this JSON Schema keyword is not supported'],
   ['an unknown type', { properties: { a: { type: 'text' } } }, 'properties.a.type: expected of string, number'],
   ['a place elsewhere', { $ref: 'https://example.com/schema.json' }, '$ref: expected a place in this schema'],
-  ['an unknown place', { $ref: '#/$defs/a' }, '$ref: there is no such place'],
+  ['an unknown place', { $ref: '#/$defs/a' }, '$ref: this reference points to nothing'],
   ['a pattern that looks ahead', { pattern: '^(?=a)' }, 'pattern: expected a pattern without lookahead'],
-  ['a pattern that looks back at a group', { pattern: '(a)\\1' }, 'pattern: expected a pattern without references'],
+  ['a pattern that looks back at a group', { pattern: '(a)\\1' }, 'pattern: expected a pattern without backreferences'],
   ['a pattern that is none', { pattern: '(' }, 'pattern: Invalid regular expression'],
   ['a pattern that is huge written out', { pattern: '((a{99}){99}){99}' }, 'pattern: expected a pattern of at most'],
   ['a pattern of nothing, many times', { pattern: '(((){999}){999}){999}' }, 'pattern: expected a pattern of at most'],
-  ['a schema that is too deep', nested(80), 'expected at most 32 schemas in each other'],
+  ['a schema that is too deep', nested(80), 'expected at most 32 levels of nested schemas'],
   ['a schema that is too large', { anyOf: Array.from({ length: 2_001 }, () => ({})) }, 'expected at most 2000 schemas'],
   ['no schema', 7, 'expected a schema: an object, true or false'],
 ])('a schema with %s is refused, with its place', (_, schema, message) => {
@@ -181,7 +189,7 @@ describe('a strict check', () => {
     ['an object that no form describes', { anyOf: [{ properties }, { properties: { c: {} } }] }, { d: 1 }, []],
     ['one behind a $ref', { $ref: '#/$defs/x', $defs: { x: { properties } } }, { c: 1 }, ['c']],
   ])('refuses %s', (_, schema, value, path) => {
-    const message = path.length > 0 ? 'unknown member' : 'expected one of 2 forms, got an object'
+    const message = path.length > 0 ? 'unknown member' : 'expected a match for one of 2 schemas, got an object'
     expect(faultOf(schema, value)).toEqual({ path, message })
     expect(checkOf(schema)(value, 10)).toBeUndefined()
   })

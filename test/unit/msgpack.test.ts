@@ -181,7 +181,7 @@ test('nesting is read to 200 levels, open and closed, and not deeper', () => {
 test('a circle is refused, not followed', () => {
   const circle: unknown[] = []
   circle.push(circle)
-  expect(() => writeMsgpack(circle)).toThrow(/no circles/)
+  expect(() => writeMsgpack(circle)).toThrow(/no circular/)
 })
 
 test('a tree is written with its closed values as they came', () => {

@@ -8,7 +8,7 @@ test.each(['constructor', 'toString', 'hasOwnProperty'])(
   'a port that no class has said is refused, though it is called %s',
   (port) => {
     const ask = () => newJobs([{ queue: 'default', class: 'sum', inputs: { [port]: ['1'] } }], () => found, 0)
-    expect(ask).toThrow(`sum does not have in port ${port}`)
+    expect(ask).toThrow(`sum has no input port "${port}"`)
     expect(newJobs([{ queue: 'default', class: 'sum', inputs: { left: ['1'] } }], () => found, 0)).toHaveLength(1)
   },
 )

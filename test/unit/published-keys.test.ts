@@ -21,7 +21,7 @@ test.each([
   ['QSTASH_NEXT_SIGNING_KEY', development.nextSigningKey],
 ] as const)('a Worker with the published %s is refused, unless it is on this machine', (name, value) => {
   const env = { ...own, [name]: value }
-  expect(() => deploymentOf(env)).toThrow(`${name}: expected keys of your own, got keys of the development stack`)
+  expect(() => deploymentOf(env)).toThrow(`${name}: expected your own keys, got the keys of the development stack`)
   for (const url of ['http://127.0.0.1:8787', 'http://localhost:8787/_sidejob', 'http://[::1]'])
     expect(deploymentOf({ ...env, PUBLIC_URL: url }).publicUrl).toBe(url)
 })

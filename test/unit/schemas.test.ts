@@ -56,7 +56,9 @@ test('a moment, a duration or a value with a description of its own is found too
 test('the options of a union are laid over each other', () => {
   const shape = z.union([z.object({ a: closed }), z.array(z.object({ b: closed }))])
   expect(closedIn(shape)).toEqual({ a: CLOSED, ...list({ b: CLOSED }) })
-  expect(() => places(z.object({ x: z.union([closed, z.object({ y: closed })]) }))).toThrow('closed in one option')
+  expect(() => places(z.object({ x: z.union([closed, z.object({ y: closed })]) }))).toThrow(
+    'a value is encoded in one option',
+  )
 })
 
 test('every closed value of changes is found', () => {

@@ -68,7 +68,7 @@ test.each([
   [() => 1, 'function'],
   [Symbol('x'), 'symbol'],
 ])('%o is no value, and the error shows the received value', (value, came) => {
-  expect(() => encodeValue(value)).toThrow(new TypeError(`expected a value that JSON can hold, like null, got ${came}`))
+  expect(() => encodeValue(value)).toThrow(new TypeError(`expected a JSON value, such as null, got ${came}`))
 })
 
 test('a value nested too deep to be read again is not closed', () => {

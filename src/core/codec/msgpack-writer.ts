@@ -82,7 +82,11 @@ class Writer {
 
   private enter(): void {
     if (++this.depth <= DEEPEST) return
-    throw new MsgpackError('TOO_DEEP', this.at, `expected at most ${DEPTH} levels of nesting, and no circles`)
+    throw new MsgpackError(
+      'TOO_DEEP',
+      this.at,
+      `expected at most ${DEPTH} levels of nesting, and no circular references`,
+    )
   }
 
   private text(value: string): void {

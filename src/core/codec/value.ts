@@ -16,7 +16,7 @@ export const encodeValue = (value: unknown): Encoded => {
     return beyond ? undefined : shown
   })
   if (beyond) return parseMsgpack(writeMsgpack(value), CLOSED) as Encoded
-  if (text === undefined) throw new TypeError(`expected a value that JSON can hold, like null, got ${typeof value}`)
+  if (text === undefined) throw new TypeError(`expected a JSON value, such as null, got ${typeof value}`)
   return parseJson(text, CLOSED) as Encoded
 }
 

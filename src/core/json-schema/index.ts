@@ -39,7 +39,7 @@ const remarks = [
 const keywords = new Set([...one, ...list, ...named, ...numbers, ...sizes, ...others, ...remarks])
 
 const kinds: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   integer: 'a whole number',
   boolean: 'true or false',
@@ -100,17 +100,18 @@ class Checked {
     if (typeof schema === 'boolean') return
     if (!isMap(schema)) throw new SchemaFault(path, 'expected a schema: an object, true or false')
     if (path.length > 2 * most.depth)
-      throw new SchemaFault(path, `expected at most ${most.depth} schemas in each other`)
-    if (++this.#schemas > most.schemas) throw new SchemaFault(path, `expected at most ${most.schemas} schemas in one`)
+      throw new SchemaFault(path, `expected at most ${most.depth} levels of nested schemas`)
+    if (++this.#schemas > most.schemas) throw new SchemaFault(path, `expected at most ${most.schemas} schemas in total`)
     for (const [word, value] of Object.entries(schema)) this.#word(word, value, [...path, word])
   }
 
   #word(word: string, value: unknown, path: Path): void {
     if (!keywords.has(word) && !word.startsWith('x-') && !this.#lenient)
-      throw new SchemaFault(path, 'this word of JSON Schema is not known here')
+      throw new SchemaFault(path, 'this JSON Schema keyword is not supported')
     const [isRight, expected] = written[word] ?? []
     if (isRight && !isRight(value)) throw new SchemaFault(path, `expected ${expected}`)
-    if (word === '$ref' && !found(this.#root, value as string)) throw new SchemaFault(path, 'there is no such place')
+    if (word === '$ref' && !found(this.#root, value as string))
+      throw new SchemaFault(path, 'this reference points to nothing')
     if (word === 'pattern') this.#pattern(value, path)
     if (one.includes(word)) this.#read(value, path)
     if (list.includes(word)) this.#each(Array.isArray(value) ? value : undefined, path, 'a list of schemas')
@@ -188,7 +189,7 @@ class Look {
   fault(schema: Schema, value: unknown, path: Path): Fault | undefined {
     this.#spend(1)
     if (typeof schema === 'boolean')
-      return schema ? undefined : { path, message: `expected nothing here, got ${shown(value)}` }
+      return schema ? undefined : { path, message: `expected no value here, got ${shown(value)}` }
     if (++this.#depth > ENOUGH.depth) throw new TooMuch()
     const fault =
       this.#kind(schema, value, path) ?? this.#parts(schema, value, path) ?? this.#every(schema, value, path)
@@ -230,7 +231,7 @@ class Look {
     if (length < minLength!) return wrong(`at least ${minLength} characters`)
     if (length > maxLength!) return wrong(`at most ${maxLength} characters`)
     if (pattern === undefined || this.#matches(pattern, text)) return undefined
-    return wrong(`a text like ${pattern}`)
+    return wrong(`a string that matches ${pattern}`)
   }
 
   #matches(pattern: string, text: string): boolean {
@@ -259,7 +260,7 @@ class Look {
     const size = this.#size(schema, items.length, 'Items', 'items', path)
     if (size) return size
     if (schema.uniqueItems && new Set(items.map(canonical)).size < items.length)
-      return { path, message: 'expected no item twice' }
+      return { path, message: 'expected each item once' }
     for (const [i, item] of items.entries()) {
       const fault = this.fault(prefixItems[i] ?? rest, item, [...path, i])
       if (fault) return fault
@@ -304,7 +305,7 @@ class Look {
       additionalProperties?: Schema
       propertyNames?: Schema
     }
-    if (this.fault(propertyNames, name, path)) return { path, message: 'a member cannot be called that' }
+    if (this.fault(propertyNames, name, path)) return { path, message: 'a member cannot have this name' }
     const own = Object.hasOwn(properties, name) ? [properties[name]!] : []
     const like = Object.entries(patternProperties).flatMap(([text, one]) => (this.#matches(text, name) ? [one] : []))
     const all = [...own, ...like]
@@ -337,7 +338,7 @@ class Look {
       if (fault) return fault
     }
     if (not !== undefined && !this.#loosely(() => this.fault(not, value, path)))
-      return { path, message: `expected another value, got ${shown(value)}` }
+      return { path, message: `expected a different value, got ${shown(value)}` }
     return (anyOf && this.#some(anyOf, value, path, false)) ?? (oneOf && this.#some(oneOf, value, path, true))
   }
 
@@ -367,11 +368,11 @@ class Look {
     if (fitting > 1)
       return {
         path,
-        message: `expected only one of ${forms.length} forms, got ${shown(value)}, which matches ${fitting}`,
+        message: `expected a match for only one of ${forms.length} schemas, got ${shown(value)}, which matches ${fitting}`,
       }
     const deepest = (faults as Fault[]).toSorted((a, b) => b.path.length - a.path.length)
     if (deepest.length === 1 || deepest[0]!.path.length > (deepest[1]?.path.length ?? 0)) return deepest[0]
-    return { path, message: `expected one of ${forms.length} forms, got ${shown(value)}` }
+    return { path, message: `expected a match for one of ${forms.length} schemas, got ${shown(value)}` }
   }
 }
 

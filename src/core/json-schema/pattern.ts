@@ -16,8 +16,7 @@ type State =
 
 const MOST = { characters: 500, states: 1_000 }
 
-const tooLarge = () =>
-  new Error(`expected a pattern of at most ${MOST.states} places, with its repetitions written out`)
+const tooLarge = () => new Error(`expected a pattern of at most ${MOST.states} states, with its repetitions expanded`)
 
 class Reader {
   readonly #text: string
@@ -59,7 +58,7 @@ class Reader {
       this.#eat(')')
       return inner
     }
-    if (this.#eat(/^\\(?:[1-9]|k<)/)) throw new Error('expected a pattern without references back to a group')
+    if (this.#eat(/^\\(?:[1-9]|k<)/)) throw new Error('expected a pattern without backreferences')
     const place = this.#eat(/^(?:\^|\$|\\[bB])/)?.[0]
     if (place) return { kind: 'at', place: places[place]! }
     return { kind: 'one', takes: this.#one() }

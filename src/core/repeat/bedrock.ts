@@ -87,7 +87,7 @@ export const shift = (modifiers: string, from: number): number => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
   const to = following(given.map((item) => modifier(modifiers, item, delayShapes)))(Math.floor(from / SECOND) * SECOND)
-  if (Number.isNaN(to)) throw bad(modifiers, 'a moment before the year 10000', modifiers)
+  if (Number.isNaN(to)) throw bad(modifiers, 'a time before the year 10000', modifiers)
   return to
 }
 

@@ -78,7 +78,7 @@ export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000])
 
 export const redeliver = z
   .strictObject({
-    after: duration.refine((ms) => ms >= 1_000 && ms <= 365 * DAY, 'expected a second to 365 days'),
+    after: duration.refine((ms) => ms >= 1_000 && ms <= 365 * DAY, 'expected 1 second to 365 days'),
     max: z.int().min(1).max(1_000).default(10),
   })
   .meta({
@@ -109,7 +109,7 @@ const priority = z.int32().meta({ description: 'lower numbers run first' })
 
 const debounce = z
   .strictObject({ wait: positive, max: positive.optional() })
-  .refine(({ wait, max = wait }) => max >= wait, { error: 'expected at least "wait"', path: ['max'] })
+  .refine(({ wait, max = wait }) => max >= wait, { error: 'expected at least the value of "wait"', path: ['max'] })
   .meta({
     description:
       'the job starts `wait` after the last request, with the newest args, but at most `max` after the first request',
@@ -152,7 +152,7 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 }
 
 /** `concurrency` applies if the group is new. */
-const groupId = label.refine((id) => !isCallbackGroup(id), 'expected no internal group, callback:…')
+const groupId = label.refine((id) => !isCallbackGroup(id), 'expected a group that does not begin with callback:')
 export const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
   .meta({ description: 'a limit whose key the job sets; groups that share another limit take turns' })
@@ -169,12 +169,14 @@ const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-enco
 
 export const requestHeaders = z
   .record(
-    z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'expected the name of a header'),
-    z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,2000}$/, 'expected the value of a header'),
+    z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'expected a valid HTTP header name'),
+    z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,2000}$/, 'expected a valid HTTP header value'),
   )
   .refine(...atMost(limits.headers.most, 'headers'))
 
-export const webhookSecret = z.string().regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected whsec_ and base64')
+export const webhookSecret = z
+  .string()
+  .regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected "whsec_" followed by base64')
 
 const callbackOptions = {
   headers: requestHeaders
@@ -211,12 +213,12 @@ export const jobInput = z
     at: time.optional().meta({
       description: 'time at which it becomes ready: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds',
     }),
-    wait: duration.optional().meta({ description: "delay before it becomes ready: seconds, or a text like '5m'" }),
+    wait: duration.optional().meta({ description: "delay before it becomes ready: seconds, or a string like '5m'" }),
     priority: priority.optional(),
     retry: retry
       .optional()
       .meta({ description: 'number and backoff of retries of a failed run; by default as in its class' }),
-    timeout: positive.optional().meta({ description: "maximum duration of a run: seconds, or a text like '30s'" }),
+    timeout: positive.optional().meta({ description: "maximum duration of a run: seconds, or a string like '30s'" }),
     keepResult: z.union([z.boolean(), positive]).optional().meta({
       description: 'time for which its result can be read after its end; `true` is one hour, `false` keeps none',
     }),
@@ -309,7 +311,7 @@ export const bulkInput = bulkJobs
     path: ['ids'],
   })
   .refine(({ action, to }) => (action === 'move') === (to !== undefined), {
-    error: 'expected it with the action "move", and only with it',
+    error: 'expected if "action" is "move", and only then',
     path: ['to'],
   })
 

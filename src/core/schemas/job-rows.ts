@@ -55,9 +55,9 @@ function checkSort(query: Sorted, { addIssue }: z.RefinementCtx): void {
   const refuse = (name: string, message: string) => addIssue({ code: 'custom', message, path: [name] })
   const isEnded = query.sort === 'ended'
   if (query.cursor !== undefined && query.cursor.includes('.') !== isEnded)
-    refuse('cursor', 'expected a cursor of a list that is sorted in the same way')
+    refuse('cursor', 'expected a cursor from a list with the same "sort"')
   if (!isEnded) return
-  if (query.status?.some((one) => !ended.has(one))) refuse('status', 'expected statuses of jobs that have ended')
+  if (query.status?.some((one) => !ended.has(one))) refuse('status', 'expected only statuses of ended jobs')
   for (const name of apart)
     if (query[name] !== undefined) refuse(name, `expected no "${name}" together with sort=ended`)
 }
@@ -181,7 +181,7 @@ export const errorKindInput = z
   })
   .refine(({ muted, until }) => muted || until === undefined, {
     path: ['until'],
-    message: 'expected no other member when unmuting',
+    message: 'expected no other member when "muted" is false',
   })
 
 export const errorKindMuted = z.object({

@@ -18,31 +18,34 @@ export const isText = (text: string, most = 255): boolean =>
 export const named = (what: string, fits: (text: string) => boolean) =>
   z.string().refine(fits, `expected ${what}`).meta({ description: what })
 
-const TEXT = 'text of at most 255 bytes without control characters'
+const TEXT = 'at most 255 bytes of text without control characters'
 
-export const queueName = named(`a queue: ${TEXT}, ":" and "/"`, (text) => isText(text) && !/[:/]/.test(text))
-export const className = named(`a class: ${TEXT}`, (text) => isText(text))
+export const queueName = named(`a queue name: ${TEXT}, ":" and "/"`, (text) => isText(text) && !/[:/]/.test(text))
+export const className = named(`a class name: ${TEXT}`, (text) => isText(text))
 export const childName = named(`a name: ${TEXT}`, (text) => isText(text))
 const LEVELS = limits.channelLevels.most
 export const channelName = named(
-  `a channel: ${TEXT}, and at most ${LEVELS} names between slashes`,
+  `a channel name: ${TEXT}, with at most ${LEVELS} names between slashes`,
   (text) => isText(text) && text.split('/').filter(Boolean).length <= LEVELS,
 )
 export const label = named(TEXT, (text) => isText(text))
-export const processName = named(`a process: ${TEXT}`, (text) => isText(text))
+export const processName = named(`a process name: ${TEXT}`, (text) => isText(text))
 const CODE_VERSION = /^[\w.+-]{1,40}$/
 
 export const codeVersion = named('a version: 1 to 40 of a-z, A-Z, 0-9, ".", "_", "+" and "-"', (text) =>
   CODE_VERSION.test(text),
 )
-export const alias = named('an alias: begins with a letter, at most 255 long, no control characters', isAlias)
-export const portName = named('a port name: a-z, A-Z, 0-9 and _, at most 100 long', isPortName)
-export const anyPort = named('a port name (a-z, A-Z, 0-9 and _, at most 100 long), or "*"', (text) =>
+export const alias = named(
+  'an alias: at most 255 characters, beginning with a letter, without control characters',
+  isAlias,
+)
+export const portName = named('a port name: at most 100 of a-z, A-Z, 0-9 and _', isPortName)
+export const anyPort = named('a port name (at most 100 of a-z, A-Z, 0-9 and _), or "*"', (text) =>
   text === '*' ? true : isPortName(text),
 )
 
 export const labelName = named(
-  'a label name: a-z, A-Z, 0-9, "_", "." and "-", at most 40 long, not a digit first',
+  'a label name: at most 40 of a-z, A-Z, 0-9, "_", "." and "-", not beginning with a digit',
   isLabelName,
 )
 const LABELS = 'labels to search by, such as { "customer": "7" }; not encrypted'
@@ -53,7 +56,7 @@ export const classLabels = z
   .meta({ description: LABELS })
 export const labels = classLabels.transform(labelsText).meta({ description: LABELS })
 
-export const schemaHash = named('a hash of a schema: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
+export const schemaHash = named('a schema hash: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
 export const builtAgainst = schemaHash.optional().meta({
   description: 'hash of the class schema that the caller was built against; see docs/changing-code.md',
 })
@@ -70,11 +73,11 @@ const JOB = 'expected a job: its id (a whole number from 1) or an alias'
 
 export const ref = z.union([jobId, z.string().refine(isRef, JOB)], JOB).transform(String)
 
-export const runNumber = named('the number of a run, from 1', (text) => /^[1-9]\d{0,8}$/.test(text))
+export const runNumber = named('a run number: 1 or more', (text) => /^[1-9]\d{0,8}$/.test(text))
 
 export const pathRef = z.string().refine(isRef, {
   error: (issue) =>
-    `no job is called ${JSON.stringify(issue.input)}: an id is a whole number from 1, an alias begins with a letter`,
+    `no job is called ${JSON.stringify(issue.input)}: an id is a whole number from 1; an alias begins with a letter`,
   params: { code: 'NOT_FOUND' satisfies Code },
 })
 

@@ -8,7 +8,7 @@ import { closed, concurrency, MAX_AGEING, moment, positive, rate, span } from '.
 import { shownRate } from './workers.ts'
 
 const ageing = positive
-  .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected whole milliseconds, at most 1 hour')
+  .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected a whole number of milliseconds, at most 1 hour')
   .meta({
     description:
       'waiting time that counts as one step of priority, at most 1 hour: a job that has waited n times this long runs before new jobs whose priority number is smaller by less than n; null for strict priorities',

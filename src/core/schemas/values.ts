@@ -32,7 +32,7 @@ const read = (parse: (given: number | string) => number) => (given: number | str
   }
 }
 
-const amount = z.union([z.number(), z.string()], 'expected a number or a text')
+const amount = z.union([z.number(), z.string()], 'expected a number or a string')
 
 export const time = amount
   .transform(read(readTime))
@@ -42,7 +42,7 @@ const bounded = (parse: (given: number | string) => number) =>
   amount.transform(read(parse)).refine((ms) => ms <= limits.durationMs.most, 'expected at most 10 years')
 
 /** Seconds, or a text with units. */
-export const duration = bounded(readDuration).meta({ description: "seconds, or a text like '5m', '1h30m', '3 days'" })
+export const duration = bounded(readDuration).meta({ description: "seconds, or a string like '5m', '1h30m', '3 days'" })
 
 /** Milliseconds, or a text with units. */
 export const milliseconds = bounded(readMilliseconds)

@@ -33,7 +33,7 @@ export const redactedPaths = z
       .max(255)
       .regex(REDACT_PATH, {
         error: ({ input }) =>
-          `expected ${redactable.join(', ')}, and names behind it with dots between, like "args.card.number", got ${JSON.stringify(input)}`,
+          `expected a path that begins with ${redactable.join(', ')}, such as "args.card.number", got ${JSON.stringify(input)}`,
       }),
   )
   .max(50)
@@ -84,7 +84,7 @@ const workerShape = z.strictObject({
 export const worker = workerShape
   .refine(({ push, pull }) => !(push && pull), { error: 'expected "push" or "pull", got both', path: ['pull'] })
   .refine(({ pin, pull }) => !(pin && pull), {
-    error: 'expected a function or a push worker, got a pull worker: no version of it can be addressed',
+    error: 'expected a function or a push worker, got a pull worker, which has no address',
     path: ['pin'],
   })
 
@@ -95,7 +95,7 @@ type AnyFunction = (...given: never[]) => unknown
 const func = z.custom<AnyFunction>((given) => typeof given === 'function', 'expected a function')
 // zod documents `_zod` as the mark of its version 4.
 const isSchema = (given: unknown): boolean => typeof given === 'object' && given !== null && '_zod' in given
-const zodSchema = z.custom<z.ZodType>(isSchema, 'expected a schema of zod 4')
+const zodSchema = z.custom<z.ZodType>(isSchema, 'expected a zod 4 schema')
 
 const codePorts = z
   .record(
@@ -111,7 +111,7 @@ const codePorts = z
 type KeyOf = (args: unknown) => string | number | undefined
 
 const codeLimit = z.strictObject({
-  key: z.union([label, func.transform((key) => key as KeyOf)], 'expected a text or a function').optional(),
+  key: z.union([label, func.transform((key) => key as KeyOf)], 'expected a string or a function').optional(),
   concurrency: concurrency.optional(),
   rate: codeRate.optional(),
 })

@@ -25,11 +25,9 @@ export function jsonText(text: string, name: string): string {
     JSON.parse(text)
     return text
   } catch {
-    throw new SidejobError(
-      'BAD_REQUEST',
-      `${name}: expected JSON, got ${text.slice(0, 60)} (a text needs its quotes)`,
-      { path: [name] },
-    )
+    throw new SidejobError('BAD_REQUEST', `${name}: expected JSON, got ${text.slice(0, 60)} (a string needs quotes)`, {
+      path: [name],
+    })
   }
 }
 

@@ -137,7 +137,7 @@ export function createRuns({
       const found = (await registry.list(queue)).get(name)
       const skew = skewOf(found, name, built)
       if (skew && !withSchema(found!, built))
-        throw skewed(skew, 'worker', `schemas.${name}: expected a current or a recent schema, got ${built}`, [
+        throw skewed(skew, 'worker', `schemas.${name}: expected the hash of a current or recent schema, got ${built}`, [
           'schemas',
           name,
         ])

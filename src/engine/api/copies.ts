@@ -29,7 +29,10 @@ function inputLike(document: JobRecord, now: number): JobInput {
 const isSealed = (value: Encoded | undefined): boolean => value?.startsWith('{"$sealed":') === true
 
 const needsKey = (job: string, what: string): SidejobError =>
-  new SidejobError('REFUSED', `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its ${what}, got none`)
+  new SidejobError(
+    'REFUSED',
+    `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that decrypts its ${what}, got none`,
+  )
 
 export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'enqueue'>) {
   async function lastInputs(id: number, { inputsKept }: JobRecord, asked: boolean): Promise<JobInput['inputs']> {
@@ -39,8 +42,8 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
     if (values.length > 0) return kept!
     if (!asked) return undefined
     const why = kept
-      ? `its last run took more than ${limits.keptInputs.most} bytes, which are not kept`
-      : 'no run of it took any while it had a history'
+      ? `its last run read more than ${limits.keptInputs.most} bytes, which are not kept`
+      : 'no run has read any since it has kept a history'
     throw new SidejobError('REFUSED', `job ${id}: expected the inputs of its last run, got none: ${why}`)
   }
 

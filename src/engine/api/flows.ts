@@ -60,7 +60,7 @@ function checkFlow(state: FlowState): void {
   const { id, document } = state
   if (document.class !== 'flow') throw notOne(state)
   const status = statusOf(document)
-  if (ENDED.has(status)) throw new SidejobError('WRONG_STATUS', `job ${id} is ${status}: it cannot take a graph`)
+  if (ENDED.has(status)) throw new SidejobError('WRONG_STATUS', `job ${id} is ${status}: its graph cannot be changed`)
 }
 
 async function checkMatch(state: FlowState, match: string | undefined): Promise<void> {

@@ -28,7 +28,7 @@ const refuse = (path: string[], message: string): never => {
 function isFunction(queue: string, name: string): never {
   throw new SidejobError(
     'REFUSED',
-    `class ${name} of queue ${queue} is a function of a deployment: change it in its code, or register under another queue or class; if its deployment is gone, DELETE /v1/workers/${queue}/${encodeURIComponent(name)} first`,
+    `class ${name} of queue ${queue} is defined in the code of a deployment: change it there, or register under another queue or class; if that deployment is gone, DELETE /v1/workers/${queue}/${encodeURIComponent(name)} first`,
   )
 }
 
@@ -39,7 +39,7 @@ function checkDefinition(definition: WorkerDefinition, allowHosts: readonly stri
 
 function checkPatched({ push, pull, pin, in: inputs = {}, out = {} }: WorkerDefinition): void {
   if (push && pull) refuse(['pull'], 'expected "push" or "pull", got both')
-  if (pin && pull) refuse(['pin'], 'expected a function or a push worker, got a pull worker')
+  if (pin && pull) refuse(['pin'], 'expected a function or a push worker, got a pull worker, which has no address')
   if (push && push.url === undefined) refuse(['push', 'url'], 'is missing')
   for (const [dir, ports] of Object.entries({ in: inputs, out }))
     if (Object.keys(ports).length > limits.ports.most)

@@ -14,7 +14,7 @@ type Inputs = Record<string, { values: { data: Encoded }[]; default?: { data: En
 
 type Part = 'args' | 'result' | { dir: Dir; port: string }
 
-const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir} port ${part.port}`)
+const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir}put port "${part.port}"`)
 
 const portOf = <P>(ports: Record<string, P> | undefined, port: string): P | undefined =>
   ports && (Object.hasOwn(ports, port) ? ports[port] : ports['*'])
@@ -229,7 +229,7 @@ export function checkRoot(ports: Record<string, { channels?: readonly string[] }
 const rootless = (port: string): SidejobError =>
   new SidejobError(
     'FORBIDDEN',
-    `in port ${port}: only the scope "admin" may listen to "/", which receives every message`,
+    `input port "${port}": only the scope "admin" may listen to "/", which receives every message`,
   )
 
 export function checkRootOfRun(ops: readonly Op[]): SidejobError | undefined {

@@ -19,7 +19,7 @@ export async function checkPorts(
     if (!found || Object.hasOwn(ports, port) || Object.hasOwn(ports, '*')) continue
     const has = Object.keys(ports).join(', ') || 'none'
     const path = [...at, ...inside]
-    const message = `${path.join('.')}: node ${name} (${node.class}) has no ${dir} port ${port}; it has ${has}`
+    const message = `${path.join('.')}: node ${name} (${node.class}) has no ${dir}put port "${port}"; it has ${has}`
     throw new SidejobError('REFUSED', message, { path })
   }
 }

@@ -33,7 +33,7 @@ const itemsOf = (inputs: Values = {}, context?: Encoded): Record<string, string[
 function checkInputs(found: Registered, { inputs = {}, class: className, schema }: JobInput, ports: PortSpecs): void {
   for (const [port, values] of Object.entries(inputs)) {
     if (!Object.hasOwn(ports, port) && !Object.hasOwn(ports, '*'))
-      throw new SidejobError('REFUSED', `${className} does not have in port ${port}`, { path: ['inputs', port] })
+      throw new SidejobError('REFUSED', `${className} has no input port "${port}"`, { path: ['inputs', port] })
     checkValues(found, className, { dir: 'in', port }, values, ['inputs', port], schema)
   }
 }
@@ -76,7 +76,7 @@ function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null
       throw refusedKey(name, (error as Error).message)
     }
     if (key === undefined) return []
-    if (!isText(String(key))) throw refusedKey(name, `expected text of 1 to 255 bytes, got ${JSON.stringify(key)}`)
+    if (!isText(String(key))) throw refusedKey(name, `expected a string of 1 to 255 bytes, got ${JSON.stringify(key)}`)
     return [{ ...limit, key: String(key), how: 'set' as const }]
   })
 }

@@ -58,7 +58,7 @@ export class Children {
     if (!child)
       throw new SidejobError(
         'NOT_FOUND',
-        `job ${this.#buffer.snapshot.job.id} had no child ${name} when this view of it was made`,
+        `job ${this.#buffer.snapshot.job.id} had no child ${name} when this run last read its children`,
       )
     return child
   }

@@ -55,7 +55,7 @@ export class Inputs {
     this.#buffer.open()
     const item = await this.take(port)
     if (!item) return this.#readDefault(port)
-    this.#buffer.note(`read of in port ${port}`)
+    this.#buffer.note(`read of input port "${port}"`)
     return item.data
   }
 
@@ -117,7 +117,7 @@ export class Inputs {
     if (known) return known
     const { job, in: ports } = this.#buffer.snapshot
     const own = ownOf(ports, port)
-    if (!own) throw new SidejobError('REFUSED', `job ${job.id} (${job.class}) does not have in port ${port}`)
+    if (!own) throw new SidejobError('REFUSED', `job ${job.id} (${job.class}) has no input port "${port}"`)
     const queue = { values: [...own.values], next: 0, cursor: own.cursor, more: own.more, default: own.default?.data }
     this.#queues.set(port, queue)
     return queue

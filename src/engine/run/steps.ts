@@ -104,7 +104,7 @@ export class Steps {
 
   /** Runs `action` once. Commits its result and all its changes to the job; later calls return the result. */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
-    if (name.startsWith(OURS)) throw new Terminal(`a step cannot be called ${name}: expected a name without ${OURS}`)
+    if (name.startsWith(OURS)) throw new Terminal(`a step cannot be named ${name}: expected a name without ${OURS}`)
     return this.#desk.once(this.#scope, this.#scope + name, action)
   }
 
@@ -270,8 +270,8 @@ export class Steps {
     const base = place + kind
     if (name === undefined) return `${base}#${use(base)}`
     const key = place + name
-    if (name.startsWith(OURS)) throw new Terminal(`a wait cannot be called ${name}: expected a name without ${OURS}`)
-    if (use(key) > 1) throw new Terminal(`two waits of one run are called ${name}: give each a name of its own`)
+    if (name.startsWith(OURS)) throw new Terminal(`a wait cannot be named ${name}: expected a name without ${OURS}`)
+    if (use(key) > 1) throw new Terminal(`two waits in one run are named ${name}: give each its own name`)
     if ((await kept(key)) !== undefined || isOpen(key) || !isOpen(`${base}#${uses(base) + 1}`)) return key
     return `${base}#${use(base)}`
   }

@@ -23,5 +23,5 @@ export function checkedBy(schema: Port['schema'], value: unknown, of: string): u
 export function checkedValue(shapes: Shapes, dir: 'in' | 'out', port: string, value: unknown, of: string): unknown {
   const ports = shapes[dir] ?? {}
   const { schema }: Port = ownOf(ports, port) ?? ports['*'] ?? {}
-  return checkedBy(schema, value, `${dir} port ${port} of ${of}`)
+  return checkedBy(schema, value, `${dir}put port "${port}" of ${of}`)
 }

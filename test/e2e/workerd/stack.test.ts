@@ -31,7 +31,7 @@ test('run creates a job, waits for it, and returns its result and outputs, or it
   const { out, result } = await client.run(countWords, { text: ['to be or not to be'] })
   expect({ out, result }).toEqual({ out: { counts: [{ to: 2, be: 2, or: 1, not: 1 }] }, result: null })
   const failing = client.run(zip, { in: ['x'] as never })
-  await expect(failing).rejects.toThrow(/^job \d+ \(zip\) has failed: in port in of job/)
+  await expect(failing).rejects.toThrow(/^job \d+ \(zip\) has failed: input port "in" of job/)
   await expect(failing).rejects.toBeInstanceOf(RunFailed)
 })
 

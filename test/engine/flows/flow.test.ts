@@ -180,13 +180,13 @@ const scenarios: Record<string, Scenario> = {
   },
   async 'a port that a node does not have fails the flow by node and port'(order) {
     const graph = { nodes: { a: node('double') }, inports: { x: inOf('a.nothing') } }
-    await expect(startFlow(kit, graph, order)).rejects.toThrow('node a (double) has no in port nothing; it has in')
+    await expect(startFlow(kit, graph, order)).rejects.toThrow('node a (double) has no input port "nothing"; it has in')
     // A graph that comes by the port is seen by the run alone.
     const flow = await startFlow(kit, undefined, order)
     await flow.update(graph)
     await flow.run({ x: [1] })
     expect(await flow.error()).toMatch(
-      /wire from the flow\.x to a\.nothing: job \d+ \(double\) does not have in port nothing/,
+      /wire from the flow\.x to a\.nothing: job \d+ \(double\) has no input port "nothing"/,
     )
     expect((await flow.view()).in.x!.size).toBe(1)
     expect(await flow.children()).toEqual({})

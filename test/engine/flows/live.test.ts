@@ -421,7 +421,7 @@ describe('flows are seen from outside', () => {
 
 describe('a flow that is made with a wire to nowhere', () => {
   const wrong: Graph = { ...asking, edges: [edge('a.out', 'ask.inn')] }
-  const message = 'edges.0.to.inport: node ask (asker) has no in port inn; it has in'
+  const message = 'edges.0.to.inport: node ask (asker) has no input port "inn"; it has in'
   test.each([
     ['by its port', { inputs: { __graph: [wrong] } }, `inputs.__graph.0.${message}`],
     ['in its arguments', { args: { graph: wrong } }, `args.graph.${message}`],

@@ -81,11 +81,11 @@ test('null and false are defaults, and no default is none', async () => {
 
 test('an unknown port is refused by its name', async () => {
   const job = await desk.make('double')
-  const why = (side: string) => `job ${job} (double) does not have ${side} port X`
+  const why = (side: string) => `job ${job} (double) has no ${side}put port "X"`
   await expect(desk.put(job, 'X', 1)).rejects.toThrow(why('in'))
   await expect(desk.read(job, 'out', 'X')).rejects.toThrow(why('out'))
   await expect(desk.connect(job, 'out', 'out', { job, in: 'X' })).rejects.toThrow(why('in'))
-  await expect(desk.make('double', { inputs: { X: [1] } })).rejects.toThrow('double does not have in port X')
+  await expect(desk.make('double', { inputs: { X: [1] } })).rejects.toThrow('double has no input port "X"')
 })
 
 test('a * creates ports on demand, with its current default and without its channels', async () => {

@@ -121,7 +121,7 @@ scenario('S11 redefined ports keep their values and lose their old defaults', as
   await desk.put(job, 'port', 123)
   await desk.ports(job, { in: {} })
   expect(Object.keys((await desk.view(job)).in)).toEqual(['ear'])
-  await expect(desk.read(job, 'in', 'port')).rejects.toThrow('does not have in port port')
+  await expect(desk.read(job, 'in', 'port')).rejects.toThrow('has no input port "port"')
   await desk.ports(job, { in: { port: {} } })
   expect(await desk.size(job, 'in', 'port')).toBe(0)
   expect(await desk.read(job, 'in', 'port')).toBe(undefined)

@@ -371,7 +371,7 @@ describe('failures before the upload', () => {
 
   test('a database that evicts keys: where eviction is turned off', async () => {
     cloud.state.databases = [{ ...cloud.state.databases[0]!, eviction: true }]
-    expect(await failure()).toMatch(/Eviction is on for the database jobs.*deletes keys at random.*Upstash console/)
+    expect(await failure()).toMatch(/Eviction is on for the database jobs.*deletes random keys.*Upstash console/)
   })
 
   test('a region that is none: what a region looks like', async () => {

@@ -466,7 +466,7 @@ const rule36: Facts = {
     await world.change(id, 'adopt', b, 'b')
     await expect(world.change(id, 'wire', '>a', 'o', 'x', '', '1', '>b', 'i', 'other')).rejects.toMatchObject({
       code: 'REFUSED',
-      message: expect.stringMatching(/^wire from a\.x to b\.other: job \d+ \(plain\) does not have in port other/),
+      message: expect.stringMatching(/^wire from a\.x to b\.other: job \d+ \(plain\) has no input port "other"/),
     })
   },
   async 'a port that has gone since never harms who writes'(world) {

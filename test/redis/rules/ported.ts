@@ -85,7 +85,7 @@ const waiting: Facts = {
       const ids = await pack(world, job)
       await expectOut(world, ids, ids)
     }
-    await expect(pack(world, { in: {} })).rejects.toThrow('does not have in port n')
+    await expect(pack(world, { in: {} })).rejects.toThrow('has no input port "n"')
   },
 }
 

@@ -53,7 +53,7 @@ test('the jobs that a route makes are listed, without settings and without an en
 
 test.each<[object, string, number, string]>([
   [{ class: 'order', args: { amount: 'x' } }, 'REFUSED', 422, 'args.amount: expected a number, got "x"'],
-  [{ class: 'order', args: { amount: 1 }, inputs: { other: [1] } }, 'REFUSED', 422, 'does not have in port other'],
+  [{ class: 'order', args: { amount: 1 }, inputs: { other: [1] } }, 'REFUSED', 422, 'has no input port "other"'],
   [{ class: 'ordr' }, 'REFUSED', 422, 'class ordr is not registered for queue default'],
   [{ class: 'order', retries: 3 }, 'BAD_REQUEST', 400, 'retries: unknown member'],
 ])('%j is refused as the API refuses it, and nothing is made', async (job, code, status, message) => {

@@ -42,7 +42,7 @@ describe('call', () => {
   test('a run that fails has done nothing', async () => {
     const { end, error, out, unread, state, ops } = await call(zip, { left: [1, 'two'], right: ['a', 'b'] })
     expect({ end, out, state, ops }).toEqual({ end: 'failed', out: { pair: [] }, state: {}, ops: [] })
-    expect(error).toMatchObject({ message: expect.stringMatching(/port left .*expected number/), retry: false })
+    expect(error).toMatchObject({ message: expect.stringMatching(/port "left" .*expected number/), retry: false })
     expect(unread).toEqual({ left: [1, 'two'], right: ['a', 'b'] })
   })
 
@@ -60,7 +60,7 @@ describe('call', () => {
       error: { message: 'job 1 (wrong) has no child missing; it has none', retry: false },
       out: { out: [] },
     })
-    await expect(call(wrong, { in: [1] })).rejects.toThrow('job 1 (wrong) does not have in port in')
+    await expect(call(wrong, { in: [1] })).rejects.toThrow('job 1 (wrong) has no input port "in"')
   })
 
   test('gives the result, the ops and the time of the next run', async () => {

@@ -146,7 +146,11 @@ async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Pro
   try {
     await settle(await send(form.action, new FormData(form, submitter), crypto.randomUUID()), form, submitter)
   } catch {
-    showError({ message: 'No answer: the action may or may not have been done. Press again.' }, form, submitter)
+    showError(
+      { message: 'No response: the action may or may not have been carried out. Press again.' },
+      form,
+      submitter,
+    )
   } finally {
     form.ariaBusy = null
     submitter?.classList.remove('busy')

@@ -112,7 +112,10 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     applyButton.disabled = true
     const told = await putGraph(data.job, JSON.stringify(draft.now), { preview: false, match: draft.hash, key }).catch(
       () => ({
-        error: { code: 'UNAVAILABLE', message: 'No answer: the action may or may not have been done. Press again.' },
+        error: {
+          code: 'UNAVAILABLE',
+          message: 'No response: the action may or may not have been carried out. Press again.',
+        },
       }),
     )
     if ('error' in told) {
@@ -149,7 +152,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   function connect(from: End, to: End): string | undefined {
     for (const { node } of [from, to])
       if (node !== null && !Object.hasOwn(draft.now.nodes, node)) return `there is no node ${node}`
-    if (from.node === null && to.node === null) return 'expected a node at one end at least'
+    if (from.node === null && to.node === null) return 'expected a node at one or both ends'
     become(withWire(draft.now, from, to))
     return undefined
   }

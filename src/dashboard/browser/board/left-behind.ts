@@ -17,7 +17,7 @@ export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, po
 
   async function move(to: string): Promise<void> {
     const told = await moveValues(job, from!.id, to).catch(() => ({
-      error: 'No answer: the values may or may not have moved.',
+      error: 'No response: the values may or may not have been moved.',
     }))
     if ('error' in told) tell('say', { say: told.error, isError: true })
     else tell('say', { say: `${many(told.moved, 'value')} moved to the end of ${to}` })
@@ -31,7 +31,7 @@ export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, po
       'Move',
       [{ name: 'to', label: 'To the end of', options: others }],
       ({ to = '' }) => {
-        if (!others.includes(to)) return 'expected a remaining wire of the current graph'
+        if (!others.includes(to)) return 'expected one of the listed wires'
         void move(to)
         return undefined
       },

@@ -129,8 +129,8 @@ if port ~= '' then
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
   if dropped or not (pushed or may_be) then
     return reply.refused { code = 'REFUSED',
-      message = 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port '
-      .. port }
+      message = 'job ' .. id .. ' (' .. doc.class .. ') has no ' .. redis_keys.direction[dir] .. 'put port "'
+      .. port .. '"' }
   end
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end

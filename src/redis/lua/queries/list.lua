@@ -289,8 +289,8 @@ local function ended_indexes()
   end
   if #from > MOST_INDEXES then
     journal.refuse('BAD_REQUEST',
-      'jobs have ended in ' .. #from .. ' ways and queues, and ' .. MOST_INDEXES
-      .. ' at most are sorted: name a queue or a status')
+      'expected at most ' .. MOST_INDEXES .. ' pairs of queue and status, got ' .. #from
+      .. ': select a queue or a status')
   end
   return from
 end

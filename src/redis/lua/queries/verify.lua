@@ -204,7 +204,7 @@ end
 local function check_listening(id, doc)
   for _, at in ipairs(expected.listening(id, doc)) do
     if not redis.call('ZSCORE', ns .. 'channel:' .. at.channel, at.member) then
-      fault(id, 'listen', 'in port %s listens to %s, which does not know it', at.port, at.channel)
+      fault(id, 'listen', 'input port "%s" listens to %s, which does not know it', at.port, at.channel)
     end
   end
 end

@@ -25,7 +25,7 @@ function expected.ports(doc)
   for field in pairs(doc) do
     local dir, port = field:match('^([io]):(.+)$')
     if dir then
-      found[#found + 1] = { dir = dir, port = port, label = redis_keys.direction[dir] .. ' port ' .. port }
+      found[#found + 1] = { dir = dir, port = port, label = redis_keys.direction[dir] .. 'put port "' .. port .. '"' }
     end
   end
   return found

@@ -9,11 +9,11 @@ function births.count(id, doc, parent, parent_doc)
   local born = (tonumber(root_doc.descendants) or 0) + 1
   if born > MAX_BORN then
     journal.refuse('LIMITED',
-      'job ' .. root .. ' led to ' .. MAX_BORN .. ' jobs that still exist: expected no more below one job')
+      'job ' .. root .. ' led to ' .. MAX_BORN .. ' existing jobs, the maximum below one job')
   end
   if level + 1 > MAX_LEVELS then
     journal.refuse('LIMITED',
-      'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ': expected no job deeper')
+      'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ', the maximum depth')
   end
   cache.change(root, root_doc, fields.descendants, numbers.int(born))
   cache.change(id, doc, fields.root_and_level, root .. ',' .. numbers.int(level + 1))

@@ -54,7 +54,7 @@ local function existing_job(spec, parent, args)
   local doc = id and cache.find(id)
   if not doc then return id, status end
   if unique_is(spec, 'p') and doc.parent and doc.parent ~= parent then
-    journal.refuse('CONFLICT', 'job ' .. id .. ' is that job, and a child of job ' .. doc.parent)
+    journal.refuse('CONFLICT', 'job ' .. id .. ' has this unique key, and is a child of job ' .. doc.parent)
   end
   if spec.debounce and doc.unique_held == UNIQUE_HELD.debounced then
     if not unique.waits(doc) then return unique.let_go(id, doc) end
@@ -77,8 +77,8 @@ function create.one(spec, args, born)
   doc.place, doc.created_at, doc.sequence = 'new', time.now_text, time.sequence()
   if doc.tag and not sides.of(doc.queue, doc.class) then
     journal.refuse('REFUSED',
-      'tag: expected a class that pull workers serve, and class ' .. doc.class .. ' of queue ' .. doc.queue
-      .. ' is called', 'tag')
+      'tag: expected a class that pull workers serve, got class ' .. doc.class .. ' of queue ' .. doc.queue,
+      'tag')
   end
   if args ~= '' then doc.args = args end
   journal.put(cache.docs, id, doc)

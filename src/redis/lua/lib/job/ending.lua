@@ -175,7 +175,7 @@ end
 function ending.check_terminated(id, doc, force)
   if force or doc.place == PLACE.terminated then return end
   journal.refuse('WRONG_STATUS',
-    'job ' .. id .. ' is ' .. states.of(doc) .. ': only what is terminated, with all below it, can be deleted')
+    'job ' .. id .. ' is ' .. states.of(doc) .. ': delete it when it and all jobs below it are terminated')
 end
 
 local function delete_large(id, doc, force)

@@ -11,8 +11,8 @@ function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
   if not wires.is_there(doc, dir, port) then
     journal.refuse('REFUSED',
-      wire .. ': job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port '
-      .. port)
+      wire .. ': job ' .. id .. ' (' .. doc.class .. ') has no ' .. redis_keys.direction[dir] .. 'put port "'
+      .. port .. '"')
   end
   local pushed, taken = ports.open(id, doc, dir, port)
   local text = targets == 'call' and '!' or nil
@@ -22,8 +22,8 @@ function define.lay(id, doc, dir, port, targets, node)
       if not wires.is_there(to.doc, to.dir, to.port) then
         local name = to.id == doc.parent and 'the flow' or to.doc.child_name or to.id
         journal.refuse('REFUSED',
-          wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.class .. ') does not have '
-          .. redis_keys.direction[to.dir] .. ' port ' .. to.port)
+          wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.class .. ') has no '
+          .. redis_keys.direction[to.dir] .. 'put port "' .. to.port .. '"')
       end
       ports.open(to.id, to.doc, to.dir, to.port)
       if not wires.reaches(id, doc, dir, to.id, to.doc, to.dir) then

@@ -28,10 +28,10 @@ function ports.open(id, doc, dir, port)
   if pushed and not dropped and port ~= '*' then return pushed, taken end
   if not doc[dir .. ':*'] or ports.counts(doc, dir, '*') == nil then
     journal.refuse('REFUSED',
-      'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port)
+      'job ' .. id .. ' (' .. doc.class .. ') has no ' .. redis_keys.direction[dir] .. 'put port "' .. port .. '"')
   end
   if #port > 100 or not port:match('^[%w_]+$') then
-    journal.refuse('REFUSED', 'expected a port name (a-z, A-Z, 0-9 and _, at most 100 long), got ' .. port)
+    journal.refuse('REFUSED', 'expected a port name (at most 100 of a-z, A-Z, 0-9 and _), got ' .. port)
   end
   ports.declare(id, doc, dir, port)
   values.set_value(id, doc, 'd' .. dir .. ':' .. port, values.get_value(id, doc, 'd' .. dir .. ':*'))
@@ -70,12 +70,12 @@ function ports.consume(id, doc, dir, port, cursor, n)
   local pushed, taken = ports.open(id, doc, dir, port)
   if taken ~= cursor then
     journal.refuse('CONFLICT',
-      redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': seen at ' .. numbers.int(cursor)
-      .. ', now at ' .. numbers.int(taken))
+      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id .. ': read up to value ' .. numbers.int(cursor)
+      .. ', which has been removed up to ' .. numbers.int(taken))
   end
   if n > pushed - taken then
     journal.refuse('CONFLICT',
-      redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' has no ' .. numbers.int(n) .. ' values')
+      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id .. ' has no ' .. numbers.int(n) .. ' values')
   end
   if n == 0 then return end
   local list = lists.of(id, doc, dir, port, pushed - taken)

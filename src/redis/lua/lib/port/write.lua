@@ -19,8 +19,8 @@ local MAX_WAITING = 100000
 local function check_room(id, dir, port, waiting, more)
   if waiting + more <= MAX_WAITING then return end
   journal.refuse('LIMITED',
-    redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' holds ' .. numbers.int(waiting)
-    .. ' values: expected at most ' .. MAX_WAITING .. ', read some first')
+    redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id .. ' holds ' .. numbers.int(waiting)
+    .. ' values: expected at most ' .. MAX_WAITING .. '. Read some first')
 end
 
 write.heard = {}
@@ -39,9 +39,9 @@ local function charge_one(what, most, words, n)
 end
 
 function write.charge(channels, n)
-  charge_one('messages', MAX_PUBLISHED, 'messages, values times channels,', #channels * n)
+  charge_one('messages', MAX_PUBLISHED, 'messages (values times channels)', #channels * n)
   for _, channel in ipairs(channels) do
-    charge_one('names', MAX_NAMES, 'names in the channels that are published to', #hints.levels(channel))
+    charge_one('names', MAX_NAMES, 'names in the channels to publish on', #hints.levels(channel))
   end
 end
 
@@ -74,8 +74,8 @@ local MAX_COPIED = 8388608
 local function check_copies(id, dir, port, what, bytes, n)
   if bytes * n > MAX_COPIED then
     journal.refuse('TOO_LARGE',
-      redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': expected at most ' .. MAX_COPIED
-      .. ' bytes, copied to all its targets, got ' .. what .. ' of ' .. numbers.int(bytes) .. ' bytes for '
+      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id .. ': expected at most ' .. MAX_COPIED
+      .. ' bytes of copies for all its targets, got ' .. what .. ' of ' .. numbers.int(bytes) .. ' bytes for '
       .. numbers.int(n))
   end
 end

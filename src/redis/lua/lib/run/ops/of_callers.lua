@@ -46,7 +46,7 @@ end
 function verbs.resend(me, id, doc)
   local told = doc.callback_of and id or doc.callback_job
   local callback_doc = told and cache.find(told)
-  if not callback_doc then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no callback that could be sent again') end
+  if not callback_doc then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no callback that can be resent') end
   if callback_doc.place == PLACE.leased then
     journal.refuse('BUSY', 'the callback of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent')
   end
@@ -90,7 +90,7 @@ end
 
 function verbs.deadline(me, token, till)
   local doc = cache.need(me.id)
-  if doc.token ~= token then journal.refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
+  if doc.token ~= token then journal.refuse('LOST', 'job ' .. me.id .. ' is no longer in this run') end
   leases.hold(me.id, doc, till)
 end
 
@@ -137,7 +137,7 @@ end
 function verbs.was(me, field, texts)
   local doc = cache.need(me.id)
   if not tables.has(texts, values.get_value(me.id, doc, field) or '') then
-    journal.refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile')
+    journal.refuse('CONFLICT', 'job ' .. me.id .. ' has changed in the meantime')
   end
 end
 

@@ -85,7 +85,7 @@ end
 function verbs.delete(me, id, doc, force)
   if force and me.token and me.reach ~= 'all' then
     journal.refuse('FORBIDDEN',
-      'a run deletes job ' .. id
+      'a run cannot delete job ' .. id
       .. ' with force: expected the scope "admin", or a worker that is registered with reach "all"')
   end
   cache.makes_room = not me.token

@@ -42,10 +42,10 @@ function verbs.connect(me, from, to)
 end
 
 function verbs.wire(me, from, calls, to)
-  if #to > 1000 then journal.refuse('TOO_LARGE', 'expected at most 1000 wires at one port, got ' .. #to) end
+  if #to > 1000 then journal.refuse('TOO_LARGE', 'expected at most 1000 wires from one port, got ' .. #to) end
   local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.parent == me.id
   if not own then
-    journal.refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children')
+    journal.refuse('REFUSED', 'job ' .. me.id .. ' can wire only its inputs and the outputs of its children')
   end
   define.lay(from.id, from.doc, from.dir, from.port, calls and 'call' or to, from.id == me.id and 'the flow'
     or from.doc.child_name)
