@@ -85,7 +85,8 @@ describe('a QStash that takes requests and never answers', () => {
   test('keeps no caller at all where an invocation outlasts its answer, which serves the queue itself', async () => {
     const { url } = await startRefusing(() => undefined)
     const deferred: Promise<unknown>[] = []
-    await startWith(url, { defer: (work: Promise<unknown>) => deferred.push(work) })
+    const qstash = { url, token: 'test', publicUrl: 'https://jobs.example.com', timeout: 100 }
+    await startWith(url, { qstash, defer: (work: Promise<unknown>) => deferred.push(work) })
     const rest = async () => {
       for (let done = 0; done < deferred.length; ) done = (await Promise.all([...deferred])).length
     }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 const enqueue = (more: object = {}) => kit.engine.jobs.enqueue([{ queue: 'pull', class: 'x', ...more }])
-const claim = (wait: number) => kit.engine.runs.claim('pull', { wait })
+const claim = (wait: number, signal?: AbortSignal) => kit.engine.runs.claim('pull', { wait }, { signal })
 
 test.each([
   ['enqueue', () => enqueue()],
@@ -59,10 +59,10 @@ const [waiting, made] = kind === 'embedded' ? [8, 20] : [50, 100]
 
 test('many waiters get many jobs, each once', async () => {
   const got: number[] = []
-  let stop = false
+  const stopped = new AbortController()
   const waiters = Array.from({ length: waiting }, async () => {
-    while (!stop) {
-      for (const { run, job } of await claim(2_000)) {
+    while (!stopped.signal.aborted) {
+      for (const { run, job } of await claim(2_000, stopped.signal)) {
         got.push(job.id)
         await kit.engine.runs.commit(run.token, { end: 'completed' })
       }
@@ -73,11 +73,7 @@ test('many waiters get many jobs, each once', async () => {
     await enqueue()
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
-  await kit
-    .until(() => got.length >= made)
-    .finally(() => {
-      stop = true
-    })
+  await kit.until(() => got.length >= made).finally(() => stopped.abort())
   await Promise.all(waiters)
   expect(new Set(got).size).toBe(made)
   expect(got).toHaveLength(made)
