@@ -1,3 +1,4 @@
+import { matchesGlob } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -10,12 +11,22 @@ const strict = [
   'infra/{strict,lua-rules}',
 ]
 
-/** The slowest file starts first. The default order is by size, and rules.test.ts is small because it imports its tests. */
-class RulesFirst extends BaseSequencer {
+/** Files that take more than ten seconds. Started last, they would leave a core without work. */
+const slowest = [
+  'limits/hold-up',
+  'e2e/dev/{loop,broken}',
+  'e2e/cli/{rehearse,cli}',
+  'docs/shell',
+  'e2e/examples/flows',
+]
+
+/** The default order is by size, which says little about time. */
+class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const isRules = ({ moduleId }: TestSpecification) => moduleId.endsWith('/redis/rules.test.ts')
-    return [...sorted.filter(isRules), ...sorted.filter((file) => !isRules(file))]
+    const isSlow = ({ moduleId }: TestSpecification) =>
+      slowest.some((file) => matchesGlob(moduleId, `**/test/${file}.test.ts`))
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
   }
 }
 
@@ -37,6 +48,6 @@ export default defineConfig({
     hookTimeout: process.env.CI ? 90_000 : 30_000,
     // A file waits a third of its time, so two cores serve three files.
     maxWorkers: 3,
-    sequence: { sequencer: RulesFirst },
+    sequence: { sequencer: SlowestFirst },
   },
 })
