@@ -193,6 +193,17 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(own).toEqual(own.toSorted())
     }))
 
+  test('the number of failed jobs of a queue is red, the number at limits is not', () =>
+    visit(browser, site, { path: '/queues' }, async (page) => {
+      const row = page.locator('main tbody > tr', { hasText: 'default' }).first()
+      const links = row.locator('td a')
+      const kinds = await links.evaluateAll((all) =>
+        all.map((one) => [new URL((one as HTMLAnchorElement).href).pathname, one.className]),
+      )
+      expect(kinds).toContainEqual(['/ui/limits', ''])
+      expect(kinds).toContainEqual(['/ui/jobs', 'up'])
+    }))
+
   test('titles differ', () =>
     visit(browser, site, { path: '/' }, async (page) => {
       const titles: string[] = []

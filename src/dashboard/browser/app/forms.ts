@@ -126,8 +126,11 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   // The form is sent, so leaving the page loses nothing.
   form.reset()
   tell('acted', form.dataset.act)
-  if (answer.to && answer.to !== location.pathname.slice(base.length) + location.search) tell('go', base + answer.to)
-  else tell('look')
+  if (answer.to && answer.to !== location.pathname.slice(base.length) + location.search) {
+    // Letters are keys again, although the form is still shown.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+    tell('go', base + answer.to)
+  } else tell('look')
 }
 
 async function act(url: string, fields: Record<string, string>): Promise<void> {

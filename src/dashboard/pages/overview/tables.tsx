@@ -120,11 +120,11 @@ function EndsOf({ name, ends: { of, range } }: { name: string; ends: Ends }) {
 
 const zero = (n: number): Child => (n === 0 ? <span class="dimmer">0</span> : count(n))
 
-const upLink = (n: number, to: string): Child =>
+const numberLink = (n: number, to: string, kind?: string): Child =>
   n === 0 ? (
     zero(0)
   ) : (
-    <To kind="up" to={to}>
+    <To kind={kind} to={to}>
       {count(n)}
     </To>
   )
@@ -164,11 +164,11 @@ function queueColumns(now: number): Column<QueueView>[] {
       kind: (queue) => (queue.oldestReady === null ? 'dimmer' : waitOf(queue)! > 60_000 ? 'up' : 'dim'),
       cell: (queue) => (queue.oldestReady === null ? '–' : about(waitOf(queue)!)),
     },
-    number('At limits', ({ counts }) => upLink(counts.limited, '/limits')),
+    number('At limits', ({ counts }) => numberLink(counts.limited, '/limits')),
     number('Running', ({ counts }) => zero(counts.running)),
     number('Later', ({ counts }) => zero(counts.scheduled), 'dim'),
     number('Failed', ({ name, counts }) =>
-      upLink(counts.failed, `/jobs?status=failed&queue=${encodeURIComponent(name)}`),
+      numberLink(counts.failed, `/jobs?status=failed&queue=${encodeURIComponent(name)}`, 'up'),
     ),
   ]
 }

@@ -31,7 +31,7 @@ function Waiting({ data: { queues, limited, points } }: TilesProps) {
       <span class="dt">Wait to start</span>
       <span class="big">{short(ready + limited)}</span>
       <span class="sub">
-        <span class={limited > 0 ? 'up' : undefined}>{count(limited)} at limits</span>, {count(paused)} paused
+        {count(limited)} at limits, {count(paused)} paused
       </span>
       <Spark values={points.map(({ longestWait }) => longestWait)} tone="suspended" />
     </To>
