@@ -190,7 +190,7 @@ test('a schedule that failed because its deliveries were not answered continues 
   const lent = { queue: 'pull', class: 'lent' }
   await kit.engine.queues.update('pull', { mode: 'pull' })
   const { jobs } = await kit.engine.jobs.enqueue([
-    { ...lent, repeat: hourly, redeliver: { after: 60, max: 1 } } as never,
+    { ...lent, repeat: hourly, redeliver: { after: 60_000, max: 1 } } as never,
   ])
   const id = jobs[0]!.id
   const { nextAt } = await kit.engine.schedules.get(String(id))
