@@ -38,7 +38,7 @@ export const callbacks = {
   secret: route('GET /v1/webhooks/secret', {
     scope: 'admin',
     summary: 'Get the signing secret of an address',
-    description: 'Give it only to the receiver of the calls.',
+    description: 'Share it only with the receiver of the calls.',
     query: z.strictObject({ url: httpUrl }),
     answers: { 200: z.object({ secrets: z.array(z.string()) }) },
     handle: ({ engine, query }) => engine.callbacks.secrets(query.url),

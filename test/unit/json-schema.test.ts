@@ -45,7 +45,7 @@ test.each<[unknown, unknown, string]>([
   [{ const: { a: 1, b: [2] } }, { b: [2], a: 1 }, 'right'],
   [{ type: 'array', uniqueItems: true }, [{ a: 1 }, { a: 1 }], ': expected each item once'],
   [{ prefixItems: [{ type: 'string' }], items: false }, ['a', 1], '1: expected no value here, got 1'],
-  [{ contains: { type: 'number' } }, ['a'], ': expected more items of a kind, got 0'],
+  [{ contains: { type: 'number' } }, ['a'], ': expected at least 1 matching items, got 0'],
   [{ patternProperties: { '^x': { type: 'number' } } }, { xa: 'b' }, 'xa: expected a number, got "b"'],
   [{ propertyNames: { maxLength: 2 } }, { abc: 1 }, 'abc: a member cannot have this name'],
   [{ dependentRequired: { a: ['b'] } }, { a: 1 }, 'b: is missing'],

@@ -6,7 +6,8 @@ import { configIn, configNames } from './config.ts'
 
 async function projectIn(folder: string): Promise<{ config: string; name?: string }> {
   const config = configIn(folder)
-  if (!config) throw new UsageError(`expected ${configNames.join(', ')} in ${folder}; sidejob create makes a project`)
+  if (!config)
+    throw new UsageError(`expected ${configNames.join(', ')} in ${folder}; use sidejob create to make a project`)
   const { readProject } = await import('../../deploy/config.ts')
   return { config, name: readProject(config).raw.name }
 }

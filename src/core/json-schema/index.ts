@@ -268,7 +268,10 @@ class Look {
     if (contains === undefined) return undefined
     const n = this.#loosely(() => items.filter((item, i) => !this.fault(contains, item, [...path, i])).length)
     if (n >= minContains && !(n > maxContains!)) return undefined
-    return { path, message: `expected ${n < minContains ? 'more' : 'fewer'} items of a kind, got ${n}` }
+    return {
+      path,
+      message: `expected ${n < minContains ? `at least ${minContains}` : `at most ${maxContains}`} matching items, got ${n}`,
+    }
   }
 
   #members(schema: Record<string, unknown>, value: Record<string, unknown>, path: Path): Fault | undefined {

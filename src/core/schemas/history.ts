@@ -32,10 +32,10 @@ export const historyQuery = z.strictObject({
     .min(1)
     .max(200)
     .optional()
-    .meta({ description: 'text in the error message or the args, ignoring the case of a to z' }),
-  since: time.optional().meta({ description: 'ended at or after this time' }),
-  until: time.optional().meta({ description: 'ended before this time' }),
-  longer: duration.optional().meta({ description: 'the last run took at least this long' }),
+    .meta({ description: 'only jobs with this text in the error message or the args, ignoring the case of a to z' }),
+  since: time.optional().meta({ description: 'only jobs that ended at or after this time' }),
+  until: time.optional().meta({ description: 'only jobs that ended before this time' }),
+  longer: duration.optional().meta({ description: 'only jobs whose last run took at least this long' }),
   limit: count(1, 1_000).optional(),
   cursor: historyCursor.optional(),
 })

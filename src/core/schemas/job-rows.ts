@@ -74,8 +74,8 @@ export const jobQuery = z
       .optional()
       .meta({ description: 'only jobs whose callback is in this state' }),
     error: errorKind.optional().meta({ description: 'kind of error, as listed by GET /v1/errors' }),
-    since: time.optional().meta({ description: 'created at or after this time' }),
-    until: time.optional().meta({ description: 'created before this time' }),
+    since: time.optional().meta({ description: 'only jobs created at or after this time' }),
+    until: time.optional().meta({ description: 'only jobs created before this time' }),
     longer: duration.optional().meta({ description: 'only jobs whose current or last run takes longer than this' }),
     waits: waits.optional(),
     text: text.optional(),

@@ -142,7 +142,7 @@ test('send, retry, terminate and delete change jobs', async () => {
   const id = String(await made('count_words'))
   expect(await json('send', id, 'text', '"a b"')).toMatchObject({ size: expect.any(Number) })
   await kit.reaches(Number(id), 'completed')
-  expect((await run('send', id, 'text', 'a')).noted).toContain('a text needs quotes')
+  expect((await run('send', id, 'text', 'a')).noted).toContain('a string needs quotes')
   expect(await run('retry', id)).toMatchObject({ exit: 1, noted: expect.stringContaining('409') })
   expect(await json('terminate', id)).toMatchObject({ status: 'terminated' })
   expect(await json('delete', id)).toEqual({ status: 'gone' })
