@@ -92,6 +92,8 @@ async function looks(path: string, of = pages, by = reader): Promise<{ first: Co
   return { first, next: await look(path, of, by) }
 }
 
+const pulled = (n: number) => ({ queue: 'default', class: 'pulled', args: encodeValue({ n }) })
+
 const pathOf = (path: string): string =>
   path
     .replace('/flows/:job', `/flows/${FLOW}`)
@@ -205,6 +207,25 @@ counted(
     expect([await shown(), await shown(), await shown()]).toEqual([false, true, true])
   },
 )
+
+counted('a keystroke in the palette costs 4 commands, and up to 20 more where it searches 500 jobs', async () => {
+  const many = await startPages({ workers: [waits] })
+  const visitor = await many.enter(['read'])
+  const keystroke = async (text: string) => (await looks(`/find?list&q=${text}`, many, visitor)).next
+  await many.rest(await many.make('waits'))
+  expect([await keystroke('sh'), await keystroke('shop')]).toEqual([
+    { trips: 1, commands: 4 },
+    { trips: 1, commands: 8 },
+  ])
+  await many.engine.workers.register('default', 'pulled', { pull: true })
+  for (let i = 0; i < 60; i++) await many.engine.jobs.enqueue(Array.from({ length: 10 }, () => pulled(i)))
+  const { trips, commands } = await keystroke('shop')
+  expect(trips).toBe(2)
+  expect(commands).toBeGreaterThan(8)
+  expect(commands).toBeLessThanOrEqual(24)
+  expect(await visitor.html('/ui/find?list&q=shop')).toContain('searched the newest 500 of 601')
+  await many.close()
+})
 
 counted('a check of a typed class against waiting jobs costs 9 commands more than its page', async () => {
   const costs: Record<string, Cost> = {}

@@ -3,6 +3,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { labelsText } from '../../src/core/labels.ts'
 import { entries } from '../../src/dashboard/nav.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { program, startBrowser } from './browser.ts'
@@ -14,6 +16,13 @@ import { serve } from './served.ts'
 import { type Visit, visit } from './visit.ts'
 
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+const breaks = defineWorker({
+  class: 'breaks',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('the printer is out of paper')
+  },
+})
 const WIRE = 'index.done>report'
 
 describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
@@ -23,7 +32,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
   const jobs: number[] = []
 
   beforeAll(async () => {
-    site = await serve({ workers: [waits, ...core] })
+    site = await serve({ workers: [waits, breaks, ...core] })
     const call = callerOf(site.url, KEY)
     await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
     flow = await seedFlow(call)
@@ -32,6 +41,9 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await site.rest(id)
       jobs.unshift(id)
     }
+    await site.rest(await site.make('waits', { labels: labelsText({ customer: 'customer-4711' }) }))
+    await site.rest(await site.make('waits', { args: encodeValue({ shoes: 'blue-suede' }) }))
+    await site.rest(await site.make('breaks'), 'failed')
     await call('PUT', '/v1/schedules/report', {
       class: 'waits',
       repeat: { cron: '30 2 * * *', tz: 'Asia/Tokyo' },
@@ -84,7 +96,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await option.first().waitFor()
       expect(await option.first().innerText()).toMatch(/^Schedules\s+page/)
       expect(await field.getAttribute('aria-activedescendant')).toBe(await option.first().getAttribute('id'))
-      expect(await option.last().innerText()).toContain('Search args and errors for sched')
+      expect(await option.last().innerText()).toContain('Search labels, args and errors for sched')
       await press(page, 'Enter')
       await isAt(page, '/schedules')
     }),
@@ -99,7 +111,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await option.waitFor()
       const chosen = page.locator('[role="option"][aria-selected="true"]')
       await press(page, 'ArrowDown', 'ArrowDown', 'ArrowDown')
-      expect(await chosen.innerText()).toContain('Search args and errors')
+      expect(await chosen.innerText()).toContain('Search labels, args and errors')
       await press(page, 'ArrowUp')
       expect(await chosen.innerText()).toContain('order-7003')
       await press(page, 'Enter')
@@ -111,6 +123,51 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect(await page.getByRole('combobox').count()).toBe(0)
     })
   })
+
+  test.each([
+    ['customer-4711', /waits #\d+\s+suspended job, customer=customer-4711/],
+    ['blue-suede', /waits #\d+\s+suspended job, in its args/],
+    ['out of paper', /breaks #\d+\s+failed job, the printer is out of paper/],
+  ])('the palette finds a job by a label, a value of its args and its error: %s', (text, line) =>
+    at('/queues', async (page) => {
+      await press(page, 'Control+k')
+      await page.keyboard.type(text)
+      const option = page.getByRole('option', { name: line })
+      await option.waitFor()
+      expect(await page.getByRole('option').last().innerText()).toMatch(/searched all jobs$/)
+      const id = /#(\d+)/.exec(await option.innerText())![1]
+      await option.getByRole('link').click()
+      await isAt(page, `/jobs/${id}`)
+    }),
+  )
+
+  test('the palette finds a kind of errors, and leads to its failed jobs', () =>
+    at('/queues', async (page) => {
+      await press(page, 'Control+k')
+      await page.keyboard.type('out of paper')
+      await page
+        .getByRole('option', { name: /breaks: the printer is out of paper\s+1 failed job/ })
+        .getByRole('link')
+        .click()
+      await page.waitForURL(/\/jobs\?status=failed&error=\w+$/)
+      await page.getByText('the printer is out of paper').first().waitFor()
+    }))
+
+  test('the palette finds a setting of the browser and presses it, and settings by name', () =>
+    at('/queues', async (page) => {
+      const before = await root(page)
+      await press(page, 'Control+k')
+      await page.keyboard.type('theme')
+      await page.getByRole('option', { name: /Theme: light or dark\s+setting/ }).waitFor()
+      await press(page, 'Enter')
+      expect(await page.getByRole('combobox').count()).toBe(0)
+      expect((await root(page)).theme).not.toBe(before.theme)
+      await press(page, 'Control+k')
+      await page.keyboard.type('set resize')
+      await page.getByRole('option', { name: 'Set class media/resize' }).waitFor()
+      await press(page, 'Enter')
+      await isAt(page, '/workers/media/resize?change')
+    }))
 
   test('"pause media" in the palette pauses the queue', () =>
     at('/workers', async (page) => {

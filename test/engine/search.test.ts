@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
+import { labelsText } from '../../src/core/labels.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
 let kit: Kit
@@ -18,8 +19,8 @@ afterAll(async () => {
   await kit.close()
 })
 
-test('args, errors and aliases are looked through, whatever the case', async () => {
-  const order = await make({ order: 'AB-4711' })
+test('args, errors, labels and aliases are looked through, whatever the case', async () => {
+  const order = await make({ order: 'AB-4711' }, { labels: labelsText({ customer: 'shop-9000' }) })
   const named = await make({}, { alias: ['invoice-4711'] })
   const other = await make({ order: '4712' })
   const failing = await make({})
@@ -29,6 +30,7 @@ test('args, errors and aliases are looked through, whatever the case', async () 
   expect(await ids({ text: 'ab-4711' })).toEqual([failing, order])
   expect(await ids({ text: '4711' })).toEqual([failing, named, order])
   expect(await ids({ text: '4711', status: 'failed' })).toEqual([failing])
+  expect(await ids({ text: 'SHOP-9000' })).toEqual([order])
   expect(await ids({ text: '471' })).toContain(other)
   expect(await kit.engine.jobs.list({ text: 'nowhere' })).toMatchObject({ jobs: [], cursor: null, looked: 4 })
 })

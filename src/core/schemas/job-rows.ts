@@ -27,7 +27,7 @@ export const statusList = z
 
 const text = z.string().min(1).max(200).meta({
   description:
-    'only jobs with this text in args, error or aliases, ignoring case; searches the newest 2,000 jobs that match the other conditions',
+    'only jobs with this text in args, error, labels or aliases, ignoring case; searches the newest 2,000 jobs that match the other conditions',
 })
 
 const PATHS = 10

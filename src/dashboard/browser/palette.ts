@@ -27,7 +27,11 @@ function show(field: HTMLInputElement, list: HTMLElement, found: Document): void
   choose(field, list, 0)
 }
 
-const press = (line: HTMLElement | undefined): void => line?.querySelector<HTMLElement>('a, button')?.click()
+function press(line: HTMLElement | undefined): void {
+  const button = line?.querySelector<HTMLElement>('a, button')
+  if (button?.dataset.do) opened?.close()
+  button?.click()
+}
 
 export function openPalette(typed: HTMLInputElement | null): void {
   if (opened?.isConnected) return

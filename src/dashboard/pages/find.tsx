@@ -1,16 +1,21 @@
 // Search: goes to an id or an alias, lists the rest.
 
 import { isId } from '../../core/job.ts'
+import type { JobRow } from '../../engine/engine.ts'
 import { entries } from '../nav.ts'
 import { type Asked, Elsewhere, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Card, Empty, Head } from '../parts/layout.tsx'
 import { NameLink } from '../parts/name.tsx'
+import { searchedOf } from '../words/further.ts'
+import { many } from '../words/number.ts'
 import { cut } from '../words/text.ts'
+import { FRESH, kindsOf } from './jobs/kinds.tsx'
 
 type Act = { act: string; at: string; fields: Record<string, string> }
-type Line = { icon: string; text: string; what: string; to?: string; does?: Act }
+/** `here`: a button that a script of the page serves. */
+type Line = { icon: string; text: string; what: string; to?: string; does?: Act; here?: string }
 type FindData = { text: string; lines: Line[] }
 
 const MOST = 40
@@ -19,12 +24,35 @@ const goTo = (id: number | string): never => {
   throw new Elsewhere(`/jobs/${id}`)
 }
 
-const VERB = /^(pause|resume) +(.+)$/i
+const VERB = /^(pause|resume|set) +(.+)$/i
 
-/** As in `pause media`. */
-function actsOf(text: string, queues: readonly string[]): Line[] {
+const at = encodeURIComponent
+
+/** Jobs are searched for texts of at least 3 characters: until 5 are found, twice 250 jobs at most. */
+const [LEAST, FOUND, LOOKED_AT] = [3, 5, 250]
+
+const settings: Line[] = [
+  { text: 'Theme: light or dark', here: 'theme' },
+  { text: 'Density of tables', here: 'density' },
+  { text: 'Time zone', here: 'zone' },
+  { text: 'Keyboard shortcuts', here: 'keys' },
+  { text: 'Lanes, batch, ageing and mode of a queue', to: '/queues' },
+  { text: 'Concurrency and rate of a limit', to: '/limits' },
+  { text: 'Timeout and retries of a class', to: '/workers' },
+].map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
+
+type Named = { queues: readonly string[]; limits: readonly string[]; classes: readonly Line[] }
+
+/** As in `pause media` and `set media`. */
+function actsOf(text: string, { queues, limits, classes }: Named): Line[] {
   const verb = VERB.exec(text)?.[1]?.toLowerCase()
   if (!verb) return []
+  if (verb === 'set')
+    return [
+      ...queues.map((name) => ({ text: `Set queue ${name}`, to: `/queues/${at(name)}` })),
+      ...limits.map((key) => ({ text: `Set limit ${key}`, to: `/limits?change=${at(key)}` })),
+      ...classes.map(({ text, to }) => ({ text: `Set class ${text}`, to: `${to}?change` })),
+    ].map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
   const icon = verb === 'pause' ? 'pause' : 'play'
   const said = verb === 'pause' ? 'Pause' : 'Resume'
   return queues.map((queue) => {
@@ -33,27 +61,66 @@ function actsOf(text: string, queues: readonly string[]): Line[] {
   })
 }
 
+/** The part of a job that contains the text, as far as its row has it. */
+function partOf({ labels, message, aliases }: JobRow, has: (text: string) => boolean): string {
+  const label = Object.entries(labels).find(([, value]) => has(value))
+  if (label) return label.join('=')
+  if (message && has(message)) return cut(message, 60)
+  return aliases.find(has) ?? 'in its args'
+}
+
+/** Kinds of errors, and the newest jobs with the text in labels, args or errors; and how far jobs were searched. */
+async function insideOf(asked: Asked, text: string, has: (text: string) => boolean) {
+  if (text.length < LEAST) return { lines: [], seen: 'jobs' }
+  const [{ kinds, muted }, { jobs, ...page }] = await Promise.all([
+    kindsOf(asked),
+    asked.engine.jobs.rows({ text, limit: FOUND, lookAt: LOOKED_AT }),
+  ])
+  const lines: Line[] = [
+    ...[...kinds, ...muted]
+      .filter(({ message, example, class: name }) => [message, example, name].some((part) => part && has(part)))
+      .map(({ error, class: name, message, count }) => ({
+        icon: 'stop',
+        text: `${name}: ${cut(message, 60)}`,
+        what: many(count, 'failed job'),
+        to: `/jobs?status=failed&error=${error}`,
+      })),
+    ...jobs.map((job) => ({
+      icon: 'jobs',
+      text: `${job.class} #${job.id}`,
+      what: `${job.status} job, ${partOf(job, has)}`,
+      to: `/jobs/${job.id}`,
+    })),
+  ]
+  return { lines, seen: `searched ${searchedOf(page)?.where ?? 'all jobs'}` }
+}
+
 const beginningFirst = (lines: readonly Line[], wanted: string): Line[] => {
   const begins = ({ text }: Line): boolean => text.toLowerCase().startsWith(wanted)
   return [...lines.filter(begins), ...lines.filter((line) => !begins(line))]
 }
 
-async function linesOf({ engine, query }: Asked, text: string): Promise<Line[]> {
-  const [{ workers }, { jobs, queues, groups, channels, limits }, exact] = await Promise.all([
-    engine.workers.list(),
-    engine.search(VERB.exec(text)?.[2] ?? text),
-    engine.jobs.list({ alias: text, limit: 1 }).catch(() => ({ jobs: [] })),
+async function linesOf(asked: Asked, text: string): Promise<Line[]> {
+  const { engine, query, cache } = asked
+  const name = VERB.exec(text)?.[2] ?? text
+  const wanted = name.toLowerCase()
+  const has = (part: string): boolean => part.toLowerCase().includes(wanted)
+  const [{ workers }, { jobs, queues, groups, channels, limits }, exact, inside] = await Promise.all([
+    cache.get('workers', FRESH, () => engine.workers.list()),
+    engine.search(name),
+    query.has('list') ? undefined : engine.jobs.list({ alias: text, limit: 1 }).catch(() => undefined),
+    insideOf(asked, name, has),
   ])
-  if (exact.jobs[0] && !query.has('list')) goTo(exact.jobs[0].id)
-  const at = encodeURIComponent
-  const wanted = text.toLowerCase()
-  const isWanted = (line: Line): boolean => line.text.toLowerCase().includes(wanted)
-  const classes = workers.map(({ queue, class: name }) => ({
-    icon: 'workers',
-    text: `${queue}/${name}`,
-    what: 'class',
-    to: `/workers/${at(queue)}/${at(name)}`,
-  }))
+  if (exact?.jobs[0]) goTo(exact.jobs[0].id)
+  const isWanted = (line: Line): boolean => has(line.text)
+  const classes = workers
+    .map(({ queue, class: name }) => ({
+      icon: 'workers',
+      text: `${queue}/${name}`,
+      what: 'class',
+      to: `/workers/${at(queue)}/${at(name)}`,
+    }))
+    .filter(isWanted)
   const names: Line[] = [
     ...entries.map(({ name, title, path }) => ({ icon: name, text: title, what: 'page', to: path })).filter(isWanted),
     ...jobs.map(({ id, class: name, status, alias }) => ({
@@ -62,15 +129,38 @@ async function linesOf({ engine, query }: Asked, text: string): Promise<Line[]> 
       what: `${alias ? `${name}, ` : ''}${status} job`,
       to: `/jobs/${id}`,
     })),
-    ...classes.filter(isWanted),
+    ...classes,
     ...queues.map((name) => ({ icon: 'queues', text: name, what: 'queue', to: `/queues/${at(name)}` })),
     ...groups.map((id) => ({ icon: 'limits', text: id, what: 'group', to: `/groups/${at(id)}` })),
     ...channels.map((name) => ({ icon: 'channels', text: name, what: 'channel', to: `/channels?at=${at(name)}` })),
     ...limits.map((key) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
+    ...settings.filter(isWanted),
   ]
-  return [...actsOf(text, queues), ...beginningFirst(names, wanted)]
+  const known = new Set(names.map(({ to }) => to))
+  return [
+    ...actsOf(text, { queues, limits, classes }),
+    ...beginningFirst(names, wanted),
+    ...inside.lines.filter(({ to }) => !known.has(to)),
+  ]
     .slice(0, MOST)
-    .concat({ icon: 'search', text: `Search args and errors for ${text}`, what: 'jobs', to: `/jobs?text=${at(text)}` })
+    .concat(
+      ...(engine.history.isOn
+        ? [
+            {
+              icon: 'search',
+              text: `Search the history for ${name}`,
+              what: 'ended jobs',
+              to: `/jobs?in=history&text=${at(name)}`,
+            },
+          ]
+        : []),
+      {
+        icon: 'search',
+        text: `Search labels, args and errors for ${name}`,
+        what: inside.seen,
+        to: `/jobs?text=${at(name)}`,
+      },
+    )
 }
 
 /** As in `status:failed`. */
@@ -98,13 +188,18 @@ export const find = page<FindData>({
     <>
       <Head title="Search" note={text && `${Math.max(0, lines.length - 1)} for “${cut(text)}”`} />
       <Card>
-        {lines.length === 0 && <Empty>Type an id, an alias, a class, a queue, a channel or a limit above.</Empty>}
-        {lines.length === 1 && <Empty>No name contains this text.</Empty>}
+        {lines.length === 0 && <Empty>Type an id, or a part of a name, a label, an arg or an error above.</Empty>}
+        {lines.length === 1 && <Empty>No name and no searched job contains this text.</Empty>}
         <ul class="checks next found">
-          {lines.map(({ icon, text, what, to, does }) => (
+          {lines.map(({ icon, text, what, to, does, here }) => (
             <li>
               <Icon name={icon} size={14} />
               {to !== undefined && <NameLink to={to} of={text} most={80} />}
+              {here && (
+                <button class="btn quiet small" type="button" data-do={here}>
+                  {text}
+                </button>
+              )}
               {does && (
                 <Button {...does} scope="admin" kind="quiet" small>
                   {text}

@@ -1,7 +1,7 @@
 // A page in chunks. A refresh sends only the changed chunks.
 
 /** A chunk begins at a part that changes by itself. */
-const STARTS = /(?=<(?:section|article|header|form|dl|li|tr|svg)\b)/
+const STARTS = /(?=<(?:section|article|header|form|dl|li|tr|svg|datalist)\b)/
 
 /** Browsers and servers refuse long headers. */
 const MOST = 600

@@ -19,7 +19,7 @@ type InMap = `${(typeof maps)[number]}.${string}`
 
 export type Token = { name: FilterName | InMap; value: string }
 
-const isInMap = (name: string): name is InMap =>
+export const isInMap = (name: string): name is InMap =>
   maps.some((map) => name.startsWith(`${map}.`) && name.length > map.length + 1)
 
 export const tokensOf = (query: URLSearchParams): Token[] => [
@@ -38,6 +38,15 @@ function mapsOf(query: URLSearchParams): { [Map in (typeof maps)[number]]?: Reco
     found[name.slice(0, dot)] = { ...found[name.slice(0, dot)], [name.slice(dot + 1)]: value }
   }
   return found
+}
+
+const PASSING = ['cursor', 'bulk', 'q', 'sel']
+
+/** A query as a view keeps it. */
+export function viewOf(query: URLSearchParams): string {
+  const own = new URLSearchParams(query)
+  for (const name of PASSING) own.delete(name)
+  return own.toString()
 }
 
 export type Moments = { now: number; deployedAt?: number }

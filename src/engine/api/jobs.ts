@@ -82,7 +82,7 @@ export function createJobs({
   }
 
   async function page({ cursor: before, limit = 50, ...filter }: JobFilter): Promise<Listed> {
-    const { status, error, text, args, labels, sort: _, ...wanted } = filter
+    const { status, error, text, args, labels, sort: _, lookAt = LOOKED_AT, paths: __, ...wanted } = filter
     const statuses = error !== undefined ? 'failed' : status && [status].flat().join(',')
     const ask = { ...wanted, ...listModes(filter), status: statuses, kind: error, limit }
     const look = async (from?: string, most = limit): Promise<Listed> => {
@@ -91,7 +91,7 @@ export function createJobs({
       return { ...found, jobs: found.jobs.filter(({ document }) => kindNameOf(document) === error) }
     }
     if (text === undefined && args === undefined && labels === undefined) return look(before)
-    return searched((from) => look(from, LOOKED_AT), { text, args, labels, limit, before })
+    return searched((from) => look(from, lookAt), { text, args, labels, limit, before })
   }
 
   const listedView = ({ id, document, callback }: Listed['jobs'][number]): JobView => ({
@@ -185,7 +185,7 @@ export function createJobs({
     async rows(filter: JobFilter): Promise<{ jobs: JobRow[]; cursor: string | null } & ListNotes> {
       const at = now()
       const { jobs, ...rest } = await page(filter)
-      return { jobs: jobs.map((job) => rowOf(job, at)), ...rest }
+      return { jobs: jobs.map((job) => rowOf(job, at, filter.paths)), ...rest }
     },
 
     update: patch,

@@ -1,4 +1,5 @@
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
+import { atPath } from '../../core/constraint.ts'
 import type { Listed } from '../../redis/types.ts'
 import type { JobRow } from '../engine.ts'
 import { factsOf } from '../run/job-facts.ts'
@@ -12,8 +13,17 @@ function messageOf(error: Encoded | null): string | null {
   return typeof message === 'string' ? message.slice(0, MESSAGE) : null
 }
 
-export function rowOf({ id, document, callback: told }: Listed['jobs'][number], now: number): JobRow {
-  const { error, callback, ...view } = shownJob(id, document, { callback: told })
+function partsOf(args: Encoded | null, paths: readonly string[]): Record<string, unknown> {
+  const opened = args && decodeValue(args)
+  return Object.fromEntries(paths.map((path) => [path, atPath(opened, path)]))
+}
+
+export function rowOf(
+  { id, document, callback: told }: Listed['jobs'][number],
+  now: number,
+  paths: readonly string[] = [],
+): JobRow {
+  const { error, callback, args, ...view } = shownJob(id, document, { callback: told })
   const { queue, class: name, status, name: child, parent, aliases, priority, group, attempt } = view
   const { createdAt, ranAt, endedAt, runAt, progress, labels } = view
   const { tag, run } = factsOf(document, { now })
@@ -39,5 +49,6 @@ export function rowOf({ id, document, callback: told }: Listed['jobs'][number], 
     message: messageOf(error),
     reason: firstReasonOf(document, now),
     callback: callback?.state ?? null,
+    ...(paths.length > 0 && { args: partsOf(args, paths) }),
   }
 }

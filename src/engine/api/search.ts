@@ -21,7 +21,8 @@ function holds({ id, document }: Seen, { text, args: paths, labels = {} }: Wante
   const own = readLabels(document.labels)
   if (!Object.entries(labels).every(([name, value]) => own[name] === value)) return false
   const { args, error, aliases } = shownJob(id, document, {})
-  if (text !== undefined && ![args, error, ...aliases].some((part) => part?.toLowerCase().includes(text))) return false
+  const parts = [args, error, ...aliases, ...Object.values(own)]
+  if (text !== undefined && !parts.some((part) => part?.toLowerCase().includes(text))) return false
   if (paths === undefined) return true
   const opened = args === null ? null : decodeValue(args)
   return Object.entries(paths).every(([path, wanted]) => isAs(atPath(opened, path), wanted))

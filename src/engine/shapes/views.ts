@@ -1,7 +1,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
 import type { AskedPatch } from '../../core/schemas/job-options.ts'
-import type { JobQuery } from '../../core/schemas/job-rows.ts'
+import type { JobQuery, JobRow as Row } from '../../core/schemas/job-rows.ts'
 import type { JobView } from '../../core/schemas/job-views.ts'
 import type { Repeat } from './jobs.ts'
 
@@ -12,7 +12,6 @@ export type {
   ErrorMute,
   ErrorPage,
   Found,
-  JobRow,
   MutedKind,
 } from '../../core/schemas/job-rows.ts'
 export type { Enqueued, JobView, PortView, Result, RunFacts } from '../../core/schemas/job-views.ts'
@@ -44,7 +43,15 @@ export type JobBase = Omit<JobView, keyof JobFacts>
 
 export type JobPatch = Omit<AskedPatch, 'repeat'> & { repeat?: Repeat | null }
 
-export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & { status?: Status | readonly Status[] }
+/** `args`: by path, as a list asked for. */
+export type JobRow = Row & { args?: Record<string, unknown> }
+
+/** A search looks at up to twice `lookAt` jobs. `paths`: parts of args that rows show. */
+export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & {
+  status?: Status | readonly Status[]
+  lookAt?: number
+  paths?: readonly string[]
+}
 
 export type Item = { data: Encoded; context?: Encoded; default?: true }
 

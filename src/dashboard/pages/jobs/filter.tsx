@@ -7,8 +7,9 @@ import type { Asked } from '../../page.ts'
 import { Icon, StatusMark } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
-import { DEPLOY, filterOf, type Token } from '../../words/filter.ts'
-import { deploymentsOf, lastDeploy } from './kinds.tsx'
+import { DEPLOY, filterOf, isSorted, type Token } from '../../words/filter.ts'
+import { deploymentsOf, FRESH, lastDeploy } from './kinds.tsx'
+import { isPast } from './past.tsx'
 
 export async function filterFor(asked: Asked): Promise<JobFilter> {
   const { query, look } = asked
@@ -20,26 +21,31 @@ export async function filterFor(asked: Asked): Promise<JobFilter> {
   return queue === undefined ? filter : { ...filter, queue }
 }
 
-const FRESH = 60_000
+export const classesToday = ({ engine, cache }: Asked) =>
+  cache.get('classes today', FRESH, () => engine.stats.classes({}))
 
 /** A queue has indexes, which classes lack. */
-async function queueOf({ engine, cache }: Asked, name: string): Promise<string | undefined> {
+async function queueOf(asked: Asked, name: string): Promise<string | undefined> {
+  const { engine, cache } = asked
   const [{ workers }, { classes }] = await Promise.all([
     cache.get('workers', FRESH, () => engine.workers.list()),
-    cache.get('classes today', FRESH, () => engine.stats.classes({})),
+    classesToday(asked),
   ])
   const queues = new Set([...workers, ...classes].filter((one) => one.class === name).map(({ queue }) => queue))
   return queues.size === 1 ? [...queues][0] : undefined
 }
 
-export function Filter({ tokens, sorted, past }: { tokens: Token[]; sorted: boolean; past: boolean }) {
+type FilterProps = { tokens: Token[]; query: URLSearchParams; completions: readonly string[] }
+
+export function Filter({ tokens, query, completions }: FilterProps) {
   const { base, here } = useLook()
   const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
   return (
     <form class="filter" action={`${base}/jobs`}>
       <Icon name="filter" size={14} />
-      {sorted && <input type="hidden" name="sort" value="ended" />}
-      {past && <input type="hidden" name="in" value="history" />}
+      {isSorted(query) && <input type="hidden" name="sort" value="ended" />}
+      {isPast(query) && <input type="hidden" name="in" value="history" />}
+      {query.has('columns') && <input type="hidden" name="columns" value={query.get('columns')!} />}
       {tokens.map(({ name, value }) => (
         <span class="tok">
           <input type="hidden" name={name} value={value} />
@@ -61,8 +67,14 @@ export function Filter({ tokens, sorted, past }: { tokens: Token[]; sorted: bool
         name="q"
         aria-label="Filter"
         autocomplete="off"
+        list="completions"
         placeholder="status, queue:  class:  group:  tag:  text:  args.id:  labels.customer:  since:6h  longer:1m  or #id"
       />
+      <datalist id="completions">
+        {completions.map((text) => (
+          <option value={text} />
+        ))}
+      </datalist>
       <kbd>/</kbd>
     </form>
   )

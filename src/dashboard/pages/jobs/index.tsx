@@ -1,5 +1,5 @@
 import { SidejobError } from '../../../core/errors.ts'
-import type { Status } from '../../../core/job.ts'
+import { type Status, statuses } from '../../../core/job.ts'
 import type { JobFilter, JobRow, JobView } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { type Asked, Elsewhere, page } from '../../page.ts'
@@ -14,8 +14,9 @@ import { cut, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
 import { ByClass, type ByClassData, byClass, dayIn, Switch } from './by-class.tsx'
+import { columnsIn, pathsIn } from './columns.tsx'
 import { Counts } from './counts.tsx'
-import { Filter, filterFor } from './filter.tsx'
+import { classesToday, Filter, filterFor } from './filter.tsx'
 import { Kinds, type KindsData, kindsOf, knownDeploy, retryKind } from './kinds.tsx'
 import { muteActs } from './mutes.tsx'
 import { isPast, Past, type PastData, pastJobs } from './past.tsx'
@@ -41,6 +42,7 @@ export type JobsData = {
   past?: PastData
   bulk?: JobView
   deploy?: DeployMark
+  completions: string[]
 }
 
 const viewsOf = ({ engine, cache }: Asked) => cache.get('views', SHARED, () => engine.views.list())
@@ -55,11 +57,13 @@ async function named(asked: Asked): Promise<void> {
 
 function settle({ query, look }: Asked): void {
   const text = query.get('q')
-  if (text === null) return
-  const { job, ...found } = typed(text)
+  if (text === null && query.get('columns') !== '') return
+  const { job, ...found } = typed(text ?? '')
   if (job) throw new Elsewhere(`/jobs/${job}`)
   const search = look.here.slice(look.here.indexOf('?'))
-  throw new Elsewhere(`/jobs${queryWith(search, { ...found, q: undefined, cursor: undefined })}`)
+  throw new Elsewhere(
+    `/jobs${queryWith(search, { ...found, q: undefined, cursor: undefined, columns: query.get('columns') ?? undefined })}`,
+  )
 }
 
 function chosen(query: URLSearchParams): { queue?: string; class?: string } {
@@ -75,6 +79,18 @@ function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOB
   const isBelow = jobs.some(({ endedAt }) => endedAt !== null && endedAt < from)
   const fit = jobs.filter(({ endedAt }) => endedAt !== null && endedAt >= from && endedAt < to)
   return { jobs: fit, cursor: isBelow ? null : cursor }
+}
+
+const FEW = 200
+
+/** Filters that are known without a search. */
+const completionsOf = (jobs: readonly JobRow[], queues: readonly string[], classes: readonly string[]): string[] => {
+  const labels = jobs.flatMap((job) => Object.entries(job.labels).map(([name, value]) => `labels.${name}:${value}`))
+  const groups = jobs.flatMap(({ group }) => (group === null ? [] : [`group:${group}`]))
+  const names = [...queues.map((name) => `queue:${name}`), ...classes.map((name) => `class:${name}`)]
+  const all = new Set([...statuses, ...names, ...groups, ...labels])
+  // A space separates two filters.
+  return [...all].filter((text) => !/\s/.test(text)).slice(0, FEW)
 }
 
 async function found(asked: Asked, filter: JobFilter): Promise<typeof NO_JOBS> {
@@ -104,14 +120,15 @@ async function load(asked: Asked): Promise<JobsData> {
     query.get('status') === 'failed' &&
     !['error', 'group', 'ended'].some((name) => query.has(name))
   const filter = await filterFor(asked)
-  const [listed, { queues }, { views }, kinds, doing, classes, past] = await Promise.all([
-    isByClass || isOfHistory ? NO_JOBS : found(asked, filter),
+  const [listed, { queues }, { views }, kinds, doing, classes, past, today] = await Promise.all([
+    isByClass || isOfHistory ? NO_JOBS : found(asked, { ...filter, paths: pathsIn(columnsIn(query)) }),
     asked.engine.stats.totals(),
     viewsOf(asked),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.jobs.get(bulk).catch(() => undefined) : undefined,
     isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query), hours: dayIn(query) === 'today' }) : undefined,
     isOfHistory ? pastJobs(asked) : undefined,
+    classesToday(asked),
   ])
   const { jobs, cursor, total, newest } = within(asked, listed)
   const counts = countsOf(queues, query.get('queue'))
@@ -122,6 +139,11 @@ async function load(asked: Asked): Promise<JobsData> {
     newest,
     counts,
     views,
+    completions: completionsOf(
+      jobs,
+      queues.map(({ name }) => name),
+      today.classes.flatMap(({ class: name }) => name ?? []),
+    ),
     kinds,
     classes,
     past,
@@ -172,7 +194,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
         </LinkButton>
       </Head>
       <Views counts={data.counts} query={query} shared={data.views} deploy={data.deploy} />
-      <Filter tokens={tokens} sorted={isSorted(query)} past={data.past !== undefined} />
+      <Filter tokens={tokens} query={query} completions={data.completions} />
       {!data.past && <Counts counts={data.counts} query={query} />}
       {data.bulk && <BulkProgress job={data.bulk} />}
       {data.kinds && (

@@ -24,7 +24,7 @@ import { type Errors, kindsName } from './seen-kinds.ts'
 
 /** Each kind costs a look one or two commands. */
 const SHOWN = 6
-const FRESH = 60_000
+export const FRESH = 60_000
 
 export type KindsData = {
   kinds: ErrorKind[]

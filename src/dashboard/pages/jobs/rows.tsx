@@ -12,6 +12,7 @@ import { canSort, isSorted, tokensOf } from '../../words/filter.ts'
 import { searchedOf } from '../../words/further.ts'
 import { count } from '../../words/number.ts'
 import { span } from '../../words/time.ts'
+import { columnsIn, OwnCell } from './columns.tsx'
 
 const DOTS = 5
 
@@ -28,7 +29,9 @@ function Tries({ job: { attempt, status } }: { job: JobRow }) {
   )
 }
 
-function Row({ job, isSelected, paused }: { job: JobRow; isSelected: boolean; paused: ReadonlySet<string> }) {
+type RowProps = { job: JobRow; columns: readonly string[]; isSelected: boolean; paused: ReadonlySet<string> }
+
+function Row({ job, columns, isSelected, paused }: RowProps) {
   const { id, status, group, queue, priority, createdAt, ranAt, endedAt } = job
   return (
     <tr data-row={id} id={`row-${id}`}>
@@ -69,6 +72,9 @@ function Row({ job, isSelected, paused }: { job: JobRow; isSelected: boolean; pa
         <Tries job={job} />
       </td>
       <td class="num">{ranAt !== null && endedAt !== null && endedAt >= ranAt ? span(endedAt - ranAt) : '–'}</td>
+      {columns.map((column) => (
+        <OwnCell job={job} column={column} />
+      ))}
       <td class="num">
         <Ago at={endedAt ?? createdAt} />
       </td>
@@ -143,7 +149,7 @@ const JobTable = ({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
         <th scope="col">
           <input type="checkbox" class="check" data-do="select-all" aria-label="Select all of this page" />
         </th>
-        {heads.map((name) => (
+        {[...heads, ...columnsIn(query)].map((name) => (
           <HeadCell name={name} />
         ))}
         <Moment query={query} />
@@ -151,7 +157,7 @@ const JobTable = ({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
     </thead>
     <tbody id="rows" data-found>
       {jobs.map((job) => (
-        <Row job={job} isSelected={selected.has(String(job.id))} paused={paused} />
+        <Row job={job} columns={columnsIn(query)} isSelected={selected.has(String(job.id))} paused={paused} />
       ))}
     </tbody>
     <tbody id="older" data-older data-island />

@@ -9,8 +9,10 @@ import { To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
 import type { Counted } from '../../words/counts.ts'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
+import { viewOf } from '../../words/filter.ts'
 import { given } from '../../words/form.ts'
 import { count } from '../../words/number.ts'
+import { Columns } from './columns.tsx'
 import { isPast } from './past.tsx'
 
 export type View = { name: string; query: string }
@@ -37,14 +39,6 @@ const past: readonly View[] = [
   { name: 'Terminated', query: 'in=history&status=terminated' },
   { name: 'Longer than a minute', query: 'in=history&longer=1m' },
 ]
-
-const PASSING = ['cursor', 'bulk', 'q', 'sel']
-
-export function viewOf(query: URLSearchParams): string {
-  const own = new URLSearchParams(query)
-  for (const name of PASSING) own.delete(name)
-  return own.toString()
-}
 
 export const wayToView = (name: string, shared: readonly View[]): string | undefined => {
   const found = [...shipped, ...shared].find((view) => view.name === name)
@@ -145,6 +139,7 @@ export function Views({ counts, query, shared, deploy }: ViewsProps) {
           label={`Delete view ${isShared.name}`}
         />
       )}
+      <Columns query={query} />
       {!isKnown && <Keep />}
     </nav>
   )

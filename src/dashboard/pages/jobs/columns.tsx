@@ -1,0 +1,71 @@
+// Columns of one's own: labels, and parts of args. They are in the address, so a view keeps them.
+
+import { encodeValue } from '../../../core/codec/value.ts'
+import { SidejobError } from '../../../core/errors.ts'
+import type { JobRow } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { Name } from '../../parts/name.tsx'
+import { isInMap, viewOf } from '../../words/filter.ts'
+import { textOf } from '../../words/json.ts'
+import { cut } from '../../words/text.ts'
+
+const [MOST, SHOWN] = [8, 60]
+
+/** @example columnsIn(new URLSearchParams('columns=labels.customer,args.order.id')) // ['labels.customer', 'args.order.id'] */
+export function columnsIn(query: URLSearchParams): string[] {
+  const names = (query.get('columns') ?? '').split(/[\s,]+/).filter(Boolean)
+  const wrong = names.find((name) => !isInMap(name))
+  if (wrong === undefined && names.length <= MOST) return names
+  const got = wrong === undefined ? names.length : cut(wrong)
+  const message = `columns: expected up to ${MOST} of labels.<name> and args.<path>, got ${got}`
+  throw new SidejobError('BAD_REQUEST', message, { path: ['columns'] })
+}
+
+const ARGS = 'args.'
+
+export const pathsIn = (columns: readonly string[]): string[] =>
+  columns.filter((name) => name.startsWith(ARGS)).map((name) => name.slice(ARGS.length))
+
+/** In an object with the name, so that values that are called like a secret are covered. */
+function wordsOf({ labels, args }: JobRow, column: string): string | undefined {
+  const name = column.slice(column.indexOf('.') + 1)
+  const value = column.startsWith(ARGS) ? args?.[name] : labels[name]
+  if (value === undefined) return undefined
+  const text = textOf(encodeValue({ [name]: value })).text.slice(JSON.stringify(name).length + 2, -1)
+  return typeof value === 'string' ? text.replace(/^"|"$/g, '') : text
+}
+
+export function OwnCell({ job, column }: { job: JobRow; column: string }) {
+  const words = wordsOf(job, column)
+  return <td class="own">{words === undefined ? <span class="dimmer">–</span> : <Name of={words} most={SHOWN} />}</td>
+}
+
+export function Columns({ query }: { query: URLSearchParams }) {
+  const { base } = useLook()
+  const others = [...new URLSearchParams(viewOf(query))].filter(([name]) => name !== 'columns')
+  return (
+    <details class="more keep">
+      <summary class="btn small quiet">Columns</summary>
+      <form class="menu form" action={`${base}/jobs`}>
+        {others.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <label>
+          Labels and parts of args
+          <input
+            class="field mono"
+            name="columns"
+            value={query.get('columns') ?? ''}
+            placeholder="labels.customer, args.order.id"
+            autocomplete="off"
+          />
+        </label>
+        <div class="row end">
+          <button class="btn small" type="submit">
+            Show
+          </button>
+        </div>
+      </form>
+    </details>
+  )
+}
