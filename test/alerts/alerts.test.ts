@@ -19,6 +19,13 @@ const pays = defineWorker({
     throw new Error('card declined')
   },
 })
+let isHealed = false
+const heals = defineWorker({
+  class: 'heal',
+  perform() {
+    if (!isHealed) throw new Error('no such column')
+  },
+})
 
 let kit: Kit
 let ops: Receiver
@@ -37,7 +44,7 @@ beforeAll(async () => {
     every: '1h',
   })
   kit = await startKit({
-    workers: [send, pays, alerting.worker],
+    workers: [send, pays, heals, alerting.worker],
     env: { SLACK_WEBHOOK: `${ops.url}/slack`, PAGERDUTY_KEY: 'integration', ALERT_SECRET: SECRET },
     retry: undefined,
   })
@@ -189,6 +196,20 @@ test('a schedule whose run does not begin within five minutes of its slot causes
   await kit.until(() => about().length > 1)
   expect(about()[1]).toMatch(/^Over: Schedule hourly has not run/)
   await kit.engine.schedules.end('hourly')
+})
+
+test('failed jobs that were all retried cause no second message about the same failures', async () => {
+  const ids: number[] = []
+  for (let i = 0; i < 24; i++) ids.push(await kit.make('heal', { retry: { max: 0 } }))
+  for (const id of ids) await kit.rest(id, 'failed')
+  await check()
+  await kit.until(() => texts('heal fails: 24 jobs').length === 1)
+  isHealed = true
+  for (const id of ids) await kit.engine.jobs.retry(String(id))
+  for (const id of ids) await kit.rest(id, 'completed')
+  await minutes(3)
+  await kit.until(() => texts('Over: heal fails').length === 1)
+  expect(texts('jobs failed in the last 15 minutes')).toEqual([])
 })
 
 /** Lets a Worker in a namespace of its own tick, and returns its printed errors. */

@@ -66,6 +66,8 @@ const queue = (about: object): QueueView =>
     ...Object.fromEntries(Object.entries(about).filter(([name]) => name !== 'counts')),
   }) as QueueView
 
+const failed = (n: number) => [queue({ counts: { failed: n } })]
+
 const limit = {
   key: 'stripe',
   concurrency: 2,
@@ -97,10 +99,15 @@ const found = (faults: object) => ({
 test('nothing needs a look where all is quiet', () => expect(needs.needsOf(quiet)).toEqual([]))
 
 test.each([
-  ['20 failures above 1 %', { points: [point(MINUTE, { failed: 20, completed: 1_000 })] }, ['failing']],
-  ['19 failures', { points: [point(MINUTE, { failed: 19 })] }, []],
-  ['many failures below 1 %', { points: [point(MINUTE, { failed: 20, completed: 2_000 })] }, []],
-  ['failures of an hour ago', { points: [point(HOUR, { failed: 99 })] }, []],
+  [
+    '20 failures above 1 %',
+    { points: [point(MINUTE, { failed: 20, completed: 1_000 })], queues: failed(20) },
+    ['failing'],
+  ],
+  ['20 failures that were retried', { points: [point(MINUTE, { failed: 20 })], queues: failed(0) }, []],
+  ['19 failures', { points: [point(MINUTE, { failed: 19 })], queues: failed(19) }, []],
+  ['many failures below 1 %', { points: [point(MINUTE, { failed: 20, completed: 2_000 })], queues: failed(20) }, []],
+  ['failures of an hour ago', { points: [point(HOUR, { failed: 99 })], queues: failed(99) }, []],
   ['a lost run', { points: [point(MINUTE, { lost: 1 })] }, ['lost']],
   ['a full limit with waiters for 5 minutes', { limits: [{ ...limit, waitedSince: NOW - 5 * MINUTE }] }, ['limit']],
   ['a full limit with waiters for less', { limits: [{ ...limit, waitedSince: NOW - 5 * MINUTE + 1 }] }, []],
@@ -265,9 +272,11 @@ test('muted kinds are no problem: failures are counted without them, also if mor
     lastAt: NOW,
     minutes: [{ at: NOW - 2 * MINUTE, count: n }],
   })
-  const told = (failed: number, known: object) => {
-    const points = [point(2 * MINUTE, { failed, completed: 10 })]
-    return needs.needsOf({ ...quiet, points, ...known } as never).map(({ name, text }) => [name, text])
+  const told = (n: number, known: object) => {
+    const points = [point(2 * MINUTE, { failed: n, completed: 10 })]
+    return needs
+      .needsOf({ ...quiet, queues: failed(n), points, ...known } as never)
+      .map(({ name, text }) => [name, text])
   }
   expect(told(30, { kinds: [], muted: [kind(30)] })).toEqual([])
   expect(told(4_000, { kinds: [], muted: [kind(1_000)] })).toEqual([])
@@ -303,7 +312,7 @@ test('failed callbacks are shown once per host, and can be sent again', () => {
 
 test('the worst comes first, and all are counted', () => {
   const queues = Array.from({ length: 9 }, (_, i) => queue({ name: `q${i}`, paused: true, counts: { queued: 1 } }))
-  const found = needs.needsOf({ ...quiet, queues, points: [point(MINUTE, { failed: 30 })] })
+  const found = needs.needsOf({ ...quiet, queues: [...queues, ...failed(30)], points: [point(MINUTE, { failed: 30 })] })
   expect(found).toHaveLength(10)
   expect(found[0]!.rule).toBe('failing')
 })

@@ -98,12 +98,15 @@ const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): n
 
 const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
 
-/** Scaled by the share that the last look saw. */
-function withoutMuted({ kinds = [], muted = [], now }: Known, failed: number): number {
+/** Failures without muted kinds and retried jobs; scaled by the share of muted ones if more jobs failed than were read. */
+function stillFailed({ kinds = [], muted = [], queues, now }: Known, failed: number): number {
   const [told, silent] = [kinds, muted].map((of) => of.reduce((all, kind) => all + recentOf(kind, now), 0)) as [
     number,
     number,
   ]
+  const read = [...kinds, ...muted].reduce((all, kind) => all + kind.count, 0)
+  const all = queues.reduce((sum, { counts }) => sum + counts.failed, 0)
+  if (read >= all) return Math.min(failed, told)
   return silent === 0 ? failed : Math.round((failed * told) / (told + silent))
 }
 
@@ -151,7 +154,7 @@ export const failing: Rule = (known) => {
   const byClass = failingClasses({ kinds, classes, points, now })
   if (byClass.length > 0) return byClass.map(failingOf)
   const recent = within(known, FAILURES.span)
-  const failed = withoutMuted(known, sum(recent, 'failed'))
+  const failed = stillFailed(known, sum(recent, 'failed'))
   const all = sum(recent, 'failed') + sum(recent, 'completed')
   if (failed < FAILURES.least || failed / all <= FAILURES.share) return []
   const first = recent.find((point) => point.failed > 0)
