@@ -1,11 +1,13 @@
-// `node test/dashboard/pictures.ts <url> <key> <folder> <job> <flow> [page …]`; without arguments: all pictures of the
-// manual.
+// `node test/dashboard/pictures.ts <url> <key> <folder> <job> <flow> [page …]`: pictures of pages, in light, dark and on a phone.
+// `npm run docs:pictures`, without arguments: takes all pictures of the manual again, from its own stack;
+// `npm run docs:pictures incident`: those of docs/incident.md alone.
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { startWorkerd } from '../e2e/workerd/kit.ts'
 import { logIn, openWindow, startBrowser } from './browser.ts'
+import { playIncident, startShop, versions } from './incident.ts'
 import { callerOf, seed } from './seed.ts'
 import { seedOutside, startOutside } from './seed-outside.ts'
 import { before, gallery, looks, type Shown, shownPages } from './shown.ts'
@@ -74,6 +76,22 @@ async function takeManual(): Promise<void> {
   console.log(`${readdirSync(all).length} pictures in docs/pictures/pages, ${named.length} in docs/pictures`)
 }
 
+/** The pictures of docs/incident.md, from the played incident. */
+async function takeIncident(): Promise<void> {
+  const folder = join(docs, 'pictures/incident')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  const [browser, shop] = [await startBrowser(), await startShop()]
+  await shop.deploy(versions.good)
+  const { page } = await logIn(browser, shop.url, shop.key, { width: 1200, height: 760 })
+  const take = asWebp(folder)
+  await playIncident(shop, page, async (stage) => {
+    if (stage !== 'jobs') await take(page, stage)
+  })
+  await browser.close()
+  await shop.close()
+}
+
 async function takeSome({ url, key }: Site, folder: string, pages: Shown[]): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const browser = await startBrowser()
@@ -84,5 +102,6 @@ async function takeSome({ url, key }: Site, folder: string, pages: Shown[]): Pro
 const [url, key, folder, order = '0', flow = '0', ...only] = process.argv.slice(2)
 const wanted = ({ name }: Shown) => only.length === 0 || only.includes(name)
 if (!url) await takeManual()
+if (!url || url === 'incident') await takeIncident()
 else if (key && folder) await takeSome({ url, key }, folder, shownPages(Number(order), Number(flow)).filter(wanted))
 else throw new Error('expected: pictures.ts <url> <key> <folder> <job> <flow> [page …]')
