@@ -9,6 +9,7 @@ export const shownPages = (order: number, flow: number): Shown[] => [
   one('overview', '/', 'Overview: problems and their age'),
   one('jobs', '/jobs', 'Jobs that failed, and the kinds of their errors', '/jobs?status=failed'),
   one('job', '/jobs/:job', 'A job: why it does not run', `/jobs/${order}`),
+  one('ended', '/jobs/:job/history', 'A job of the history', `/jobs/${order}/history`),
   one('new', '/jobs/new', 'A new job', '/jobs/new?queue=media&class=resize'),
   one('flows', '/flows', 'Flows'),
   one(

@@ -441,10 +441,12 @@ test('--json makes every command print JSON only', async () => {
     'flows graph',
     // It needs an open alert.
     'alerts ack',
+    'alerts unack',
     'tail',
     // These need a database: test/history/cli.test.ts.
     'history ls',
     'history show',
+    'history sql',
   ]
   expect(Object.keys(words).concat(others).sort()).toEqual(commandNames().toSorted())
   for (const name of Object.keys(words)) {
