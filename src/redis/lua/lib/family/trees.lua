@@ -25,7 +25,8 @@ function trees.adopt(id, doc, orphan, name)
   local above, levels = id, 0
   while above do
     if above == orphan then
-      journal.refuse('REFUSED', 'job ' .. id .. ' cannot adopt job ' .. orphan .. ': that is the job itself or one of its ancestors')
+      journal.refuse('REFUSED',
+        'job ' .. id .. ' cannot adopt job ' .. orphan .. ': that is the job itself or one of its ancestors')
     end
     if levels > trees.MAX_DEPTH then
       journal.refuse('LIMITED',

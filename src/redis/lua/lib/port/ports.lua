@@ -70,12 +70,13 @@ function ports.consume(id, doc, dir, port, cursor, n)
   local pushed, taken = ports.open(id, doc, dir, port)
   if taken ~= cursor then
     journal.refuse('CONFLICT',
-      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id .. ': read up to value ' .. numbers.int(cursor)
-      .. ', which has been removed up to ' .. numbers.int(taken))
+      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id
+      .. ': read up to value ' .. numbers.int(cursor) .. ', which has been removed up to ' .. numbers.int(taken))
   end
   if n > pushed - taken then
     journal.refuse('CONFLICT',
-      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id .. ' has no ' .. numbers.int(n) .. ' values')
+      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id
+      .. ' has no ' .. numbers.int(n) .. ' values')
   end
   if n == 0 then return end
   local list = lists.of(id, doc, dir, port, pushed - taken)
