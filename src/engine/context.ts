@@ -29,7 +29,7 @@ export type Context = {
   versions: Versions
   longPoll: LongPoll
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  /** Absent if only bells start lanes. */
+  /** Absent if lanes are started only by bells. */
   eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
   announce: () => Promise<void>
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
@@ -49,7 +49,7 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
 export const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** A call with a key claims as a lane of its own, so that a repeat returns the same jobs. */
+/** A call with a key claims as its own lane, so that a repeated call returns the same jobs. */
 export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
   call?.key
     ? {
@@ -67,7 +67,7 @@ export function checkRefusal(answer: string): void {
   if (refusal) throw new SidejobError('REFUSED', `${refusal.code}: ${refusal.message}; the run has failed`)
 }
 
-/** Without a key of the caller, a random one makes our own retries safe. */
+/** If the caller has no key, a random key makes our own retries safe. */
 export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
     ? { key: call.key, period: period ?? call.keep ?? DAY, fingerprint: call.fingerprint ?? '' }

@@ -74,7 +74,7 @@ export type TraceOptions = {
   /** Base address of OTLP over HTTP, such as `https://api.honeycomb.io`. */
   endpoint: string
   headers?: Readonly<Record<string, string>>
-  /** Share of traces that are sent, 0 to 1; default 1. */
+  /** Share of traces to send, from 0 to 1 (default 1). */
   sample?: number
   /** `service.name` of all spans; default `sidejob`. */
   service?: string
@@ -84,37 +84,37 @@ export type EngineOptions = {
   redis: RedisOptions | Client
   qstash: BellOptions
   workers?: readonly Worker[]
-  /** Number of consecutive lost runs after which a job fails, unless its class sets another; default 10. */
+  /** Number of consecutive lost runs after which a job fails (default 10). A class can set another number. */
   maxLost?: number
-  /** Number of runs that a job keeps, unless its class sets another. By default it keeps the last ten that failed. */
+  /** Number of runs that a job keeps (default: the last ten failed runs). A class can set another number. */
   history?: number
-  /** A SQL database that keeps ended jobs, and for how many days. */
+  /** The SQL database that keeps ended jobs, and for how many days it keeps them. */
   historyStore?: HistoryOptions
   namespace?: string
   apiKey?: string
-  /** Signs stream tokens and links; the same key in all isolates. */
+  /** Signs stream tokens and links. All isolates need the same key. */
   tokenSecret?: string
   /** A tenant has its own namespace. */
   tenant?: string
-  /** The secrets of push workers and callbacks derive from these. Two during a rotation. */
+  /** The secrets of push workers and callbacks derive from these. Two secrets are set during a rotation. */
   webhookSecrets?: readonly string[]
-  /** `false`: calls are signed only with the secret of their endpoint. */
+  /** `false`: calls are signed only with their endpoint's own secret. */
   sharedSignature?: boolean
   allowHosts?: readonly string[]
   lane?: LaneOptions
   /** 'eager': the invocation that enqueues starts the lane. */
   dispatch?: 'bell' | 'eager'
-  /** Milliseconds added to every clock. */
+  /** Milliseconds to add to every clock. */
   clock?: () => number
   random?: () => number
   fetch?: typeof fetch
   /**
-   * Keeps an invocation alive after its response. Without it or if it returns `false`, the response waits for the
+   * Keeps an invocation alive after its response. If it is absent or returns `false`, the response waits for the
    * work.
    */
   defer?: (work: Promise<unknown>) => unknown
   payloads?: Record<string, Payload>
-  /** Keys of 32 bytes that seal args, state, values and results. The first seals, all open. */
+  /** 32-byte keys that seal args, state, values and results. The first key seals; every key opens. */
   encryptionKeys?: readonly Uint8Array[]
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
   retry?: Retry
@@ -122,26 +122,26 @@ export type EngineOptions = {
   env?: unknown
   /** Wraps every run, for logs. */
   hook?: RunHook
-  /** Sends traces to an OpenTelemetry receiver. */
+  /** Where to send traces by OpenTelemetry. */
   traces?: TraceOptions
-  /** Maps places of the bundle in a stack to places in the project. */
+  /** Maps positions in the bundle to positions in the project's files, in a stack. */
   locate?: (stack: string) => Promise<string>
   /** Version of the deployed code, such as a commit. Each run records it. */
   version?: string
-  /** Address of this version alone, for classes with `pin`. */
+  /** Address of only this version, for classes with `pin`. */
   versionUrl?: string
-  /** Author of that code, shown with its deploy. */
+  /** Author of the deployed code, shown with the deploy. */
   author?: string
-  /** Milliseconds for which the classes of a replaced version stay registered; default 10 minutes. */
+  /** How long the classes of a replaced version stay registered, in milliseconds (default 10 minutes). */
   grace?: number
   /** Prices that turn the usage of a job into costs. */
   prices?: Prices
 }
 
-/** Milliseconds: one or two calls of Redis. */
+/** Milliseconds for one or two calls to Redis. */
 const slice = () => 5_000
 
-/** Isolated classes have their own maximum of lost runs. */
+/** Isolated classes have a different maximum number of lost runs. */
 const withDefaults =
   ({ maxLost, history }: Pick<EngineOptions, 'maxLost' | 'history'>) =>
   (worker: Worker): Worker => ({
@@ -236,7 +236,7 @@ function assemble(options: EngineOptions) {
     await ringer.ring(rings, guest)
   }
 
-  // A flag instead of a promise, because an invocation must not wait for requests of another one. The tick announces
+  // A flag instead of a promise, because one invocation must not wait for another one's requests. The tick announces
   // again if Redis was emptied or restored.
   let announced = false
   async function announce(known?: readonly string[]): Promise<void> {
@@ -244,14 +244,14 @@ function assemble(options: EngineOptions) {
     try {
       await registry.announce(known)
     } catch (error) {
-      // An isolate that is not registered yet must be able to empty a full Redis.
+      // An isolate that is not registered yet must still be able to empty a full Redis.
       if (hasCode(error, 'FULL')) return
       throw error
     }
     announced = true
   }
 
-  /** Limits of the classes must be in Redis before one of their jobs starts. */
+  /** The limits of classes must be in Redis before any of their jobs start. */
   async function mustAnnounce(queue?: string): Promise<void> {
     await announce()
     if (!announced && queue !== BULK.queue)
@@ -259,8 +259,8 @@ function assemble(options: EngineOptions) {
   }
 
   /**
-   * A concurrency applies from the first run on, a class with a shutdown hook must not look deleted, and a pinned job
-   * needs the address of its version.
+   * Concurrency must apply from the first run on, a class with a shutdown hook must not look deleted, and a pinned
+   * job needs the address of its version.
    */
   const mustBeKnown = workers.some(({ concurrency, shutdown, pin }) => concurrency !== undefined || shutdown || pin)
   async function dispatch(queue: string, bell: string, guest?: Guest) {
@@ -387,7 +387,7 @@ function assemble(options: EngineOptions) {
   }
 }
 
-/** An interface, so that error messages name it instead of its members. */
+/** An interface, so that error messages name it instead of listing its members. */
 export interface Engine extends ReturnType<typeof assemble> {}
 
 /**

@@ -1,5 +1,5 @@
-// Uses Redis directly, because a copy is needed when no deployment answers, and no API route should return all keys
-// and values.
+// Uses Redis directly: a copy is needed most when no deployment answers, and no API route should return every key and
+// value.
 
 import type { Redis } from '@upstash/redis'
 import { SidejobError } from '../core/errors.ts'
@@ -20,7 +20,7 @@ export type Line =
 type Place = { client: Client; namespace: string; now?: () => number }
 
 const PAGE = 200
-/** Bytes. The vendor allows 10 MB. */
+/** Bytes. Upstash allows 10 MB. */
 const BYTES = 1_048_576
 const MOST = 1_000
 const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
@@ -179,7 +179,7 @@ type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
 
-/** Keeps the mark, and the schema that blocks isolates. */
+/** Keeps the import mark, and the schema that blocks isolates. */
 async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
   for (let cursor = '0', more = true; more; more = cursor !== '0') {
@@ -213,7 +213,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   return { ...fresh, isClear: true }
 }
 
-/** Reserves the ids of the earlier data, and records which are lost. */
+/** Reserves the ids of the earlier data, and records which of them are lost. */
 async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,
@@ -242,7 +242,7 @@ async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[],
   })
 }
 
-/** Isolates answer 503 until the import ends. The same call continues an interrupted import. */
+/** Isolates answer 503 until the import ends. To continue an interrupted import, call it again. */
 export async function imported(
   place: Place,
   lines: AsyncIterable<Line>,

@@ -73,8 +73,8 @@ const publishedItem = (channel: string, data: Encoded, vault: Vault, context?: E
   vault.sealItem(itemText({ data, context, channel }))
 
 /**
- * `keep`: 1 keeps the message as the channel's last, 0 deletes the kept one. It comes first, so that the script reads
- * it with the listeners.
+ * `keep`: 1 stores the message as the channel's last message, 0 deletes the stored one. It is the first argument, so
+ * that the script reads it with the listeners.
  */
 export function publishedWords(
   channel: string,
@@ -91,7 +91,7 @@ export function publishedWords(
 export const defineWords = (side: 'in' | 'out', specs: PortOptions, vault: Vault, of?: JobRef): Words =>
   ops.ports({ of, side, specs: sealedSpecs(specs, vault) })
 
-// Only the size of an oversized log entry is sent, so that logging does not fail a run.
+// An oversized log entry is replaced by its size, so that logging never fails a run.
 const keptEntry = (entry: Encoded): Encoded =>
   entry.length <= limits.logBytes.most
     ? entry

@@ -15,7 +15,7 @@ export type RedisOptions = {
 
 export type Client = {
   evaluate: Evaluate
-  /** The first message is '', when the subscription is active. */
+  /** Yields '' first, when the subscription is active. */
   listen: (channel: string, signal: AbortSignal) => AsyncIterable<string>
   ask: <T>(command: (redis: Redis) => Promise<T>) => Promise<T>
   fault?: () => SidejobError | undefined
@@ -28,13 +28,13 @@ type Sending = {
   placed?: (text: string) => string
 }
 
-// These arguments identify a call, and Redis answers a repeat with the first answer.
+// Redis recognizes a repeated call by these arguments, and returns its first answer.
 const named = ['once', 'lane'] as const
 const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 
 /**
- * Scripts are safe to send twice, so a request without an answer is sent again. After a timeout this requires an
- * argument that identifies the call, because Redis may still be executing it.
+ * Scripts are safe to send twice, so a request without an answer is sent again. After a timeout, only calls with an
+ * identifying argument are sent again, because Redis may still be executing the first one.
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
   const redis = new Redis({

@@ -1,4 +1,4 @@
-// A failing batch is halved until the failing run is found, which then fails with its attempts.
+// A failing batch is halved until the failing run is found. That run then fails with its attempts.
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
@@ -16,7 +16,7 @@ import { type Sealed, sizeBefore } from './vault.ts'
 type Commit = (request: CommitRequest) => Promise<CommitAnswer>
 type Keep = (job: string, words: Words[], once: Once) => Promise<unknown>
 
-// Short words, which are the most, are counted by characters instead of bytes.
+// Most words are short. Counting their characters is faster than counting bytes.
 const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wireSize(word))
 
 const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + sizeOf(word), 0)
@@ -32,7 +32,7 @@ function excess({ words, largest }: RunOutcome): string | undefined {
   if (sum !== undefined) return sum
   if (total <= limits.valueBytes.most) return undefined
   const bytes = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
-  // A word also holds the context and channel of an item, which do not count as part of its value.
+  // A word also holds an item's context and channel, which do not count as part of the value.
   if (bytes <= limits.valueBytes.most + BESIDE) return undefined
   const part = largest?.() ?? { name: 'a value', bytes }
   return `${part.name}: expected at most ${limits.valueBytes.most} bytes, got ${part.bytes}`
@@ -44,7 +44,7 @@ const largestOf = (largest: RunOutcome['largest']): string => {
   return part ? `; the largest is ${part.name} with ${part.bytes}` : ''
 }
 
-/** The same work at the same size fails again, so the run is not retried. */
+/** The same work would be too large again, so the run is not retried. */
 const isFinal = (code: string): boolean => code === 'TOO_LARGE'
 
 const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: string): RunOutcome => ({
@@ -88,7 +88,7 @@ const blamed: ReadonlySet<string> = new Set(['INTERNAL', 'TOO_LARGE'])
 
 const isBlamed = (error: unknown): error is SidejobError => error instanceof SidejobError && blamed.has(error.code)
 
-/** For a run that cannot even be committed as failed: its lease ends and it is lost. */
+/** For a run whose failure cannot be committed either: its lease ends, and the run is lost. */
 const uncommitted: CommitAnswer = {
   word: 'ok',
   answers: ['lost'],
@@ -101,7 +101,7 @@ const uncommitted: CommitAnswer = {
 
 const errorLog = (entry: string): Words => ops.log({ level: 'error', entry: entry as Sealed })
 
-/** A repeated commit writes its entries once. */
+/** A repeated commit writes its log entries only once. */
 const onceFor = ({ token, n }: RunOutcome): Once => ({ key: `log ${token} ${n}`, period: 60_000, fingerprint: '' })
 
 const report = (error: unknown): void => {

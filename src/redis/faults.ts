@@ -1,6 +1,6 @@
 import { type Code, messageOf, SidejobError } from '../core/errors.ts'
 
-/** Schema of a namespace during an import. No version reads it, so no isolate changes the data. */
+/** Schema of a namespace during an import. No version of SideJob reads it, so no isolate changes the data. */
 export const IMPORTING = '9999'
 
 type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
@@ -9,7 +9,7 @@ const TOKEN = 'UPSTASH_REDIS_REST_TOKEN'
 /** Characters. */
 const MAX_SHOWN = 200
 
-// The first match counts. Texts are from the vendor's troubleshooting pages and from redis-server.
+// The first match counts. The patterns come from Upstash's troubleshooting pages and from redis-server.
 const meanings: readonly Meaning[] = [
   {
     when: /WRONGPASS|NOAUTH|unauthorized/i,
@@ -56,7 +56,7 @@ const meanings: readonly Meaning[] = [
   },
 ]
 
-/** The vendor's client appends the whole command with users' data. */
+/** Upstash's client appends the whole command, which contains users' data. */
 const saidOf = (error: unknown): string => messageOf(error).split(', command was:')[0]!
 
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
@@ -82,7 +82,7 @@ function schemaError(text: string): SidejobError | undefined {
   )
 }
 
-/** The text of a script is kept only as the cause, for the log, because it may hold user data. */
+/** A script's text may hold user data, so it is kept only as the cause, for the log. */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
   const text = placed(saidOf(error).slice(0, MAX_SHOWN))
   const otherSchema = schemaError(saidOf(error))

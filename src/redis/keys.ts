@@ -37,7 +37,7 @@ export const keysOf = (ns: string) => ({
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
   unreadable: `${ns}unreadable`,
-  /** Never exists. Deleting it lets a script write although Redis is full. */
+  /** This key never exists. Deleting it lets a script write although Redis is full. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,
   deploys: `${ns}deploys`,
@@ -81,20 +81,20 @@ export const keysOf = (ns: string) => ({
 
 export type Keys = ReturnType<typeof keysOf>
 
-/** At 34 calls a second each shelf holds five answers of the last ten minutes, and has room for fifteen more. */
+/** At 34 calls per second, each shelf holds five answers from the last ten minutes, with room for 15 more. */
 const SHELVES = 4_096
 
-/** FNV-1a, so that the same key has the same shelf. */
+/** FNV-1a, so that a key always has the same shelf. */
 const slotOf = (key: string): number => {
   let hash = 0x811c9dc5
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
   return (hash >>> 0) % SHELVES
 }
 
-/** `^` in a text of a user does not mark a value with its own key. */
+/** A `^` in a user's text does not mean that the value has its own key. */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text']
 
-/** Short names in Redis, because every waiting job pays for them. */
+/** Short names, because every waiting job stores them in Redis. */
 export const jobFields = {
   sequence: ['n', 'sequence: microseconds of becoming ready, 13 hex digits'],
   createdAt: ['t', 'createdAt; absent if the sequence holds it', 'number'],

@@ -1,6 +1,6 @@
-// Lua says `PLACE.leased`, and the build writes 'l'.
+// Lua names a place `PLACE.leased`; the build replaces that by 'l'.
 
-/** The index that has the job. Absent means ready. */
+/** The index that contains the job. Absent means ready. */
 export const PLACE = {
   new: 'new',
   pull: 'p',
@@ -22,7 +22,7 @@ export const AT_REST = {
 
 export const TERMINATING = { asked: '1', shutdown: '2' } as const
 
-/** Absent means until the job ends. */
+/** Absent means held until the job ends. */
 export const UNIQUE_HELD = { untilDeleted: '1', untilStarted: 's', debounced: 'b' } as const
 
 export const FOLLOWED_AS = { busy: 'b', suspended: 's', completed: 'c', broken: 'x' } as const

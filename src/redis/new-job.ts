@@ -7,7 +7,7 @@ import type { Sealed, Vault } from './vault.ts'
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
-/** `first`: the first job that names the limit sets it; `set`: every job sets it; absent: another call sets it. */
+/** `first`: the first job that names the limit sets it. `set`: every job sets it. Absent: a separate call sets it. */
 export type LimitKey = {
   key: string
   how?: 'first' | 'set'
@@ -35,13 +35,16 @@ export type NewJob = {
   keepResult?: number
   retain?: number
   history?: number
-  /** `held`: until deleted instead of ended. `hit`: the effect of a job that holds the key. */
+  /**
+   * `held`: the job holds the key until it is deleted or started, instead of until it ends. `hit`: what a job does if
+   * another job holds its key.
+   */
   unique?: {
     key: string
     period?: number
     held?: 'deleted' | 'started'
     hit?: 'same parent' | 'ignored'
-    /** A hit while the job waits delays it, with the newest args, for at most this long after its creation. */
+    /** A hit delays the waiting job and replaces its args, for at most this long after the job was created. */
     debounce?: { max?: number }
   }
   joins?: boolean
@@ -145,7 +148,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
 
 const plain = new Set<string>(recordFields.filter(([, , way]) => way).map(([name]) => jobFields[name][0]))
 
-/** Each job of a piece has its own values at these ports. */
+/** The jobs of a piece may have different values at these ports. */
 const isPort = (field: string): boolean => /^d?[io]:\w+$/.test(field)
 
 /** See lib/runtime/pieces.lua. */
@@ -161,7 +164,7 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.unique?.debounce) add(parts, 'debounce', text(job.unique.debounce.max))
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
-  // A repeat's first slot is a timer and a tag asks for new limits, which only the general path handles.
+  // Only the general path handles a repeat's first slot (a timer) and a tag (which may add limits).
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
@@ -228,8 +231,8 @@ function packedWords(
 }
 
 /**
- * Consecutive jobs that differ only in args or values share one description, and wait in pieces if there are
- * `packedFrom` or more.
+ * Consecutive jobs that differ only in args or values share one description. If there are at least `packedFrom`, they
+ * wait in pieces.
  */
 export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom: number): string[] {
   const words: string[] = []
@@ -254,6 +257,6 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
 
 const OPTIONS = 8
 
-/** A single job whose data are all in its record. */
+/** True for a single job whose record holds all its data. */
 export const isSlight = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
   jobs.length === 1 && words[OPTIONS] === '0'

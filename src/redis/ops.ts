@@ -1,5 +1,5 @@
-// Defines the arguments of each verb, their order and their encoding. Functions in lua/lib/run/ops declare their
-// arguments by name, and the build reads them with this table.
+// Defines each verb's arguments, their order and their encoding. The build uses this table to read the arguments that
+// functions in lua/lib/run/ops declare by name.
 
 import { mapValues } from '../core/map-values.ts'
 import type { JobRef, PortOptions, PortRef } from '../core/run.ts'

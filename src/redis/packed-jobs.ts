@@ -4,9 +4,9 @@ import { isAlikeBut } from '../core/alike.ts'
 import type { Sealed, Vault } from './vault.ts'
 
 export const PIECE = 100
-/** A larger value has its own key, so that a change of the record does not write it again. */
+/** A larger value has its own key, so that changing the record does not write it again. */
 const BIG = 512
-/** Bytes of args and values of one job. Pieces are written seldom, but as a whole. */
+/** Bytes of one job's args and values. Pieces are seldom written, but always as a whole. */
 const MOST = 1_024
 
 const isOver = (value: string, most: number): boolean =>

@@ -1,4 +1,4 @@
-// Runs of one piece that only completed, or made the same changes to their ports.
+// Runs of one piece that only completed, or that all made the same changes to their ports.
 
 import { type RunOutcome, runArguments } from './changes.ts'
 import { PIECE } from './packed-jobs.ts'
@@ -8,7 +8,7 @@ const DIGITS = 2
 const ZERO = 48
 const FEWEST = 2
 
-/** Tokens begin with the number of the piece and have the same end. `dot` is the end of the id. */
+/** Tokens of a piece start with its number and share one ending. `dot` is the position after the id. */
 type Packed = {
   piece: string
   token: string
@@ -25,7 +25,7 @@ const maskOf = ({ runs }: Packed): string => {
   return Array.from({ length: last + 1 }, (_, place) => (runs[place] === undefined ? '0' : '1')).join('')
 }
 
-/** Compares in place, because cutting and looking up texts costs workerd a microsecond each. */
+/** Compares in place, because slicing and looking up strings costs workerd a microsecond each. */
 const isOf = ({ piece, token, dot, n, shape }: Packed, run: RunOutcome, ported: Ported | undefined): boolean =>
   run.n === n &&
   shape === ported?.shape &&
@@ -37,7 +37,7 @@ const isOf = ({ piece, token, dot, n, shape }: Packed, run: RunOutcome, ported: 
 const placeOf = (token: string, dot: number): number =>
   (token.charCodeAt(dot - 2) - ZERO) * 10 + token.charCodeAt(dot - 1) - ZERO
 
-/** Runs of one piece are mostly consecutive. */
+/** Runs of the same piece are usually consecutive. */
 function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   const groups: Packed[] = []
   let group: Packed | undefined
@@ -58,7 +58,7 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   return groups
 }
 
-/** Chooses the largest group per piece: a piece ends only with all its jobs, and jobs of smaller groups leave it. */
+/** Only the largest group of each piece ends as a piece. Jobs of smaller groups leave it. */
 const largest = (groups: readonly Packed[]): Packed[] =>
   groups.filter(
     (one, i) =>
@@ -75,7 +75,7 @@ function begun({ token, n }: RunOutcome, ported: Ported | undefined): Packed | u
   return { piece, token: rest, dot, n, size: 0, shape: ported?.shape, ported: each, runs }
 }
 
-/** Tokens of jobs of a piece differ only in their ids. */
+/** Tokens of a piece's jobs differ only in their ids. */
 export function packedRuns(runs: readonly RunOutcome[], ofLane: boolean) {
   const pieces = largest(ofLane ? groupsOf(runs) : []).filter(({ size }) => size >= FEWEST)
   const isTogether: true[] = new Array(runs.length)

@@ -12,7 +12,7 @@ export type Parts = {
   client: Client
   keys: Keys
   base: () => { ns: string; clock: string; seed: string }
-  /** Seed of a lane's tokens, which show their lane. */
+  /** Seed for the tokens of a lane, which identify the lane. */
   markedBy: (lane: string) => { seed: string }
   ids: HighestId
   moments: RedisClock
@@ -21,7 +21,7 @@ export type Parts = {
   retain?: number
 }
 
-/** If Redis has not given an id as high, it was restored from older data. */
+/** The highest id that was seen. If Redis never gave out an id that high, it was restored from older data. */
 export type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
 
 export function highestId(): HighestId {
@@ -38,7 +38,7 @@ export function highestId(): HighestId {
 
 export type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
-/** Late answers show an earlier time; only a changed clock is ahead by more than this. */
+/** A late answer makes Redis' clock look slow. Only a changed clock is ahead by more than this. */
 const STEP = 5_000
 
 export function redisClock(ours: () => number): RedisClock {
@@ -84,10 +84,10 @@ export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: '
   return answer as Exclude<T, { is: 'refused' }>
 }
 
-/** Each has up to 1 MiB, and twice that in an answer. */
+/** Each value has up to 1 MiB, and takes twice that in an answer. */
 const AT_ONCE = 3
 
-/** Reads values that scripts left out of records because there were too many. */
+/** Reads the values that scripts left out because there were too many. */
 export const filling =
   ({ client, keys }: Parts, opening: Opening) =>
   async (jobs: readonly { id: number; document: JobRecord }[]): Promise<void> => {

@@ -1,4 +1,4 @@
-// A job's record, decoded once, with long names.
+// Decodes a job's record once, and gives its fields long names.
 
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
@@ -15,7 +15,8 @@ type Always = 'sequence' | 'queue' | 'class'
 type ValueOf<F extends keyof Fields> = Fields[F] extends readonly [string, string, 'number'] ? number : string
 
 /**
- * An absent field is false, none or the default. Ports, defaults, channels, wires and state have names with a colon.
+ * An absent field means false, none or the default. Names of ports, defaults, channels, wires and state contain a
+ * colon.
  */
 export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fields, Always>]?: ValueOf<F> } & {
   [named: `${string}:${string}`]: string
@@ -23,7 +24,7 @@ export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fi
 
 type Stored = Record<string, unknown>
 
-/** Names with a colon stay. */
+/** Names with a colon stay unchanged. */
 function naming(fields: Readonly<Record<string, readonly [short: string, note: string, kind?: 'number' | 'text']>>) {
   const byShort = new Map(Object.entries(fields).map(([name, [short, , kind]]) => [short, { name, kind }]))
   return (record: Stored, short: string, value: unknown): void => {
@@ -49,7 +50,7 @@ const sealedFields: Record<string, (text: string, opening: Opening) => string> =
   callback: (text, { value }) => value(text, 'callback'),
   lastError: (text, { error }) => error(text),
   lastRun: (text, { error }) => error(text),
-  // A result is sealed as a whole, an error member by member.
+  // A result is sealed as a whole; an error is sealed member by member.
   callbackResult: (text, { value, error }) => (text.startsWith('{') ? error(text) : value(text, 'result')),
 }
 
@@ -64,7 +65,7 @@ export function openedField(name: string, text: string, opening: Opening): strin
 
 export const recordOf = (stored: Stored): JobRecord => renamed(nameJob, stored) as JobRecord
 
-/** The flat list has values with own keys. */
+/** `beside` is the flat list of values that have their own keys. */
 export function decodeRecord(text: string, beside: string[] = [], opening?: Opening): JobRecord {
   const record = renamed(nameJob, JSON.parse(text) as Stored)
   for (let i = 0; i < beside.length; i += 2) nameJob(record, beside[i]!, beside[i + 1]!)
@@ -85,7 +86,7 @@ export const leftOut = (record: JobRecord): [name: string, short: string][] =>
     .map(([name]) => [name, name in jobFields ? jobFields[name as keyof Fields] : [name]] as const)
     .flatMap(([name, [short, , kind]]) => (kind === 'text' ? [] : [[name, short]]))
 
-/** Only fields that TypeScript reads. */
+/** Only the fields that TypeScript reads. */
 export type QueueRecord = {
   mostLanes?: number
   calledClasses?: Record<string, true>
@@ -121,7 +122,7 @@ export const statusOf = (record: JobRecord): Status =>
   resting[record.place ?? ''] ??
   (record.terminating ? 'terminating' : record.place === PLACE.leased ? 'running' : 'queued')
 
-/** Few of many jobs have ports, state or other fields with a colon. */
+/** Only a few jobs have ports, state or other fields with a colon. */
 export function hasNamed(record: JobRecord): boolean {
   for (const name in record) if (name.includes(':')) return true
   return false
@@ -167,10 +168,10 @@ export function stateOf(record: JobRecord): Record<string, Encoded> {
   return state
 }
 
-/** The details follow an error, which may have several lines. */
+/** The details follow the error, which may span several lines. */
 const TOLD = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
 
-/** Ends of runs without a commit. */
+/** Outcomes of runs that committed nothing. */
 const uncommitted: ReadonlySet<string> = new Set(['lost', 'conflict', 'released', 'requeued'])
 
 const toldOf = ([, n, readyAt, checkpoints]: RegExpExecArray, run: PastRun) => ({

@@ -1,4 +1,4 @@
-// lua/queries/verify.lua uses these names.
+// lua/queries/verify.lua uses the same names.
 
 export const repairs: Record<string, string> = {
   place: 'it is put into the place that its document names, and removed from other places',

@@ -23,14 +23,14 @@ const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0
 export type StoreOptions = {
   client: Client
   namespace?: string
-  /** Milliseconds added to Redis' clock. */
+  /** Milliseconds to add to Redis' clock. */
   clock?: () => number
   random?: () => string
-  /** Without it values are stored as they are. */
+  /** Without a vault, values are stored in plain text. */
   vault?: Vault
   /** A piece reserves a hundred ids. */
   packedFrom?: number
-  /** Milliseconds for which Redis keeps ended jobs that set no time, if there is a history. */
+  /** How long Redis keeps ended jobs that set no time, in milliseconds, if there is a history. */
   retain?: number
 }
 

@@ -1,4 +1,4 @@
-// Counts with the table of verbs that scripts use, so that no verb is missed.
+// Counts with the verb table of the scripts, so that no verb is missed.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'
@@ -64,10 +64,10 @@ const options: Record<string, (reading: Reading) => void> = {
   },
 }
 
-/** Queue, class, times, priority, and record as JSON. */
+/** A job starts with these words: queue, class, times, priority, and its record as JSON. */
 const HEAD = 7
 
-/** Ports in the record of a new job: `"i:in":"0,0"`. */
+/** Counts the ports in a new job's record, for example `"i:in":"0,0"`. */
 const portsIn = (record: string): number => record.match(/"[io]:/g)?.length ?? 0
 
 function newJob(reading: Reading): { ports: number; packed?: number } {

@@ -7,23 +7,23 @@ type Said<Answer> = 'lead' | { answer: Answer } | { error: unknown } | 'ask by y
 
 export type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
-  /** Undefined if each call must ask by itself. */
+  /** Undefined if each call must be sent by itself. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>
   suits: (call: Call, others: readonly Call[]) => boolean
-  /** Milliseconds after which waiting calls give up on the leader, because its invocation may have ended. */
+  /** Milliseconds after which waiting calls stop waiting for the leader, because its invocation may have ended. */
   patience?: number
   elapsed?: () => number
 }
 
 const PATIENCE = 2_000
-/** The maximum that one call gives to a waiting lane. */
+/** Maximum jobs that one call leases to a waiting lane. */
 const MOST = 16
-/** Milliseconds, if calls are frequent. */
+/** Milliseconds for which frequent calls are collected. */
 const GATHERING = 6
 
 /**
- * Since compatibility date 2024-10-14 workerd resumes a waiting request in its own invocation; before, it continued
- * in another one and could not send requests.
+ * Since compatibility date 2024-10-14, workerd resumes a waiting request in its own invocation. Before that, it
+ * resumed in another invocation, where it could not send requests.
  */
 export function mayWaitForOthers(runtime: object = globalThis): boolean {
   const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }
@@ -31,8 +31,8 @@ export function mayWaitForOthers(runtime: object = globalThis): boolean {
 }
 
 /**
- * The first call is sent at once. Calls that arrive before its answer wait, and then one of them leads all. Each call
- * waits in its own invocation.
+ * Sends the first call at once. Later calls wait for its answer; then one of them sends all of them together. Each
+ * call waits in its own invocation.
  */
 export function createTogether<Call, Answer>({
   alone,

@@ -14,7 +14,7 @@ export type Near = { queues?: readonly string[]; jobs?: readonly string[]; quota
 
 export type Made = { id: number; status: Status; existing?: true }
 
-/** Starts with the new jobs if none was ready before. */
+/** If no job was ready before, the lane starts with the new jobs. */
 export type LaneStart = { id: string; max: number; lease: number; begun: number }
 
 export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: ClaimedJob[]; stale?: string }
@@ -46,8 +46,8 @@ export type FlowState = {
   document: JobRecord
   children: Record<string, Child>
   /**
-   * `left`: values that left the port in the last minutes, as minute:count:count. `passed`: its last items that passed
-   * a wire, newest first.
+   * `left`: how many values left the port in the last minutes, as minute:count:count. `passed`: the last items that
+   * passed a wire, newest first.
    */
   ports: (Omit<Row<'wiring'>, 'passed'> & { passed: string[] })[]
   nodes: ReadonlyMap<string, FlowNode>
@@ -65,7 +65,7 @@ export type FlowNode = {
 
 export type ClaimRequest = {
   max: number
-  /** For pieces, which are claimed as a whole; without it no more than `max`. */
+  /** Maximum for pieces, which are claimed as a whole. Without it, a claim returns at most `max` jobs. */
   wide?: number
   lease: number
   begun?: number
@@ -74,9 +74,9 @@ export type ClaimRequest = {
   tags?: string[]
   priority?: number
   skip?: number
-  /** Called for this long if this claim finds nothing. */
+  /** If this claim finds nothing, it waits this long to be called. */
   waiter?: { id: string; wait: number }
-  /** Maximum of jobs whose runs call other services. */
+  /** Maximum jobs whose runs call other services. */
   calls?: number
   process?: string
   only?: number
@@ -107,11 +107,11 @@ export type LaneRequest = {
   seq: number
   heard?: readonly string[]
   bell?: string
-  /** `next`: work continues, so the next lane must be called even if nothing is ready. */
+  /** `next`: work continues, so the next lane must be called even if no job is ready. */
   leave?: boolean | 'next'
-  /** Milliseconds for which it still polls after it left an empty queue. */
+  /** Milliseconds for which the lane keeps polling after it left an empty queue. */
   waits?: number
-  /** Milliseconds for which it would wait for a call. */
+  /** Milliseconds for which the lane can wait for a call. */
   warm?: number
 }
 
@@ -124,26 +124,26 @@ export type CommitRequest = {
 }
 
 export type CommitAnswer = {
-  /** `warm`: nothing is ready, and the lane will be called. */
+  /** `warm`: nothing is ready, and the lane waits to be called. */
   word: 'ok' | 'empty' | 'warm' | 'more' | 'full' | 'stale'
   /** One word per run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
   answers: string[]
   lent: ClaimedJob[]
   rings: Ring[]
   nextDue?: number
-  /** The same in milliseconds from now, by Redis' clock. */
+  /** Milliseconds until then, by Redis' clock. */
   dueIn?: number
   stale: { id: number; document: JobRecord }[]
   version: string
   failed: number
-  /** Undefined if the next claim would find no more than this one. */
+  /** Undefined if the next claim would find no more jobs. */
   seen?: number
   signal?: Signal
 }
 
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
-/** `total` if an index knows it; `newest`: the newest id, if the page continues by ids. */
+/** `total`: set if an index knows it. `newest`: the newest id, if the page continues by ids. */
 export type Listed = {
   jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]
   cursor: string | null
@@ -152,7 +152,7 @@ export type Listed = {
   looked?: number
 }
 
-/** `reserved`: slots promised to ready jobs. `jobs`: jobs of a group that are not at rest. */
+/** `reserved`: slots promised to ready jobs. `jobs`: jobs of a group, without those at rest. */
 export type KeptLimit = {
   concurrency: number | null
   rate: { limit: number; period: number } | null
@@ -199,7 +199,7 @@ export type Inspection = {
   ownLimit?: string
   now: number
   kin?: Listed['jobs']
-  /** Some of the jobs that it waits for. Rows that are not whole have no children and no position. */
+  /** Part of the chain of jobs that this job waits for. Rows with `isWhole: false` have no children and no position. */
   chain?: ReadonlyMap<number, Inspection & { isWhole: boolean }>
 }
 

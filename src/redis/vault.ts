@@ -1,6 +1,6 @@
 // A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`, and its purpose is authenticated with
-// it. Each reader opens only the places that our own code has sealed: opened text is never searched for sealed values,
-// because users can write anything there.
+// it. Readers open only the fields that our own code seals. They never search opened text for sealed values, because
+// it may contain anything that users wrote.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
@@ -27,13 +27,13 @@ export const stateField = (field: string): Purpose => `state ${field}`
 
 export type Vault = {
   seal: (value: Encoded, purpose: Purpose) => Sealed
-  /** For values that scripts compare: equal values of a purpose become equal texts. */
+  /** For values that scripts compare: equal values with the same purpose become equal texts. */
   sealSame: (value: Encoded, purpose: Purpose) => Sealed
   sealedAs: (value: Encoded | undefined, purpose: Purpose) => Sealed[]
   sealInJson: (value: Encoded, purpose: Purpose) => Encoded
   sealSameInJson: (value: Encoded, purpose: Purpose) => Encoded
   sealItem: (item: string) => string
-  /** @throws if the key is missing, or the value was sealed for another place */
+  /** @throws if the key is missing, or the value was sealed for another purpose */
   open: Opening
   /** A value that cannot be opened becomes `{ "$sealed": … }`. */
   show: Opening
@@ -59,7 +59,7 @@ const CIPHER = 'aes-256-gcm'
 const TOKEN = '~f([\\w-]{8})\\.([\\w-]+)'
 const WHOLE = new RegExp(`^${TOKEN}$`)
 const IN_JSON = new RegExp(`^"${TOKEN}"$`)
-/** In the log, these members have the names that SideJob gives them. */
+/** Members that SideJob adds to errors in the log. */
 const IN_ERROR = new RegExp(`"(message|stack|detail|error|backtrace)":"${TOKEN}"`, 'g')
 const IN_LOG_MESSAGE = new RegExp(`(?:"(error|backtrace|detail)":)?"${TOKEN}"`, 'g')
 const ITEM = /^(?:=|@[^\n]*\n[^\n]*\n[^\n]*\n)/
@@ -68,7 +68,7 @@ export const isSealed = (text: string): boolean => text.includes('~f')
 
 const SEALED_START = new RegExp(`${ITEM.source}?~f[\\w-]{8}\\.`)
 
-/** About the characters before sealing, which limits count. */
+/** Approximate number of characters before sealing. Limits count these. */
 export function sizeBefore(text: string): number {
   const [start] = SEALED_START.exec(text) ?? []
   return start === undefined ? text.length : Math.floor(((text.length - start.length) * 3) / 4)
@@ -108,7 +108,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   }
 }
 
-// Scripts write a logged object as `$sealed`, after the members that they add; members of the object replace those.
+// Scripts write a logged object as `$sealed`, after the members that they add. Members of the object replace those.
 const LOGGED = new RegExp(`^\\{((?:"(?:timestamp|job)":\\d+,)*)"\\$sealed":"(${TOKEN})"\\}$`)
 
 function withMembers(added: string, entry: string): string {

@@ -22,7 +22,7 @@ export function createAlerts({ store, now }: Context) {
     states,
     save,
 
-    /** If another check was earlier, its state is returned. */
+    /** If another check opened the alert first, returns its state. */
     async open(key: string, state: AlertState): Promise<AlertState> {
       if (state.muted) await save(key, state)
       else if (!(await store.addAlert(key, JSON.stringify(state)))) return stateOf(key)

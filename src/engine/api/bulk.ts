@@ -1,4 +1,4 @@
-// A slice and its cursor are one commit, so a lost run has changed nothing.
+// A slice and its cursor are committed together, so a lost run has changed nothing.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -16,7 +16,7 @@ import { kindNameOf } from '../jobs/kind.ts'
 import { isAddress } from '../remote/versions.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
-/** Continues with a family that is too large for one script, in Redis alone: lib/family/branches.lua. */
+/** Continues with a family that is too large for one script. Redis does all the work: lib/family/branches.lua. */
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200
@@ -24,7 +24,7 @@ const DAY = 86_400_000
 
 const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWith('sidejob.')
 
-/** The script decides the same: `bulk` in lib/run/ops/on_jobs.lua. */
+/** The script makes the same decision: `bulk` in lib/run/ops/on_jobs.lua. */
 const changes: Record<BulkInput['action'], (document: JobRecord, to?: string) => boolean> = {
   retry: ({ place }) => place === PLACE.failed,
   requeue: ({ place }) => place !== undefined && place !== PLACE.pull,

@@ -104,7 +104,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       }
     },
 
-    /** The body and the id stay the same. `job` is the ended job or the callback itself. */
+    /** The body and the id stay the same. `job` is the ended job, or its callback. */
     async resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
       return stepOf(await change(job, [ops.resend()], call))
     },

@@ -26,7 +26,7 @@ async function* merged<T>(readers: AsyncIterator<T>[]): AsyncIterable<T> {
 
 const REMEMBERED = 1_000
 
-/** Remembers listeners, so that the first MGET of the next message can read their jobs. */
+/** Remembers listeners, so that the next message's first MGET can read their jobs. */
 function createAudience() {
   const heard = new Map<string, readonly string[]>()
   return {
@@ -67,7 +67,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   const publishersOf = (name: string, ports: Awaited<ReturnType<typeof saying>>) =>
     ports.flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : [])).slice(0, MOST_PUBLISHERS)
 
-  /** Scripts write log messages around sealed values. Other messages are sealed as a whole or not at all. */
+  /** In log messages, scripts write text around sealed values. Other messages are sealed as a whole or not at all. */
   const shownMessage = (channel: string, message: string): Encoded =>
     channel === '/sidejob/log' ? store.vault.showLogMessage(message) : store.vault.show.value(message, 'value')
 
@@ -84,7 +84,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   }
 
   return {
-    /** `keep: 0` deletes the kept message. */
+    /** `keep: 0` deletes the stored message. */
     async publish(
       channel: string,
       message: Encoded,
@@ -115,7 +115,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       const [page, ports, kept] = await Promise.all([
         store.channels(cursor),
         publishers ? saying() : undefined,
-        // All kept messages fit on the first page.
+        // All stored messages fit on the first page.
         last && cursor === '0' ? store.keptChannels() : [],
       ])
       const heard = Object.entries(page.channels).flatMap(([name, head]) =>
@@ -138,7 +138,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       }
     },
 
-    /** Resolves once Redis sends the messages. Then yields each once, until the signal aborts. */
+    /** Resolves once Redis sends messages. Then yields each message once, until the signal aborts. */
     async subscribe(
       channels: string | readonly string[],
       signal: AbortSignal,

@@ -20,7 +20,7 @@ import { withoutMissed } from './missed-slots.ts'
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000
-/** Redis looks at up to 1,000 jobs each time. */
+/** Redis examines up to 1,000 jobs each time. */
 const MAX_LOOKS = 50
 
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
@@ -44,8 +44,8 @@ export function createRuns({
   longPoll,
 }: Context) {
   /**
-   * These commits need the job's document: failures increase a counter, repeats move their slot, refusals may be
-   * retried.
+   * These commits need the job's document: failures increase a counter, repeats move to the next slot, and refusals
+   * may be retried.
    */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
@@ -115,7 +115,7 @@ export function createRuns({
       }),
     )
 
-  /** A pull worker sends the span of its run itself, below the span of the job. */
+  /** A pull worker itself sends the span of its run, as a child of the job's span. */
   function traceparentFor(lent: ClaimedJob): string | undefined {
     const trace = executor.tracer?.begin(lent)
     if (!trace) return lent.document.traceparent
@@ -130,7 +130,7 @@ export function createRuns({
     return job
   }
 
-  /** @throws SCHEMA_CHANGED if the schema of a worker is not remembered */
+  /** @throws SCHEMA_CHANGED if a worker's schema is not stored */
   async function checkSchemas(queue: string, schemas: Record<string, string>): Promise<void> {
     for (const [name, built] of Object.entries(schemas)) {
       if (!skewOf(await registry.find(queue, name), name, built)) continue
@@ -165,7 +165,7 @@ export function createRuns({
     return error
   }
 
-  /** Also 'failed' if a job of an older schema does not fit the current one. */
+  /** Returns 'failed' if a job of an older schema does not fit the current schema. */
   async function unfitFor(built: string, one: ClaimedJob): Promise<SidejobError | 'failed' | undefined> {
     const { queue, class: name } = one.document
     const found = await registry.find(queue, name)
@@ -177,7 +177,7 @@ export function createRuns({
     return outcome && 'failed'
   }
 
-  /** @throws SCHEMA_CHANGED if none is left, and another worker has to run one */
+  /** @throws SCHEMA_CHANGED if no job is left, and another worker has to run one of them */
   async function fitting(schemas: Record<string, string>, lent: ClaimedJob[]): Promise<ClaimedJob[]> {
     const unfit = new Map<ClaimedJob, SidejobError | 'failed'>()
     for (const one of lent) {
@@ -204,7 +204,7 @@ export function createRuns({
     const sound = await fitting(schemas, await executor.sound(answer.lent))
     const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
-    // Stale jobs have new tags now, unfit jobs have failed. A claim with a key is answered as the first time.
+    // Stale jobs now have new tags, and unfit jobs have failed. A repeated claim with a key gets its first answer.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
     if (answer.lent.length && !lane) return look(request, waiter, skip)
     if (answer.seen !== undefined && looks < MAX_LOOKS) return look(request, waiter, answer.seen, looks + 1)
@@ -212,7 +212,7 @@ export function createRuns({
   }
 
   return {
-    /** `told` receives the signal of the process, and `stop` ends the wait. */
+    /** `told` receives the signal of the process. `stop` ends the wait. */
     async claim(
       queue: string,
       {
@@ -247,13 +247,13 @@ export function createRuns({
         first.length || wait === 0 || stopped.signal.aborted
           ? first
           : await longPoll((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
-      // With a key the caller can repeat the claim. Without one the jobs would be lost to it.
+      // With a key, the caller can repeat the claim. Without a key, these jobs would be lost to it.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
       return []
     },
 
-    /** After a checkpoint it returns a new snapshot. `reach` replaces the `reach` of the registered class. */
+    /** After a checkpoint, returns a new snapshot. `reach` replaces the `reach` of the registered class. */
     async commit(
       token: string,
       changes: Changes,

@@ -24,9 +24,9 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** 100 years: without own terms a delivery has no end. */
+/** 100 years: a delivery without its own time limit never ends. */
 const FOR_EVER = 100 * 365 * 86_400_000
-/** Milliseconds of the lease that ends a job whose last run had no answer. */
+/** Milliseconds. This lease ends a job whose last run was not answered. */
 const BRIEFLY = 60_000
 const MOST_TRIES = 5
 
@@ -89,7 +89,7 @@ function slotWords(
 }
 
 function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, now: number): Fields {
-  // In Bedrock no change runs a finished job again.
+  // In Bedrock, a change never runs a finished job again.
   if (document.place === PLACE.completed) return {}
   const due = dueAt === 'same' ? (document.nextSlot ?? dueAtOf(document)) : dueAt
   if (repeat === undefined)
@@ -192,7 +192,7 @@ export function createDeliveries(parts: Context) {
   const lost = (id: number) =>
     new SidejobError('LOST', `job ${id} was claimed again since then, or was never claimed with this token`)
 
-  /** Throws before anything has changed, so that the holder can end the run differently. */
+  /** Throws before any change, so that the holder can end the run differently. */
   async function checkEnd({ end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord): Promise<void> {
     const name = renamed ?? document.class
     if (args === undefined && name === document.class) return
@@ -249,7 +249,7 @@ export function createDeliveries(parts: Context) {
       if (found) classes.note(found.id, { queue: found.document.queue, class: name! })
     },
 
-    /** One transaction. Jobs of other queues are skipped. */
+    /** Runs as one transaction. Skips jobs of other queues. */
     async requeueAll(
       queue: string,
       jobs: readonly Ref[],
@@ -259,7 +259,7 @@ export function createDeliveries(parts: Context) {
       await change('', [ops.requeue_all({ queue_name: queue, forgiven, jobs: jobs.map(String) })], call)
     },
 
-    /** The delivery is not counted, and the call may be repeated. */
+    /** Does not count the delivery. The call may be repeated. */
     async giveBack(deliveries: Delivery[], call?: Call): Promise<void> {
       await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)

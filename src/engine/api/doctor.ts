@@ -13,9 +13,11 @@ import type { FoundFault } from '../engine.ts'
 import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
-/** The last digit of a cursor is the part that is checked, the digits before it the position. Flows come last. */
+/**
+ * The last digit of a cursor is the part that is checked, and the digits before it are the position. Flows come last.
+ */
 const FLOWS = '9'
-/** Flows per slice, and the maximum number of their nodes. */
+/** Maximum flows per slice, and maximum nodes across them. */
 const [PAGE, NODES] = [20, 5_000]
 
 type Slice = { faults: FoundFault[]; jobs: number; cursor: string | null }
@@ -45,7 +47,7 @@ function wiresAt(state: FlowState) {
 
 export function createDoctor({ store, ring, change, now }: Context) {
   async function examineFlows(before: string | undefined): Promise<Slice> {
-    // Only at rest: a running flow may still have to connect its wires.
+    // Checked only at rest: a running flow may still have to connect its wires.
     const at = {
       mode: 'all',
       queue: 'core',
@@ -72,7 +74,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
     return { faults: faults.map(linked), jobs: seen, cursor: next === null ? FLOWS : String(next) }
   }
 
-  /** A full Redis refuses the record, but not the repair. */
+  /** A full Redis refuses the record, but accepts the repair. */
   async function note(cursor: string, { faults, cursor: next }: Slice): Promise<void> {
     const look = { cursor, isFirst: cursor === FIRST, isLast: next === null, faults }
     const known = afterLook(await store.examined(), look, now())
@@ -111,7 +113,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
         await note(cursor, slice)
         return { repaired: [], left: [], jobs, cursor: next }
       }
-      // One script for each target, so that other calls can run between them.
+      // One script per target, so that other calls can run in between.
       for (const target of targetsOf(faults)) await mend(target)
       const after = await look(cursor)
       await note(cursor, { ...after, cursor: next })

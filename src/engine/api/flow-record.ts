@@ -6,12 +6,12 @@ import { pastRunOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, FlowEvent, FlowRecord, Ref } from '../engine.ts'
 
-/** 200 of the largest entries are 3.3 MB; an answer of Redis holds 10. */
+/** 200 of the largest entries take 3.3 MB. An answer of Redis holds 10 MB. */
 const PAGE = 200
 /** Stream ids are `milliseconds-number`. */
 const [FIRST, LAST] = ['-', '+']
 
-/** Words per part, with its name, as in lib/port/record.lua. */
+/** Words per part, including the part's name, as in lib/port/record.lua. */
 const WORDS = { s: 6, p: 6 } as const
 
 function eventOf([id, flat]: [string, string[]]): FlowEvent {

@@ -13,7 +13,7 @@ import type { HistoryJob, HistoryRun } from '../engine.ts'
 
 type Part = Extract<Purpose, 'args' | 'result' | 'error'>
 
-/** A sealed value that cannot be opened is left out if it has masked parts. */
+/** Leaves out a sealed value that cannot be opened if it has redacted parts. */
 function kept(text: string | undefined, part: Part, record: JobRecord, vault: Vault): string | null {
   if (text === undefined || text === 'null') return null
   const paths = redactedPathsOf(record)
@@ -29,7 +29,7 @@ const failureOf = (text: string | null): Failure => {
   return typeof error === 'object' && error !== null ? (error as Failure) : {}
 }
 
-/** Open members of an error, for its kind. The kind is a hash. */
+/** Opens an error's members to compute its kind. The kind is a hash. */
 const openError = (text: string | undefined, record: JobRecord, vault: Vault): string | null =>
   text === undefined ? null : redacted(vault.show.error(text) as Encoded, redactedPathsOf(record), 'error')
 

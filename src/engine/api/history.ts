@@ -7,17 +7,20 @@ import type { HistoryJob, HistoryQuery, HistoryRows, HistoryRun, HistorySql, His
 import { historyJob, historyRun, rowsOf } from './history-rows.ts'
 
 const DAY = 86_400_000
-/** A lane stores after this many ends, or after this time with ends. The tick stores the rest. */
+/**
+ * A lane stores history after this many ends, or when this time has passed since it last stored some. The tick stores
+ * the rest.
+ */
 const ENDS = 200
 const EVERY_MS = 5_000
 const PAUSE_MS = 10_000
-/** Slices of one call: at most 4 MiB each. */
+/** Maximum slices per call. A slice has at most 4 MiB. */
 const SLICES = 20
 const FORGOTTEN = 10
 /** As in lib/runtime/outbox.lua. */
 const FULL = 67_108_864
 
-/** `retain`: milliseconds for which Redis keeps an ended job that sets no time. */
+/** `retain`: how long Redis keeps an ended job that sets no time, in milliseconds. */
 export type HistoryOptions = { store: HistoryStore; days?: number; retain?: number }
 
 type HistoryParts = { store: Store; history: HistoryOptions | undefined; now: () => number }
@@ -40,7 +43,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
     )
   }
 
-  /** Concurrent calls store the same rows, which the database ignores. */
+  /** Concurrent calls store the same rows. The database ignores duplicates. */
   async function drained(database: HistoryStore): Promise<void> {
     let stored: StoredTexts | undefined
     for (let n = 0; n < SLICES; n++) {
@@ -76,7 +79,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
   return {
     isOn: history !== undefined,
 
-    /** The outbox starts first, so that no end is missed. */
+    /** Starts the outbox first, so that no ended job is missed. */
     async begin(): Promise<void> {
       if (!history || isBegun) return
       await store.outbox('1')
@@ -90,7 +93,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
       if (ends >= ENDS || now() - storedAt >= EVERY_MS) void drain()
     },
 
-    /** An invocation must not end before. */
+    /** An invocation must not end before this resolves. */
     settled: (): Promise<void> => running ?? Promise.resolve(),
 
     drain,
@@ -117,7 +120,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
       return { ends: found.map((row) => historyJob(row, vault)), runs: runs.map((row) => historyRun(row, vault)) }
     },
 
-    /** Sealed and redacted values stay so. */
+    /** Sealed and redacted values stay sealed and redacted. */
     async sql({ sql, limit }: HistorySql): Promise<HistoryRows> {
       try {
         return await there().sql(sql, limit)

@@ -12,7 +12,7 @@ const STREAM = 60_000
 const MAX_TOKEN_MS = 30 * 86_400_000
 const FRESH = 10_000
 const REMEMBERED = 1_000
-/** Milliseconds between two records of the last use. */
+/** Minimum milliseconds between two records of the last use. */
 const NOTED_EVERY = 3_600_000
 
 type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
@@ -31,7 +31,7 @@ export function createKeys(
 
   let ownHash: string | undefined
   let secret = tokenSecret
-  // Without a secret of the deployment, a token is valid in this process only.
+  // Without a secret of the deployment, tokens are valid only in this process.
   const secretOf = () => (secret ??= newKey())
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
 
@@ -45,7 +45,7 @@ export function createKeys(
 
   const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
 
-  /** An isolate records the use once an hour. Only the request that triggers it waits. */
+  /** An isolate records the use of a key once an hour. Only the request that triggers the record waits for it. */
   async function note(id: string): Promise<void> {
     if (now() - (noted.get(id) ?? 0) < NOTED_EVERY) return
     noted.set(id, now())
@@ -80,8 +80,8 @@ export function createKeys(
   }
 
   /**
-   * The answer of an idempotency key stores the random part, so a repeat derives the same key with a secret that
-   * Redis does not hold.
+   * The answer that is stored under the idempotency key contains only the random part. A repeated call derives the
+   * same key from it and a secret that Redis does not hold.
    */
   async function made(about: Omit<Kept, 'hash' | 'createdAt'>, call: Call | undefined, more: string[][]) {
     const chance = newKey()
@@ -117,7 +117,7 @@ export function createKeys(
         call?: Call,
       ): Promise<{ id: string; key: string }> => made(about, call, []),
 
-      /** The old key ends `overlap` milliseconds later, or at its own expiry if that is sooner. */
+      /** The old key expires after `overlap` milliseconds, or at its own expiry if that is sooner. */
       async rotate(
         id: string,
         { overlap }: { overlap: number },

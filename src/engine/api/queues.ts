@@ -5,7 +5,7 @@ import type { PatchedQueue, QueueDetail, QueuePatch, QueueView } from '../engine
 import { openSince } from '../lane/lane-name.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
-/** As in lib/queue/lanes.lua: more lanes if runs call other services. */
+/** The same as in lib/queue/lanes.lua. A queue gets more lanes if its runs call other services. */
 const LANES = 4
 const CALLING_LANES = 8
 

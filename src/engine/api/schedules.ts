@@ -78,7 +78,7 @@ const rowOf = (id: number, doc: JobRecord, stretch: Stretch, at?: number): Sched
   ...(at && { failedInARow: doc.failedInARow ?? 0, ...(isLate(doc, at) && { lateAt: doc.nextSlot }) }),
 })
 
-/** The slots that a pause skipped, from the next one at its start. */
+/** The slots that a pause skips, starting with the next slot when the pause begins. */
 const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
   base === 'scheduled' && from > 1 && from <= to ? { from, to: last(from, to), made: 'none' } : undefined
 
@@ -130,7 +130,7 @@ export function createSchedules(
   }
 
   async function make(alias: string, input: JobInput, print: string, call?: Call): Promise<ScheduleView> {
-    // The key of the call covers all steps, not this one alone.
+    // The call's key covers all steps, not only this step.
     const asked = call && { by: call.by, quota: call.quota, rootless: call.rootless }
     const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }], asked)).jobs
     await change(String(made!.id), [ops.patch({ fields: { scheduleHash: print } })])
@@ -154,7 +154,7 @@ export function createSchedules(
       inARow?: number
       /** Costs one command per schedule with a history. */
       runs?: boolean
-      /** At most 50 slots of each schedule. */
+      /** Limited to 50 slots per schedule. */
       until?: number
     }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }> {
       const schedules: ScheduleRow[] = []

@@ -12,11 +12,11 @@ type Page = (before: string | undefined) => Promise<Listed>
 
 type Wanted = { text?: string; args?: Record<string, string>; labels?: Labels }
 
-/** Numbers, true, false and null are compared as JSON writes them. */
+/** Compares numbers, true, false and null as JSON text. */
 const isAs = (value: unknown, wanted: string): boolean =>
   value !== undefined && (value === null || typeof value !== 'object') && String(value) === wanted
 
-/** Redacted values are never found. */
+/** Redacted values never match. */
 function holds({ id, document }: Seen, { text, args: paths, labels = {} }: Wanted): boolean {
   const own = readLabels(document.labels)
   if (!Object.entries(labels).every(([name, value]) => own[name] === value)) return false

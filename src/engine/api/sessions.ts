@@ -30,7 +30,7 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
   }
 
   return {
-    /** `once` makes a login name for one session. */
+    /** `once` is a login name for one session only. */
     async open(key: string, { life, once }: { life: number; once?: boolean }): Promise<string | undefined> {
       const hash = await hashOf(key)
       return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined

@@ -1,4 +1,4 @@
-// Runs a function on values of a wire, one run for each value. Nothing that it changes is kept.
+// Runs a function on a wire's values, one run per value. Discards all changes.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { encodeValue } from '../../core/codec/value.ts'
@@ -14,7 +14,7 @@ import type { Registered } from '../jobs/registry.ts'
 import { LostRun } from '../run/function.ts'
 import { judging } from '../run/judge.ts'
 
-/** Milliseconds of all runs, and of one. */
+/** Maximum milliseconds for all runs, and for one run. */
 const [ALL, ONE] = [10_000, 2_000]
 
 const listening = ({ channels = [], default: value }: Ports[string]) => ({

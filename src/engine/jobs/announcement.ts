@@ -1,4 +1,4 @@
-// The newest version defines its classes; other classes stay as long as isolates of their version are seen.
+// The newest version defines its classes. Other classes stay as long as isolates of their version are seen.
 
 import { hashOf } from '../../core/crypto.ts'
 import { readObject } from '../../core/readable.ts'
@@ -25,7 +25,7 @@ export type AnnouncerOptions = {
   version?: string
   versionUrl?: string
   author?: string
-  /** Milliseconds for which the classes of a replaced version stay. */
+  /** How long the classes of a replaced version stay, in milliseconds. */
   grace?: number
 }
 
@@ -33,9 +33,9 @@ export type CodeVersion = {
   hash: string
   defined?: string
   version?: string
-  /** When it became the newest version. */
+  /** When this version became the newest. */
   at: number
-  /** When one of its isolates was last seen. */
+  /** When an isolate of this version was last seen. */
   seen: number
   classes: string[]
   crons?: string[]
@@ -43,7 +43,7 @@ export type CodeVersion = {
 
 export type Deploy = { version?: string; author?: string; at: number }
 
-/** `versions` may serve now, the newest first; `classes` and `crons` are their union. */
+/** `versions`: versions that may serve now, newest first. `classes` and `crons` combine theirs. */
 export type Deployment = {
   at: number
   hashes: string[]
@@ -55,15 +55,15 @@ export type Deployment = {
 
 export type AnnouncedVersion = { url: string; at: number }
 
-/** To recognize the last isolates of an old version. */
+/** Enough to recognize the last isolates of an old version. */
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
 const MAX_ADDRESSES = 100
-/** An isolate of an old version that starts later than this after a deploy means a rollback. */
+/** If an isolate of an old version starts later than this after a deploy, it is a rollback. */
 const GRACE = 600_000
-/** Queues whose counts are kept at a deploy and compared later. */
+/** Maximum queues whose counts are stored at a deploy, to compare them later. */
 export const MAX_QUEUES = 50
-/** Characters of these counts. */
+/** Maximum characters of these counts. */
 const MAX_COUNTS = 256 * 1024
 
 export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
@@ -81,7 +81,7 @@ const namedBy = (key: string): { queue: string; name: string } => {
 
 const removed = (key: string) => ({ ...namedBy(key), definition: null, serves: 'push' as const })
 
-/** A release without `versions` knew only the newest one. */
+/** A release without `versions` stored only the newest version. */
 const versionsOf = ({ versions, hashes, at, classes, crons }: Deployment): CodeVersion[] =>
   versions ?? [{ hash: hashes[0]!, at, seen: at, classes, ...(crons ? { crons } : {}) }]
 
@@ -89,13 +89,13 @@ const classesOf = (versions: readonly CodeVersion[]): string[] => [
   ...new Set(versions.flatMap(({ classes }) => classes)),
 ]
 
-/** The newest version that has a class decides whether it repeats. */
+/** The newest version that has a class decides if the class repeats. */
 const cronsOf = (versions: readonly CodeVersion[]): string[] =>
   versions.flatMap(({ crons = [] }, i) => crons.filter((key) => !classesOf(versions.slice(0, i)).includes(key)))
 
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/** An old version leads again if it starts long after the newest one: it was deployed again. */
+/** If an old version starts long after the newest version, it was deployed again and leads again. */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before
@@ -167,7 +167,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
       const gone = dropped.map((one) => one.at)
       await store.keepDeploy(id, at, text.length > MAX_COUNTS ? '[]' : text, gone)
     } catch {
-      // The deploy is then compared without them.
+      // Without counts, the deploy is compared without them.
     }
   }
 
@@ -183,7 +183,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
   }
 
   let isDone = false
-  /** While several versions serve, an isolate looks at them only from time to time. */
+  /** While several versions serve, an isolate checks them only from time to time. */
   let looksAt = 0
 
   async function carryOut(found: Found, serving: CodeVersion[], joins: boolean): Promise<void> {
@@ -195,7 +195,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
       const stays = new Set([...kept, ...others.flatMap((one) => one[what] ?? [])])
       return (own?.[what] ?? []).filter((key) => !stays.has(key))
     }
-    // If no deployment has announced anything, existing classes are from an earlier release.
+    // If no deployment was announced before, existing classes come from an earlier release.
     await write(fresh, goneFrom('classes', classesOf(serving)), !own && others.length === 0)
     const repeating = fresh.filter(({ cron }) => cron)
     await schedule(repeating, goneFrom('crons', cronsOf(serving)))

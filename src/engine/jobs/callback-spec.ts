@@ -5,7 +5,9 @@ import type { Callback } from '../engine.ts'
 export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
-/** Calls of one API key to one host share a breaker and slots, because endpoints of other keys there may be healthy. */
+/**
+ * Calls of one API key to one host share a breaker and slots. Other keys may have healthy endpoints at the same host.
+ */
 export function keptCallback(
   callback: Callback | undefined,
   allowHosts: readonly string[],

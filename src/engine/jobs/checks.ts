@@ -35,7 +35,7 @@ function make({ local, definition }: Described, part: Part): Check | undefined {
   return text === undefined ? undefined : checkOf(decodeValue(text), { lenient: true })
 }
 
-/** Also refuses members that the class does not know, which a function would not receive. */
+/** Also refuses members that the class does not know, because a function would not receive them. */
 function makeStrict(found: Described, part: Part): Check | undefined {
   const usual = checkFor(found, part)
   const text = textOf(announced(found), part)
@@ -58,7 +58,7 @@ export function faultIn(found: Described | undefined, part: Part, value: Encoded
   return found && checkFor(found, part, isStrict)?.(decodeValue(value), value.length)
 }
 
-/** Compares the schemas of a part. An unknown definition differs. */
+/** Compares the schemas of one part. An unknown definition always differs. */
 const differs = (found: Described, other: Described | undefined, part: Part): boolean =>
   other !== found &&
   (!other ||
@@ -80,8 +80,8 @@ function faultInInputs(found: Described, inputs: Inputs, written: Described | un
 }
 
 /**
- * The fault of a job that was created for another schema. `written`: the definition by which values came to its input
- * ports. They must not have unknown members if the schema of the port differs.
+ * Returns the fault of a job that was created for another schema. `written` is the definition by which values reached
+ * its input ports. If a port's schema differs, its values must not have unknown members.
  */
 export function faultInJob(
   found: Described,
@@ -130,7 +130,7 @@ function checkOne(
   throw skew ? skewed(skew, 'caller', message, path) : new SidejobError('REFUSED', message, { path })
 }
 
-/** @throws REFUSED with the place of the first value that does not fit; SCHEMA_CHANGED if the schemas differ */
+/** @throws REFUSED with the position of the first value that does not fit, or SCHEMA_CHANGED if the schemas differ */
 export function checkValues(
   found: Described | undefined,
   name: string,
@@ -219,7 +219,7 @@ export function announcedDefinition(definition: WorkerDefinition, worker: Worker
 
 const ROOT = '/'
 
-/** Only admins may connect input ports to `/`, which receives every message. */
+/** `/` receives every message, so only admins may connect input ports to it. */
 export function checkRoot(ports: Record<string, { channels?: readonly string[] }> = {}, call: Call | undefined): void {
   if (!call?.rootless) return
   const port = Object.keys(ports).find((name) => ports[name]!.channels?.includes(ROOT))

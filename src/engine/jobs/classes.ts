@@ -4,7 +4,10 @@ import type { Store } from '../../redis/store.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const REMEMBERED = 10_000
-/** A delivery can be returned under another class, so other isolates read the class again after this time. */
+/**
+ * Deliveries can be returned under another class, so other isolates read the class again after this many
+ * milliseconds.
+ */
 const KNOWN_FOR = 60_000
 
 const SERIES = 1_000
@@ -25,7 +28,7 @@ function seriesOf(made: readonly { id: number }[], inputs: readonly Named[], unt
   return all
 }
 
-/** An unknown job costs one read per isolate. */
+/** Each isolate reads an unknown job once. */
 export function createClasses({ store, registry }: { store: Store; registry: Registry }) {
   const known = new Lru<string, Named & { until: number }>(REMEMBERED)
   const note = (id: number | string, { queue, class: name }: Named): void => {

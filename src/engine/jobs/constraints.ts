@@ -31,7 +31,7 @@ const groupOf = ({
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
   group === undefined ? undefined : { id: group, concurrency }
 
-/** If the tags have another version than `seen`, nothing changes. */
+/** If the tags now have another version than `seen`, nothing changes. */
 type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
 
 export function createConstraints(store: Store, registry: Registry) {
@@ -57,7 +57,7 @@ export function createConstraints(store: Store, registry: Registry) {
     return ops.tag({ of: id, version: known.version, limits, group: group?.id, seen })
   }
 
-  /** A job without a matching constraint shares the list of its class, so that such jobs can wait in a piece. */
+  /** Jobs without a matching constraint share their class's list, so that they can wait in a piece. */
   function tag(job: NewJob): NewJob {
     const matching = limitsFor(job)
     const limits = matching.length ? { limits: [...(job.limits ?? []), ...matching] } : {}

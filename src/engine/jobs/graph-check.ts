@@ -28,7 +28,7 @@ type Made = { queue?: string; class: string; args?: Encoded; inputs?: Record<str
 
 export const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
 
-/** The run reports a malformed graph, and may have a better one by then. */
+/** A malformed graph is reported by the run, which may have a better graph by then. */
 function graphIn(text: Encoded): Graph | undefined {
   try {
     return readGraph(text)

@@ -1,4 +1,4 @@
-// From what viewers see, so that redacted values do not change it.
+// Uses what viewers see, so that redacted values do not change the kind.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'

@@ -21,7 +21,7 @@ const LOST_ALONE = 2
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? 0 : keep
 
-/** Port by port; all other ports stay (sidejob.md 93). */
+/** Merges port by port. All other ports stay unchanged (sidejob.md 93). */
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
   own ? { ...base, ...own } : base
 
@@ -63,7 +63,7 @@ const none: LimitKey[] = []
 const refusedKey = (name: string, why: string) =>
   new SidejobError('REFUSED', `args: the key function of a limit of class ${name} failed: ${why}`, { path: ['args'] })
 
-/** From args, as the functions of the class see them. */
+/** Derived from the args as the functions of the class see them. */
 function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' }: Counted): LimitKey[] {
   if (!keyed) return none
   const given = decodeValue(args)
@@ -175,7 +175,7 @@ function newJob(
 export const quotaOf = (call: Call | undefined): { quota?: Quota } =>
   call?.by && call.quota ? { quota: { by: call.by, ...call.quota } } : {}
 
-/** Omits undefined members, because thousands of jobs are copied and compared. */
+/** Omits undefined members, because copying and comparing thousands of jobs is slow with them. */
 const given = (job: NewJob): NewJob =>
   Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined)) as NewJob
 

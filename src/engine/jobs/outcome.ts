@@ -21,7 +21,7 @@ import { kindOfFailed } from './kind.ts'
 import { spawnedJob } from './new-job.ts'
 import { type Registered, type Registry, withSchema } from './registry.ts'
 
-/** Number of the last commit of a run without checkpoints; larger than every checkpoint's. */
+/** Number of the last commit of a run without checkpoints. It is larger than the number of every checkpoint. */
 export const LAST = 1_000_000_000
 
 type Deciding = {
@@ -35,10 +35,10 @@ type Deciding = {
   by?: string
   found?: Registered
   reach?: Reach
-  /** For children that cannot derive the trace from their root. */
+  /** For children, which cannot derive the trace from their root. */
   traceparent?: string
   writer?: string
-  /** Absent if its class is not pinned. */
+  /** Absent if the class is not pinned. */
   pinsTo?: string
 }
 
@@ -46,12 +46,12 @@ const plain = createVault()
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
 
-/** Seals the message, detail and stack of the user. `reason` is ours. */
+/** Seals the user's message, detail and stack. `reason` is ours. */
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError, { sealInJson }: Vault): string =>
   writeJson({
     message: raw(sealInJson(encodeValue(cut(message)), 'error')),
     reason,
-    // Comes before the user's members, because the log looks for it there.
+    // Comes before the user's members, because the log looks for the stack there.
     ...(stack ? { stack: raw(sealInJson(encodeValue(cut(stack)), 'error')) } : {}),
     ...(detail === undefined ? {} : { detail: raw(sealInJson(detail, 'error')) }),
     ...(retry === false ? { retry } : {}),
@@ -64,7 +64,10 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
   return delay === undefined ? [] : says.retry({ after: String(delay) })
 }
 
-/** A run that used its slot moves to the next one. A run before its slot leaves it (protocol: repeats). */
+/**
+ * A run that used its slot moves to the next slot. A run before its slot leaves the slot unchanged (protocol:
+ * repeats).
+ */
 function slotOf(
   { document, now }: Pick<Deciding, 'document' | 'now'>,
   isSkipped = false,
@@ -75,7 +78,7 @@ function slotOf(
   if (scheduled > started) return { words: [] }
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
   const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
-  // An interval that repeats from the end of runs has no missed slots.
+  // An interval that counts from the end of a run has no missed slots.
   const catchesUp = repeat.base === 'scheduled' && slot > scheduled && slot <= now
   const catchingUp = document.catchUpAt && document.passedSlots ? passedOf(document.passedSlots) : undefined
   const passed = passedBy(repeat, { scheduled, started, slot, now, isSkipped, catchingUp })
@@ -111,7 +114,7 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
 
 const MAX_FAILED_LOG_ENTRIES = 1_000
 
-/** Keeps the last entries if the failing commit has no room for all. */
+/** Keeps only the last entries if the failing commit has no room for all. */
 function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
   const entries = ops.flatMap((op) => (op.op === 'log' ? [op.entry] : []))
   let from = entries.length
@@ -201,7 +204,7 @@ const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
 const byWords = ({ document, by }: Deciding): Words =>
   document.history && by !== undefined ? says.by({ process: by }) : []
 
-/** A mismatch is final, unless a worker that was built against the current schema may do better. */
+/** A mismatch is final, unless another worker was built against the current schema and may succeed. */
 export function soundChanges(
   changes: Changes,
   name: string,
@@ -218,7 +221,7 @@ export function soundChanges(
   return { changes: { end: 'failed', n: LAST, error }, fault }
 }
 
-/** A result is kept for a day or for `keepResult`, and its callback may need it. */
+/** A result is kept for a day or for `keepResult`, and a callback may need it. */
 const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined
 
 const isEmpty = (record: object = {}): boolean => {
@@ -271,8 +274,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const ops = await opsWords(changes, deciding)
   const words = [
     ...reachWords(changes, deciding),
-    // A temporary refusal (name taken, target gone) is retried like a failure, and a final one continues the repeat,
-    // so what both need comes first.
+    // A temporary refusal (name taken, target gone) is retried like a failure, and a final refusal continues the
+    // repeat. The words for both come first.
     ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),

@@ -22,7 +22,7 @@ export type KeyedLimit = {
   rate?: { limit: number; period: number }
 }
 
-/** `local`: the function is in this deployment. */
+/** `local`: this deployment contains the function. */
 export type Registered = {
   in: PortSpecs
   out: PortSpecs
@@ -40,7 +40,7 @@ export type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
 export const performedBy = ({ local, definition: { push } }: Registered): string =>
   local ? 'function' : push ? new URL(push.url).host : 'pull'
 
-/** Few of these runs are performed at once in one invocation. */
+/** One invocation runs only a few of these at once. */
 export const callsOthers = ({ local, calls, definition: { push } }: Registered): boolean =>
   calls === true || local?.isolate === true || push !== undefined
 
@@ -64,9 +64,9 @@ type Named = { queue: string; class: string }
 const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
 
 const FRESH = 5_000
-/** A missing class may have been registered since. */
+/** Milliseconds, because a missing class may have been registered since. */
 const MISSING = 1_000
-/** Reading this many queues with a change costs less than a second read for the right one. */
+/** Reading up to this many changed queues costs less than a second read for the right queue. */
 const MAX_NEAR = 20
 const closedDefinition = closedIn(keptWorker)
 const FORMER = { schemas: 4, size: 65_536 }
@@ -184,7 +184,7 @@ const openedPush = (push: NonNullable<WorkerDefinition['push']>, opening: Openin
 
 type Stored = { definition: WorkerDefinition; isFunction: boolean; former: readonly Encoded[] }
 
-/** Users write all other members. */
+/** All other members are written by users. */
 function parseDefinition(text: string, { show }: Vault): Stored {
   const {
     local,
@@ -247,7 +247,7 @@ export function createRegistry(
   }
 
   const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
-  /** Drops reads that began before a change. */
+  /** Discards reads that began before a change. */
   const changes = new Map<string, number>()
 
   async function remote(queue: string, wanted: readonly string[] = []): Promise<Map<string, Registered>> {
@@ -307,7 +307,7 @@ export function createRegistry(
           [...others].map(async ([queue, jobs]) => [queue, await remote(queue, namesOf(jobs))] as const),
         ),
       )
-      // Most jobs have the class of the previous one, and comparing names is faster than a lookup.
+      // Most jobs have the same class as the previous job, and comparing names is faster than a lookup.
       let last: Named | undefined
       let found: Registered | undefined
       return (job) => {
@@ -330,7 +330,7 @@ export function createRegistry(
       const kept = await store.definition(queue, name)
       return kept === null ? undefined : { kept, ...parseDefinition(kept, store.vault) }
     },
-    /** `replaces` is the stored text that the change was based on; '*' is any class but a function. */
+    /** `replaces` is the stored text on which the change was based. '*' matches any class except a function. */
     async put(queue: string, name: string, definition: WorkerDefinition, replaces = '*') {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition

@@ -5,7 +5,7 @@ export type BellOptions = {
   url?: string
   token: string
   publicUrl: string
-  /** Milliseconds for all attempts. */
+  /** Milliseconds in total for all attempts. */
   timeout?: number
 }
 
@@ -21,9 +21,9 @@ export const bellUrl = (publicUrl: string, queue: string): string =>
 const QSTASH = 'https://qstash.upstash.io'
 const ATTEMPTS = 3
 const PAUSE = 200
-/** Milliseconds. The tick replaces bells that were not published. */
+/** Milliseconds. The tick replaces bells that could not be published. */
 const TIMEOUT = 2_000
-/** The maximum of the vendor for one request. */
+/** QStash's maximum messages per request. */
 const BATCH = 100
 const PATIENCE = 3
 const ALONE = 10_000
@@ -39,7 +39,7 @@ class Refused extends Error {
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** Not the vendor's client: it has no timeout, and a hanging request would delay a lane. */
+/** Does not use QStash's client: it has no timeout, so a hanging request would delay a lane. */
 export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions): Bells {
   const address = `${url.replace(/\/+$/, '')}/v2/batch`
   let sent = 0
@@ -47,7 +47,7 @@ export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT 
   let silent = 0
   let aloneUntil = 0
 
-  // In a batch the destination is JSON: in a path, a queue's name would be decoded on its way.
+  // In a batch, the destination is a JSON string. In a path, a queue's name would be decoded on the way.
   const message = ({ queue, bell, at }: Ring) => ({
     destination: bellUrl(publicUrl, queue),
     headers: {

@@ -1,10 +1,10 @@
-/** The first message is '' and confirms the subscription. */
+/** Yields '' first, to confirm the subscription. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
 export type Take = (call: string) => boolean
 
 type Calls = {
-  /** A new subscription counts as a call, because jobs may have arrived before it. */
+  /** A new subscription counts as a call, because jobs may have arrived before. */
   next: (ms: number, or: Promise<void>) => Promise<void>
   works: () => boolean
   close: () => void
@@ -28,7 +28,8 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
   return {
     async next(ms, or) {
       const late = Promise.withResolvers<boolean>()
-      // Not a sleep that a signal ends: an abort makes an error, a fortieth of all that a lone job costs workerd.
+      // Not a sleep that a signal ends: aborting creates an error, which costs workerd a fortieth of the total for a
+      // single job.
       const timer = setTimeout(late.resolve, ms, false)
       const isCalled = await Promise.race([call.promise.then(() => true), or.then(() => false), late.promise])
       clearTimeout(timer)
@@ -41,7 +42,7 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
 
 export type WarmthOptions = {
   listen?: Listen
-  /** Milliseconds for which a lane stays after its last run. */
+  /** How long a lane stays after its last run, in milliseconds. */
   warm: number
   most: number
   elapsed: () => number
@@ -63,7 +64,7 @@ export const cold: Warmth = {
   end: () => {},
 }
 
-/** A lane subscribes at its first wait and stays subscribed until it ends. */
+/** A lane subscribes when it first waits, and stays subscribed until it ends. */
 export function createWarmth({ listen, warm, most, elapsed }: WarmthOptions) {
   let listening = 0
   return (lane: string, end: number, take: Take): Warmth => {

@@ -13,7 +13,7 @@ export function createInFlight(
   limit: number,
   perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
 ) {
-  /** A job may be claimed again while its lost run has not ended, so this set has claims, not ids. */
+  /** A job may be claimed again before its lost run ends, so this set holds claims instead of ids. */
   const open = new Set<ClaimedJob>()
   const waiting: { lent: ClaimedJob; asked: number }[] = []
   let running = 0

@@ -1,6 +1,6 @@
-// The name has the time at which the lane was opened, so its age is known without a write.
+// The name contains the time at which the lane was opened, so its age is known without a write.
 
-/** The tokens of the lane's runs begin with the first ones. */
+/** Tokens of the lane's runs begin with the first of these characters. */
 const RANDOM_LENGTH = 21
 
 export const newLaneName = (now: number): string =>

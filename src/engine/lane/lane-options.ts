@@ -1,22 +1,22 @@
 export type LaneOptions = {
-  /** Maximum runs of one claim. The queue may set fewer. (Default: 100) */
+  /** Maximum runs per claim. The queue may set a lower number. (Default: 100) */
   batch?: number
-  /** Maximum runs at once. (Default: 100) */
+  /** Maximum concurrent runs. (Default: 100) */
   concurrency?: number
   /** Milliseconds of work after which a lane hands over. Waiting for a call is not work. (Default: 25,000) */
   budget?: number
-  /** Milliseconds for which a run is leased. (Default: 45,000) */
+  /** How long a run is leased, in milliseconds. (Default: 45,000) */
   lease?: number
   /** If a batch ends within this many milliseconds, the next claim takes more packed jobs. (Default: 100) */
   short?: number
-  /** Milliseconds for which a lane stays warm after its last run; 0: never. (Default: 0) */
+  /** How long a lane stays warm after its last run, in milliseconds; 0 means never. (Default: 0) */
   warm?: number
-  /** Requests after which a lane hands over, without the requests of functions. (Default: 5,000) */
+  /** Number of requests after which a lane hands over. Requests of functions do not count. (Default: 5,000) */
   requests?: number
 }
 
-// The budget of 25 s is below the response time of every plan. A paid invocation may send 10,000 requests: the lane uses half of
-// them, functions have the other half.
+// The budget of 25 s is below every plan's response time. A paid invocation may send 10,000 requests: the lane uses
+// half of them and leaves half to functions.
 export const laneDefaults = {
   batch: 100,
   concurrency: 100,

@@ -1,11 +1,11 @@
-// A warm lane waits for a call, a due job or the end of a run. A lane that hands over claims nothing and commits its
+// A warm lane waits for a call, a due job or the end of a run. A lane that hands over claims nothing, and commits its
 // last runs.
 
 import type { CommitAnswer } from '../../redis/types.ts'
 
 export type LaneState = 'cold' | 'serving' | 'warm' | 'handing over'
 
-/** A job that becomes ready within this many milliseconds is worth waiting for. */
+/** A lane waits for a job that becomes ready within this many milliseconds. */
 export const SOON_MS = 2_000
 
 const committed = {
@@ -13,11 +13,11 @@ const committed = {
   jobs: 'serving',
   /** Nothing is ready, but a job is due within SOON_MS. */
   due: 'serving',
-  /** Nothing is ready, and the lane may stay. */
+  /** Nothing is ready, and the lane may stay warm. */
   quiet: 'warm',
-  /** The lane has runs, but may not claim. */
+  /** The lane has runs, but may not claim more. */
   closed: 'handing over',
-  /** The lane has no runs, and may not or need not stay. */
+  /** The lane has no runs, and may not or need not stay warm. */
   done: 'cold',
 } as const
 

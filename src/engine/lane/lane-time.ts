@@ -1,10 +1,10 @@
-// CPU time is limited, and a waiting lane uses none of it.
+// CPU time is limited. A waiting lane uses none.
 
-/** A lane stays for at most this many budgets by the clock, so that a new deployment replaces it soon. */
+/** Maximum budgets that a lane stays by the clock, so that a new deployment replaces it soon. */
 const MAX_BUDGETS = 4
 
 export type LaneTimeOptions = {
-  /** Milliseconds of work, measured by the clock because a Worker cannot read its CPU time. */
+  /** Milliseconds of work, by the clock, because a Worker cannot read its CPU time. */
   budget: number
   until?: number
   elapsed: () => number

@@ -10,9 +10,12 @@ import { createLent } from './lent.ts'
 import { createRenewals } from './renewals.ts'
 import type { Guest } from './ringer.ts'
 
-/** Maximum warm lanes of an isolate. Each keeps a delivery of QStash open, and its free plan has ten at a time. */
+/** Maximum warm lanes per isolate. Each keeps a delivery of QStash open, and QStash's free plan has ten at a time. */
 const MAX_WARM = 5
-/** Milliseconds that a warm lane waits for a commit after its time, because leaving with a commit costs nothing. */
+/**
+ * Milliseconds that a warm lane waits for a commit after its time is up, because leaving together with a commit costs
+ * nothing.
+ */
 const LEAVING_MS = 1_000
 
 const MAX_LINKS = 100
@@ -41,7 +44,7 @@ export type LanesOptions = {
   settings: Required<LaneOptions>
 }
 
-/** A lane without runs takes one, which waits for its turn. */
+/** A lane without runs takes one such job, which waits for its turn. */
 export const callsFree = ({ calls }: Usage, running: number): number =>
   Math.max(running ? 0 : 1, calls.most - calls.wanted)
 

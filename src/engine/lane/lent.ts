@@ -1,10 +1,10 @@
-// Until the lane confirms a call, the next answer repeats its jobs: this module starts each job once.
+// Until the lane confirms a call, the next answer repeats its jobs. This module starts each job only once.
 
 import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
-/** Milliseconds between frequent calls and the commit, so that one commit has several runs. */
+/** Milliseconds between frequent calls and the commit, so that one commit covers several runs. */
 const GATHERING_MS = 10
 
 export function createLent() {

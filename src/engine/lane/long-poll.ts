@@ -1,12 +1,15 @@
 import { sleep } from '../../core/sleep.ts'
 import type { Client } from '../../redis/client.ts'
 
-/** 0 leaves the line. */
+/** `wait: 0` leaves the queue of waiters. */
 export type Waiter = { id: string; wait: number }
 
-/** Milliseconds, for a waiter that is not called. */
+/** Milliseconds until a waiter that is not called asks again. */
 const ASK_AGAIN = 15_000
-/** The same if Redis refuses subscriptions: a proxy may block them, or the plan has no free connection. */
+/**
+ * Milliseconds until a waiter asks again if Redis refuses subscriptions: a proxy may block them, or the plan has no
+ * free connection.
+ */
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {
@@ -38,7 +41,7 @@ export const createLongPoll =
       for (;;) {
         const call = next()
         const left = over.aborted ? 0 : Math.max(0, end - now())
-        // Without time left the waiter leaves the line, so that no job calls it in vain.
+        // Without time left, the waiter leaves the queue, so that no job calls it in vain.
         const found = await ask({ id, wait: left })
         if (found.length || left === 0) return found
         await quiet(call)

@@ -12,7 +12,7 @@ export type TickOptions = {
   ringer: Ringer
   history?: { isOn: boolean; drain: () => Promise<void>; forget: () => Promise<void> }
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
-  /** Milliseconds for which the tick serves queues itself, and the requests that it may send for all of them. */
+  /** How long the tick itself serves queues, in milliseconds, and the total requests that it may send. */
   budget: number
   requests: number
   now: () => number
@@ -23,9 +23,9 @@ export type TickOptions = {
 type Ticked = { rung: string[]; more: boolean; faults?: string[] }
 
 const ROUNDS = 20
-/** The script uses the clock of Redis, from which ours may differ. */
+/** The script uses Redis' clock, which may differ from ours. */
 const SOON = 15 * 60_000
-/** Every second tick is recorded, which shows at half the cost that ticks arrive. */
+/** Every second tick is recorded. That shows at half the cost that ticks arrive. */
 const NOTED = 90_000
 const LANES = 4
 
@@ -52,7 +52,7 @@ export function createTick({
         if (ring.at !== undefined || isOver()) left.push(ring)
         else await serve(ring.queue, ring.bell, guest)
       } catch {
-        // Its runs come back when their leases end. A failing queue does not stop the other queues.
+        // These runs are repeated when their leases end. A failing queue does not stop the other queues.
         left.push(ring)
       } finally {
         leave()
@@ -79,7 +79,7 @@ export function createTick({
     return ticked(true)
   }
 
-  /** The database must not stop the tick. */
+  /** A failure of the database must not stop the tick. */
   async function keepHistory(): Promise<void> {
     if (!history?.isOn) return
     await history.drain()
@@ -98,7 +98,7 @@ export function createTick({
 
   return async (by: Heart = 'qstash', tell?: (hasTenants: boolean) => void): Promise<Ticked> => {
     const at = now()
-    // In most minutes nothing is due, which one command shows.
+    // In most minutes nothing is due, and one command is enough to find out.
     const { announced, hasTenants, isDue } = await store.standingAt(at + SOON, toNote(at, by))
     tell?.(hasTenants)
     await announce(announced)

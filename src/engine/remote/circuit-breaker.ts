@@ -1,11 +1,11 @@
 import type { Store } from '../../redis/store.ts'
 import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
-// Open after 5 failures in a row, for 10 s, doubling to 5 min. A host that was down for 30 min got 10 trial calls, and
-// all waiting callbacks arrived within 5 min after it returned. A trial call lasts up to 30 s.
+// Opens after 5 consecutive failures for 10 s, doubling to 5 min. A host that was down for 30 min got 10 trial calls,
+// and all waiting callbacks arrived within 5 min after it returned. A trial call takes up to 30 s.
 export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, cap: 300_000, probing: 35_000 }
 
-/** Push workers have a breaker per endpoint, so callbacks to the same host continue. */
+/** Push workers have a breaker per endpoint, so that callbacks to the same host continue. */
 export const PUSHED = 'push/'
 
 export const endpointOf = (url: string): string => {
@@ -14,10 +14,10 @@ export const endpointOf = (url: string): string => {
 }
 
 const FRESH = 1_000
-/** An open breaker is read again after this time, because an operator may have closed it. */
+/** After this many milliseconds an open breaker is read again, because an operator may have closed it. */
 const OPEN_FRESH = 10_000
 
-/** Milliseconds; random, so that jobs do not all arrive in the same second. */
+/** Milliseconds. Random, so that jobs do not all arrive in the same second. */
 export const delayUntil = (until: number, now: number, random: () => number): number =>
   Math.max(0, until - now) + 1_000 + random() * 9_000
 
@@ -28,7 +28,7 @@ export type BreakerOptions = {
   shut: (host: string, until: number | null) => Promise<void>
 }
 
-/** Redis shares them, and each isolate caches the last state. */
+/** Redis shares the breakers, and each isolate caches their last state. */
 export function createCircuitBreakers({ store, shut }: BreakerOptions, settings = breakerDefaults) {
   const seen = new Map<string, BreakerState & { at: number }>()
 
@@ -67,7 +67,7 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     }
     const last = seen.get(host)
     if (permit.failures === 0 && !(last?.state === 'closed' && last.failures > 0)) return permit
-    // Cached first, so that calls that end at the same time do not report the same.
+    // Cached first, so that calls that end at the same time report it only once.
     const closed: BreakerState = { state: 'closed', failures: 0 }
     keep(host, closed)
     await store.breaker(host, 'succeeded', settings)

@@ -171,7 +171,7 @@ function unreached(error: unknown, timeout: number): Pushed {
   return { changes: failed(`the worker could not be reached: ${withCause(error)}`), down: true, unreached: true }
 }
 
-/** An error before the call is no sign of the host's health. */
+/** An error before the call does not affect the host's breaker. */
 function uncalled(error: unknown): Pushed {
   if (error instanceof SidejobError)
     return { changes: failed(`the worker could not be reached: ${withCause(error)}`, { retry: false }) }

@@ -1,4 +1,4 @@
-// One page per run, in Redis alone (lib/port/relay.lua), so a lost run has passed nothing.
+// Relays one page per run. Redis does all the work (lib/port/relay.lua), so a lost run has passed nothing.
 
 import { Lru } from '../../core/lru.ts'
 import { sleep } from '../../core/sleep.ts'
@@ -11,7 +11,7 @@ export const RELAYS = { queue: 'sidejob.relay', class: 'relay' } as const
 const REMEMBERED = 100
 /** A relay rests four times as long as its last step took, so it uses at most a fifth of Redis' time. */
 const REST = 4
-/** Milliseconds. A longer step waited for something other than Redis. */
+/** Milliseconds. A longer step was waiting for something other than Redis. */
 const LONGEST_STEP = 500
 
 type RelayOptions = { elapsed?: () => number; rest?: (ms: number) => Promise<void> }

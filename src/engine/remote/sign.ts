@@ -23,14 +23,14 @@ const endpointOf = (url: string): string => {
 export type SignerOptions = {
   roots: readonly string[]
   shared?: boolean
-  /** Tenants have other secrets than the deployment for the same address. */
+  /** For the same address, tenants have secrets other than the deployment's. */
   tenant?: string
 }
 
-/** Comma separated during a rotation: both signatures are sent. */
+/** During a rotation, secrets are separated by commas, and both signatures are sent. */
 const listed = (secrets: string): string[] => secrets.split(',').map((one) => one.trim())
 
-/** The receiver's own secrets, or one derived for this endpoint, so that no receiver can sign for another. */
+/** Uses the receiver's own secrets, or a secret derived for this endpoint, so that no receiver can sign for another. */
 export function createSigner({ roots, shared = true, tenant = '' }: SignerOptions) {
   async function endpointSecrets(url: string): Promise<string[]> {
     const text = encoder.encode(`endpoint ${tenant} ${endpointOf(url)}`)

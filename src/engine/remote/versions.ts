@@ -22,7 +22,7 @@ export type VersionsOptions = OwnVersion & {
 export type Forwarded = { outcome?: SentOutcome; silent?: string }
 
 const FRESH = 60_000
-/** Milliseconds for the answer, after the timeout of the run. */
+/** Milliseconds to wait for the answer after the run's timeout. */
 const ANSWERING = 5_000
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 200
@@ -83,7 +83,7 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
       }
     },
 
-    /** @throws UNAUTHENTICATED without the signature of a version, REFUSED if the job belongs to another */
+    /** @throws UNAUTHENTICATED without a version's signature, REFUSED if the job belongs to another version */
     async received(headers: Headers, bytes: Uint8Array): Promise<ClaimedJob> {
       const secrets = secret === undefined ? [] : secretsOf(secret)
       await checkSignature('standard', { headers, body: async () => bytes, secrets, now: now() })

@@ -7,7 +7,7 @@ import { largestPart } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
-/** Every other op belongs in a step. */
+/** Every other op must be inside a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
 const tooMuch = (what: string): SidejobError =>
@@ -35,7 +35,7 @@ const isSameWrite = (one: Write, { values: _, to, ...other }: Write): boolean =>
   Object.keys(one).length === Object.keys(other).length + 2 &&
   JSON.stringify(one.to) === JSON.stringify(to)
 
-/** One op with many values costs less. */
+/** One op with many values costs less than many ops. */
 function joinWrite(last: Op | undefined, op: Write): boolean {
   if (last?.op !== 'write' || last.values.length + op.values.length > VALUES || !isSameWrite(last, op)) return false
   for (const value of op.values) last.values.push(value)
@@ -201,7 +201,7 @@ export class RunBuffer {
     try {
       this.snapshot = await checkpoint(changes)
     } catch (error) {
-      // The commit may have happened, so continuing could do it twice.
+      // The commit may have happened, so continuing could repeat its work.
       this.#broken = error
       this.close()
       throw error

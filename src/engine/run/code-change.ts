@@ -4,7 +4,7 @@ import { Terminal } from '../../core/worker.ts'
 
 export type OnCodeChange = 'fail' | 'warn' | 'ignore'
 
-/** `on`: the port or channel; `ms`: the length or timeout; `class`: the class that was called. */
+/** `on`: the port or channel. `ms`: the length or timeout. `class`: the called class. */
 export type Waited = {
   kind: 'sleep' | 'waitFor' | 'callWorker' | 'each'
   until?: number
@@ -18,7 +18,7 @@ export type Waited = {
 
 export type Asked = Pick<Waited, 'kind' | 'on' | 'ms' | 'class'>
 
-/** The function need not ask for all of its records. */
+/** The function need not ask for all its records. */
 export const FREE = '~~free'
 
 const NESTED = /\[\d+\]\//g
@@ -107,7 +107,7 @@ const DAY = 86_400_000
 /** Milliseconds. */
 const RETURN = { least: 10_000, most: 600_000 }
 
-/** The run is returned without using an attempt, so that newer code takes it. */
+/** The run is given back without using an attempt, so that newer code takes it. */
 export class OlderCode extends Error {
   readonly after: number
 

@@ -7,7 +7,7 @@ export type Deadlines = {
   add: (ms: number, over: () => void) => () => void
 }
 
-/** Timers belong to their request. */
+/** Create one per request, because timers belong to their request. */
 export function createDeadlines(): Deadlines {
   const open = new Set<{ at: number; over: () => void }>()
   let timer: ReturnType<typeof setTimeout> | undefined

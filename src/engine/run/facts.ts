@@ -18,13 +18,13 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     this.#given = given
   }
 
-  /** Aborts when the run timed out, its job must end, or another worker has the run: stop all work. */
+  /** Aborts when the run times out, the job must end, or another worker has the run. Then stop all work. */
   get signal(): AbortSignal {
     return this.#given.stop.signal
   }
 
   /**
-   * Variables, secrets and bindings of the Worker, typed by `wrangler types`.
+   * Variables, secrets and bindings of the Worker, with the types from `wrangler types`.
    *
    * @example await fetch(url, { headers: { authorization: job.env.STRIPE_KEY } })
    */
@@ -67,12 +67,12 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
   get createdAt(): Date {
     return new Date(this.#run.snapshot.job.createdAt)
   }
-  /** Start of this run, by the clock that also decides about `at`. */
+  /** Start of this run, by the clock that also applies to `at`. */
   get startedAt(): Date {
     return new Date(this.#run.snapshot.run.startedAt)
   }
   /**
-   * The slot of this run, however late it started. Null for a run by hand or for input.
+   * The slot of this run, however late the run started. Null if the run was requested by hand or caused by input.
    *
    * @example const day = job.scheduledFor?.toISOString().slice(0, 10)
    */
@@ -80,7 +80,10 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     const { scheduledFor } = this.#run.snapshot.run
     return scheduledFor === undefined ? null : new Date(scheduledFor)
   }
-  /** An idempotency key for effects outside: the same on every attempt, different for each deployment and tenant. */
+  /**
+   * An idempotency key for calls to other systems. It is the same on every attempt, and different for each deployment
+   * and tenant.
+   */
   effectKey(what = ''): string {
     const { job, run } = this.#run.snapshot
     return `${this.#given.namespace ?? NAMESPACE}${lastingName(job)}:${run.token.split('.')[1]}:${what}`
@@ -94,12 +97,12 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return Object.keys(this.#run.snapshot.out).sort() as Name<Out>[]
   }
 
-  /** The children at the start of the run, at most about a thousand. */
+  /** The children at the start of the run, limited to about a thousand. */
   get children(): Snapshot['children'] {
     return this.#run.snapshot.children
   }
 
-  /** Only for a job that follows its children. */
+  /** Set only for a job that follows its children. */
   get wires(): Wiring[] {
     return this.#run.snapshot.wires ?? []
   }

@@ -9,7 +9,7 @@ import { Job } from './job.ts'
 import type { Stops } from './stops.ts'
 import type { JobTools } from './tools.ts'
 
-/** Another worker has the run, so nothing it does counts. */
+/** Another worker has the run, so nothing that this run does counts. */
 export class LostRun extends Error {}
 
 class Timeout extends Error {
@@ -44,7 +44,7 @@ export function runError(error: unknown): RunError {
   return {
     message,
     reason: error instanceof Timeout ? 'timeout' : 'other',
-    // A retry of a run that is too large would be as large.
+    // If a run is too large, a retry would be as large.
     ...(error instanceof Terminal || code === 'REFUSED' || hasCode(error, 'TOO_LARGE') ? { retry: false } : {}),
     ...(error instanceof Later && error.after > 0 ? { after: error.after } : {}),
     detail,
@@ -112,7 +112,7 @@ function within<T>(
 }
 
 /**
- * A failed run changes nothing, but keeps its counts and log entries.
+ * A failed run changes nothing, except for its counts and log entries.
  *
  * @throws LostRun or OlderCode if another worker has to take the run
  */

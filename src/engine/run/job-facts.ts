@@ -38,7 +38,7 @@ const FAILURES_KEPT = 10
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
   lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
 
-/** Known runs only: a total over all would cost each run of each job. */
+/** Counts only known runs: a total over all runs would cost each run of every job. */
 export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   const runs = runLines(doc, kept).map(pastRunOf)
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)

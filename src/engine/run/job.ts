@@ -87,7 +87,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#parts.paused = told
   }
 
-  /** Number of values on an input port without defaults. */
+  /** Number of values on an input port, without its default. */
   size(port: Name<In>): number {
     return this.#parts.inputs.size(port)
   }
@@ -109,15 +109,15 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
-  /** The same, encoded and of any type. */
+  /** Like `read`, but the value is encoded and of any type. */
   readClosed(port: Name<In>): Promise<Encoded | undefined> {
     return this.#parts.inputs.read(port)
   }
 
   /**
-   * Yields values, one of each port, while every port has a value or a default and at least one has a value. Partial
-   * input suspends the job. If all ports have only defaults, they are yielded once per change, and writes then set
-   * the output's default (sidejob.md 220–229).
+   * Yields one value of each port, as long as every port has a value or a default and at least one port has a value.
+   * Partial input suspends the job. If all ports have only defaults, they are yielded once per change, and writes
+   * then set the output's default (sidejob.md 220–229).
    */
   inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     return this.#parts.inputs.tuples(ports, () => this.#tuple(ports))
@@ -147,7 +147,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Adds members to everything that the block writes, publishes and logs. An inner block has precedence.
+   * Adds members to everything that the block writes, publishes and logs. An inner block takes precedence.
    *
    * @example await job.context({ user: 'ann' }, () => job.write('out', 1))
    */
@@ -156,7 +156,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Makes all reads and writes of the block one log entry. Its options are the default of each write.
+   * Puts all reads and writes of the block into one log entry. `options` is the default for each write.
    *
    * @example await job.group({ notify: false }, async () => job.write('out', await job.read('in')))
    */
@@ -164,18 +164,18 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#buffer.log.withOptions(options, block)
   }
 
-  /** Sets the default of an output port. Wakes no job. */
+  /** Sets the default of an output port. Does not wake any job. */
   setDefault<P extends Name<Out>>(port: P, value: Value<Out, P>): void {
     this.#checked('out', port, value)
     this.op({ op: 'default', of: { out: port }, value: encodeValue(value) })
   }
 
-  /** A field of the job's state, or undefined. */
+  /** Returns a field of the job's state, or undefined. */
   get<T = unknown>(field: string): T | undefined {
     const value = this.#buffer.get(field)
     return value === undefined ? undefined : (decodeValue(value) as T)
   }
-  /** The same, encoded, with all digits. */
+  /** Like `get`, but encoded, with all digits. */
   getClosed(field: string): Encoded | undefined {
     return this.#buffer.get(field)
   }
@@ -193,7 +193,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Performs `action` and notes its span in the trace of the job, if it has one.
+   * Performs `action` and records its span in the job's trace, if the job has a trace.
    *
    * @example const page = await job.span('render', () => render(order))
    */
@@ -201,12 +201,12 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#parts.traced(name, action)()
   }
 
-  /** The header `traceparent` for requests of this run, if the job has a trace. */
+  /** The `traceparent` header for requests of this run, if the job has a trace. */
   get traceparent(): string | undefined {
     return this.#tools.trace?.traceparent
   }
 
-  /** Creates a child, by its worker or by queue and class. */
+  /** Creates a child, given its worker or its queue and class. */
   spawn<W extends AnyDefined>(
     name: string,
     worker: W,
@@ -218,7 +218,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * All children. Those beyond a thousand are read page by page on first use.
+   * Returns all children. Those after the first thousand are read page by page on first use.
    *
    * @example const open = Object.values(await job.allChildren()).filter(({ status }) => status !== 'completed')
    */
@@ -226,12 +226,12 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#parts.children.all()
   }
 
-  /** Reads what children wrote to an output port since the last read, in one round trip. */
+  /** Reads what children have written to an output port since the last read, in one round trip. */
   readChildren<T = unknown>(port: string, which?: string[]): Promise<Record<string, T[]>> {
     return this.#parts.children.read<T>(port, which)
   }
 
-  /** Writes to an input port of a child, even of a child that this run creates. */
+  /** Writes to an input port of a child. The child may have been created by this run. */
   writeChild(child: string, port: string, ...values: unknown[]): void {
     this.op({
       op: 'write',
@@ -257,7 +257,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#tools.storedGraph(name)
   }
 
-  /** Reports progress, at most once a second. Never waits. */
+  /** Reports progress, at most once per second. Never waits. */
   progress(value: unknown): void {
     const now = Date.now()
     if (this.#buffer.isClosed || now - this.#shown < PROGRESS) return
@@ -265,7 +265,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#tools.progress(encodeValue(value)).catch(() => undefined)
   }
 
-  /** Adds to the day's counts of the queue, whether the run succeeds or fails. */
+  /** Adds to the queue's counts of the day, even if the run fails. */
   count(name: string, n = 1): void {
     this.#buffer.count(name, n)
   }
@@ -294,17 +294,14 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Return this from perform to be completed while all children are, and suspended otherwise. The job runs again only
-   * if a child fails, is terminated, or recovers.
+   * Return this from perform to be completed while all children are completed, and suspended otherwise. The job runs
+   * again only if a child fails, is terminated, or recovers.
    */
   follow(): Ending {
     return this.#ending('follow')
   }
 
-  /**
-   * Return this from perform to run once more: now, at a time, or after `wait` (milliseconds, or a text such as
-   * '5m').
-   */
+  /** Return this from perform to run again: now, at a time, or after `wait` (milliseconds, or a text such as '5m'). */
   again(times: { at?: Date | number; wait?: Length } = {}): Ending {
     return this.#ending('again', timesOf(times))
   }
@@ -332,8 +329,8 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * True if the job comes to this line for the first time with this code, false if an earlier run was past it. The
-   * answer is kept and never changes for the job.
+   * True if the job reaches this line for the first time with this code, false if an earlier run was already past it.
+   * The answer is stored and never changes for the job.
    *
    * @example if (await job.patched('audit')) await job.step('audit', () => audit(order))
    */
@@ -347,8 +344,8 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Returns the next value of an input port or message of a channel (`/orders/7`), or undefined after the timeout. A
-   * value that does not match the port's type fails the job.
+   * Returns the next value of an input port or the next message of a channel (`/orders/7`), or undefined after the
+   * timeout. A value that does not match the port's type fails the job.
    *
    * @example const decision = await job.waitFor('decision', { timeout: '3 days' })
    */
@@ -369,7 +366,10 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#waits.callWorker(worker, args, options)
   }
 
-  /** Calls `turn` for each item of a list, or a number of times, one after the other. Keeps its position. */
+  /**
+   * Calls `turn` for each item of a list, or a number of times, one after the other. Remembers its position between
+   * runs.
+   */
   each<T = number>(
     name: string,
     list: number | readonly T[],

@@ -1,4 +1,4 @@
-// Runs a function that must not act: without bindings, steps, and reads beyond its snapshot.
+// Runs a function that must not have effects: without bindings, without steps, and without reads outside its snapshot.
 
 import type { Changes, Snapshot } from '../../core/run.ts'
 import { Terminal, type Worker } from '../../core/worker.ts'
@@ -8,7 +8,7 @@ import type { JobTools } from './tools.ts'
 
 export type JudgeOptions = {
   env?: object
-  /** Milliseconds that the function may take outside of steps. */
+  /** Milliseconds that the function may spend outside of steps. */
   patience?: number
 }
 

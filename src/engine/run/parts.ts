@@ -1,4 +1,4 @@
-// Each part is created on first use, because creating all costs more than a short run.
+// Each part is created on first use, because creating all of them costs more than a short run.
 
 import type { Changes } from '../../core/run.ts'
 import { Terminal } from '../../core/worker.ts'
@@ -68,7 +68,7 @@ export class RunParts {
     })
     const isLost = ({ helper, isObserved }: Observed<unknown>) => helper === 'patched' && !isObserved
     const answersAwaited = async () => {
-      // An answer that another branch has just asked for is not awaited yet.
+      // An answer that another branch has just requested is not awaited yet.
       if (this.#waiting.some(isLost)) await during(turn)
       this.#awaited(isLost)
     }
@@ -112,7 +112,7 @@ export class RunParts {
     return trace ? () => trace.span(name, action) : action
   }
 
-  /** A helper that is not awaited may outlast the run, and its error would reach no caller. */
+  /** A helper that is not awaited may outlive the run. Its error would then reach no caller. */
   guarded<T>(work: Promise<T>): Observed<T> {
     const isEarly = !this.#buffer.isClosed
     const isLost = () => isEarly && this.#buffer.isClosed && !observed.isObserved

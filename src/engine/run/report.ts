@@ -16,8 +16,8 @@ export type RunStart = {
 }
 
 /**
- * The end of a run. `retry`: it failed and will run again; `failed`: it failed for good; `released`: given back
- * without an attempt. Reports precede the commit: a refused run had no effect and is reported again.
+ * The end of a run. `retry`: it failed and will run again. `failed`: it failed for good. `released`: it was given
+ * back without using an attempt. Reports come before the commit: a refused run had no effect, and is reported again.
  */
 export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
@@ -60,7 +60,7 @@ export function refusedReport(report: RunReport, { again }: RunOutcome, answer: 
 }
 
 /**
- * Wraps every run. It must call `perform` once and return its result.
+ * Wraps every run. It must call `perform` once, and return its result.
  *
  * @example const hook: RunHook = async (start, perform) => { console.log(start.job); return perform() }
  */

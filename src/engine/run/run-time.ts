@@ -1,12 +1,12 @@
-// A longer run may have waited in a busy isolate before it reached its target, so a rate counts it from later.
+// A longer run may have waited in a busy isolate before it reached its target, so a rate counts it from a later time.
 
 const MOST = 75
-/** A class may become this much slower from batch to batch and still count as usual. */
+/** A class may slow down by this factor from batch to batch and still count as usual. */
 const SLOWER = 1.1
 
 type Pace = { asked: number; least: number; usual: number }
 
-/** Runs of one batch wait together, so only the fastest counts. */
+/** Runs of one batch wait together, so only the fastest run counts. */
 export function createRunTimes() {
   const paces = new Map<string, Pace>()
 

@@ -28,14 +28,14 @@ export type RunAccess = {
   checked: (port: string, value: unknown) => unknown
   take: (port: string) => Promise<{ data: Encoded } | undefined>
   heir: (child: string) => ChildEnd | 'open' | undefined
-  /** Ends the run when nothing else is in progress. Never settles: the next run returns here. */
+  /** Ends the run when no other work is in progress. Never settles: the next run continues here. */
   pause: (what: Pause) => Promise<never>
   use: (key: string) => number
   uses: (key: string) => number
 }
 
 export type Named = {
-  /** Key of the wait. Without a name, its kind and position are its key. */
+  /** Key of the wait. Without a name, the kind and position form the key. */
   name?: string
   /** @deprecated Use `name`. */
   as?: string
@@ -51,10 +51,10 @@ export class CallFailed extends Terminal {}
 
 export const OURS = '~'
 
-/** 30 days: long enough for a called job whose queue is paused. */
+/** 30 days, enough for a called job whose queue is paused. */
 const KEPT = 30 * 86_400_000
 
-/** One of several concurrent branches, each with its own waits. */
+/** One of several concurrent branches. Each has its own waits. */
 export type Branch<T = unknown> = (at: Steps) => T | Promise<T>
 
 export type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
@@ -86,7 +86,7 @@ function answerOf<T>(child: string, { result, error }: Called): T {
 }
 
 /**
- * Helpers of a function or of one of its branches, with their own keys.
+ * Helpers of a function, or of one of its branches, which has its own keys.
  *
  * @example
  * await job.step('charge', () => charge(order))
@@ -108,7 +108,7 @@ export class Steps {
     return this.#desk.once(this.#scope, this.#scope + name, action)
   }
 
-  /** True if the job comes to this line for the first time with this code; the answer never changes. */
+  /** True if the job reaches this line for the first time with this code. The answer never changes. */
   patched(id: string): Promise<boolean> {
     return this.#desk.waiting('patched', this.#desk.patched(this.#scope, id))
   }
@@ -129,7 +129,10 @@ export class Steps {
     return desk.pause({ until })
   }
 
-  /** Returns the next value of an input port or message of a channel (`/orders/7`), or undefined after the timeout. */
+  /**
+   * Returns the next value of an input port or the next message of a channel (`/orders/7`), or undefined after the
+   * timeout.
+   */
   waitFor<T = unknown>(on: string, options: WaitOptions = {}): Promise<T | undefined> {
     return this.#desk.waiting('waitFor', this.#waitFor<T>(on, options))
   }
@@ -139,7 +142,7 @@ export class Steps {
     const asked: Asked = { kind: 'waitFor', on, ...(timeout === undefined ? {} : { ms: milliseconds(timeout) }) }
     const { key, known } = await this.#wait(on, named, asked)
     const port = isChannel(on) ? portFor(key) : on
-    // Stored unparsed, because a schema may produce something that is no JSON value.
+    // Stored unparsed, because a schema may produce a value that JSON cannot hold.
     const given = (value: unknown) => (value === undefined || isChannel(on) ? value : desk.checked(port, value)) as T
     if (known?.done) return given(known.value)
     await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
@@ -193,8 +196,8 @@ export class Steps {
   }
 
   /**
-   * Calls `turn` for each item of a list, or n times. The records of a turn are removed at its end, so that the last
-   * of a thousand turns costs as much as the first.
+   * Calls `turn` for each item of a list, or n times. Removes the records of a turn at its end, so that the last of a
+   * thousand turns costs as much as the first.
    */
   each<T = number>(
     name: string,
@@ -263,7 +266,7 @@ export class Steps {
     return { key, known }
   }
 
-  /** `~sleep#2` is the second of its kind in this run. */
+  /** `~sleep#2` is the second sleep in this run. */
   async #keyOf(kind: string, { as, name = as }: Named, isOpen: (key: string) => boolean): Promise<string> {
     const { use, uses, kept } = this.#desk
     const place = this.#scope || OURS

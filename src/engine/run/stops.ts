@@ -1,6 +1,6 @@
 export type Stoppable = { readonly token: string; stop: (why: Error) => void }
 
-/** A stop by token is rare, so there is no index: strings as keys are slow in workerd. */
+/** Stopping by token is rare, so there is no index: string keys are slow in workerd. */
 export class Stops {
   readonly #open = new Set<Stoppable>()
 

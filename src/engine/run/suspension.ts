@@ -1,7 +1,7 @@
 import { Ending } from '../../core/worker.ts'
 import type { Pause } from './pause.ts'
 
-/** By then everything that is ready has gone as far as it can. */
+/** After a turn, everything that is ready has gone as far as it can. */
 export const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 
 export type Paused = { ended: (ending: Ending) => void; refused: (why: Error) => void }

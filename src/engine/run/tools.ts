@@ -5,7 +5,7 @@ import type { Changes, Snapshot } from '../../core/run.ts'
 
 declare global {
   namespace Cloudflare {
-    /** Bindings of the Worker; `wrangler types` writes its members. */
+    /** Bindings of the Worker. `wrangler types` adds the members. */
     interface Env {}
   }
 }
@@ -32,7 +32,7 @@ export type JobTools = {
   namespace?: string
   env?: unknown
   rehearsal?: Rehearsal
-  /** Absent if the trace of the job is not sampled. */
+  /** Absent if the job's trace is not sampled. */
   trace?: {
     traceparent: string
     span: <T>(name: string, action: () => T | Promise<T>) => Promise<T>

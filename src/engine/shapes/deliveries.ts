@@ -10,7 +10,7 @@ import type { DeliveredJob } from './keys.ts'
 
 export type DeliveredFilter = { queue: string; class?: string; status?: Status; cursor?: string }
 
-/** `left` is its result or its error. */
+/** `left` is the child's result or error. */
 export type ChildResult = {
   id: number
   name: string
@@ -21,7 +21,7 @@ export type ChildResult = {
 }
 
 export type DeliveryRequest = {
-  /** Globs: `*`, `?`, `[a-z]`. */
+  /** Globs that support `*`, `?` and `[a-z]`. */
   names?: string[]
   tags?: string[]
   max?: number
@@ -56,12 +56,12 @@ export type DeliveryUpdate = {
   counted?: 'anew'
 }
 
-/** `restored`: Redis returned to older data. */
+/** `restored`: Redis went back to older data. */
 export type Health = {
   ok: boolean
   redis: boolean
   ms?: number
-  /** Every second tick is recorded. Tenants have no own tick. */
+  /** Every second tick is recorded. Tenants have no tick of their own. */
   tickAt?: number | null
   tickBy?: Heart | null
   bellAt?: number | null

@@ -7,7 +7,7 @@ export type FlowView = {
   flow: FlowRow
   hash: string | null
   undo: number
-  /** Time for which events are kept; null if nothing is recorded. */
+  /** How long events are kept. Null: nothing is recorded. */
   record: number | null
   graph: Graph | null
   nodes: FlowNodeView[]

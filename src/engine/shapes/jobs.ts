@@ -12,8 +12,8 @@ export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
 /**
- * After this time without an answer (milliseconds, or modifiers: "+5 MINUTES") a run goes to another worker; after
- * `max` times the job fails.
+ * A run that is not answered within `after` (milliseconds, or modifiers: "+5 MINUTES") goes to another worker. After
+ * `max` times, the job fails.
  */
 export type Redeliver = { after: number | string; max?: number }
 
@@ -27,7 +27,7 @@ export type Callback = {
   retry?: number[]
   timeout?: number
   payload?: { as: string; with: Record<string, unknown> }
-  /** The commit that records the delivery creates this job. Its args contain the ended job. */
+  /** The commit that records the delivery also creates this job. Its args contain the ended job. */
   afterwards?: { queue: string; class: string; wait?: number; args?: Record<string, unknown> }
 }
 
@@ -38,7 +38,7 @@ export type JobInput = Omit<AskedJob, 'repeat' | 'callback' | 'redeliver'> & {
   callback?: Callback
   redeliver?: Redeliver
   uniqueness?: { held?: 'deleted'; hit?: 'same parent' | 'ignored' }
-  /** A child for the current run of its parent: it is held until that run ends. */
+  /** Creates a child for the current run of its parent. The child is held until that run ends. */
   joins?: boolean
   scheduledFor?: number
 }

@@ -21,16 +21,16 @@ export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures:
 
 export type ConstraintView = Constraint & { name: string }
 
-/** Bounds of the unfinished jobs of an API key, and of its tenant. */
+/** Maximum unfinished jobs and bytes of an API key, and of its tenant. */
 export type Quota = { jobs: number; bytes: number; tenant?: { jobs?: number; bytes?: number } }
 
-/** `by`: `key:<id>`. The answer of an idempotency key is kept for `keep` milliseconds, by default a day. */
+/** `by`: `key:<id>`. `keep`: how long the answer for an idempotency key is kept, in milliseconds (default: a day). */
 export type Call = {
   key?: string
   fingerprint?: string
   by?: string
   quota?: Quota
-  /** The caller lacks the scope admin, so its ports may not listen to `/`. */
+  /** The caller lacks the admin scope, so its ports may not listen to `/`. */
   rootless?: true
   signal?: AbortSignal
   traceparent?: string

@@ -39,7 +39,7 @@ export type { WorkerUnfit } from '../../core/schemas/workers.ts'
 export type StoredWorker = WorkerDefinition & { schema?: string; unfit?: WorkerUnfit }
 
 /**
- * `seen`: the last claim of a named process from its queue, null if none. `servedBy`: deployments that have its
+ * `seen`: time of a named process's last claim from the queue, or null. `servedBy`: deployments that contain the
  * function.
  */
 export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
@@ -57,7 +57,7 @@ export type RunUnderWay = {
   by: string
 }
 
-/** `until`: the end of a lane, unless it is renewed. `live`: heard within the last minute, or has a run. */
+/** `until`: end of a lane, unless it is renewed. `live`: heard from within the last minute, or has a run. */
 export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } & (
   | { kind: 'lane'; until: number }
   | { kind: 'pull'; startedAt: number; seenAt: number; live: boolean; signal: Signal | null }
@@ -73,7 +73,10 @@ export type Stats = {
   failed: number
   today: Record<string, Counts>
   total: Record<string, Counts>
-  /** Runs of today that had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, longer. */
+  /**
+   * Number of today's runs that had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or
+   * longer.
+   */
   waits: Record<string, number[]>
   days?: DayView[]
   bells?: BellTrouble

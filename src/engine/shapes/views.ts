@@ -18,7 +18,7 @@ export type { Enqueued, JobView, PortView, Result, RunFacts } from '../../core/s
 export type { ChannelView } from '../../core/schemas/ports.ts'
 export type { Reason } from '../../core/schemas/why.ts'
 
-/** `until`: how long the key is held; a throttle has its own time. */
+/** `until`: how long the key is held. A throttle has its own time. */
 export type JobUnique = NonNullable<JobView['unique']>
 
 export type JobFacts = Pick<

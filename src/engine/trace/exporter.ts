@@ -1,9 +1,9 @@
-// Spans are sent after the commit and outside of the answer.
+// Spans are sent after the commit, separately from the answer.
 
 import { type Attributes, otlpOf, type Span } from '../../core/trace.ts'
 
 export type ExporterOptions = {
-  /** `/v1/traces` is added unless it ends so. */
+  /** `/v1/traces` is appended unless the address already ends with it. */
   endpoint: string
   headers?: Readonly<Record<string, string>>
   resource: Attributes
@@ -12,7 +12,7 @@ export type ExporterOptions = {
   now: () => number
 }
 
-/** Later spans are dropped, because memory of an invocation is limited. */
+/** Further spans are dropped, because an invocation's memory is limited. */
 const MAX_WAITING = 2_048
 const MAX_REQUEST = 512
 const TIMEOUT_MS = 10_000

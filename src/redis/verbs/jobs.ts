@@ -35,7 +35,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** One script can create it together with jobs of more calls. */
+/** One script can create this job together with the jobs of other calls. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {
@@ -60,7 +60,7 @@ export function createJobs(parts: Parts) {
   const quotaKeys = (quota: Quota | undefined): string[] => (quota ? keys.quota(quota.by) : [])
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
-  /** Answers that are kept for minutes are on a shelf. They are ids, which reveal nothing. */
+  /** Answers that are kept for minutes are stored on a shelf. They are ids, which reveal nothing. */
   const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })
   const shelvedKeys = (once?: Once): string[] => [...onceKeys(once), ...[shelfOf(once)].filter(Boolean)]
@@ -69,7 +69,7 @@ export function createJobs(parts: Parts) {
     const [queues, limits] = [new Set<string>(), new Set<string>()]
     let last: NewJob | undefined
     for (const job of jobs) {
-      // Most jobs have the queue and limits of the previous one.
+      // Most jobs have the same queue and limits as the previous job.
       if (job.queue !== last?.queue) queues.add(job.queue)
       if (job.limits !== last?.limits) for (const { key } of job.limits ?? []) limits.add(key)
       last = job
@@ -126,7 +126,7 @@ export function createJobs(parts: Parts) {
     return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
   }
 
-  /** After a refusal each call must ask by itself. */
+  /** If the shared call is refused, each call must be sent by itself. */
   async function allAtOnce(calls: Slight[]): Promise<Enqueued[] | undefined> {
     const words = [String(calls.length), ...calls.flatMap(({ words }) => words.slice(1))]
     try {
@@ -153,7 +153,7 @@ export function createJobs(parts: Parts) {
   })
   const slight = mayWaitForOthers() ? together : byItself
 
-  /** `again`: the same key had created them before; `lent`: jobs for the eager lane. */
+  /** `again`: an earlier call with the same key created the jobs. `lent`: jobs for the eager lane. */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     checkLists(jobs)
     const words = jobsArguments(jobs, vault, packedFrom)

@@ -11,7 +11,7 @@ import type { AtWork, ClaimedJob, FlowNode, FlowState, Inspection, Listed, Signa
 import type { Vault } from '../vault.ts'
 import { limitSettingsOf } from './limits.ts'
 
-/** Maximum number of ids that one call looks at. */
+/** Maximum ids that one call examines. */
 const SCANNED = 1_000
 
 type ListFilter = {
@@ -27,7 +27,7 @@ type ListFilter = {
   until?: number
   longer?: number
   waits?: 'limit' | 'retry' | 'function'
-  /** Failed jobs of this kind, and those without a known kind; `-`: only those. */
+  /** Matches failed jobs of this kind, and failed jobs without a known kind. `-`: only the latter. */
   kind?: string
   before?: string
   limit: number
@@ -69,7 +69,7 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
 })
 
-/** since,heard,signal, then its queues, one per line. */
+/** A record is `since,heard,signal`, followed by the queues, one per line. */
 export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
   const [head, ...queues] = record.split('\n')
   const [since, heard, signal] = head!.split(',')
@@ -94,7 +94,7 @@ export function createLooks(parts: Parts) {
   type Begun = { further: Required<Further>; answer: Promise<Inspection> }
   const begun = new Map<string, Begun>()
 
-  /** Reads of one job that begin in the same turn of the event loop are one call. */
+  /** Reads of the same job in one turn of the event loop share one call. */
   function inspect(job: string, asked: PortAsked | Further = {}): Promise<Inspection> {
     if ('port' in asked) return read(job, { ...asked, kin: 0, deep: 0 })
     const { kin = 0, deep = 0 } = asked
@@ -160,7 +160,7 @@ export function createLooks(parts: Parts) {
     }
   }
 
-  /** Redis loads these before it locks all keys for the script. */
+  /** Redis loads these documents before it locks all keys for the script. */
   function documentsOf({ mode, name, before, limit, queue, status, kind, since, ...filter }: ListFilter): string[] {
     const most = Object.values(filter).some((one) => one !== undefined) ? SCANNED : limit
     const next = mode === 'all' && !queue && !status ? Number(before) - 1 : 0
@@ -204,7 +204,7 @@ export function createLooks(parts: Parts) {
     return { jobs, cursor, total, newest }
   }
 
-  /** `seen`: ids that were answered; deleted jobs are left out. */
+  /** `seen`: ids that were answered. Deleted jobs are missing from `jobs`. */
   async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
     const raw = await evaluate(scripts.snapshots, [], base(), listWords(ids.map(String)))
     const { jobs: found, seen } = answerOf(raw, 'snapshots')
@@ -242,7 +242,7 @@ export function createLooks(parts: Parts) {
     )
   }
 
-  /** An item is an error for a missing flow, and `later` beyond `most` nodes with the earlier ones. */
+  /** A missing flow is returned as an error. A flow that would exceed `most` nodes in total is returned as `later`. */
   async function flows(jobs: readonly string[], most: number): Promise<(FlowState | SidejobError | 'later')[]> {
     const words = [String(jobs.length), ...jobs]
     const { flows: shown, now } = answerOf(await evaluate(scripts.flow, [], { ...base(), most }, words), 'flows')

@@ -14,7 +14,7 @@ export type QueueSettings = {
   ageing: number | null
 }
 
-/** `replaces`: the stored definition that this one was based on. */
+/** `replaces`: the stored definition on which this one was based. */
 export type NamedClass = {
   name: string
   definition: string | null
@@ -40,7 +40,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     return { rings: ringsOf(rings), more, faults: faultsOf(faults, scripts.tick) }
   }
 
-  /** A queue that fails does not stop the next queue. */
+  /** If one queue fails, the next queue is still swept. */
   async function sweepEach(limit: number): Promise<Ticked> {
     const all: Ticked = { rings: [], more: false, faults: [] }
     for (let [skip, n] = [0, 0]; n < limit; n++) {
@@ -117,7 +117,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
   }
 
   /**
-   * `null` removes a definition. `whole`: removes further local classes. `overtaken`: a class has changed, and
+   * `null` removes a definition. `whole`: also removes other local classes. `overtaken`: a class has changed, so
    * nothing was written.
    */
   async function register(

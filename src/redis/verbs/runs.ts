@@ -87,7 +87,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     return reply
   }
 
-  /** Only the faulty job then leaves the queue. */
+  /** After that, only the faulty job leaves the queue. */
   async function askedCarefully(known: string[], args: CommitArgs, words: string[], isClaim: boolean) {
     try {
       return await asked(known, args, words)

@@ -7,11 +7,11 @@ import type { Parts } from '../parts.ts'
 import type { BellTrouble } from '../types.ts'
 import { processIn } from './looks.ts'
 
-/** Milliseconds for which a refusal of QStash is reported. */
+/** How long a refusal by QStash is reported, in milliseconds. */
 const TROUBLE = 900_000
 
 export const THERE_ARE_TENANTS = 'd:tenants'
-/** Deployments, and after them the first due entries. */
+/** Number of entries that are read: deployments, then the first due entries. */
 const LOOKED_AT = 50
 
 export type Restore = { times: number; noticedAt: number; lost: { from: number; to: number } }
@@ -76,7 +76,7 @@ const standingIn = (members: string[]): Standing => {
   }
 }
 
-/** A hash is a list in a transaction, an object otherwise, and nothing if it is missing. */
+/** Redis returns a hash as a list in a transaction, otherwise as an object, and as nothing if it is missing. */
 export async function hashAt(ask: Parts['client']['ask'], key: string): Promise<Record<string, string>> {
   const found = await ask<unknown>((redis) => redis.hgetall(key))
   return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
@@ -85,7 +85,7 @@ export async function hashAt(ask: Parts['client']['ask'], key: string): Promise<
 export function createStanding({ client: { ask }, keys }: Parts) {
   const hashOf = (key: string): Promise<Record<string, string>> => hashAt(ask, key)
   return {
-    /** An answer shows that Redis is reachable. */
+    /** If this returns, Redis is reachable. */
     async standing(): Promise<HowItStands> {
       return standingOf(
         await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart, keys.outbox)),

@@ -4,13 +4,13 @@ import { repairs } from '../repairs.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { BreakerSettings, BreakerState, Fault, Ring } from '../types.ts'
 
-/** Jobs per check, so that none holds Redis for more than some milliseconds. */
+/** Jobs per check, so that no check holds Redis for more than a few milliseconds. */
 const VERIFIED_AT_ONCE = 50
 const PHASES = 10
 const FIRST_POSITION = PHASES
 
 export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
-  /** The last digit of a position is the number of its phase. */
+  /** The last digit of a position is its phase. */
   async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
     const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
     const { faults, phase, from, seen } = answerOf(await evaluate(scripts.verify, [], args, []), 'verified')

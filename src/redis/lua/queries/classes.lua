@@ -25,7 +25,7 @@ for i = 1, shown do
 end
 cache.fetch(keys)
 
--- An hour's text is about as long as a day's.
+-- An hour's text is about as long as a day's text.
 local left = most_bytes
 for i = 1, shown do
   left = left - class_counts.HOURS * math.max(#text_of(names[i], 'c'), #text_of(names[i], 'b'))

@@ -51,7 +51,7 @@ for i, name in ipairs(failing) do
     has_gap = class == '' and kinds.is_whole(name) and indexed ~= failed }
 end
 
--- Beyond 4 MiB of documents, kinds have no message.
+-- Beyond 4 MiB of documents, kinds are returned without a message.
 local MAX_READ, CHUNK, read_bytes = 4194304, 64, 0
 local errors = {}
 for from = 1, #newest, CHUNK do

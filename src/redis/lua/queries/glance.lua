@@ -20,7 +20,8 @@ cache.fetch(keys)
 local ids, more = {}, ''
 if whole ~= '' then ids, more = at_work.ids(names, most_runs) end
 
--- Queues name limits with a time. Other limits are read only if those do not account for all waiting jobs.
+-- Queues name the limits that have a time. Other limits are read only if those limits do not account for all waiting
+-- jobs.
 local waiting, named = 0, {}
 for _, name in ipairs(names) do
   waiting = waiting + (cache.queue(name).at_limits or 0)
@@ -66,7 +67,7 @@ for i, name in ipairs(names) do
   has_failed = has_failed or (cache.queue(name).jobs_at[redis_keys.letters.failed] or 0) > 0
 end
 for i, key in ipairs(KEYS) do texts[i] = cache.raw[key] or '' end
--- EXISTS counts a key as often as it is named: 1 for repeats, 2 for mutes.
+-- EXISTS counts a key once for each time it is named. Here repeats count 1 and mutes count 2.
 local there = (whole ~= '' or has_failed) and redis.call('EXISTS', ns .. 'repeats', ns .. 'muted', ns .. 'muted') or 0
 return reply.glance {
   texts = texts,

@@ -67,7 +67,7 @@ local function fits(doc)
     and (kind == '' or is_of_kind(doc))
 end
 
--- A page ends early with large jobs, but holds at least one.
+-- A page with large jobs ends early, but has at least one job.
 local MAX_PAGE, bytes = 4194304, 0
 
 local function show(id)
@@ -116,7 +116,7 @@ local function show_all(ids)
         cursor = numbers.int(tonumber(id) + 1)
         return false
       end
-      -- Ids grow with time, so all further jobs are older. A minute is allowed for clocks that step back.
+      -- Ids grow with time, so all later jobs in the list are older. One minute is allowed for clocks that step back.
       local doc = since > 0 and cache.find(id)
       if doc and made_at(doc) < since - 60000 then return false end
     end
@@ -154,7 +154,8 @@ local places = {
   terminated = { 'terminated' },
 }
 
--- Indexes have another order: this many members are sorted at once; more are found faster by id.
+-- Indexes have a different order, so up to this many members are sorted at once. If there are more, reading by id is
+-- faster.
 local SORTED = 10000
 local MOST_INDEXES = 120
 
@@ -169,7 +170,7 @@ local function wanted_places(name)
   return list
 end
 
--- Known only if an index holds exactly the requested jobs.
+-- Known only if one index holds exactly the requested jobs.
 local total = ''
 local function has_no_more_conditions()
   return group == '' and tag == '' and callback == '' and since == 0 and till == 0 and longer < 0 and awaits == ''
@@ -190,7 +191,7 @@ end
 
 local function is_small() return newest_id() <= scan end
 
--- Jobs that wait at limits are in none of a queue's indexes.
+-- Jobs that wait for limits are in none of a queue's indexes.
 local function has_indexes(names)
   for one in pairs(status == '' and places or {}) do wanted[one] = true end
   for _, name in ipairs(names) do
@@ -271,15 +272,15 @@ local function all()
   if not ids then ids = indexed() end
   if not ids then return by_id() end
   local page = tables.slice(ids, 1, scan)
-  -- Documents of older jobs may be on disk, so the caller declares them in its next call.
+  -- Documents of older jobs may be on disk, so the caller must declare them in its next call.
   if before ~= '' then found = page end
   if (before ~= '' or show_all(page)) and (#ids > #page or down_to > 0) then
     cursor = numbers.int(tonumber(page[#page]))
   end
 end
 
--- Indexes of ended jobs are in the order of removal, which is the order of ends only if all jobs are kept equally long.
--- So the entries that are kept longest are sorted by their ends, a window at a time.
+-- Indexes of ended jobs are ordered by removal, which is the order of ends only if all jobs are kept equally long. So
+-- the entries with the latest removal are sorted by their ends, one window at a time.
 local WINDOW = 2400
 
 local function ended_indexes()
@@ -371,7 +372,7 @@ local modes = {
     show_all(ids)
   end,
   ['repeats'] = function()
-    -- A position after the last is the end; Redis rejects larger numbers.
+    -- A position after the last entry means the end. Redis rejects larger numbers.
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
     local chunk = large.share(#ids)

@@ -10,7 +10,7 @@
 
 local snapshot = require 'run/snapshot'
 
--- Bytes per page. It ends early with large jobs, but holds at least one.
+-- Maximum bytes per page. A page with large jobs ends early, but has at least one job.
 local MAX_PAGE = 4194304
 
 local ids, rows, bytes, seen = args.take_list(), {}, 0, 0

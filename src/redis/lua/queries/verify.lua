@@ -78,7 +78,7 @@ local function check_score(id, doc, score)
   end
 end
 
--- A job at a limit has a job before it or a time of the next check.
+-- A job that waits for a limit has another job before it, or a time for the next check.
 local function check_limit(key)
   local settings, waiting = limits.at(key).settings, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
   check_equal(key, waiting, settings and settings.waiting or waiting, 'count', '%s jobs wait at it, counted %s')
@@ -292,7 +292,7 @@ local function check_run(id, doc)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then
     fault(id, 'place', 'its lease ends at %s, its queue looks at %s', doc.lease_until, score)
   end
-  -- An ended lease holds no slot, and its limit may have been deleted and created again.
+  -- An expired lease holds no slot, and its limit may have been deleted and created again.
   if tonumber(doc.lease_until) <= time.now then return end
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     if limits.at(key).settings and not redis.call('ZSCORE', redis_keys.limit_key(key, 'held'), id) then

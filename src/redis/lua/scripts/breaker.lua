@@ -25,13 +25,13 @@ local function state()
     failures = numbers.int(n) }
 end
 
--- Calls in progress when it opened report nothing new.
+-- Calls that were in progress when the breaker opened report nothing new.
 local function fail(counts)
   if not counts then return state() end
   n = n + 1
   if n >= threshold then
     till = time.now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap))
-    -- A host that is forgotten after a day is not listed either.
+    -- The list forgets a host after a day, as the record does.
     redis.call('ZADD', ns .. 'breakers', numbers.int(time.now), host)
     redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))
   end

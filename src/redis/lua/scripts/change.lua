@@ -1,4 +1,4 @@
--- change: Carries out verbs of lib/run/ops on one job, or on channels: all of them or none.
+-- change: Runs verbs of lib/run/ops on one job, or on channels. Either all of them apply, or none.
 --
 -- keys: the idempotency key, the hints, queues and jobs of the verbs
 -- by: API, dashboard, dispatcher

@@ -54,11 +54,11 @@ local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.q
 local function next_due()
   if queue_name == '' or cache.queue(queue_name).paused then return '' end
   local moment = math.min(cache.queue(queue_name).next_timer or numbers.never, lanes.next_room(queue_name))
-  -- The caller's clock may differ, so the delay is returned too.
+  -- The caller's clock may differ, so the delay is returned in addition.
   return moment < numbers.never and numbers.int(moment) .. ' ' .. numbers.int(math.max(0, moment - time.now)) or ''
 end
 
--- A bell becomes the lane that it started; an unknown lane needs a free place.
+-- A bell becomes the lane that it started. An unknown lane needs a free place.
 local function enter()
   -- A bell does not create a queue.
   if not cache.text_at(redis_keys.queue_key(queue_name)) then return false end
@@ -82,11 +82,11 @@ if lane ~= '' then
     return reply.committed { word = lane_record.word, answers = lane_record.answers,
       lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
-  -- A pull worker's number identifies its request: another one is another request with the same key.
+  -- A pull worker's number identifies its request. A different number with the same key is a different request.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
--- These come first, because they take jobs out of pieces.
+-- Changes to single jobs come first, because they take jobs out of pieces.
 local function commit_all()
   local answers, ended, parents, whole = {}, {}, {}, {}
   for i = 1, #runs do
@@ -123,7 +123,7 @@ local function commit_all()
 end
 local answers = commit_all()
 
--- Pull workers have a record under a lane's name, but take no lane's place.
+-- Pull workers have a record under a lane's name, but take no place of a lane.
 local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
 -- A worker with the signal `quiet` gets no jobs and is not called.
@@ -139,11 +139,11 @@ do
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
   work.conclude()
-  -- A lane with runs to commit trusts the counts.
+  -- A lane with runs to commit relies on the counts.
   if claims and laned and not head and claim.finds_nothing(queue_name) then
     head = {}
   elseif runs.apart + moved > 0 and claim.is_overtaken() then
-    -- Pieces that ended together change nothing that a claim reads.
+    -- Pieces that ended as a whole change nothing that a claim reads.
     work.flush(true)
     head = nil
   end
@@ -190,8 +190,8 @@ if laned then
   elseif leave ~= '' or (#ids == 0 and not more) then
     lanes.set(queue_name, lane, nil)
     if leave == '' then lanes.waits_until[queue_name] = time.now + waits end
-    -- Jobs that wait for a rate are not ready, but may be soon: the next lane waits for that. A lane whose time is
-    -- over while work continues calls the next one in any case.
+    -- Jobs that wait for a rate are not ready, but may be soon; the next lane waits for them. If a lane's time is up
+    -- while work continues, it always calls the next lane.
     if leave ~= '' then
       places.to_ring[queue_name] =
         math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'),
@@ -208,7 +208,7 @@ if laned then
   end
 end
 bells.ring_all()
--- A pull worker without jobs asks again with the same key; a lane without a place stores nothing.
+-- A pull worker without jobs asks again with the same key. A lane without a place stores nothing.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
   local record = numbers.int(seq) .. ' ' .. cjson.encode({ word = word, answers = answers, tokens = tokens.of(ids) })
   if not laned or word == 'empty' or word == 'full' then

@@ -1,4 +1,4 @@
--- limit: Sets the values of a limit (concurrency, rate, paused, closed until a time), or removes the limit.
+-- limit: Sets the concurrency, rate, pause or closing time of a limit, or removes the limit.
 --
 -- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard
@@ -36,7 +36,7 @@ elseif act == 'remove' then
     gone = 1 }, 'set')
 else
   settings.gone = false
-  -- The numbers of a constraint's limit are changed with the constraint.
+  -- A constraint's limit gets its numbers only from the constraint.
   if act == 'set' and (concurrency ~= '' or rate ~= '') and not key:find('^constraint:') then settings.fixed = 1 end
   limits.define(key, settings, 'set')
 end

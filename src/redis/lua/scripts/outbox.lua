@@ -10,7 +10,7 @@
 -- retain: milliseconds for which Redis keeps ended jobs that set no time, or empty
 -- stored: number of the first stored text; rest: the bytes of the stored ones
 
--- `seen` tells other deployments that one stores the history.
+-- `seen` shows other deployments that one of them stores the history.
 local SEEN_EVERY = 60000
 
 cache.makes_room = true

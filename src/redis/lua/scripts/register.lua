@@ -1,4 +1,4 @@
--- register: Registers the worker classes of a queue. Moves waiting jobs to the side that serves their class.
+-- register: Registers the worker classes of a queue, and moves waiting jobs to the side that serves their class.
 --
 -- keys: the registry and the queue
 -- by: API, tick
@@ -22,14 +22,14 @@ for class in pairs(cache.queue(queue_name).pulled_classes or {}) do pull[class] 
 for class in pairs(cache.queue(queue_name).bounded_classes or {}) do bounded[class] = true end
 for class in pairs(cache.queue(queue_name).called_classes or {}) do called[class] = true end
 
--- Runs of these classes call other services, so a lane takes few of them.
+-- Runs of these classes call other services, so a lane takes only a few of them.
 local function note_called(class, calls)
   if called[class] == calls then return end
   called[class] = calls
   recalled = true
 end
 
--- A value set on the limit itself stays until the class changes it.
+-- A value that was set on the limit itself stays until the class changes its concurrency.
 local function bound(class, concurrency, anew)
   local own = sides.worker_limit(queue_name, class)
   if not concurrency and not bounded[class] then return end
@@ -45,7 +45,7 @@ end
 for _ = 1, args.take_int() do
   local class, definition, serves, concurrency, replaced = args.take(), args.take(), args.take(), args.take(),
     args.take()
-  -- Both refusals come before the first write.
+  -- Both refusals must come before the first write.
   if replaced == '*' then
     local function_of = current[class] and (readable.decode(current[class], key .. ' ' .. class) or {})['local']
     if function_of then return reply.overtaken { definition = current[class] } end
@@ -61,7 +61,7 @@ for _ = 1, args.take_int() do
   end
   bound(class, tonumber(concurrency), differs)
   note_called(class, definition and serves == 'call' or nil)
-  -- Jobs of a removed class stay.
+  -- Jobs of a removed class are kept.
   local pulled = serves == 'pull' or nil
   if definition and pull[class] ~= pulled then
     pull[class] = pulled

@@ -52,7 +52,7 @@ function mend.values(id, doc)
   ending.finish(id, doc, 'f', error)
 end
 
--- The values of both places count, in the order of their writing.
+-- Values from both places count, in the order in which they were written.
 function mend.port(id, doc, dir, port)
   local field, key = dir .. ':' .. port, redis_keys.list_key(id, dir, port)
   drop_other_type(key, 'list')
@@ -151,7 +151,7 @@ function mend.following(id, doc)
   if doc.place == PLACE.suspended or doc.place == PLACE.completed then follow.keep_up(id, doc) end
 end
 
--- The documents of children decide; a deleted parent has none.
+-- The children's documents decide. A deleted parent has no document.
 function mend.family(id, doc)
   if expected.is_above_itself(id) then kin.unlink(id, doc) end
   for _, child in ipairs(expected.strangers(id, doc)) do cache.hset(kin.children_key(id), child.name, false) end
@@ -212,7 +212,7 @@ function mend.place(id, doc)
   if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, q), doc.class) end
 end
 
--- A damaged limit binds no job. The jobs that wait for it continue.
+-- A damaged limit applies to no job. Jobs that wait for it continue.
 local function mend_limit_record(key)
   if not readable.damaged[redis_keys.limit_key(key)] then return end
   cache.del(redis_keys.limit_key(key))
@@ -280,7 +280,7 @@ function mend.schedule(id)
   if not expected.repeats(id) then cache.zset(ns .. 'repeats', id, false) end
 end
 
--- Jobs with lost args are marked and fail.
+-- Jobs whose args are lost are marked, and fail.
 function mend.piece(number)
   local text = cache.text_at(redis_keys.piece_key(number))
   local piece = text and pieces.read(text)
@@ -358,7 +358,7 @@ function mend.result(id, doc)
   redis.call('PEXPIRE', key, numbers.int(math.max(1, (kept_until or time.now) - time.now)))
 end
 
--- A job without enough data leaves the indexes and waits for an operator.
+-- A job without enough data is removed from the indexes and waits for an operator.
 local function mend_record(id)
   local text = cache.text_at(redis_keys.key_of(id))
   if not text then return end
@@ -399,7 +399,7 @@ function mend.job(id)
   cache.sset(ns .. 'queues', doc.queue, true)
 end
 
--- A full Redis accepts every command that follows a DEL.
+-- A full Redis accepts every command after a DEL.
 redis.call('DEL', ns .. 'room')
 for _ = 1, args.take_int() do
   local kind, name = args.take(), args.take()

@@ -14,7 +14,7 @@ local anew = require 'queue/anew'
 local bells = require 'queue/bells'
 local work = require 'run/work'
 
--- Omitted settings stay, so that concurrent changes are kept.
+-- Omitted settings stay unchanged, so that concurrent changes are not lost.
 local queue_record = cache.queue(queue_name)
 local was_lanes, was_batch, was_ageing = numbers.int(queue_record.most_lanes or 0),
   numbers.int(queue_record.batch or 0), numbers.int(queue_record.ageing or 0)

@@ -20,7 +20,7 @@ local moving = require 'queue/moving'
 local work = require 'run/work'
 
 local wake_key = ns .. 'wake'
--- Deployments precede due entries and are no work.
+-- Deployments come before due entries, and are not work.
 local DEPLOYMENTS = 20
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', numbers.int(time.now), 'LIMIT', 0,
   most + skip + DEPLOYMENTS)

@@ -1,4 +1,4 @@
--- `verify` compares these records with Redis, and `repair` writes what differs.
+-- What the records should be. `verify` compares them with Redis, and `repair` writes the differences.
 
 local expected = {}
 
@@ -113,7 +113,7 @@ function expected.lost_classes(q)
   return lost
 end
 
--- Milliseconds; no lane lives longer.
+-- Milliseconds. No lane lives longer.
 local MAX_LANE = 86400000
 function expected.endless_lanes(q)
   local found = {}

@@ -1,4 +1,4 @@
--- Scripts check only the sequence, queue and class of a document.
+-- Scripts themselves check only the sequence, queue and class of a document.
 
 local shape = {}
 

@@ -39,8 +39,8 @@ end
 -- Without 'follow': a following parent keeps its children.
 local committed = { completed = true, suspended = true, again = true }
 
--- One script may end the child and claim the parent in one millisecond; a parent at rest that waits for nothing has
--- seen earlier ends.
+-- One script may end the child and claim the parent in the same millisecond. A parent at rest that waits for nothing
+-- has seen all earlier ends.
 local function has_seen(parent_doc, doc)
   local started, outcome = (parent_doc.last_run or ''):match('^(%d+),%d+,(%a+)')
   local ended = tonumber(doc.ended_at) or 0

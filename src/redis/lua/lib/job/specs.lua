@@ -25,7 +25,7 @@ local options = {
   end,
 }
 
--- `tail` is the document as the caller knows it, with its opening brace; `at` is absolute, `wait` is relative.
+-- `tail`: the document as the caller knows it, with its opening brace. `at` is absolute, `wait` is relative.
 function specs.take()
   local spec = { queue = args.take(), class = args.take(), known = args.take(), at = args.take(), wait = args.take(),
     priority = args.take_int(), tail = args.take() }

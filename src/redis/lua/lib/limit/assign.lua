@@ -6,7 +6,7 @@ local limits = require 'limit/limits'
 local waiting = require 'limit/waiting'
 local sides = require 'queue/sides'
 
--- `how`: first (a group: the first job sets it), set, or '' (set by another call).
+-- `how`: 'first' (for a group: the first job sets it), 'set', or '' (set by a separate call).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   local was = limits.at(key).settings or {}
   if how ~= '' and not was.fixed then

@@ -1,6 +1,7 @@
--- `quota:<key>` is `jobs,bytes,most jobs,most bytes` of jobs that have not ended. `quota:<key>:kept` is the bytes of
--- jobs at rest and stored graphs, then a quarter of a day, and the bytes of texts that expire, written in that quarter
--- and in the four before. In the namespace of a tenant, `quota:tenant` counts for all keys together.
+-- `quota:<key>` is `jobs,bytes,most jobs,most bytes` for jobs that have not ended. `quota:<key>:kept` holds the bytes
+-- of jobs at rest and stored graphs, then the number of a quarter of a day, and the bytes of expiring texts written
+-- in that quarter and in each of the four before it. In a tenant's namespace, `quota:tenant` counts all keys
+-- together.
 
 local quota = {}
 
@@ -40,7 +41,7 @@ end
 
 function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
 
--- `key:<id> jobs,bytes,jobs,bytes`, the last two for its tenant. An answer that is stored for a day needs room.
+-- `key:<id> jobs,bytes,jobs,bytes`; the last two are for the tenant. An answer that is stored for a day needs room.
 function quota.allow(text, once_for)
   local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
   if not by then return '' end
@@ -79,7 +80,7 @@ function quota.keep(key, more, at)
   end
 end
 
--- A text that expires counts for a day, in proportion if it lives shorter.
+-- A text that expires after a day or later counts in full, and earlier in proportion.
 function quota.expire(bytes, ms, key)
   key = key or caller
   if key then quota.keep(key, math.ceil(bytes * math.min(1, ms / DAY)), EXPIRING) end

@@ -50,7 +50,8 @@ local function admit(key, settings)
   return #rows > #ids and rows[#ids + 1][1]:sub(15)
 end
 
--- After the removal of a limit, runs release their slots when they end, and hold them if it is created again before.
+-- After a limit is removed, runs release their slots when they end. If the limit is created again first, they keep
+-- their slots.
 local function forget_limit(key, is_removed)
   journal.put(limits.known[key], 'settings', false)
   cache.set_text(redis_keys.limit_key(key), nil)

@@ -1,4 +1,4 @@
--- `=value`, or `@context\nchannel\nflags\nvalue`.
+-- Either `=value` or `@context\nchannel\nflags\nvalue`.
 
 local envelope = {}
 
@@ -12,7 +12,7 @@ function envelope.with_channel(item, channel)
   return '@' .. context .. '\n' .. (from ~= '' and from or channel) .. '\n' .. flags .. '\n' .. value
 end
 
--- The arrival over a wire is a flag, in seconds: `t1700000000`.
+-- A flag records when a value arrived over a wire, in seconds: `t1700000000`.
 function envelope.stamped(items, seconds)
   local list, moment = {}, 't' .. seconds
   for i, item in ipairs(items) do

@@ -25,8 +25,8 @@ local function is_redacted(id, doc, part, name)
     or paths:find(place .. '.', 1, true)
 end
 
--- Users may write the form of a sealed value into a context or a channel name: its first letter is escaped, which
--- changes the text but not the JSON value.
+-- Users may write text that looks like a sealed value into a context or channel name. Its first letter is escaped,
+-- which changes the JSON text but not its value.
 local function inert(json)
   return json:find('"~f', 1, true) and json:gsub('"~f', '"\\u007ef') or json
 end
@@ -136,7 +136,7 @@ local function split_rows(rows, id, reads)
   return first, later
 end
 
--- id: nil for a call; reads and defaults: port → number of own reads
+-- `id`: nil for a call. `reads`, `defaults`: port → number of the run's own reads.
 function log.end_entry(id, context, reads, defaults)
   if not hints.hears('/sidejob/log') then return end
   local read, later = split_rows(unsaid.read, id, reads)

@@ -1,11 +1,11 @@
--- A wired port keeps no values. `id:dir:port`, separated by spaces; `!` calls the parent, or for an input the job
--- itself.
+-- A wired port keeps no values. Its wires are stored as `id:dir:port`, separated by spaces. `!` calls the parent, or
+-- for an input the job itself.
 
 local wires = {}
 
 local ports = require 'port/ports'
 
--- A wire leads to a child, a sibling or the parent: never in a circle, even after adoptions.
+-- A wire leads to a child, a sibling or the parent, and never forms a cycle, even after adoptions.
 function wires.reaches(id, doc, dir, to_id, to_doc, to_dir)
   if dir == 'i' then return to_dir == 'i' and to_doc.parent == id end
   return doc.parent ~= nil and (to_dir == 'i' and to_doc.parent == doc.parent or to_dir == 'o' and to_id == doc.parent)
@@ -40,7 +40,7 @@ function wires.watch(id, doc, dir, port)
   if not doc[field] then cache.change(id, doc, field, numbers.int(math.floor(time.now / 60000)) .. ':0') end
 end
 
--- Bounds of the values that a source keeps, newest first, and of its document.
+-- Maximum number and bytes of the newest values that a source keeps, and maximum bytes of its document.
 local MAX_PASSED, MAX_PASSED_BYTES, MAX_DOCUMENT = 20, 2048, 65536
 
 function wires.keep(id, doc, dir, port, items)

@@ -1,5 +1,5 @@
--- Within itself at most 20 calls deep: values for a wired port wait in line while another is served, and no input port
--- has channels.
+-- Within itself at most 20 calls deep: values for a wired port are queued while another value is being delivered, and
+-- input ports have no channels.
 
 local write = {}
 
@@ -25,7 +25,7 @@ end
 
 write.heard = {}
 
--- Values × channels, counted with or without listeners, so that no listener makes a run fail.
+-- Values × channels, counted even without listeners, so that adding a listener never makes a run fail.
 write.said = { messages = 0, names = 0 }
 local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
@@ -45,7 +45,8 @@ function write.charge(channels, n)
   end
 end
 
--- options: quiet (wakes no job), default (sets the default instead of pushing), unnoted (part of no log entry)
+-- `options`: quiet (wakes no job), default (sets the default instead of pushing), unnoted (adds nothing to a log
+-- entry).
 function write.items(id, doc, dir, port, items, options)
   local pushed, taken = ports.open(id, doc, dir, port)
   if options.default then
@@ -134,7 +135,7 @@ local function send_on(id, doc, dir, port, options)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
--- Without recursion: some Lua engines allow fewer calls than a way of 80 hops needs.
+-- Not recursive: some Lua engines allow fewer calls than a path of 80 hops needs.
 local passing = {}
 
 function write.pass(id, doc, dir, port, options)
@@ -164,8 +165,8 @@ function write.set_off(id, doc, dir, port, options)
   if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
 end
 
--- A message to more ports goes through the channel's relay, and so do all later messages while the relay has any, to
--- keep the order.
+-- A message to more ports than this goes through the channel's relay. To keep the order, later messages also go there
+-- while the relay has any.
 write.MAX_DIRECT = 500
 write.budget = 1000
 write.bytes_left = 8388608
@@ -228,7 +229,7 @@ local function tell_live(channel, item, all)
   for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end
 end
 
--- A subscriber that cannot take a message misses it and never harms the publisher.
+-- A subscriber that cannot take a message misses it. The publisher is never affected.
 function write.publish(channel, items)
   local all, reached, marked = hints.levels(channel), 0, nil
   local asked = {}

@@ -1,7 +1,7 @@
--- One text per queue and day. Scripts that have not read it count in the queue's document.
+-- One text per queue and day. A script that has not read the text counts in the queue's document.
 --
 -- The first count of an hour stores a copy of the text in one of 24 rotating keys, so the events of an hour are the
--- difference of two copies.
+-- difference between two copies.
 
 local class_counts = {}
 
@@ -9,8 +9,8 @@ class_counts.noted = {} -- queue → class → counts since the last flush
 
 local ended = {} -- queue → class → list
 
--- A text is the number of the day, and a line for each class. Classes after the first hundred share a line, so a text
--- stays below 80 KB.
+-- A text starts with the number of the day and has one line per class. Classes after the first hundred share a line,
+-- so a text stays below 80 KB.
 local MOST, MOST_BESIDE = 100, 20
 
 -- Events, then waiting times and run times, each as a sum of milliseconds and a histogram.
@@ -85,7 +85,7 @@ local function size_of(text)
   return lines - 1
 end
 
--- Long class names in a call of hundreds would hold Redis.
+-- Hundreds of long class names in one call would block Redis.
 local function with(text, of)
   local lines
   for class, more in pairs(of) do

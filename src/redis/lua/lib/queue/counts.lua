@@ -1,5 +1,6 @@
--- The queue's document has the counts of the day, and the sums of all days before. The first count of a minute or an
--- hour stores a copy in rotating keys, with the same MSET, so a point of a series is the difference of two copies.
+-- The queue's document has the counts of the day, and the sums of all earlier days. The first count of a minute or an
+-- hour also stores a copy in rotating keys, in the same MSET. A point of a series is the difference between two
+-- copies.
 
 local counts = {}
 

@@ -1,14 +1,14 @@
--- TypeScript computes the kind, a hash, for the commit with which a job fails. Without one, the kind is empty until
--- engine/api/errors.ts computes it. A queue is whole if all of its failed jobs are in the index.
+-- TypeScript computes the kind, a hash, for the commit in which a job fails. Otherwise the kind is empty until
+-- engine/api/errors.ts computes it. A queue is whole if the index contains all its failed jobs.
 
 local kinds = {}
 
 kinds.WHOLE = '-'
 
--- The text begins with a line break, or with `+` after a kind was dropped. Its lines have the kind, the class, the
--- times of the first and the last failure, and the number of failed jobs by minute. It stays below 100 KB.
+-- The text starts with a line break, or with `+` if a kind was dropped. Each line has the kind, the class, the times
+-- of the first and last failure, and the number of failed jobs by minute. The text stays below 100 KB.
 local MOST = 100
--- Minutes of the last half hour are kept; before that quarters, for six hours.
+-- Minutes of the last half hour are kept, and before that quarter hours for six hours.
 local RECENT, QUARTER, PAST = 30, 15, 360
 
 kinds.noted = {}
@@ -92,7 +92,7 @@ function kinds.drop(q, id, kind)
   for _, one in ipairs({ kind, '' }) do cache.zset(index_of(q), kinds.member(one, id), false) end
 end
 
--- jobs: ids, each followed by its kind
+-- `jobs`: ids, each followed by its kind.
 function kinds.sort(q, jobs)
   local members, docs = {}, {}
   for i = 1, #jobs, 2 do

@@ -11,7 +11,7 @@ lanes.BATCH = 100
 -- Writing a piece costs as much as writing one job.
 lanes.WIDE = 600
 
--- Runs of a lane that call other services. More lanes serve such queues instead.
+-- Maximum runs per lane that call other services. Such queues get more lanes instead.
 lanes.CALLS = 4
 local CALLING_LANES = 8
 

@@ -1,9 +1,9 @@
--- start,last request,signal, then queues, one per line
+-- A record is `start,last request,signal`, followed by the queues, one per line.
 
 local processes = {}
 
--- Requests are recorded at most every five seconds. A worker without requests for ten minutes is forgotten if room is
--- needed.
+-- Requests are recorded at most every five seconds. If room is needed, workers without a request for ten minutes are
+-- removed.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
 processes.key = ns .. 'processes'
 

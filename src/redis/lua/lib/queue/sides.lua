@@ -39,7 +39,7 @@ end
 
 local serving = {}
 
--- A pinned job runs on its own version, also if the newest version no longer registers its class.
+-- A pinned job runs on its own version, even if the newest version no longer registers its class.
 function sides.is_gone(doc)
   if doc.pinned_to then return false end
   local class = doc.queue .. '/' .. doc.class

@@ -30,7 +30,8 @@ local function call_waiters(q, classes)
   local in_vain = {}
   for _, class in ipairs(classes) do
     for i, claim in ipairs(in_vain[class] and {} or claims) do
-      -- If classes cannot be matched in bounded time, the claim is called too, which costs a claim and loses nothing.
+      -- If classes cannot be matched in bounded time, the claim is called anyway. That costs one claim and loses
+      -- nothing.
       if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then
         cache.zset(key, claim.member, false)
         journal.push(cache.writes.messages, { ns .. 'call:' .. claim.waiter, 'ready' })

@@ -1,4 +1,4 @@
--- Milliseconds, by consecutive failures. src/core/retry.ts computes the delay of a failed run.
+-- Milliseconds by number of consecutive failures. src/core/retry.ts computes the delay of a failed run.
 
 local backoff = {}
 
@@ -6,7 +6,7 @@ function backoff.doubling(first, n, cap) return math.min(cap, first * 2 ^ (n - 1
 
 function backoff.lost(n) return backoff.doubling(1000, n, 3600000) end
 
--- Later delays vary by a fifth, so that conflicting runs do not return together.
+-- Later delays vary by a fifth, so that conflicting runs do not come back together.
 local AT_ONCE = 3
 function backoff.conflict(n)
   if n <= AT_ONCE then return nil end

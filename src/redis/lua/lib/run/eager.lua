@@ -1,4 +1,4 @@
--- If nothing was ready before: for the lane of the same invocation, or for the waiting lane.
+-- Used if no job was ready before: leases to the lane of the same invocation, or to the waiting lane.
 
 local eager = {}
 

@@ -26,7 +26,7 @@ function finish.take_run(from, version)
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
     late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5, version = version }
   at = run.from + run.size
-  -- No pattern, which some Lua engines parse again for each token. A token without a number belongs to no job.
+  -- Not a pattern, which some Lua engines parse again for each token. A token without a number belongs to no job.
   local stop = run.token:find('.', 1, true) or 1
   local is_piece = run.token:sub(1, 1) == 'p'
   local id = run.token:sub(is_piece and 2 or 1, stop - 1)
@@ -202,7 +202,7 @@ function finish.commit(run, lane)
   return status
 end
 
--- Port changes are sent once for all; if they cannot be applied, such runs are sent again one by one.
+-- Shared port changes are sent once. If they cannot be applied, these runs are sent again one by one.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
   cache.fetch_jobs(list)

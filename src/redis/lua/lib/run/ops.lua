@@ -1,4 +1,4 @@
--- A verb names its arguments as src/redis/ops.ts does, and gets `me`: the job of the run or call.
+-- A verb names its arguments as in src/redis/ops.ts. `me` is the job of the run or call.
 
 local ops = {}
 

@@ -1,4 +1,4 @@
--- A run either commits or has no effect, so its input still waits and the run can be repeated. docs/retries.md has the
+-- A run either commits or has no effect. Its input still waits, so the run can be repeated. docs/retries.md lists the
 -- outcomes. Only force shortens `backoff_until`.
 
 local retry = {}

@@ -6,7 +6,7 @@ local states = require 'job/states'
 local counts = require 'queue/counts'
 local leases = require 'run/leases'
 
--- Milliseconds between made-up slots, so that a long outage causes no burst.
+-- Milliseconds between made-up slots, so that a long outage is not followed by a burst.
 local CATCH_UP = 100
 
 local function is_moved(doc, run) return run.slot_from and tonumber(run.slot_from) ~= tonumber(doc.next_slot) end
@@ -20,7 +20,7 @@ function slots.set_times(id, doc, run)
   if run.passed then cache.change(id, doc, fields.passed_slots, run.passed) end
 end
 
--- As if the job had never been claimed, except for input that arrived during the run.
+-- Leaves the job as if it had never been claimed, except for input that arrived during the run.
 function slots.pass(run)
   local id, doc = run.id, cache.need(run.id)
   counts.add(doc.queue, doc.class, 'skipped')

@@ -36,8 +36,8 @@ end
 
 local written = 0
 
--- With `more_to_come` the queues' documents wait for the second flush. Unused parts are not loaded, because creating
--- their functions is most of the work of a short script.
+-- If `more_to_come` is set, the queues' documents wait for the second flush. Unused modules are not loaded, because
+-- creating their functions is most of the work of a short script.
 function work.flush(more_to_come)
   if journal.puts == written then return end
   work.conclude()

@@ -1,11 +1,11 @@
--- Answers for minutes share a text, a line each: such a shelf is written with everything else, while a text that
--- expires costs a command.
+-- Answers that are kept for minutes share a text (a shelf), one per line. The shelf is written with everything else,
+-- while each expiring text costs a command.
 
 local idempotency = {}
 
 local quota = require 'limit/quota'
 
--- Every call reads and writes its shelf, so larger answers get their own text.
+-- Every call reads and writes its shelf, so a larger answer gets its own text.
 local SHELF_BYTES = 4096
 
 local function line_on(shelf, key)

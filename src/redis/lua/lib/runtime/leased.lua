@@ -1,4 +1,5 @@
--- Few leases are in the queue's document, which is read and written anyway, so they need no entry of the index.
+-- If there are few leases, they are in the queue's document, which is read and written anyway. They then need no
+-- entry in the index.
 
 local leased = {}
 

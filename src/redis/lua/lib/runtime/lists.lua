@@ -1,10 +1,11 @@
--- Port values are in the document while they are small together and cost no command; otherwise in a list of Redis.
+-- Port values are in the document while they are small in total, which costs no command. Otherwise they are in a
+-- Redis list.
 
 local lists = {}
 
 local values = require 'job/values'
 
--- `pop` old items are gone, `push` are new; `had` is the number of old ones.
+-- `pop` old items are removed and `push` are added. `had` is the number of old items.
 function lists.at(key, had)
   local list = cache.writes.lists[key]
   if not list then
@@ -44,7 +45,7 @@ function lists.pop(list, n)
   end
 end
 
--- Single changes took half of the time of 10,000 values.
+-- Single changes took half of the time for 10,000 values.
 local MANY = 100
 
 function lists.push(list, items)

@@ -1,11 +1,11 @@
--- Each script that ends jobs writes one numbered text in the same command as its documents. The head is
--- `first,next,bytes,seen,retain`; without it there is no history.
+-- Each script that ends jobs writes the job documents and one numbered record in the same command. The head is
+-- `first,next,bytes,seen,retain`; without a head there is no history.
 
 local outbox = {}
 
 local HEAD = ns .. 'outbox'
 
--- At this number of bytes no job is claimed until the history has stored some.
+-- From this number of bytes on, no job is claimed until the history has stored some records.
 outbox.MAX_BYTES = 67108864
 local TEXT_BYTES, VALUE_BYTES = 262144, 32768
 
@@ -31,7 +31,7 @@ function outbox.drop(head, most)
   if head.from == head.till then cache.replace_text(HEAD, nil) else outbox.set_head(head) end
 end
 
--- A full outbox stops all jobs, so it goes if no deployment has read it for this time.
+-- A full outbox stops all jobs, so it is removed if no deployment has read it for this time.
 local LEFT, DROPPED = 3600000, 5000
 
 function outbox.drop_left()
@@ -52,8 +52,7 @@ function outbox.bounded(value)
   return value and #value > VALUE_BYTES and '{"$large":' .. #value .. '}' or value
 end
 
--- kind: e = the end of a job, p = the end of a piece, r = a run. `large` is the key of args that are too large for the
--- document.
+-- `kind`: e = end of a job, p = end of a piece, r = run. `large`: key of args that are too large for the document.
 function outbox.push(kind, id, document, value, large)
   journal.push(entries, { kind = kind, id = id, document = document, value = value, large = large })
 end

@@ -1,17 +1,17 @@
--- Pieces: up to a hundred jobs in one text that differ only in args and port values. The id tells the piece: job 712
--- is at place 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. The text has five or six
--- lines:
+-- A piece is one text with up to a hundred jobs that differ only in args and port values. The id determines the
+-- piece: job 712 is at position 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. The text
+-- has five or six lines:
 --
---   mask: 1 for each job in it, 0 for a job that has left or never existed
---   sequence of the first; each other job has the next one
---   fields of the state, as in a document; `@` is the id of each
---   common fields
---   args, a list of texts
---   other own fields, each a list of texts; missing if no port has values
+-- mask: 1 for each job in the piece, 0 for a job that has left or never existed
+-- sequence of the first job; each later job has the next one
+-- state fields, as in a document; `@` stands for each job's id
+-- common fields
+-- args, a list of texts
+-- other fields that differ, each a list of texts; missing if no port has values
 
 local pieces = {}
 
--- Two digits of an id are the place in a piece.
+-- The last two digits of an id are the position in its piece.
 pieces.SIZE = 100
 
 function pieces.place_of(id)
@@ -20,7 +20,7 @@ function pieces.place_of(id)
   return number, tonumber(at) + 1
 end
 
--- Most pieces are complete, and some Lua engines create a text for each position found.
+-- Most pieces are complete, and some Lua engines create a string for each match.
 local function size_of(mask)
   if not mask:find('0', 1, true) then return #mask end
   local _, n = mask:gsub('1', '')
@@ -59,7 +59,7 @@ local function sequence_at(piece, place)
   return time.digits(high * 16777216 + low + place - 1)
 end
 
--- A job that leaves a waiting piece goes before the rest of it, so that it keeps its position.
+-- A job that leaves a waiting piece is placed before the rest of the piece, so that it keeps its position.
 function pieces.text_with(piece, id, place, args)
   local sequence = piece.state == '' and piece.first or sequence_at(piece, place)
   local text = '{"n":"' .. sequence .. '",' .. piece.state:gsub('@', id) .. piece.common
@@ -85,7 +85,7 @@ function pieces.entry(number, piece)
   return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
 end
 
--- A job's entry has only hexadecimal letters.
+-- The entry of a single job has only hexadecimal letters.
 function pieces.number_in(member)
   local mark = member:find('p', 1, true)
   return mark and member:sub(mark + 1)

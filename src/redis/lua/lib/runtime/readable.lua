@@ -1,4 +1,4 @@
--- A record that cannot be decoded stops its own job, and no other.
+-- A record that cannot be decoded stops only its own job.
 
 local readable = {}
 

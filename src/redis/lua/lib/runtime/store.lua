@@ -2,7 +2,7 @@ local store = {}
 
 local quota = require 'limit/quota'
 
--- A full Redis refuses a script's first write if it may need memory, but accepts every command that follows a DEL.
+-- A full Redis refuses a script's first write if the write may need memory, but accepts every command after a DEL.
 local function call(...)
   if not cache.makes_room then return redis.call(...) end
   cache.makes_room = false
@@ -12,8 +12,8 @@ local function call(...)
   return redis.call(...)
 end
 
--- Splits long argument lists: unpack fails near 8,000 in Redis' Lua, near 5,000 in gopher-lua. Returns the sum
--- of numeric answers.
+-- Splits long argument lists: unpack fails near 8,000 in Redis' Lua and near 5,000 in gopher-lua. Returns the sum of
+-- numeric answers.
 local function call_in_pieces(command, key, args)
   local sum, answer = 0, nil
   for from = 1, #args, 2400 do
@@ -100,7 +100,8 @@ local function grow_members(kind, add, remove, leaving)
   end
 end
 
--- Values are found by their number, so pushed values are removed if the documents that count them cannot be written.
+-- Values are found by their number, so pushed values are removed again if the documents that count them cannot be
+-- written.
 local pushed = {}
 
 local function undo_pushes(why)
@@ -162,7 +163,7 @@ local function write_texts(more_to_come, dels)
   if not ok then undo_pushes(why) end
 end
 
--- Removed members may never have been there or counted, so they are counted and written again.
+-- Members to remove may be missing or may never have been counted. If so, all members are counted again.
 local function shrink(more_to_come, leaving, dels)
   local miscounted = {}
   for _, one in ipairs(leaving) do
@@ -185,8 +186,8 @@ local function shrink(more_to_come, leaving, dels)
   for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
 end
 
--- A record holds 100 MB at the vendor. An entry trims the log to 20 MB divided by its own size: the k-th largest entry
--- is then below 20 MB / k, and none is above 16 KB, together 61 MB, 77 as Redis stores them.
+-- A record holds 100 MB at Upstash. Each entry trims the log to 20 MB divided by its own size. So the k-th largest
+-- entry is below 20 MB / k, and no entry is above 16 KB: 61 MB in total, or 77 MB as Redis stores it.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
 
@@ -206,7 +207,7 @@ local function flush_messages()
   for _, m in ipairs(cache.writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end
 
--- The documents of erased jobs go first: whatever Redis refuses after that, their memory is free.
+-- Documents of erased jobs are deleted first. If Redis refuses a later command, their memory is free.
 local function erase_documents(dels)
   for id in pairs(cache.dirty) do
     local key = redis_keys.key_of(id)
@@ -223,13 +224,13 @@ local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
 
--- A refusal in the middle does no harm. Records grow first, which the vendor may refuse: readers of an index skip and
--- remove extra entries. Documents follow, then removals.
+-- A refusal halfway does no harm. Records grow first, which Upstash may refuse: readers of an index skip and remove
+-- extra entries. Then documents are written, then entries removed.
 function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]
     if doc and doc.quota_bytes then quota.follow(id, doc) end
-    -- A terminated job does not repeat until a run is requested.
+    -- A terminated job repeats only after a run is requested.
     if doc and doc.repeats then
       cache.zset(ns .. 'repeats', id, doc.place ~= PLACE.terminated and (tonumber(doc.next_slot) or numbers.never))
     end
