@@ -1,4 +1,4 @@
-/** `key` is the same for as long as the problem lasts. */
+/** `key` stays the same as long as the problem lasts. */
 export type Problem = { key: string; rule: string; text: string; since: number; link: string; isSevere: boolean }
 
 /** Times are milliseconds since 1970. */
@@ -9,7 +9,7 @@ export type Alert = {
   link: string
   isSevere: boolean
   at: number
-  /** The problem has not been found since. */
+  /** When the problem was last absent from a check. */
   goneAt?: number
   toldAt?: number
   acknowledged?: Noted
@@ -17,19 +17,19 @@ export type Alert = {
 
 export type Noted = { by: string; at: number; reason?: string }
 
-/** An absent alert is muted in advance, or has been over since. */
+/** Without `alert`, the problem is muted in advance, or is over. */
 export type AlertState = { alert?: Alert; muted?: Noted & { until?: number } }
 
 export type Told = { key: string; what: 'begins' | 'lasts' | 'is over'; alert: Alert; once: string }
 
 export type AlertTimes = {
-  /** Milliseconds for which a problem must last, by rule. */
+  /** How long a problem must last before it is reported, in milliseconds, by rule. */
   after: (rule: string) => number
   /** Milliseconds. */
   every?: number
 }
 
-/** A problem that is absent in one check may be there in the next. */
+/** Milliseconds. A problem that one check does not find may be back in the next. */
 const GONE_MS = 90_000
 
 export const isMuted = ({ muted }: AlertState, now: number): boolean =>

@@ -9,7 +9,7 @@ export function isAlikeBut<T extends object>(members: readonly (keyof T & string
     if (!(isThere && value === other[name]) && !members.includes(name)) return false
     if (isThere) shared++
   }
-  // Usually all members are shared: counting names takes a third of the time of looking up each.
+  // Usually all members are shared. Counting names takes a third of the time of looking up each name.
   for (const _ in one) shared--
   if (shared === 0) return true
   for (const name in one) if (!(name in other) && !members.includes(name)) return false
@@ -24,7 +24,7 @@ export const quickParses = new WeakMap<z.ZodType, QuickParse>()
 
 type Likeness = {
   by: string
-  /** Optional members without a default. Checks of the whole object must not read them. */
+  /** Optional members without a default. Checks of the whole object must not read these. */
   members: readonly string[]
   most: number
 }

@@ -1,11 +1,11 @@
 type Bytes = ReadableStream<Uint8Array>
-/** `size` is a maximum. Undefined at the end. */
+/** `size` is the maximum to read. Returns undefined at the end. */
 type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel: () => Promise<void> }
 
-/** Doubled each time: most bodies are small, and each read of a stream has a cost. */
+/** Each read doubles this. Most bodies are small, and each read of a stream has a cost. */
 const FIRST = 8_192
 const LARGEST = 1_048_576
-/** A sender cannot reserve more memory by announcing a large body. */
+/** Maximum buffer for an announced length, so that senders cannot reserve more memory by announcing a large body. */
 const SAID = 131_072
 
 /** In workerd, byte streams fill the given buffer with all available bytes; other streams deliver chunks. */
@@ -32,7 +32,10 @@ function asking(said: number): (size: number) => number {
   }
 }
 
-/** Returns undefined beyond `most` bytes, after up to `readOn` bytes are discarded. `said` is the announced length. */
+/**
+ * If the body is longer than `most` bytes, discards up to `readOn` bytes and returns undefined. `said` is the
+ * announced length.
+ */
 export async function readUpTo(
   stream: Bytes | null,
   most: number,

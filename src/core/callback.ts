@@ -44,7 +44,7 @@ export type Ended = {
   finishedAt: number
 } & ({ type: 'success'; result: Encoded } | { type: 'failure'; reason: string; message: string; error: Encoded | null })
 
-/** The time is part of it, because a failover of Redis may lose the number of an end, which is then used again. */
+/** Contains the time, because after a failover of Redis the number of an end may be used again. */
 export const webhookId = ({ job, end, finishedAt }: Ended): string => `end_${job}_${end}_${finishedAt.toString(36)}`
 
 /** The same text on every attempt. */

@@ -1,7 +1,7 @@
 import { type Counted, counted } from './series.ts'
 import { waitBelow } from './waits.ts'
 
-/** Milliseconds, as in lib/queue/class_counts.lua; the last bucket has no end. */
+/** Milliseconds, as in lib/queue/class_counts.lua. The last bucket is unbounded. */
 export const classEnds = [
   10,
   30,
@@ -17,12 +17,10 @@ export const classEnds = [
   Number.POSITIVE_INFINITY,
 ] as const
 
-/** Milliseconds. The quantiles are ends of buckets. */
+/** Milliseconds. Quantiles are upper bounds of buckets. */
 export type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
 
-/**
- * `class` is null for classes beyond the first hundred of a day. `waited` and `took` are null if no run ended.
- */
+/** `class` is null for classes after the first hundred of a day. `waited` and `took` are null if no run ended. */
 export type ClassCount = { class: string | null; counts: Counted; waited: Spread | null; took: Spread | null }
 
 const WAITED = counted.length
@@ -60,13 +58,13 @@ export type ClassHour = { at: number } & Counted
 
 const HOUR = 3_600_000
 
-/** A copy of the text at the first count of an hour. */
+/** Parses the copy that the first count of an hour stores. */
 function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   const end = mark.indexOf('\n')
   return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }
 }
 
-/** Oldest first, without hours in which a class has no events. */
+/** Oldest first. Omits hours in which a class has no events. */
 export function classHoursOf(
   { texts, marks }: { texts: readonly string[]; marks: readonly string[] },
   { day, since }: { day: number; since: number },
@@ -114,7 +112,7 @@ export function countsIn(parts: readonly CountedPart[]): ClassCount[] {
   return byName(new Map([...sums].filter(([, numbers]) => numbers.some((n) => n !== 0))))
 }
 
-/** `day` is counted since 1970. */
+/** `day` is the number of days since 1970. */
 export function classCountsOf(texts: readonly string[], day: number): ClassCount[] {
   return byName(sumsOf(texts, day))
 }

@@ -3,7 +3,7 @@ import { SidejobError } from './errors.ts'
 /** In any currency. */
 export type Prices = { run: number; second: number }
 
-/** `took` is in milliseconds; `whole`: no run is missing. */
+/** `took`: milliseconds. `whole`: no run is missing. */
 export type Spent = { runs: number; took: number; commits: number | null; whole: boolean }
 
 const expected = 'expected the price of a run and of a second of run time, such as "run=0.00002,second=0.00001"'

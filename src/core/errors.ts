@@ -31,7 +31,7 @@ export const hasCode = (error: unknown, code: Code): error is SidejobError =>
 
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 
-/** For `.catch(missing)`: undefined if the job does not exist. */
+/** For `.catch(missing)`: returns undefined if the job does not exist. */
 export const missing = (error: unknown): undefined => {
   if (!hasCode(error, 'NOT_FOUND')) throw error
 }
@@ -47,7 +47,7 @@ export type ErrorDetail = {
 export type Skew = { class: string; current: string; built: string }
 
 /**
- * The only error class that callers see. The message has the expected and the received value.
+ * The only error class that callers see. The message contains the expected and the received value.
  *
  * @example throw new SidejobError('NOT_FOUND', 'job 7 does not exist')
  */
@@ -71,7 +71,7 @@ export class SidejobError extends Error {
   }
 }
 
-/** `base` is the public URL of the deployment, which serves a page about every code. */
+/** `base` is the public URL of the deployment, where every code has a page. */
 export const errorBody = ({ code, message, path, retryAfter, schema }: SidejobError, base = '') => ({
   error: { code, message, path, retryAfter, schema, doc_url: `${base}/docs/errors#${code}` },
 })

@@ -1,13 +1,13 @@
-// By slice, so that a check of one slice does not affect the rest.
+// Findings are stored by slice, so that checking one slice does not affect the others.
 
 import * as z from 'zod'
 import { type FaultKind, faultKinds } from './faults.ts'
 import { moment } from './schemas/values.ts'
 
-/** `since`: when the first of consecutive checks with faults was made. */
+/** `since`: time of the first of the consecutive checks that found faults. */
 type Slice = { at: number; since: number; faults: Partial<Record<FaultKind, number>> }
 
-/** `begun`: start of the last pass; `ended`: end of the last complete pass since then. */
+/** `begun`: start of the last pass. `ended`: end of that pass, or null if it is not complete. */
 export type Examined = { begun: number; ended: number | null; at: number; slices: Record<string, Slice> }
 
 const MOST = 20

@@ -11,7 +11,7 @@ export type StoreOptions = { type?: string; metadata?: Record<string, string> }
 
 /** All parts but the last must have the same size, at least 5 MiB. */
 export type Upload = {
-  /** The bytes may be overwritten once this has resolved. */
+  /** After this resolves, the bytes may be overwritten. */
   part: (n: number, bytes: Uint8Array) => Promise<void>
   complete: () => Promise<void>
   abort: () => Promise<void>
@@ -36,24 +36,25 @@ export type Range = { offset: number; length: number }
 export type Files = {
   bucket: Bucket
   /**
-   * The id has a proof that we issued it, and the time of the request: after a restore from older data, the number
-   * may belong to another job.
+   * The id proves that we issued it, and contains the time of the request: after Redis was restored from older data,
+   * the number may belong to another job.
    */
   idOf: (job: number, askedAt?: number) => Promise<string>
   jobOf: (id: string) => Promise<number | undefined>
   /**
-   * Valid for `length` milliseconds; with `since`, for up to twice that, and with the same text for `length`
-   * milliseconds.
+   * The URL is valid for `length` milliseconds. With `since`, it is valid for up to twice that, and stays the same
+   * for `length` milliseconds.
    */
   sign: (id: string, length: number, since?: number) => Promise<{ url: string; expiresAt: number }>
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
 }
 
-/** A folder of the first three characters, then the id. */
+/** The folder is the first three characters of the id. */
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
-// 84 bits in 14 characters: 34 of proof first, so that names spread and cannot be guessed, then 50 of the number. The
-// first 10 prove the number, so that most guesses need no lookup; the other 24 also depend on the time.
+// 84 bits in 14 characters. First 34 bits of proof, so that names spread and cannot be guessed, then 50 bits of the
+// number. The first 10 bits prove the number, so that most guesses need no lookup. The other 24 also depend on the
+// time.
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const NUMBER = 50n
 const MAC = 34n
@@ -70,25 +71,25 @@ export function fileId(job: number, mac: Uint8Array, lasting = mac): string {
   return id
 }
 
-/** The request of Downloader's API, otherwise the creation of the job. */
+/** The time of the request to Downloader's API, or else of the job's creation. */
 export const askedAtOf = ({ createdAt }: { createdAt: Date | number }, { askedAt }: { askedAt?: number }): number =>
   askedAt ?? Number(createdAt)
 
 const bitsOf = (id: string): bigint =>
   [...id].reduce((sum, character) => (sum << 6n) | BigInt(alphabet.indexOf(character)), 0n)
 
-/** The caller encodes the number again to verify the id. */
+/** To verify the id, the caller encodes the number again. */
 export function numberIn(id: string): number | undefined {
   if (!/^[\w-]{14}$/.test(id)) return undefined
   const job = Number(bitsOf(id) & ((1n << NUMBER) - 1n))
   return job > 0 ? job : undefined
 }
 
-/** The same number and secret; the times may differ. */
+/** True for the same number and secret. The times may differ. */
 export const isKindred = (one: string, other: string): boolean =>
   bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 
-/** Undefined for the whole file and for unsupported forms; null if no byte matches. */
+/** Undefined means the whole file, also for unsupported ranges. Null means that no byte matches. */
 export function rangeOf(header: string | null, size: number): Range | null | undefined {
   const [, first = '', second = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && second === '') return undefined
@@ -99,14 +100,14 @@ export function rangeOf(header: string | null, size: number): Range | null | und
   return offset >= size || length < 1 ? null : { offset, length }
 }
 
-/** The bucket also contains records about files. */
+/** Undefined for records about files, which the bucket also contains. */
 export const idIn = (key: string): string | undefined => /^([\w-]{3})\/(\1[\w-]{11})$/.exec(key)?.[2]
 
 export type Downloads = {
   files: Files
   allowHosts: readonly string[]
   base?: string
-  /** Milliseconds after the delivery of the callback. */
+  /** Milliseconds from the delivery of the callback. */
   keep: number
   kafka?: string
 }

@@ -2,9 +2,9 @@ export type Failure = { message?: unknown; stack?: unknown }
 
 export type Kind = {
   fingerprint: string
-  /** Without parts that vary between jobs. */
+  /** Without the parts that vary between jobs. */
   message: string
-  /** The innermost own function, without the line. */
+  /** The innermost frame of the user's code, without the line number. */
   frame: string | null
 }
 

@@ -1,11 +1,14 @@
-// A sequential caller also calls often, but waiting for it gathers nothing.
+// A sequential caller also calls often, but waiting for it would gather nothing.
 
 const OFTEN = 10
 /** Weight of the last interval. */
 const WEIGHT = 0.2
-/** Bounded, so that few calls after a pause end the gathering. */
+/** Maximum interval that counts, so that a few calls after a pause end the gathering. */
 const LONGEST = 1_000
-/** After this many empty waits one is skipped; after the next empty one two, then four, up to a maximum. */
+/**
+ * After this many empty waits, one wait is skipped. After the next empty wait two are skipped, then four, up to a
+ * maximum.
+ */
 const IN_VAIN = 2
 const LEFT_OUT = 64
 

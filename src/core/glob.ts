@@ -1,4 +1,4 @@
-// Matching takes at most pattern × text steps.
+// Matching takes at most pattern length × text length steps.
 
 export type Step = { fits: (char: string) => boolean; many?: true }
 

@@ -3,7 +3,7 @@ import { type Encoded, encodeValue } from './codec/value.ts'
 
 const KEPT = 5
 
-/** `by`: `key:3`; null if the graph came by the flow's own port. */
+/** `by`: such as `key:3`, or null if the graph came through the flow's own port. */
 export type Version = { at: number; by: string | null; back?: true }
 
 export type Graphs = { graph?: Encoded; history?: Encoded; versions?: Encoded }
@@ -15,7 +15,7 @@ const historyOf = (before: readonly Encoded[]): Pick<Graphs, 'history'> =>
 export const earlier = ({ history }: Pick<Graphs, 'history'>): Encoded[] =>
   history === undefined ? [] : (parseJson(history, list(CLOSED)) as Encoded[])
 
-/** Oldest first, the current one last; null for graphs older than this record. */
+/** Oldest first, the current version last. Null for graphs that are older than this record. */
 export function versionsOf(graphs: Graphs): (Version | null)[] {
   const kept = graphs.versions === undefined ? [] : (JSON.parse(graphs.versions) as Version[])
   const n = graphs.graph === undefined ? 0 : earlier(graphs).length + 1

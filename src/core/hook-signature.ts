@@ -2,7 +2,7 @@ import { fromBase64 } from './codec/base64.ts'
 import { hashOfBytes } from './crypto.ts'
 import { SidejobError } from './errors.ts'
 
-/** `standard`: Standard Webhooks, also used by sidejob's own callbacks. */
+/** `standard`: Standard Webhooks, which sidejob's callbacks also use. */
 export type Dialect = 'standard' | 'stripe' | 'github'
 
 type Signed = {
@@ -15,9 +15,9 @@ type Signed = {
 
 type Claim = { header: string; id?: string; prefix: string; signatures: Uint8Array[] }
 
-/** Seconds between the signed time and now. */
+/** Maximum seconds between the signed time and now. */
 const TOLERANCE = 300
-/** A sender has one signature for each secret; a rotation has two. */
+/** A sender adds one signature per secret. During a rotation there are two. */
 const MAX_SIGNATURES = 10
 
 const encoder = new TextEncoder()
@@ -104,7 +104,7 @@ function contentOf(prefix: string, body: Uint8Array): Uint8Array {
 }
 
 /**
- * Reads the body only after the headers pass. GitHub does not sign its delivery id, so the id of its events is the
+ * Reads the body only if the headers are valid. GitHub does not sign its delivery id, so the id of its events is the
  * hash of the body.
  */
 export async function checkSignature(

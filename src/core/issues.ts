@@ -59,7 +59,7 @@ const shown = ({ input, path, code }: Issue): string => {
   return (typeof input === 'string' ? JSON.stringify(input) : String(input)).slice(0, 60)
 }
 
-// An unknown member is often a misspelled one, so it is reported first.
+// An unknown member is often a misspelled name, so it is reported first.
 const first = (issues: Issue[]): Issue => issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
 
 type Found = { issue: Issue; path: Path }

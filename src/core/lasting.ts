@@ -1,5 +1,5 @@
-// After a failover Redis may be a few seconds older than names outside, and reuse their ids.
+// After a failover, Redis may be a few seconds older than names in other systems, and may reuse the ids in them.
 
-/** The creation time differs for a reused id. */
+/** If an id is reused, its creation time differs. */
 export const lastingName = ({ id, createdAt }: { id: number; createdAt: number }): string =>
   `${id}-${createdAt.toString(36)}`

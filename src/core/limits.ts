@@ -2,18 +2,18 @@
 export const doors = {
   /** Default of one API key; the burst is twice the rate. */
   requests: { rate: 1_000, burst: 2_000 },
-  /** Lookups by unknown callers, from one address or IPv6 /64. */
+  /** For unknown callers: lookups from one address or IPv6 /64. */
   strangers: { rate: 0.5, burst: 30 },
   remembered: 10_000,
   /** Bytes. */
   signedBody: 65_536,
-  /** For one API key, and at the channel `/`. */
+  /** Maximum for one API key, and at the channel `/`. */
   listeners: { key: 500, root: 50 },
   /** Milliseconds. */
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
 
-/** Unfinished jobs of an API key, and their bytes. */
+/** Maximum unfinished jobs of an API key, and their bytes. */
 export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
 // docs/limits.md is generated from this table.

@@ -5,7 +5,7 @@ import { isObject } from './is-object.ts'
 type Tree = { [member: string]: unknown }
 
 export function patched(of: Tree, patch: Tree): Tree {
-  // A map, because a name may be a property that every object inherits.
+  // A map, because a name may equal a property that every object inherits.
   const all = new Map(Object.entries(of))
   for (const [name, value] of Object.entries(patch)) {
     if (value === undefined) continue

@@ -19,7 +19,7 @@ function setOf(body: string, text: string): Step {
   return { fits: (char) => ranges.some(([from, to]) => from <= char && char <= to) !== not }
 }
 
-/** `*` is any text without a slash, `**` any text, `?` one character, `[a-z]` and `[!a-z]` sets. */
+/** `*` matches any text without a slash, `**` any text, `?` one character, `[a-z]` and `[!a-z]` character sets. */
 function globOf(text: string): Step[] {
   const steps: Step[] = []
   const small = text.toLowerCase()
@@ -49,7 +49,7 @@ function patternOf(entry: string): Pattern {
   return { text, not, globs: text.split('|').map((glob) => globOf(glob.trim())) }
 }
 
-/** Throws for an invalid pattern. Within an entry `|` means or: `image/png|image/jpeg`. */
+/** Throws if a pattern is invalid. In an entry, `|` means or: `image/png|image/jpeg`. */
 export const mimePatterns = (list: string): Pattern[] =>
   list === '' ? [] : list.split(',').map((entry) => patternOf(entry.trim()))
 

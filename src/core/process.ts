@@ -26,7 +26,7 @@ export const processList = z.object({
       z.object({
         kind: z.literal('lane'),
         ...atWork,
-        /** Time of death unless a request arrives. */
+        /** When the process counts as dead, unless a request arrives. */
         until: moment,
       }),
       z.object({

@@ -1,4 +1,4 @@
-// A damaged record stops its own job, key or view, and nothing else.
+// A damaged record stops only its own job, key or view.
 
 export function readable<T>(read: () => T): T | undefined {
   try {

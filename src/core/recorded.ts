@@ -5,13 +5,13 @@ import { className, count, cursor, jobId, queueName, status } from './schemas.ts
 /** Characters. */
 export const MOST_RECORDED = 65_536
 
-/** `commits`: the changes of each commit, the end last. */
+/** `commits`: changes made by each commit; the final entry is the end of the run. */
 export const recordedRun = z.object({
   snapshot,
   commits: z.array(changes).meta({ description: 'changes made by each commit; the last entry is the end of the run' }),
 })
 
-/** `more`: reads that are not in the snapshot; `bytes`: size of a run that was too large to keep. */
+/** `more`: reads that are not in the snapshot. `bytes`: size of a run that was too large to keep. */
 export const storedRun = z.union([recordedRun, z.object({ more: z.string() }), z.object({ bytes: z.int() })])
 
 export const recordedJob = z.object({

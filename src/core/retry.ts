@@ -1,21 +1,21 @@
-// lib/run/backoff.lua has the delays of lost runs, conflicts and unreachable hosts; docs/retries.md has all.
+// lib/run/backoff.lua has the delays of lost runs, conflicts and unreachable hosts. docs/retries.md lists all delays.
 
 export type Backoff = {
   base?: number
   factor?: number
   cap?: number
   jitter?: number
-  /** Replace base, factor and cap. The last delay repeats. */
+  /** Replaces base, factor and cap. The last delay is repeated. */
   delays?: number[]
 }
 export type Retry = { max?: number; backoff?: Backoff }
 
-/** Milliseconds: 10 s doubling to 1 h, up to 20 % later; ten times that if the worker cannot be reached. */
+/** Milliseconds: 10 s, doubling to 1 h, up to 20 % later. If the worker cannot be reached, ten times that. */
 export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
 
 /**
  * `failures` counts from 1, `random` is in [0, 1), `floor` is the minimum (Retry-After). Backoff is up to `jitter`
- * later, a list of delays up to `jitter` earlier or later. Undefined without further attempts.
+ * later; a list of delays up to `jitter` earlier or later. Returns undefined if no attempts are left.
  */
 export function retryDelay(
   { max = retryDefaults.max, backoff = {} }: Retry,
@@ -32,10 +32,10 @@ export function retryDelay(
   return Number.isFinite(delay) ? Math.round(Math.max(floor, delay)) : retryDelay({ max }, failures, random, floor)
 }
 
-/** 50 ms, then four times that; `n` counts from 1. */
+/** 50 ms, then four times the previous delay. `n` counts from 1. */
 export const requestDelay = (n: number): number => 50 * 4 ** (n - 1)
 
-/** Seconds or a date, in milliseconds. */
+/** Milliseconds, from a header with seconds or a date. */
 export function retryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
   const seconds = Number(header)

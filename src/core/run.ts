@@ -53,7 +53,7 @@ const heir = z.object({
 })
 
 const wiring = z.object({
-  /** This job if absent. */
+  /** Absent means this job. */
   child: z.string().optional(),
   dir: z.enum(['in', 'out']),
   port: z.string(),
@@ -174,8 +174,8 @@ const op = z.union([
     spawn.extend({ op: z.literal('spawn') }),
     z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed, context: closed.optional() }),
     z.strictObject({ op: z.literal('log'), entry: closed }),
-    // Ends one log entry, with the preceding operations and a number of reads; `defaults` lists the reads that used
-    // the default.
+    // Ends one log entry, which contains the preceding operations and a number of reads. `defaults` lists the reads
+    // that used the default.
     z.strictObject({
       op: z.literal('entry'),
       reads: z
@@ -243,7 +243,10 @@ export const changes = z
     waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
     at: ms.optional(),
     wait: ms.optional(),
-    /** With suspended: steps stay, and the function continues at `until` or when one of these children ends. */
+    /**
+     * Only with `suspended`: steps are kept, and the function continues at `until` or when one of these children
+     * ends.
+     */
     pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
     result: closed.optional(),
     error: runError.optional(),
@@ -259,7 +262,7 @@ export const changes = z
       .optional(),
     ops: z.array(op).max(limits.ops.most).optional(),
     progress: closed.optional(),
-    /** Counts also if the run failed. */
+    /** Added even if the run failed. */
     counts: z
       .record(label, count)
       .refine(
@@ -269,7 +272,7 @@ export const changes = z
       .optional(),
     version: codeVersion.optional(),
     schema: builtAgainst,
-    /** ISO 8601 by the worker's own clock, unchanged. */
+    /** ISO 8601, by the worker's own clock. */
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
   })
   .refine(({ end, pause }) => pause === undefined || end === 'suspended', {

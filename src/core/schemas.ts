@@ -1,5 +1,5 @@
-// Outside (z.input) are the clients' forms: any value, ISO times, '5m'. Inside (z.output) are the engine's: encoded
-// values, milliseconds.
+// Types for clients (z.input) accept any value, ISO times and '5m'. Types for the engine (z.output) have encoded
+// values and milliseconds.
 
 export * from './schemas/claims.ts'
 export * from './schemas/dashboard.ts'

@@ -9,9 +9,7 @@ export const standing = ['ready', 'running', 'limited'] as const
 
 type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
 
-/**
- * `longestWait` is milliseconds from ready to claimed. Numbers of jobs are recorded at the first event of the period.
- */
+/** `longestWait`: milliseconds from ready to claimed. The numbers of jobs are recorded at the period's first event. */
 export type Point = { at: number; longestWait: number } & Counted & Standing
 
 type Mark = { moment: number; waited: number; counts: number[]; standing: Standing }

@@ -1,11 +1,11 @@
 export type Slots = {
-  /** The returned function frees the place. */
+  /** Call the returned function to free the slot. */
   take: () => Promise<() => void>
   readonly wanted: number
   readonly most: number
 }
 
-/** An invocation may wait for the headers of at most six requests at once. Redis and QStash keep two of them. */
+/** An invocation may wait for the headers of at most six requests at once. Redis and QStash use two of these. */
 export const CALLS = 4
 
 export function createSlots(most: number = CALLS): Slots {

@@ -1,8 +1,8 @@
 export type SourceTable = {
-  /** As in frames of stacks: `worker.js`. */
+  /** As written in stack frames: `worker.js`. */
   bundle: string
   files: { name: string; lines: string[] }[]
-  /** All numbers from 0. File -1: code of a library follows. */
+  /** All numbers count from 0. File -1 means that library code follows. */
   places: [line: number, column: number, file: number, ownLine: number, ownColumn: number][]
 }
 
@@ -32,7 +32,10 @@ function sourceAt(lines: readonly string[], at: number): string[] {
   })
 }
 
-/** Adds five lines of source below the first own frame, and marks other frames of the bundle as library frames. */
+/**
+ * Adds five source lines below the first frame of the user's code, and marks other frames of the bundle as library
+ * frames.
+ */
 export function mappedStack(stack: string, table: SourceTable): string {
   let isFirst = true
   const lines = stack.split('\n').flatMap((line) => {

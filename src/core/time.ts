@@ -44,7 +44,7 @@ export const milliseconds = (given: number | string): number => {
   return Math.round(given)
 }
 
-/** A date alone is midnight UTC; a number is epoch milliseconds. */
+/** A date without a time is midnight UTC. A number is milliseconds since 1970. */
 export const time = (given: number | string): number => {
   const found = typeof given === 'number' ? given : instant(given.trim())
   if (!Number.isInteger(found)) {

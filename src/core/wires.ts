@@ -1,6 +1,6 @@
-// Without schemas, so that browsers can load it.
+// Has no schemas, so that browsers can load it.
 
-/** Null: the flow's own port. */
+/** Null means the flow's own port. */
 export type End = { node: string | null; port: string }
 export type GraphWire = { id: string; from: End; to: End }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Length } from './time.ts'
 
-/** The type of a port's values, with its default and the channels it belongs to. */
+/** The type of a port's values, its default, and the channels that the port belongs to. */
 export type Port<T = unknown> = {
   schema?: z.ZodType<T>
   default?: T
@@ -9,7 +9,7 @@ export type Port<T = unknown> = {
 }
 
 /**
- * Declares a port: the type of its values, and the default of a read.
+ * Declares a port with the type of its values and a default for reads.
  *
  * @example in: { left: port(z.number()), right: port(z.string(), { default: 'x' }) }
  */
@@ -22,7 +22,7 @@ export const port = <T>(schema?: z.ZodType<T>, options: { default?: T; channels?
 export type Ports = Record<string, Port<any>>
 export type ValueOf<P> = P extends Port<infer T> ? T : never
 
-/** End of a run other than completion: the return value of `job.suspend()`, `job.follow()` and `job.again()`. */
+/** How a run ends other than by completion: the return value of `job.suspend()`, `job.follow()` and `job.again()`. */
 export class Ending {
   readonly end: 'suspended' | 'follow' | 'again'
   readonly options: {
@@ -39,7 +39,7 @@ export class Ending {
 }
 
 /**
- * Thrown by a worker: this will not get better by trying again.
+ * Thrown by a worker if retrying would not help.
  *
  * @example throw new Terminal('the account is closed')
  */
@@ -54,7 +54,7 @@ export class Terminal extends Error {
 }
 
 /**
- * Thrown by a worker to retry after at least the given milliseconds.
+ * Thrown by a worker to retry after at least the given number of milliseconds.
  *
  * @example throw new Later('the other side is busy', { after: 120_000 })
  */
@@ -74,8 +74,8 @@ export class Later extends Error {
 }
 
 /**
- * At most `concurrency` runs at once and `limit` starts in each `period`, of all jobs that share the key. A function
- * makes the key from the args; undefined: the job does not count.
+ * Maximum `concurrency` runs at once, and `limit` starts per `period`, for all jobs that share the key. A function
+ * can derive the key from the args; if it returns undefined, the job does not count.
  */
 // biome-ignore lint/suspicious/noExplicitAny: args of any class
 export type WorkerLimit<Args = any> = {
@@ -84,22 +84,22 @@ export type WorkerLimit<Args = any> = {
   rate?: { limit: number; period: Length }
 }
 
-/** The retries of failed runs. A `backoff` that is a duration is the first wait. */
+/** How failed runs are retried. If `backoff` is a duration, it is the first wait. */
 export type RetryOptions = {
   max?: number
   backoff?: Length | { base?: Length; factor?: number; cap?: Length; jitter?: number; delays?: Length[] }
 }
 
 /**
- * A repeating job of the class, the schedule `cron:<queue>/<class>`. A new deployment replaces it if it changed, and
- * removes it if it is omitted.
+ * A repeating job of the class, with the schedule name `cron:<queue>/<class>`. A new deployment replaces it if it
+ * changed, and removes it if it is omitted.
  */
 export type Cron = {
-  /** Five fields, or six with seconds first. */
+  /** Five fields, or six fields starting with seconds. */
   expression: string
-  /** The zone of its times; UTC. */
+  /** Time zone (default UTC). */
   tz?: string
-  /** Policy for missed slots; `last` is one run for all of them. */
+  /** What to do about missed slots. `last`: one run for all of them. */
   missed?: 'run' | 'last' | 'skip'
   args?: unknown
 }
@@ -111,62 +111,60 @@ export type WorkerOptions = {
   class: string
   description?: string
   retry?: RetryOptions
-  /** The longest time of a run: milliseconds, or a text like '2m'; 30 s by default. `job.signal` aborts then. */
+  /** Maximum time of a run: milliseconds, or a text like '2m' (default 30 s). After that, `job.signal` aborts. */
   timeout?: Length
-  /**
-   * Maximum concurrent runs of the class, in all lanes and deployments together: the limit `worker:<queue>/<class>`.
-   */
+  /** Maximum concurrent runs of the class across all lanes and deployments: the limit `worker:<queue>/<class>`. */
   concurrency?: number
-  /** Limits of all jobs of the class; the key defaults to the class. */
+  /** Limits for all jobs of the class. The key defaults to the class. */
   limits?: readonly WorkerLimit[]
   /**
-   * Time for which an ended job is kept: milliseconds, a text like '7 days', or 'forever'. By default a day, and 30
-   * days if it failed or if new input can wake it.
+   * How long an ended job is kept: milliseconds, a text like '7 days', or 'forever'. The default is a day, or 30 days
+   * if the job failed or new input can wake it.
    */
   retain?: Length
   cron?: Cron
   /**
-   * Number of recorded runs per job, up to 100; by default the last ten failed ones. With `values`, a job also keeps
+   * Number of runs to record per job, up to 100 (default: the last ten failed runs). With `values`, a job also keeps
    * what its last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
    */
   history?: number | { runs?: number; values: boolean }
-  /** Labels of all jobs of the class; a job can replace each and add its own, at most 8 together. */
+  /** Labels for all jobs of the class. A job can override each and add its own, up to 8 in total. */
   labels?: Record<string, string>
-  /** Each run gets an invocation of its own: for heavy or untrusted work. */
+  /** Each run gets its own invocation: for heavy or untrusted work. */
   isolate?: boolean
   /**
-   * Consecutive lost runs after which the job fails, from 1 to 100; by default 10, and 2 with `isolate`, because such
-   * a run most likely killed its invocation.
+   * Number of consecutive lost runs after which the job fails, from 1 to 100. The default is 10, or 2 with `isolate`,
+   * because such a run most likely killed its invocation.
    */
   maxLost?: number
-  /** `'all'`: its runs may also change jobs outside their own tree, adopt any job, and delete with force. */
+  /** `'all'`: runs of the class may also change jobs outside their own tree, adopt any job, and delete with force. */
   reach?: Reach
   /**
    * Values that read-only viewers see as `"[redacted]"`: `args`, `state`, `in`, `out`, `result`, `error` or
-   * `progress`, and names after it, like `args.card.number`.
+   * `progress`, or names inside them, like `args.card.number`.
    */
   redact?: string[]
-  /** `'door'` checks every write; `'run'` checks only in the run that reads the value. */
+  /** `'door'` checks every write when it arrives. `'run'` checks only in the run that reads the value. */
   checked?: 'door' | 'run'
   /**
-   * If a run asks for another step or wait than its job keeps, or for none: it fails (the default), logs a warning,
-   * or ignores it.
+   * What happens if a run asks for another step or wait than its job has stored, or for none: fail (the default), log
+   * a warning, or ignore it.
    */
   onCodeChange?: 'fail' | 'warn' | 'ignore'
   /**
-   * Jobs that wait inside the function stay on the version of the code that began them. The deployment needs
+   * Jobs that wait inside the function stay on the code version that started them. The deployment needs
    * `SIDEJOB_VERSION_URL`.
    */
   pin?: boolean
-  /** false: no messages on `/sidejob/job/<id>` when the status changes. */
+  /** false: status changes send no messages on `/sidejob/job/<id>`. */
   statusPublish?: boolean
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of workers holds workers of every job type
 export type Worker<J = any> = WorkerOptions & {
-  /** Schema of the args; other args are refused. */
+  /** Schema of the args. Other args are refused. */
   args?: z.ZodType
-  /** Schema of the result; a run that returns another value fails. */
+  /** Schema of the result. A run that returns another value fails. */
   result?: z.ZodType
   in?: Ports
   out?: Ports

@@ -3,6 +3,6 @@ import type { Engine } from '../engine/index.ts'
 
 export type Alerting = {
   worker: Worker
-  /** Called once a minute by the tick. */
+  /** Called once per minute by the tick. */
   check: (of: { engine: Engine; publicUrl: string; now: number }) => Promise<void>
 }

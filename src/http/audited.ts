@@ -7,7 +7,7 @@ import { isForced } from './door.ts'
 import type { Listed } from './openapi.ts'
 import type { Place } from './places.ts'
 
-/** Programs create jobs and move data all the time. To record it would cost a command for each job. */
+/** Programs create jobs and move data all the time, and recording that would cost a command per job. */
 const dataPath = new Set([
   ...['jobs.enqueue', 'jobs.copy', 'jobs.takeResult', 'jobs.addAlias', 'jobs.removeAlias'],
   ...['jobs.lock', 'jobs.refresh', 'jobs.unlock'],

@@ -7,7 +7,7 @@ export type Pace = { rate: number; burst: number }
 
 type Bucket = { left: number; at: number }
 
-/** Returns 0, or the seconds until there is enough. */
+/** Returns 0 if there is enough, otherwise the seconds until there is. */
 export function buckets(names: number, now: () => number) {
   const known = new Lru<string, Bucket>(names)
   return (name: string, { rate, burst }: Pace, n = 1): number => {

@@ -5,9 +5,9 @@ import type { Gate } from './gate.ts'
 
 export type Given = {
   deps: Deps
-  /** Pages and API share limits. */
+  /** Pages and the API share limits. */
   gate: Gate
-  /** Behind the dashboard's own authentication. */
+  /** The API behind the dashboard's own authentication. */
   api: (door: Admit) => Hono
 }
 

@@ -11,7 +11,7 @@ const deploymentList = z.object({
   deployments: z.array(
     z.object({
       id: z.string(),
-      /** When its newest version announced itself. */
+      /** When the newest version of the deployment announced itself. */
       at: moment,
       classes: z.int(),
       version,

@@ -10,7 +10,7 @@ export type Deps = {
   verify: (signed: Signed) => Promise<boolean>
   /** Without a trailing slash. */
   publicUrl: string
-  /** It has all scopes, in addition to the keys in Redis. */
+  /** This key has all scopes. Further keys are in Redis. */
   apiKey?: string
   clock?: { advance: (ms: number) => void | Promise<void> }
   /** Without it there are no downloads. */
@@ -21,7 +21,7 @@ export type Deps = {
   origins?: readonly string[]
   limits?: { body?: number }
   limiter?: Limiter
-  /** Called before the act, with the address of the deployment or tenant. */
+  /** Called before the action, with the address of the deployment or tenant. */
   hearAudit?: (entry: AuditEntry & { url: string }) => void
   report?: (error: unknown) => void
 }

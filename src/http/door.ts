@@ -22,7 +22,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
 
   async function knownBy(key: string, hash: string, { engine }: Place): Promise<KnownKey | undefined> {
     if (engine !== deps.engine || !deps.apiKey) return engine.keys.authenticate(key)
-    // Hashes have one length, and the time of their comparison tells nothing of the key.
+    // Hashes have equal lengths, so the time to compare them reveals nothing about the key.
     ownHash ??= await hashOf(deps.apiKey)
     if (!sameHash(hash, ownHash)) return engine.keys.authenticate(key)
     return { id: hash.slice(0, 16), name: 'deployment', scopes: ['admin'], unlimited: true }
@@ -64,7 +64,10 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     return placed({ ...known, home: home.engine }, own, home, tenant)
   }
 
-  /** A tenant's key is served in its tenant, wherever it asks; one of the deployment enters a tenant as an admin only. */
+  /**
+   * A tenant's key always acts in its tenant, wherever it is used. A deployment's key enters a tenant only as an
+   * admin.
+   */
   async function placed(caller: Caller, own: string | undefined, home: Place, tenant = own): Promise<Admitted> {
     if (tenant === own) return { place: home, caller: { ...caller, ...ofTenant(own, home) } }
     if (own !== undefined) throw new SidejobError('NOT_FOUND', `there is no tenant ${tenant}`)
@@ -83,7 +86,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     return { place: await opened(tenant, () => gate.lookUp(request, `tenant ${tenant}`, async () => homeOf(tenant))) }
   }
 
-  /** A key is optional: a wrong key, or a key of another place, counts as none. */
+  /** The key is optional: a wrong key, or a key for another place, counts as no key. */
   async function greeted(request: Request, tenant: string | undefined): Promise<Admitted> {
     const { place } = await byAddress(request, tenant)
     if (!request.headers.has('authorization')) return { place }
@@ -115,7 +118,7 @@ export function checkScope(route: Route, request: Request, scopes: readonly Scop
   throw new SidejobError('FORBIDDEN', `${route.method} ${route.path} needs the scope "${needed}", this key has ${has}`)
 }
 
-/** Before the body is read, throws unless QStash may have signed the request. */
+/** Throws before the body is read, unless QStash may have signed the request. */
 export const admitSigned = async (request: Request, bytes: Uint8Array, { verify, publicUrl }: Deps): Promise<void> => {
   const { pathname, search } = new URL(request.url)
   const signature = signatureOf(request)
@@ -127,7 +130,7 @@ export const expectSignature = (request: Request): void => {
   if (!signatureOf(request)) throw unsigned(undefined)
 }
 
-/** Before the body is read, throws unless a version of this deployment may have signed the request. */
+/** Throws before the body is read, unless a version of this deployment may have signed the request. */
 export const expectVersion = (request: Request): void => {
   if (request.headers.has('webhook-signature')) return
   throw new SidejobError('UNAUTHENTICATED', 'expected the signature of a version of this deployment, got none')
@@ -140,7 +143,7 @@ const unsigned = (signature: string | undefined): SidejobError => {
   return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
 }
 
-/** A part of its hash replaces the API key, so that the key is not readable in Redis. */
+/** Uses a part of the key's hash instead of the API key, so that Redis does not contain the key. */
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
   const traceparent = request.headers.get('traceparent') ?? undefined
   const by = {
@@ -165,7 +168,7 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
 
 const rootOf = ({ scopes }: Caller): Pick<Call, 'rootless'> => (scopes.includes('admin') ? {} : { rootless: true })
 
-/** The deployment's own key is limited by memory only. */
+/** The deployment's own key is limited only by memory. */
 const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Pick<Call, 'quota'> => {
   if (unlimited) return {}
   const quota = { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes }
@@ -186,13 +189,13 @@ const bearer = (request: Request): string => {
   throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
 }
 
-/** A path, independent of the mount, and its tenant. */
+/** Returns the path independently of the mount, with its tenant. */
 export const tokenPath = (url: string): string => {
   const { tenant, path } = splitPath(new URL(url).pathname)
   return `${tenant === undefined ? '' : `/t/${tenant}`}${path.slice(Math.max(0, path.indexOf('/v1/')))}`
 }
 
-/** A token in the query counts only without a header. */
+/** A token in the query counts only if there is no header. */
 const tokenOf = ({ headers, url }: Request): string | undefined =>
   headers.has('authorization') ? undefined : (new URL(url).searchParams.get('token') ?? undefined)
 

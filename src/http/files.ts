@@ -133,11 +133,11 @@ export async function listFiles(
   return { files: named.map((file, i) => ({ ...file, job: jobs[i] ?? null })), cursor: cursor ?? null }
 }
 
-/** Objects in total, and per request. */
+/** Maximum objects in total, and per request. */
 const COUNTED = 10_000
 const PAGE = 1_000
 
-/** A bucket reports no sum, so this adds up its pages. */
+/** A bucket reports no totals, so this adds up its pages. */
 export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
   const total = { files: 0, bytes: 0, more: false }
   let cursor: string | undefined
@@ -150,7 +150,7 @@ export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
     }
     cursor = page.cursor
     if (cursor === undefined) return total
-    // A page without objects still was one request.
+    // A page without objects was still a request.
     seen += Math.max(PAGE / 10, page.objects.length)
   }
   return { ...total, more: true }
@@ -187,7 +187,7 @@ const send = async (files: Files, id: string, asked: Headers): Promise<Response>
 
 const mayRange = (asked: Headers, { etag }: Stored): boolean => !asked.has('if-range') || asked.get('if-range') === etag
 
-// Foreign content never runs under our name: no scripts, no content sniffing.
+// Untrusted content never runs under our name: no scripts, no content sniffing.
 const headersOf = ({ type, etag }: Stored): Headers =>
   new Headers({
     'content-type': type ?? 'application/octet-stream',

@@ -53,7 +53,7 @@ const version = z.object({
   graph,
 })
 
-/** With its quotation marks or without. */
+/** Accepts the hash with or without quotation marks. */
 const matchOf = ({ req }: Context): { match?: string } => {
   const match = /^(?:W\/)?"?([^"]*)"?$/.exec(req.header('if-match')?.trim() ?? '')?.[1]
   return match ? { match } : {}

@@ -7,7 +7,7 @@ import { SidejobError } from '../core/errors.ts'
 
 export type Format = 'json' | 'msgpack'
 
-/** The first of each format is the written one. */
+/** Answers use the first media type of each format. */
 export const mediaTypes: Record<string, Format> = {
   'application/json': 'json',
   'application/vnd.msgpack': 'msgpack',
@@ -15,7 +15,7 @@ export const mediaTypes: Record<string, Format> = {
   'application/x-msgpack': 'msgpack',
 }
 
-/** JSON when there is none. */
+/** JSON if there is no content type. */
 export const formatOf = (contentType: string | null): Format => {
   const [type, ...parameters] = (contentType ?? 'application/json').toLowerCase().split(';').map(trimmed)
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))
@@ -25,7 +25,7 @@ export const formatOf = (contentType: string | null): Format => {
   return mediaTypes[type!]!
 }
 
-/** JSON when it names neither. */
+/** JSON if the header names neither format. */
 export const wanted = (accept: string | null): Format => {
   const known = (accept ?? '').toLowerCase().split(',').map(preference).filter(isKnown)
   const best = known.toSorted((a, b) => b.weight - a.weight)[0]
@@ -44,7 +44,7 @@ const isKnown = ({ type, weight }: Preference) => Object.hasOwn(mediaTypes, type
 
 const trimmed = (text: string) => text.trim()
 
-/** User values stay encoded at the places of the pattern. */
+/** User values stay encoded at the positions of the pattern. */
 export const readBody = (bytes: Uint8Array, format: Format, closed: Closed): unknown => {
   try {
     return format === 'json' ? parseJson(utf8(bytes), closed, { builder }) : parseMsgpack(bytes, closed, { builder })
@@ -59,7 +59,7 @@ const written: Record<Format, { type: string; write: (tree: unknown) => BodyInit
   msgpack: { type: 'application/vnd.msgpack', write: (tree) => writeMsgpack(tree) as BodyInit },
 }
 
-/** No cache may keep it. */
+/** Caches must not store the answer. */
 export const respond = (
   tree: unknown,
   format: Format,
@@ -83,7 +83,7 @@ export const utf8 = (bytes: Uint8Array): string => {
   }
 }
 
-// A member called __proto__ would get lost on its way through the checks, so it is refused aloud.
+// Checks would silently drop a member called __proto__, so it is refused.
 const builder: typeof objects = {
   ...objects,
   set: (made, name, value) => {

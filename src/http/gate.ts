@@ -9,11 +9,11 @@ import type { Caller } from './places.ts'
 
 export type Gate = {
   /**
-   * Each lookup takes from the bucket of the caller's address. A known caller gets it back and is not limited from
-   * then on. Without a `name` of the credential, every lookup is limited.
+   * Each lookup takes from the bucket of the caller's address. A known caller gets it back and is not limited after
+   * that. Without the credential's `name`, every lookup is limited.
    */
   lookUp: <T>(request: Request, name: string | undefined, find: () => Promise<T | undefined>) => Promise<T | undefined>
-  /** Counts until the returned function is called. @throws LIMITED */
+  /** Counts the stream until the returned function is called. @throws LIMITED */
   listen: (caller: Pick<Caller, 'id' | 'unlimited' | 'tenant'>, isAtRoot: boolean) => () => void
   /** @throws LIMITED */
   count: (caller: Pick<Caller, 'id' | 'limits' | 'unlimited' | 'tenant' | 'tenantLimits'>) => void
@@ -24,7 +24,7 @@ export type Limiter = (address: string) => Promise<boolean>
 
 const STRANGERS = 'requests without a known API key, session or tenant from this address'
 
-/** Seconds after which a stream or long poll may have ended. */
+/** Seconds after which a stream or long poll may have ended, so the caller can try again. */
 const LISTEN_AGAIN = 5
 
 const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.requests : { rate, burst: 2 * rate })
@@ -63,7 +63,7 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
   return {
     async lookUp(request, name, find) {
       const address = request.headers.get('cf-connecting-ip')
-      // Cloudflare always sends it. Without it all callers would share one bucket.
+      // Cloudflare always sends the address. Without it, all callers would share one bucket.
       if (address === null) return find()
       const network = networkOf(address)
       const wasKnown = name !== undefined && known.get(name) === true

@@ -1,4 +1,4 @@
-// A tenant has its own engine with its own namespace in Redis, so a request can name nothing of another tenant.
+// A tenant has its own engine with its own namespace in Redis, so a request cannot name another tenant's data.
 
 import { missing, SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
@@ -13,7 +13,7 @@ export type Place<E extends Engine = Engine> = {
   tenantLimits?: KeyLimits
 }
 
-/** `key`: its text if it was sent. `home` knows the key. */
+/** `key`: the key's text, if it was sent. `home` is the engine that knows the key. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; tenantLimits?: KeyLimits }
 
 export function keyOf({ key }: Caller): string {
@@ -24,16 +24,16 @@ export function keyOf({ key }: Caller): string {
 
 export type Tenants<E extends Engine = Engine> = {
   open: (name: string) => Promise<Place<E> | undefined>
-  /** First its keys in Redis, then its files, a slice at a time. With `preview` it only counts. */
+  /** Erases the keys in Redis first and then the files, one slice at a time. With `preview`, only counts. */
   erase: (
     name: string,
     slice: { cursor?: string; preview?: boolean },
   ) => Promise<{ keys: number; files: number; cursor: string | null }>
-  /** Includes each tenant. A failure does not stop the next one. */
+  /** Includes each tenant. A failing tenant does not stop the next one. */
   tick: (by?: Parameters<Engine['tick']>[0]) => ReturnType<Engine['tick']>
 }
 
-/** Tenants whose engines an isolate keeps. */
+/** Maximum tenants whose engines an isolate keeps. */
 const OPEN = 200
 const ERASED_FILES = 100
 const FILES = 'files:'
@@ -64,7 +64,7 @@ export function createPlaces<E extends Engine>(
     return { files: objects.length, cursor: next === undefined ? null : FILES + next }
   }
 
-  /** True at first, in case the mark for tenants was lost. */
+  /** Starts as true, in case the mark for tenants was lost. */
   let wereThere = true
 
   async function tickEach(): Promise<void> {

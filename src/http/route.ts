@@ -27,8 +27,8 @@ import type { Caller } from './places.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * A key with this scope, any key (`any`), none (`open`), or the signature of QStash (`signed`) or of another version
- * of the deployment (`version`).
+ * Requires a key with this scope, any key (`any`), no key (`open`), or the signature of QStash (`signed`) or of
+ * another version of the deployment (`version`).
  */
 export type Entry = Scope | 'any' | 'open' | 'signed' | 'version'
 
@@ -95,7 +95,7 @@ export type Answer<A extends Answers> =
 export type Facade = {
   failure: z.ZodType
   fail: (c: Context, error: SidejobError) => Response
-  /** Bodies are JSON with any Content-Type. Otherwise the facade reads them itself. */
+  /** Bodies are JSON with any Content-Type. Without this, the facade reads them itself. */
   json?: true
 }
 
@@ -109,7 +109,7 @@ export type Asked<Path, Query, Body> = {
   call: Call
   /** Absent on open routes. */
   caller?: Caller
-  /** Ends the count of this caller's open stream. The app does it for all other routes. */
+  /** Ends the count of this caller's open stream. For all other routes, the app does it. */
   hangUp: () => void
   bytes: Uint8Array
   c: Context
@@ -128,29 +128,29 @@ type Definition<
   scope: Entry
   /** The scope that `?force=true` requires instead. */
   forced?: Scope
-  /** Imperative: `Create a job`. */
+  /** Imperative, such as `Create a job`. */
   summary: string
   /** Details that the summary omits. */
   description: string
   query?: Query
   body?: Body
   answers: A
-  /** If the usual descriptions (`OK`, `Created`) say too little. */
+  /** Set if the usual descriptions (`OK`, `Created`) are not specific enough. */
   named?: Partial<Record<number, string>>
-  /** Set for an answer that is not data. */
+  /** Set if the answer is not data. */
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
   facade?: Facade
-  /** Takes an `If-Match`: 412 if the resource has changed. */
+  /** Accepts an `If-Match`, and answers 412 if the resource has changed. */
   matches?: true
-  /** As lists. */
+  /** Query parameters that become lists. */
   repeated?: readonly string[]
-  /** Query parameters with a name behind a dot (`args.<name>`), as maps. */
+  /** Query parameters with a name after a dot (`args.<name>`), which become maps. */
   mapped?: readonly string[]
-  /** Open to all, but a caller with a key sees more. */
+  /** The route is open to everyone, but a caller with a key sees more. */
   greets?: true
-  /** A token in the query opens it too, for clients that cannot send headers. */
+  /** A token in the query also gives access, for clients that cannot send headers. */
   byToken?: true
-  /** A stream, or a call that waits if it has a `wait`. The number of open ones is limited. */
+  /** A stream, or a call with `wait`. The number of open ones is limited. */
   listens?: true
   only?: 'clock' | 'downloads' | 'tenants'
   handle: (asked: Asked<Path, Query, Body>) => Promise<Answer<A>>
@@ -164,7 +164,7 @@ export type Route<
   A extends Answers = Answers,
 > = Definition<Path, Query, Body, A> & { method: M; path: Path }
 
-/** Its definition determines the types of the handler, which comes last. */
+/** The definition determines the types of the handler, which is the last member. */
 export const route = <
   const M extends Method,
   const Path extends string,

@@ -1,5 +1,5 @@
-// Not the vendor's Receiver: with QSTASH_DEV in the environment it accepts the published development keys even in
-// production (qstash 2.12.0), and it needs `jose` in the bundle.
+// Does not use QStash's Receiver: with QSTASH_DEV in the environment, it accepts the published development keys even
+// in production (qstash 2.12.0), and it needs `jose` in the bundle.
 
 export type Signed = { signature: string | undefined; body: string; url: string }
 
@@ -7,7 +7,7 @@ export type SigningKeys = { current: string; next: string; now: () => number }
 
 /**
  * During a rotation QStash may sign with the next key. A bell only says "look at this queue", so a repeated signature
- * does no harm, and there is no list of seen `jti`.
+ * does no harm, and seen `jti` values are not stored.
  */
 export const verifier =
   ({ current, next, now }: SigningKeys) =>
@@ -39,7 +39,7 @@ const isSignedWith = async (key: string, { mac, signed }: Token): Promise<boolea
   return crypto.subtle.verify('HMAC', imported, mac as BufferSource, encoder.encode(signed))
 }
 
-/** Clocks of QStash and the Worker may differ by a second or two. */
+/** The clocks of QStash and the Worker may differ by a second or two. */
 const TOLERANCE_S = 5
 
 type About = { url: string; body: string; seconds: number }

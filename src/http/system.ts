@@ -6,7 +6,7 @@ import { docs, errors } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'
 
-/** Redis returned to older data, as after a failover: these ids were given before, and their jobs are lost. */
+/** Redis went back to older data, as after a failover. These ids were given before, and their jobs are lost. */
 const restored = z.object({
   times: z.int(),
   noticedAt: z.int(),
@@ -42,7 +42,7 @@ type Health = Awaited<ReturnType<Engine['health']>>
 const HEALTH_FRESH_MS = 1_000
 const lastHealth = new WeakMap<Engine, { at: number; health: Health }>()
 
-/** Unknown callers may ask for it, so concurrent requests share one command. */
+/** Unknown callers may request it, so concurrent requests share one command. */
 async function healthOf(engine: Engine): Promise<Health> {
   const last = lastHealth.get(engine)
   if (last && Math.abs(Date.now() - last.at) < HEALTH_FRESH_MS) return last.health
@@ -51,7 +51,7 @@ async function healthOf(engine: Engine): Promise<Health> {
   return health
 }
 
-/** Characters of a version, or of the address of a push worker. */
+/** Maximum characters of a version, or of a push worker's address. */
 const MAX_PIN = 2_100
 
 export const system = {

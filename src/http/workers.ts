@@ -44,7 +44,7 @@ export const workers = {
   }),
 }
 
-// A reader of workers must be able neither to sign calls nor to call a worker with its token.
+// A reader of workers must not be able to sign calls, or to call a worker with its token.
 const withoutSecret = <W extends WorkerDefinition>({ push, ...worker }: W) => ({
   ...worker,
   ...(push && { push: { url: shownUrl(push.url), ...(push.format && { format: push.format }) } }),

@@ -1,10 +1,10 @@
 import { SidejobError } from '../errors.ts'
 import type { Encoded } from './opaque.ts'
 
-/** Conversions between formats rely on it. */
+/** Maximum nesting. Conversions between formats rely on it. */
 export const DEPTH = 200
 
-/** A user's value at this place stays encoded. */
+/** Marks a position where a user's value stays encoded. */
 export const CLOSED: unique symbol = Symbol('closed')
 const ITEM: unique symbol = Symbol('item')
 const MEMBER: unique symbol = Symbol('member')
@@ -47,7 +47,7 @@ export class JsonError extends SidejobError {
   }
 }
 
-/** `has` reports a repeated name, which is refused. */
+/** `has` detects repeated names, which are refused. */
 export type Builder<T> = {
   make(): T
   has(made: T, name: string): boolean
@@ -56,7 +56,10 @@ export type Builder<T> = {
   done(made: T): unknown
 }
 
-/** Readers do not agree on which of repeated names counts, so these are refused. `__proto__` is an ordinary name. */
+/**
+ * Readers disagree about which of two members with the same name counts, so such members are refused. `__proto__` is
+ * an ordinary name.
+ */
 export const objects: Builder<Record<string, unknown>> = {
   make: () => ({}),
   has: Object.hasOwn,
@@ -68,7 +71,7 @@ export const objects: Builder<Record<string, unknown>> = {
   done: (made) => made,
 }
 
-/** The last of repeated names counts, as in JSON.parse. */
+/** If a name is repeated, the last member counts, as in JSON.parse. */
 export const lenient: Builder<Record<string, unknown>> = { ...objects, has: () => false }
 
 /** Maps keep the order of members; objects move "1" before "a". */
@@ -103,7 +106,7 @@ const ZERO = 0x30
 const NINE = 0x39
 const LARGE_E = 0x45
 const SMALL_E = 0x65
-/** In character codes, from `[` to `]` and from `{` to `}`. */
+/** Difference between the character codes of `[` and `]`, and of `{` and `}`. */
 const CLOSING = 2
 const BYTE_ORDER_MARK = 0xfeff
 
@@ -117,7 +120,7 @@ type Hole = { name: string; closed: Closed; from: number; to: number }
 
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/** An object that does not match is read twice. */
+/** An object that does not match the pattern is read twice. */
 const FEW = 4
 
 const holdsClosed = (item: Closed): item is Pattern =>
@@ -213,7 +216,10 @@ class Reader {
     return items
   }
 
-  /** In most lists only users' values differ, so each object is compared with the text of the previous one. */
+  /**
+   * In most lists, objects differ only in users' values, so each object is compared with the text of the previous
+   * one.
+   */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
     let isOver = false

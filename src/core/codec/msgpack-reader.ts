@@ -5,15 +5,15 @@ import { Ext, MsgpackError, SHORT } from './msgpack.ts'
 import type { Encoded } from './opaque.ts'
 
 /**
- * CLOSED positions become `~` and the base64 of the slice. Integers beyond 2^53 are bigints, a key other than a
- * string is its JSON text, a str that is not UTF-8 is bytes.
+ * CLOSED positions become `~` and the base64 of the slice. Integers beyond 2^53 become bigints, keys that are not
+ * strings become their JSON text, and a str that is not UTF-8 becomes bytes.
  */
 export const parseMsgpack = (bytes: Uint8Array, closed: Closed = OPEN, options?: ParseOptions): unknown =>
   new Reader(bytes, options).document(closed)
 
 type Kind = 'nil' | 'bool' | 'uint' | 'int' | 'float' | 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-/** `inline` is the value or its length, unless the next `width` bytes have it. */
+/** `inline` is the value or its length, unless they follow in the next `width` bytes. */
 type Format = { kind: Kind; width: number; inline: number }
 
 const wide = (kind: Kind, ...widths: number[]): Format[] => widths.map((width) => ({ kind, width, inline: 0 }))
@@ -134,7 +134,7 @@ class Reader {
     else this.need(kind === 'str' || kind === 'bin' ? this.length(format) : width)
   }
 
-  // Created once, not once per map.
+  // Created once per reader, instead of once per map.
   private readonly skipItem = (): void => this.skip()
   private readonly skipMember = (): void => {
     this.skip()
@@ -212,7 +212,7 @@ class Reader {
     this.at += length
   }
 
-  /** Every value takes at least a byte, so a larger count is false. */
+  /** Every value takes at least a byte, so a larger count must be wrong. */
   private fits(length: number): void {
     const left = this.bytes.length - this.at
     if (length > left) this.fail(this.at, `expected at least ${length} more bytes, got ${left}`)

@@ -11,7 +11,7 @@ export const writeMsgpack = (tree: unknown): Uint8Array => {
 
 type Sized = 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-// Lengths up to `most` are part of the byte `short`; larger ones follow the first byte in 1, 2 or 4 bytes.
+// Lengths up to `most` are part of the byte `short`. Larger lengths follow the first byte in 1, 2 or 4 bytes.
 const heads: Record<Sized, { most: number; short: number; wide: [one: number, two: number, four: number] }> = {
   str: { most: 31, short: 0xa0, wide: [0xd9, 0xda, 0xdb] },
   bin: { most: -1, short: 0, wide: [0xc4, 0xc5, 0xc6] },
@@ -22,7 +22,7 @@ const heads: Record<Sized, { most: number; short: number; wide: [one: number, tw
 
 const fixedExt: Record<number, number> = { 1: 0xd4, 2: 0xd5, 4: 0xd6, 8: 0xd7, 16: 0xd8 }
 
-// One more than the reader allows: an integer at the deepest place may become the map `{ "$int": … }`.
+// One more than the reader allows, because an integer at the deepest level may become the map `{ "$int": … }`.
 const DEEPEST = DEPTH + 1
 
 const encoder = new TextEncoder()

@@ -31,5 +31,5 @@ export class MsgpackError extends SidejobError {
 
 export const fits64 = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n
 
-// Up to this length, copying an ASCII string is faster than the platform's encoder.
+// Up to this length, copying an ASCII string is faster than using the platform's encoder.
 export const SHORT = 24

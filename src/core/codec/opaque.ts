@@ -1,2 +1,2 @@
-/** JSON text as it came, or `~` and the base64 of a MessagePack slice. JSON text never begins with `~`. */
+/** The original JSON text, or `~` and the base64 of a MessagePack slice. JSON text never starts with `~`. */
 export type Encoded = string & { readonly __wire?: never }

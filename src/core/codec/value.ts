@@ -8,7 +8,7 @@ import type { Encoded } from './opaque.ts'
 
 export type { Encoded } from './opaque.ts'
 
-/** MessagePack only if the value has bytes, bigints, NaN, Infinity, a Map or an Ext. */
+/** Uses MessagePack only if the value has bytes, bigints, NaN, Infinity, a Map or an Ext. */
 export const encodeValue = (value: unknown): Encoded => {
   let beyond = false
   const text = JSON.stringify(value, function (this: Record<string, unknown>, name, shown) {
@@ -20,7 +20,7 @@ export const encodeValue = (value: unknown): Encoded => {
   return parseJson(text, CLOSED) as Encoded
 }
 
-/** MessagePack is decoded with bigints beyond 2^53, Uint8Array for bin and Ext for extensions. */
+/** From MessagePack, integers beyond 2^53 become bigints, bin becomes Uint8Array, and extensions become Ext. */
 export const decodeValue = (wire: Encoded): unknown =>
   isSlice(wire) ? parseMsgpack(sliceOf(wire), OPEN, forgiving) : parseJson(wire, OPEN, forgiving)
 
@@ -32,8 +32,8 @@ export const encodedToJson = (wire: Encoded): string =>
   isSlice(wire) ? writeJson(parseMsgpack(sliceOf(wire), OPEN, { builder: maps })) : wire
 
 /**
- * Integers keep their digits: within 64 bits as integers, beyond as the double that prints the same digits, or else
- * as the map `{ "$int": digits }`. The last value of a repeated name counts.
+ * Integers keep their digits: as integers within 64 bits, otherwise as the double that prints the same digits, or as
+ * the map `{ "$int": digits }`. If a name is repeated, its last value counts.
  */
 export const encodedToMsgpack = (wire: Encoded): Uint8Array =>
   isSlice(wire) ? sliceOf(wire) : writeMsgpack(parseJson(wire, OPEN, exact))
@@ -62,7 +62,8 @@ class RawWire extends Raw {
 
 const encoder = new TextEncoder()
 
-// JSON.parse is twice as fast, but in Node 24 (V8 13.6) it can confuse a name with \" with an earlier one with \\.
+// JSON.parse would be twice as fast. But in Node 24 (V8 13.6), it can confuse a name that contains \" with an earlier
+// name that contains \\.
 const forgiving: ParseOptions = { builder: lenient }
 
 const isSlice = (wire: Encoded): boolean => wire.startsWith('~')
@@ -87,7 +88,7 @@ const exactNumber = (text: string): unknown => {
 
 const isInteger = (text: string): boolean => /^(?:-?[1-9]\d*|0)$/.test(text)
 
-// 64 bits have at most 20 characters; a bigint of longer text takes quadratic time.
+// 64 bits have at most 20 characters. Converting longer text to a bigint takes quadratic time.
 const int64 = (text: string): bigint | undefined => {
   const value = text.length <= 20 ? BigInt(text) : undefined
   return value !== undefined && fits64(value) ? value : undefined

@@ -1,4 +1,4 @@
-// Schemas are foreign: neither a schema nor a value can make the check slow.
+// Schemas are untrusted: neither a schema nor a value can make a check slow.
 
 import { isObject } from '../is-object.ts'
 import { type Pattern, patternOf, type Spend } from './pattern.ts'
@@ -20,7 +20,7 @@ const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
   return [`min${name}`, `max${name}`]
 })
 const others = ['type', 'enum', 'const', 'pattern', 'required', 'dependentRequired', 'uniqueItems', '$ref']
-/** `format` differs between libraries. */
+/** Ignored by checks. `format` differs between libraries. */
 const remarks = [
   'title',
   'description',
@@ -383,7 +383,7 @@ class Look {
 export type Check = (value: unknown, bytes: number) => Fault | undefined
 
 /**
- * `lenient` ignores unknown keywords, for schemas that were accepted earlier. `strict` refuses members that the
+ * `lenient` ignores unknown keywords, for schemas that were accepted in the past. `strict` refuses members that the
  * schema does not name.
  */
 export function checkOf(schema: unknown, { lenient = false, strict = false } = {}): Check {

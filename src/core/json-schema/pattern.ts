@@ -1,4 +1,4 @@
-// JavaScript's RegExp backtracks: `(a+)+$` takes seconds for 30 letters. This automaton follows all ways at once.
+// JavaScript's RegExp backtracks: `(a+)+$` takes seconds for 30 letters. This automaton follows all paths at once.
 
 type Tree =
   | { kind: 'one'; takes: (character: string) => boolean }
@@ -142,7 +142,7 @@ function flagsOf(text: string): string {
   }
 }
 
-/** @throws if the pattern is invalid, too large, or looks ahead, behind or back */
+/** @throws if the pattern is invalid, too large, or uses lookahead, lookbehind or backreferences */
 export function patternOf(text: string): Pattern {
   if (text.length > MOST.characters) throw new Error(`expected a pattern of at most ${MOST.characters} characters`)
   const flags = flagsOf(text)

@@ -3,7 +3,7 @@ import { type Encoded, encodeValue } from '../codec/value.ts'
 import { faultOf } from '../issues.ts'
 import { type Check, most } from './index.ts'
 
-/** Asynchronous checks are left to the run that reads the value. */
+/** Asynchronous checks only happen in the run that reads the value. */
 export const zodCheck =
   (schema: z.ZodType): Check =>
   (value) => {

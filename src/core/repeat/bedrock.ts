@@ -4,7 +4,7 @@ import { SidejobError } from '../errors.ts'
 import type { Base, Rule } from './rule.ts'
 
 type Step = (at: number) => number
-type Modifier = { step: Step /** Milliseconds; NaN if that depends on the date. */; length: number }
+type Modifier = { step: Step /** Milliseconds, or NaN if the length depends on the date. */; length: number }
 type Shape = { form: RegExp; read: (...found: string[]) => Modifier }
 
 const SECOND = 1000
@@ -25,14 +25,14 @@ const adding = (n: string, unit: string): Modifier => {
   return { step: (at) => at + length, length }
 }
 
-// A day that the month does not have runs over into the next one: 31 January + 1 MONTH is 3 March.
+// A day that does not exist in the month runs over into the next month: 31 January + 1 MONTH is 3 March.
 const addingMonths = (n: string, unit: string): Modifier =>
   varying((at) => {
     const date = new Date(at)
     return date.setUTCMonth(date.getUTCMonth() + Number(n) * months[unit]!)
   })
 
-// A day that already is that weekday stays.
+// A day that already is the requested weekday stays.
 const toWeekday = (day: string): Modifier =>
   varying((at) => at + ((Number(day) + 7 - new Date(at).getUTCDay()) % 7) * DAY)
 
@@ -51,7 +51,7 @@ const repeatShapes: Shape[] = [...delayShapes, { form: /^START OF (HOUR)$/, read
 
 const bases: Record<string, Base> = { SCHEDULED: 'scheduled', STARTED: 'started', FINISHED: 'finished' }
 
-// Definitions in Bedrock's documentation; its code rounds to the hour, the day and the Sunday.
+// As documented by Bedrock. Its code rounds to the hour, the day and the Sunday.
 const canned: Record<string, string> = {
   HOURLY: 'FINISHED, +1 HOUR',
   DAILY: 'FINISHED, +1 DAY',
@@ -82,7 +82,7 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
   }
 }
 
-/** Modifiers without a base, as in Bedrock's `retryAfter`. */
+/** Applies modifiers without a base, as in Bedrock's `retryAfter`. */
 export const shift = (modifiers: string, from: number): number => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
@@ -91,17 +91,17 @@ export const shift = (modifiers: string, from: number): number => {
   return to
 }
 
-/** Milliseconds; NaN if that depends on the date. */
+/** Milliseconds, or NaN if the length depends on the date. */
 export const shiftLength = (modifiers: string): number => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
   return given.reduce((sum, item) => sum + modifier(modifiers, item, delayShapes).length, 0)
 }
 
-// Only a to z: toUpperCase would also change the long ſ to S.
+// Only a to z, because toUpperCase would also change the long ſ to S.
 const capitals = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())
 
-// Spaces before an item do not count; a space after it makes it invalid.
+// Spaces before an item are ignored. A space after an item makes it invalid.
 const items = (text: string) =>
   text
     .split(',')
@@ -138,11 +138,11 @@ const skipEven = (length: number) => (from: number, now: number) =>
 const lastEven = (length: number) => (from: number, now: number) =>
   known(from + Math.max(0, Math.floor((now - from) / length)) * length)
 
-// 800 years of months, a year of hours. A rule that is still in the past then ("+1 SECOND, WEEKDAY 1") runs once
-// there.
+// Enough for 800 years of months or a year of hours. A rule that is still in the past after that ("+1 SECOND, WEEKDAY
+// 1") runs once at that time.
 const MOST_STEPS = 10_000
 
-// A rule that stops or goes back has no later slot.
+// A rule that stops or goes backwards has no later slot.
 const skipSteps = (next: Step) => (from: number, now: number) => {
   let [slot, before] = [next(from), from]
   for (let n = 1; n < MOST_STEPS && slot > before && slot <= now; n++) [slot, before] = [next(slot), slot]

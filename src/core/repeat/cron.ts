@@ -1,6 +1,6 @@
-// croner only matches wall-clock times, because its own zones call `*/15 2 * * *` an interval, which is lost in a gap
-// and runs twice in an overlap. Here a pattern is hourly only if it names all 24 hours: it runs in both hours of an
-// overlap, and its times in a gap do not exist. Every other pattern runs once: at the first of two times, or right
+// croner only matches wall-clock times. With time zones, it treats `*/15 2 * * *` as an interval, which is lost in a
+// gap and runs twice in an overlap. Here a pattern is hourly only if it names all 24 hours: it runs in both hours of
+// an overlap, and its times in a gap do not exist. Every other pattern runs once: at the first of two times, or right
 // after the gap.
 
 import { Cron, CronPattern } from 'croner'
@@ -13,7 +13,7 @@ const FIELDS = /^\s*\S+(\s+\S+){4,5}\s*$/
 
 type Step = (at: number) => number
 
-/** Six fields begin with seconds. */
+/** With six fields, the first is seconds. */
 export const cronRule = (pattern: string, tz = 'UTC'): Rule => {
   const { walls, isHourly } = understood(pattern)
   const offset = zoneOffset(tz)
@@ -42,7 +42,7 @@ const understood = (pattern: string) => {
   return { walls, isHourly: hour.every((named) => named === 1) }
 }
 
-// Wall-clock times are milliseconds as if the clock were in UTC. croner ends at the year 3000.
+// Wall-clock times are milliseconds as if the clock showed UTC. croner ends in the year 3000.
 const wallTimes =
   (cron: Cron): Step =>
   (wall) =>
@@ -52,7 +52,7 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A clock changes by at most a day: set back, it repeats times; set forward, the slot comes earlier.
+    // A clock changes by at most a day. Setting it back repeats times; setting it forward moves the slot earlier.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))
@@ -79,7 +79,7 @@ const movedBy = (walls: Step, offset: Step) => (from: number) => {
   return undefined
 }
 
-// The latest time that the clock has shown: in the second hour of an overlap, the end of the first.
+// The latest time that the clock has shown. In the second hour of an overlap, that is the end of the first hour.
 const furthest = (offset: Step, at: number): number => {
   const wall = at + offset(at)
   const first = firstShown(offset, wall)

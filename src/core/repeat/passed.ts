@@ -1,6 +1,6 @@
 import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
 
-/** A run for each missed slot, one for all of them, or none. */
+/** One run for each missed slot, one run for all of them, or no run. */
 export const madeUps = ['each', 'one', 'none'] as const
 
 export type Passed = { from: number; to: number; made: (typeof madeUps)[number] }
@@ -14,14 +14,14 @@ export function passedOf(text: string): Passed {
   return { from: Number(from), to: Number(to), made }
 }
 
-/** Only the first slot of a repeat has milliseconds, and no slot counts from them. */
+/** Only the first slot of a repeat has milliseconds. No slot is counted from them. */
 const following = ({ next }: ParsedRepeat, slot: number): number => next(Math.floor(slot / SECOND) * SECOND)
 
 type Used = {
   scheduled: number
   started: number
   slot: number
-  /** The run was released, so no run replaces its slot. */
+  /** The run was released, so no other run takes its slot. */
   isSkipped: boolean
   now: number
   catchingUp?: Passed

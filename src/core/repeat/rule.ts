@@ -4,10 +4,10 @@ export type Base = 'scheduled' | 'started' | 'finished'
 export type Rule = {
   base: Base
   next: (from: number) => number
-  /** The first slot after `now` of the series from `from`; `now` is a whole second. */
+  /** The first slot after `now` in the series that starts at `from`. `now` is a whole second. */
   skip: (from: number, now: number) => number
-  /** The last slot until `now` of the series from `from`, which is a slot. */
+  /** The last slot up to `now` in the series that starts at `from`. `from` is a slot. */
   last: (from: number, now: number) => number
-  /** The next slot within a year whose time the clock skips; `wall` is that time as if in UTC. */
+  /** The next slot within a year whose time the clock skips. `wall` is its wall-clock time as if in UTC. */
   moved?: (from: number) => { at: number; wall: number } | undefined
 }

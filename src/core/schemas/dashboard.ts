@@ -26,7 +26,7 @@ export const breakerList = z.object({
       host: z.string(),
       of: breakerOf.meta({ description: 'type of calls: callbacks, or runs of push workers' }),
       failures: z.int().meta({ description: 'consecutive failures' }),
-      // Then one call may try the host; in the past, the next call may.
+      // After this time, one call may try the host. If it is in the past, the next call may.
       until: moment,
     }),
   ),

@@ -164,7 +164,7 @@ const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(
 
 export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://')
 
-// Headers of the delivery itself stay under our control.
+// Callers cannot set the headers that delivery itself uses.
 const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
 
 export const requestHeaders = z
@@ -187,7 +187,7 @@ const callbackOptions = {
   timeout: positive.refine((ms) => ms <= 30_000, 'expected at most 30 seconds').optional(),
 }
 
-/** `.` and `..` would change the path. */
+/** `.` and `..` would change the URL's path. */
 export const topic = z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'expected a topic')
 
 export const callback = z.union([
@@ -246,7 +246,7 @@ export type AskedJob = z.output<typeof jobInput>
 const MAX_JOBS = 1_000
 
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOBS)])
-// `checkDebounce` reads `inputs` only next to a `unique` object, and no two parsed rows share an object.
+// `checkDebounce` reads `inputs` only if there is a `unique` object, and parsed rows never share an object.
 quickParses.set(
   jobInputs,
   alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'labels', 'tag'], most: MAX_JOBS }),

@@ -168,5 +168,5 @@ export const tree = z.object({
   more: z.literal(true).optional().meta({ description: 'true if some of its descendants are not shown' }),
 })
 
-/** Nothing inside, `{}` outside. */
+/** The engine returns nothing; clients receive `{}`. */
 export const done = z.object({}) as unknown as z.ZodType<void, Record<string, never>>

@@ -42,7 +42,7 @@ export const keyInput = z.strictObject({
   limits: keyLimits.optional(),
 })
 
-/** The text of the key is shown only here. */
+/** The key's text is only ever shown here. */
 export const keyMade = z.object({ id: z.string(), key: z.string() })
 
 export const keyList = z.object({
@@ -85,7 +85,7 @@ export const tenantErased = z.object({
   cursor: z.string().nullable().meta({ description: 'pass it to the next call; null after the last one' }),
 })
 
-/** Keys in Redis, then files. */
+/** First for keys in Redis, then for files. */
 export const erasureCursor = z
   .string()
   .max(2_000)

@@ -98,7 +98,7 @@ export const queueDetail = queueView.extend({
 })
 export type QueueDetail = z.output<typeof queueDetail>
 
-/** null removes a setting, an omitted setting stays. */
+/** null removes a setting. An omitted setting stays unchanged. */
 export const limitSettings = z.strictObject({
   concurrency: concurrency.nullable().optional(),
   rate: rate.nullable().optional(),

@@ -7,19 +7,19 @@ import { duration as readDuration, milliseconds as readMilliseconds, time as rea
 /** Bytes. */
 const VALUE = 1024 * 1024
 
-// A character has at most 3 bytes of UTF-8, so that few values have to be counted.
+// A character has at most 3 bytes of UTF-8, so only few values have to be measured.
 const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
 
-/** The reader of the body keeps it encoded. */
+/** The body's reader leaves it encoded. */
 export const closed = z.string('is missing').refine(isSmall, {
   error: 'expected a value of at most 1 MiB',
   params: { code: 'TOO_LARGE' satisfies Code },
 }) as unknown as z.ZodType<Encoded, unknown>
 
-/** Milliseconds inside, ISO 8601 outside. */
+/** Milliseconds for the engine, ISO 8601 for clients. */
 export const moment = z.iso.datetime() as unknown as z.ZodType<number, string>
 
-/** Milliseconds inside, seconds outside. */
+/** Milliseconds for the engine, seconds for clients. */
 export const span = z.number().meta({ description: 'seconds' })
 
 const read = (parse: (given: number | string) => number) => (given: number | string, ctx: z.RefinementCtx) => {
