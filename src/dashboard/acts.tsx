@@ -1,4 +1,4 @@
-// Acts: checked, confirmed, sent to the API, answered in words.
+// Checks and confirms acts, sends them to the API, and shows the answer in words.
 
 import type { Context } from 'hono'
 import { SidejobError } from '../core/errors.ts'
@@ -11,7 +11,7 @@ import { ConfirmForm } from './parts/confirm.tsx'
 import { Shell } from './parts/shell.tsx'
 import { type Env, expectOurs } from './session.ts'
 
-/** Bytes: a value of 1 MiB as browsers encode it, and the rest of the form. */
+/** Maximum bytes of a form: a value of 1 MiB as browsers encode it, plus the other fields. */
 const MOST = 4 * 1024 * 1024
 
 type Parts = { base: string; draw: Draw }
@@ -42,7 +42,7 @@ export function createActs({ base, draw }: Parts) {
     return c.redirect(`${base}${done.to ?? look.here}`, 303)
   }
 
-  /** Shown in the answer itself: it must not be stored. */
+  /** Shown in the answer itself, because a secret must not be stored. */
   const secretPage = ({ say, secret }: Done, look: Look): string =>
     (
       <Shell look={look} title="Copy it now" at="keys" there={draw.there}>

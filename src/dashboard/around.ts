@@ -1,4 +1,4 @@
-// Numbers of the side bar, and its foot.
+// Loads the numbers in the side bar, and its foot.
 
 import type { Asked } from './page.ts'
 import { seenKinds } from './pages/jobs/seen-kinds.ts'

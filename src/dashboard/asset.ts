@@ -1,3 +1,3 @@
-// A built file for browsers; its name has its hash.
+// A built file for browsers. Its name contains its hash.
 
 export type Asset = { name: string; type: string } & ({ text: string } | { base64: string })

@@ -1,4 +1,4 @@
-// Answers of the engine that all tabs of an isolate share.
+// Answers of the engine, shared by all tabs of an isolate.
 
 import { Lru } from '../core/lru.ts'
 import type { Glance } from '../engine/engine.ts'
@@ -8,14 +8,14 @@ const REMEMBERED = 500
 const TEN_SECONDS = 10_000
 const MINUTE = 60_000
 
-/** Milliseconds. An answer that cost more may be shared longer. */
+/** Milliseconds. A more expensive answer may be shared for longer. */
 type Fresh<T> = number | ((answer: T) => number)
 type Kept = { until: number; round: number; answer: Promise<unknown> }
 type Answers = { round: number; kept: Lru<string, Kept> }
 
 export type Cache = ReturnType<typeof createCache>
 
-/** An act of a user makes all answers of its engine old. */
+/** After a user's act, all stored answers of that engine are outdated. */
 export function createAnswers() {
   const owners = new WeakMap<Engine, Answers>()
   return {
@@ -67,7 +67,7 @@ export function createCache(answers: Answers, engine: Engine) {
   return {
     get,
     isFresh,
-    /** However old; the engine is not asked. */
+    /** Returns the last answer of any age, without asking the engine. */
     last: async <T>(name: string): Promise<T | undefined> =>
       (await answers.kept.get(name)?.answer.catch(() => undefined)) as T | undefined,
     glance: (step?: 'minute' | 'hour'): Promise<Glanced> => (glanced ??= look(step)),

@@ -1,11 +1,11 @@
-// Maximum cost of each page. A test measures it, and the docs list it.
+// Maximum cost of each page. A test measures the costs, and the docs list them.
 
-/** Round trips to Redis one after the other, commands of a look, and of the first look of an isolate. */
+/** Consecutive round trips to Redis, commands per look, and commands of an isolate's first look. */
 export type Cost = readonly [trips: number, look: number, first: number]
 
 /**
- * By path, measured with two limits, one flow without nodes, failed jobs and no stored graphs. Each further limit
- * adds two commands to the first look, or three if it has a rate or waiting jobs; each flow with nodes adds one.
+ * By path. Measured with two limits, one flow without nodes, failed jobs and no stored graphs. Each further limit
+ * adds two commands to the first look, or three if it has a rate or waiting jobs. Each flow with nodes adds one.
  */
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 13],

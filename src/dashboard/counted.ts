@@ -1,4 +1,4 @@
-// Acts on many jobs: they change exactly the counted jobs, by their ids.
+// Acts on many jobs. An act changes exactly the jobs that were counted, by their ids.
 
 import { limits } from '../core/limits.ts'
 import type { BulkInput } from '../engine/engine.ts'
@@ -6,15 +6,15 @@ import type { ActAsked, Confirm } from './page.ts'
 import { idsIn, idsText } from './words/ids.ts'
 import { count, many } from './words/number.ts'
 
-/** Milliseconds. A look at 1,000 jobs takes some 10 ms of Redis; the dialog then continues by itself. */
+/** Milliseconds. Checking 1,000 jobs takes about 10 ms of Redis. After this time, the dialog continues by itself. */
 const COUNTS_FOR = 1_000
-/** Platforms bound the requests of one invocation. */
+/** Platforms limit the requests of one invocation. */
 const PAGES = 20
 const MOST = limits.bulkIds.most
 
 type Counting = {
   ids: number[]
-  /** null: the count is complete. */
+  /** null means that the count is complete. */
   cursor: string | null
   newest?: number
 }
@@ -45,7 +45,7 @@ type Asking = {
   what?: string
   text: string[]
   isTyped?: boolean
-  /** Selected rows, also rows that cannot be changed. */
+  /** Number of selected rows, including rows that cannot be changed. */
   chosen?: number
 }
 

@@ -9,7 +9,7 @@ export type { Dashboard } from '../http/dashboard.ts'
 export type { DashboardOptions } from './options.ts'
 
 /**
- * The pages, for a Worker of one's own.
+ * Adds the pages to your own Worker.
  *
  * @example createWorker({ functions: [double], mount: '/_sidejob', dashboard: dashboard({ name: 'production' }) })
  */

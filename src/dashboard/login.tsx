@@ -1,4 +1,4 @@
-// Login by an API key, or by a link that works once.
+// Logs in with an API key, or with a link that works once.
 
 import { type Context, Hono } from 'hono'
 import { SidejobError } from '../core/errors.ts'
@@ -80,7 +80,7 @@ function LoginPage({ base, c, to, wrong, host }: PageProps) {
   )
 }
 
-/** Used up by its button, not by opening it: previews and scanners open links, and other sites can. */
+/** The button uses the link up, not the page: previews and scanners open links, and other sites can. */
 function LinkPage({ base, c, to, host, once, who }: PageProps & { once: string; who: Identity }) {
   return (
     <EntryPage base={base} c={c}>
@@ -99,7 +99,7 @@ function LinkPage({ base, c, to, host, once, who }: PageProps & { once: string; 
   )
 }
 
-/** A link from elsewhere comes without the cookie, which is strict. */
+/** The cookie is strict, so a link on another site comes without it. */
 export const comesFromElsewhere = (request: Request): boolean =>
   request.method === 'GET' && request.headers.get('sec-fetch-site') === 'cross-site'
 
@@ -119,7 +119,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     return { place, who: caller! }
   }
 
-  /** Does not use the link up. */
+  /** Does not use up the link. */
   const callerOfLink = (once: string, request: Request): Promise<Found | undefined> =>
     gate.lookUp(request, undefined, async () => {
       const { place, tenant } = await placeOfSession(once, deps)
@@ -133,7 +133,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     html(c, <LoginPage base={base} c={c} to={to} wrong={wrong} host={host} />, status)
   const usedUp = (c: Context) => draw(c, '/', 'this link was used before, or its hour is over', 401)
 
-  /** Sessions are as good as their key, so they are in the audit. */
+  /** A session grants as much as its key, so the audit log records it. */
   const recorded = ({ place, who }: Found, verb: string, path: string): Promise<void> =>
     audited(place, { by: `key:${who.id}`, name: who.name, verb: `sessions.${verb}`, method: 'POST', path }, deps)
 

@@ -6,11 +6,11 @@ import type { Scope } from '../engine/engine.ts'
 export type Theme = 'light' | 'dark'
 export type Density = 'comfortable' | 'compact'
 
-/** In cookies, so that the server draws them. */
+/** Stored in cookies, so that the server can apply them. */
 export type Likes = { theme?: Theme; density?: Density; zone: string }
 
 export type Look = Likes & {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   base: string
   host: string
   name?: string

@@ -24,10 +24,10 @@ export type ActAsked = Asked & { form: FormData }
 export type Confirm = {
   title: string
   text: string[]
-  /** Empty: there is nothing to do. */
+  /** If empty, there is nothing to do. */
   verb: string
   fields?: Record<string, string>
-  /** A script presses the button to continue the count. */
+  /** A script presses the button to continue counting. */
   isCounting?: boolean
   /** Text that the user has to type first. */
   type?: string
@@ -35,14 +35,14 @@ export type Confirm = {
   reason?: true
 }
 
-/** `undo`: fields of an act of the same page. */
+/** `undo`: fields of an act on the same page. */
 export type Done = {
   say: string
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
   copy?: string
-  /** The user must copy it before closing it. */
+  /** The user must copy the secret before closing it. */
   secret?: string
 }
 
@@ -54,7 +54,7 @@ export type Act = {
 
 type View<Data> = (props: { data: Data; look: Look; query: URLSearchParams }) => Child
 
-/** The page repeats `as` in `data-brief`; if it differs, the page is loaded whole. */
+/** The page repeats `as` in `data-brief`. If they differ, the whole page is loaded. */
 export type Brief<Data> = {
   as: (data: Data) => string
   data: (data: Data) => unknown
@@ -62,13 +62,13 @@ export type Brief<Data> = {
 }
 
 export type Page<Data = unknown> = {
-  /** Below the base: `/jobs/:job`. */
+  /** Path below the base: `/jobs/:job`. */
   path: string
   nav?: NavName
-  /** Milliseconds between refreshes; 0: never. */
+  /** Milliseconds between refreshes; 0 means never. */
   every: number
   scope?: Scope
-  /** The side bar is icons only. */
+  /** The side bar shows only icons. */
   slim?: true
   load: (asked: Asked) => Promise<Data>
   title: (data: Data, look: Look) => string

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 
-/** Nothing from elsewhere, no inline script or style, no frame around it. */
+/** Nothing is loaded from other origins, inline scripts and styles are refused, and no page may frame this one. */
 export const POLICY = [
   "default-src 'none'",
   "style-src 'self'",

@@ -1,16 +1,16 @@
-// Lists that search 1,000 jobs at a time until a page is full. Found rows are shared, so that an open page does not
-// search at every look.
+// Searches a list 1,000 jobs at a time until a page is full. Found rows are shared, so that an open page does not
+// search again at every look.
 
 import type { Asked } from './page.ts'
 
-/** Milliseconds of one request; the browser then continues. */
+/** Milliseconds per request. The browser then continues. */
 const SEARCHES_FOR = 1_000
-/** Platforms bound the requests of one invocation. */
+/** Platforms limit the requests of one invocation. */
 const STEPS = 20
 /** Milliseconds for which found rows are reused. */
 const FRESH = 60_000
 
-/** `newest`: if the search goes by ids. */
+/** `newest` is set if the search continues by ids. */
 export type Step<Row> = { rows: Row[]; cursor: string | null; total?: number; newest?: number }
 
 type Search<Row> = {
@@ -45,7 +45,7 @@ export async function searchOn<Row>({ cache }: Asked, search: Search<Row>): Prom
     from: Number(begun.cursor),
     found: await onwards(search, begun),
   }))
-  // New jobs moved the end of the first step: the gap to the known rows is searched now.
+  // New jobs have moved the end of the first step, so the gap to the known rows is searched now.
   for (let n = 1; n < STEPS && isByIds(first.cursor) && Number(first.cursor) > older.from; n++) {
     const next = await step(first.cursor)
     first = { ...first, rows: [...first.rows, ...next.rows], cursor: next.cursor }

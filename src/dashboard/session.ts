@@ -21,7 +21,7 @@ export async function placeOfSession(name: string, deps: Deps): Promise<{ place?
   return tenant === undefined ? { place: deps } : { place: await deps.tenants?.open(tenant), tenant }
 }
 
-/** Throws NOT_FOUND at the address of another tenant. */
+/** Throws NOT_FOUND for an address of another tenant. */
 export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: Gate }): Promise<Seen | undefined> {
   const name = sessionOf(c)
   if (!name) return undefined

@@ -22,7 +22,7 @@ type State = {
   layout?: Layout
   map?: ReturnType<typeof createMap>
   hover?: string
-  /** Wires show their last values. */
+  /** Whether wires show their last values. */
   isNear: boolean
   live: BoardData
   offset: number
@@ -93,7 +93,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     if (state.drawing) draw('soon')
   })
 
-  /** The last value of the wire that is pointed at or has the focus. */
+  /** Shows the last value of the wire that has the pointer or the focus. */
   function showWhole(): void {
     const wire = dataIn(state).wires.find(({ id }) => id === state.hover)
     const value = wire && lastOf(wire)
@@ -218,7 +218,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
         const { data, now } = told as { data: BoardData; now: number }
         take(data, now)
       })
-      // Durations change between two refreshes.
+      // Durations grow between two refreshes.
       setInterval(() => document.hidden || draw('soon'), 1_000)
       draw()
       lookBack()
@@ -228,7 +228,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   }
 }
 
-/** A flow that waits for its graph gets a board later. */
+/** Returns false for a flow that still waits for its graph. It gets a board later. */
 function start(): boolean {
   const svg = document.querySelector<SVGSVGElement>('[data-board]')
   const data = dataOf<BoardData>('flow')

@@ -1,4 +1,4 @@
-// Examines slice after slice, and appends the faults.
+// Checks one slice after another, and appends the faults.
 
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { made, pageAt } from './app/page.ts'

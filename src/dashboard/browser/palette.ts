@@ -1,9 +1,9 @@
-// The palette: search results that the server draws.
+// The palette shows search results that the server draws.
 
 import { openDialog } from './app/dialog.ts'
 import { base, made, pageAt } from './app/page.ts'
 
-/** Milliseconds without a key until the server is asked. */
+/** Milliseconds after the last key until the server is asked. */
 const REST = 150
 
 let opened: HTMLDialogElement | undefined
@@ -59,7 +59,7 @@ export function openPalette(typed: HTMLInputElement | null): void {
     shown = text
   }
 
-  /** Without results for this text, the page of the search answers. */
+  /** If there are no results for this text yet, opens the search page. */
   function enter(): void {
     const text = field.value.trim()
     if (text === shown) press(optionsIn(list)[chosenIn(list)])

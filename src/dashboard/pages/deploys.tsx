@@ -1,4 +1,4 @@
-// Deploys, and what each one changed.
+// A list of deployments, and what each one changed.
 
 import { missing } from '../../core/errors.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
@@ -37,7 +37,7 @@ const errorsIn = (of: Period): number => (of === null || of.counts.runs === 0 ? 
 const errorsText = (of: Period): string => (of === null || of.counts.runs === 0 ? '–' : percent(errorsIn(of)))
 const tookText = (of: Period): string => (of?.took ? `≤ ${about(of.took.p50)} / ${about(of.took.p95)}` : '–')
 
-/** Rise of the share of failed runs. */
+/** Minimum rise of the share of failed runs. */
 const WORSE = 0.01
 
 type Row = Comparison['classes'][number]

@@ -16,7 +16,7 @@ type Listed = Awaited<ReturnType<typeof listFiles>>
 type FilesData = Listed & {
   isThere: boolean
   total?: FilesTotal
-  /** File → when it goes. */
+  /** File → time of its removal. */
   ends: Map<string, number>
   wanted: string
   looked?: number
@@ -24,7 +24,7 @@ type FilesData = Listed & {
 
 const MOST = 100
 const PAGES = 10
-/** Milliseconds: the total is added up page by page. */
+/** Milliseconds. The total is expensive, because it is added up page by page. */
 const FRESH = 10_000
 
 const fits = ({ id, type, job }: Listed['files'][number], wanted: string): boolean =>

@@ -1,4 +1,4 @@
-// Search: goes to an id or an alias, lists the rest.
+// Opens an id or an alias directly, and lists other results.
 
 import { isId } from '../../core/job.ts'
 import type { JobRow } from '../../engine/engine.ts'
@@ -163,7 +163,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     )
 }
 
-/** As in `status:failed`. */
+/** For texts such as `status:failed`. */
 function goToFilter({ query }: Asked, text: string): FindData {
   const to = `/jobs?q=${encodeURIComponent(text)}`
   if (!query.has('list')) throw new Elsewhere(to)

@@ -1,4 +1,4 @@
-// Make a job, or a copy of one.
+// Creates a job, or a copy of a job.
 
 import { encodedToJson } from '../../core/codec/value.ts'
 import { missing } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-// Buttons as forms, so that they work without a script.
+// Buttons are forms, so that they work without scripts.
 
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../engine/engine.ts'
@@ -10,9 +10,9 @@ type ButtonProps = {
   kind?: 'primary' | 'danger' | 'quiet'
   small?: boolean
   hotkey?: string
-  /** For screen readers. */
+  /** Read by screen readers. */
   label?: string
-  /** Not on a phone. */
+  /** Hidden on phones. */
   wide?: boolean
   children?: Child
 }
@@ -29,12 +29,12 @@ const Inside = ({ icon, small, hotkey, children }: ButtonProps) => (
 )
 
 type ActProps = ButtonProps & {
-  /** An act of this page, or of the page at `at`. */
+  /** An act of this page, or of the page given by `at`. */
   act: string
   scope: Scope
   at?: string
   fields?: Record<string, string | number>
-  /** Why it cannot be used now, with any scope. */
+  /** Why the act cannot be used now, whatever the user's scope. */
   off?: string
 }
 
@@ -106,7 +106,7 @@ export function LinkButton(props: ButtonProps & { to: string; scope?: Scope }) {
   )
 }
 
-/** Without `text`: the line or the snippet around it. */
+/** Without `text`, copies the line or snippet around the button. */
 export function CopyButton({ text = '', label }: { text?: string; label?: string }) {
   const kind = label ? 'btn small icon quiet' : 'btn small'
   return (

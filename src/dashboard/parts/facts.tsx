@@ -1,4 +1,4 @@
-// Facts of a thing. A fact without a value is left out.
+// Facts about an object. A fact without a value is left out.
 
 import type { Child } from 'hono/jsx'
 

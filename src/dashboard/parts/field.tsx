@@ -5,7 +5,7 @@ type Named = {
   label: string
   note?: string
   value?: string
-  /** Its name in errors, if it differs. */
+  /** The field's name in errors, if it differs. */
   path?: string
 }
 

@@ -11,7 +11,7 @@ type FormProps = {
   fields?: Record<string, string>
   kind?: string
   button?: string
-  /** For screen readers, if its text is not unique on the page. */
+  /** Read by screen readers, if the text is not unique on the page. */
   label?: string
   preview?: readonly string[]
   /** The first field gets the focus. */

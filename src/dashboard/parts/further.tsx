@@ -1,10 +1,10 @@
-// The end of a list that has more: a link, whose page a script appends.
+// The end of a list that has more rows: a link whose page a script appends.
 
 import { furtherText, type Searched } from '../words/further.ts'
 import { To } from './layout.tsx'
 
 type FurtherProps = {
-  /** Without one the list is complete. */
+  /** Without `to`, the list is complete. */
   to?: string
   more: string
   rows: number

@@ -5,7 +5,7 @@ import { queryWith } from '../look.ts'
 import { To } from './layout.tsx'
 import { Name } from './name.tsx'
 
-/** `also`: more of the query of the links. */
+/** `also`: further query parameters of the links. */
 export const LabelTags = ({ labels, also = '' }: { labels: Labels; also?: string }) => (
   <>
     {Object.entries(labels).map(([name, value]) => (

@@ -81,7 +81,7 @@ export function Choice(props: {
   label: string
   options: { text: string; to: string; on: boolean }[]
   wide?: boolean
-  /** Keeps the input of a form in the same card. */
+  /** A form in the same card keeps its input. */
   ways?: true
 }) {
   return (

@@ -3,7 +3,7 @@
 import { useLook } from '../look.ts'
 import { about, ago, moment, span } from '../words/time.ts'
 
-/** `word`: as in `used 3 min ago`. */
+/** `word` precedes the time, as in `used 3 min ago`. */
 export function Ago({ at, word }: { at: number; word?: string }) {
   const { now, zone } = useLook()
   return (

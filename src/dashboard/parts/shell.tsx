@@ -18,7 +18,7 @@ export type Frame = {
   crumbs?: { name: string; to?: string }[]
   /** Milliseconds between refreshes; default: never. */
   every?: number
-  /** Redis commands that a look costs at most. */
+  /** Maximum Redis commands of a look. */
   commands?: number
   slim?: boolean
   there: ReadonlySet<NavName>

@@ -6,7 +6,7 @@ import { Empty } from './layout.tsx'
 const kindOfHead = (name: string): string | undefined =>
   name.startsWith('##') ? 'num wide' : name.startsWith('#') ? 'num' : undefined
 
-/** `#`: a column of numbers; `##`: phones hide it; `-`: a name for screen readers only. */
+/** `#`: a column of numbers. `##`: the same, hidden on phones. `-`: a name only for screen readers. */
 export function HeadCell({ name }: { name: string }) {
   if (name.startsWith('-'))
     return (
@@ -26,7 +26,7 @@ type TableProps = {
   isTitled?: boolean
   heads: readonly string[]
   isPlain?: boolean
-  /** `lined`: a list on a phone. */
+  /** `lined`: shown as a list on phones. */
   kind?: string
   id?: string
   grows?: boolean
@@ -55,7 +55,7 @@ export function Table({ caption, isTitled, heads, isPlain, kind, id, grows, chil
 export type Column<Row> = {
   head: string
   kind?: string | ((row: Row) => string)
-  /** On a phone, which hides the head. */
+  /** Shown on phones, where the table's head is hidden. */
   label?: string | ((row: Row) => string | undefined)
   title?: (row: Row) => string | undefined
   cell: (row: Row, i: number) => Child

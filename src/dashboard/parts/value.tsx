@@ -1,16 +1,16 @@
-// Values of users: text, never HTML; secrets are covered.
+// Shows users' values as text, never as HTML, and covers secrets.
 
 import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts'
 import { isSecret, plain, pretty, shownJson, textOf } from '../words/json.ts'
 import { bytes } from '../words/number.ts'
 
-/** Larger values are linked, not drawn. */
+/** Larger values are linked instead of shown. */
 const MOST = 65_536
 
-/** Bytes of a value after its start. */
+/** Maximum bytes of a value to show after its start. */
 const BEHIND = 4_096
 
-/** A long value opens in place, or where `href` leads. */
+/** A long value opens in place, or on the page at `href`. */
 export function Value({ value, href }: { value: Encoded; href?: string }) {
   const { text, length, isCut } = textOf(value)
   if (!isCut)

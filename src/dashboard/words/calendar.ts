@@ -18,7 +18,7 @@ export const spans: readonly Span[] = [
 
 const spanOf = (name: string | null): Span => spans.find((one) => one.name === name) ?? spans[0]!
 
-/** `isNow`: it moves with the clock. */
+/** `isNow`: the range moves with the clock. */
 export type Shown = { span: Span; from: number; to: number; isNow: boolean }
 
 const lengthOf = ({ before, after }: Span): number => before + after
@@ -40,7 +40,7 @@ export function movedBy({ span, from }: Shown, lengths: number): string {
 export type Mark = { at: number; kind: 'next' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
 export type Lane = { marks: Mark[]; band?: { from: number; to: number } }
 
-/** More slots are a band. */
+/** If there are more slots, they are drawn as a band. */
 const DENSE = 48
 const PASSED = 48
 
@@ -63,7 +63,7 @@ function passedIn(schedule: Drawn, { from, to }: Shown): Mark[] {
     .map((at) => ({ at, kind }))
 }
 
-/** One more than can be drawn by themselves. */
+/** Returns one more than can be drawn separately. */
 function comingIn(schedule: Drawn, { from, to }: Shown): number[] {
   const { nextAt, paused } = schedule
   if (paused || nextAt === null || nextAt > to) return []

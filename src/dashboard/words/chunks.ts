@@ -1,4 +1,4 @@
-// A page in chunks. A refresh sends only the changed chunks.
+// Splits a page into chunks. A refresh sends only the chunks that changed.
 
 /** A chunk begins at a part that changes by itself. */
 const STARTS = /(?=<(?:section|article|header|form|dl|li|tr|svg|datalist)\b)/
@@ -21,11 +21,11 @@ function nameOf(chunk: string): string {
 
 export type Chunk = [name: string, html: string]
 
-/** Positions are of chunks that the browser has. */
+/** A number is the position of a chunk that the browser already has. */
 export type Patch = (Chunk | number)[]
 
 /**
- * Undefined for too many chunks.
+ * Undefined if there are too many chunks.
  *
  * @example patchOf('<b>1<li>2<li>4', '1a 1b 1c') // [0, 1, ['1x2', '<li>4']]
  */

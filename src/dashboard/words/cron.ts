@@ -1,4 +1,4 @@
-// Cron patterns in words, and back.
+// Converts cron patterns to words, and back.
 
 import cronstrue from 'cronstrue'
 import { SidejobError } from '../../core/errors.ts'
@@ -16,13 +16,13 @@ export function cronWords(pattern: string): string | undefined {
 const EVERY =
   /^\s*every\s+(?:(\d+)\s+)?(minute|hour|day|weekday|(?:sun|mon|tues|wednes|thurs|fri|satur)day)s?(?:\s+at\s+(\d+)(?::(\d+))?\s*([ap]m)?)?\s*$/i
 
-/** Steps must divide these: cron starts again each hour, or each day. */
+/** Steps must divide these numbers, because cron starts again each hour, or each day. */
 const most: Readonly<Record<string, number>> = { minute: 60, hour: 24 }
 
 const hourOf = (hour: number, half?: string): number => (half ? (hour % 12) + (/p/i.test(half) ? 12 : 0) : hour)
 
 /**
- * Other text stays as it is.
+ * Leaves other text unchanged.
  *
  * @example cronOf('every monday at 9:30 pm') // '30 21 * * MON'
  */

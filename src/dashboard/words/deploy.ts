@@ -12,6 +12,6 @@ export const deployName = ({ version }: DeployMark): string => (version === null
 
 type Run = { version: string | null; ranAt: number | null }
 
-/** The last deploy before a run, of its version if that is known. `deploys` is newest first. */
+/** Returns the last deploy before a run, with the run's version if it is known. `deploys` is newest first. */
 export const deployOfRun = <D extends DeployMark>(deploys: readonly D[], { version, ranAt }: Run): D | undefined =>
   deploys.find((one) => one.at <= (ranAt ?? 0) && (version === null || one.version === version))

@@ -1,4 +1,4 @@
-// Failed jobs without muted kinds, as far as these are known.
+// Counts failed jobs without muted kinds, as far as the kinds are known.
 
 import { count } from './number.ts'
 
@@ -13,7 +13,7 @@ type Known = { failed: number; hasMutes: boolean; now: number }
 const red = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: 'bad', title } : undefined)
 const grey = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: '', title } : undefined)
 
-/** If the last look saw all failed jobs, later failures are of unknown kinds. */
+/** If the last look saw all failed jobs, the kinds of later failures are unknown. */
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
   const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
   const later = `${count(since)} failed after the kinds of errors were counted; some of these kinds are muted: Overview shows which`
@@ -21,7 +21,7 @@ function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | unde
   return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 
-/** Red only for kinds that are known not to be muted. `seen`: absent before the first look at the kinds. */
+/** Red only if some kinds are known not to be muted. `seen` is absent before the first look at the kinds. */
 export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): FailedSign | undefined {
   if (!hasMutes) return red(failed, `${count(failed)} failed`)
   if (!seen || seen.looked === 0 || now - seen.at > KNOWN)

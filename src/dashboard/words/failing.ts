@@ -1,4 +1,4 @@
-// Classes of which many jobs failed in the last 15 minutes.
+// Finds classes with many failed jobs in the last 15 minutes.
 
 import type { Point } from '../../core/series.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
@@ -8,13 +8,16 @@ type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'][numbe
 
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
-/** A class fails if this many of its jobs failed and they are more than this share of the jobs that ended; or if all failed. */
+/**
+ * A class is failing if at least this many of its jobs failed, and they are more than this share of the jobs that
+ * ended, or if all its jobs failed.
+ */
 export const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01, all: 5 }
 
 export type FailingClass = {
   class: string
   failed: number
-  /** An upper bound, of the same time. */
+  /** An upper bound for the same period. */
   completed: number
   firstAt: number
   kinds: { kind: ErrorKind; n: number }[]
@@ -22,7 +25,7 @@ export type FailingClass = {
 
 type Known = {
   now: number
-  /** Without muted kinds, with the minutes of each. */
+  /** Not muted, with the minutes of each kind. */
   kinds: readonly ErrorKind[]
   classes?: readonly ClassRow[]
   points: Readonly<Record<string, readonly Point[]>>
@@ -31,14 +34,14 @@ type Known = {
 export const recentOf = ({ minutes = [] }: ErrorKind, now: number): number =>
   minutes.filter(({ at }) => at > now - FAILURES.span).reduce((sum, { count }) => sum + count, 0)
 
-/** Infinite if that is not known. */
+/** Infinity if the number is not known. */
 function completedByHours(rows: readonly ClassRow[] | undefined, now: number): number {
   if (!rows || rows.length === 0 || rows.some(({ hours }) => !hours)) return Number.POSITIVE_INFINITY
   const from = Math.floor((now - FAILURES.span) / HOUR) * HOUR
   return rows.flatMap(({ hours }) => hours!).reduce((sum, { at, completed }) => sum + (at >= from ? completed : 0), 0)
 }
 
-/** Infinite if a queue is not known. */
+/** Infinity if one of the queues is not known. */
 function completedInQueues(queues: ReadonlySet<string>, { points, now }: Known): number {
   let sum = 0
   for (const name of queues) {

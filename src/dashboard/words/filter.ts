@@ -13,7 +13,7 @@ export const DEPLOY = 'deploy'
 
 export type FilterName = (typeof filters)[number]
 
-/** With a name of the user behind a dot. */
+/** Filters with a user-defined name after a dot. */
 const maps = ['args', 'labels'] as const
 type InMap = `${(typeof maps)[number]}.${string}`
 
@@ -51,7 +51,7 @@ export function viewOf(query: URLSearchParams): string {
 
 export type Moments = { now: number; deployedAt?: number }
 
-/** `6h` ago, `deploy`, or the moment itself. */
+/** `6h` ago, `deploy`, or a time. */
 export function momentOf(text: string, { now, deployedAt }: Moments): number | undefined {
   if (text === DEPLOY) return deployedAt
   const ago = lengthOf(text)
@@ -84,10 +84,10 @@ const readers: Record<FilterName, (text: string, moments: Moments) => unknown> =
   text: (text) => text.slice(0, 200),
 }
 
-/** They force the order by id. */
+/** These filters force the order by id. */
 const unsorted: readonly FilterName[] = ['parent', 'alias', 'error', 'text']
 
-/** Only ended jobs can be sorted by end. */
+/** Only ended jobs can be sorted by their end. */
 export function canSort(query: URLSearchParams): boolean {
   const found = (query.get('status') ?? '').split(',').filter(isStatus)
   const isPlain = !unsorted.some((name) => query.get(name)) && !tokensOf(query).some(({ name }) => isInMap(name))
@@ -116,7 +116,7 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   )
   const sort = isSorted(query) ? 'ended' : undefined
   const stretch = stretchIn(query, moments.now)
-  // A list by ends starts below the end of the stretch.
+  // A list that is sorted by end starts at the end of the range.
   const below = sort && stretch && stretch.to !== Infinity ? `${stretch.to}.0.0` : undefined
   const cursor = query.get('cursor') || below
   const fits = cursor?.includes('.') === (sort !== undefined)

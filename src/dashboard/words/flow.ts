@@ -8,9 +8,9 @@ import { count, many } from './number.ts'
 import { cut } from './text.ts'
 import { about, span } from './time.ts'
 
-/** Letters of a value on the board. */
+/** Maximum letters of a value on the board. */
 const MOST = 2_048
-/** Milliseconds. A wire with an older value backs up. */
+/** Milliseconds. A wire with an older value is backing up. */
 const LONG = 60_000
 
 export type WireKind = 'idle' | 'hot' | 'back'
@@ -19,7 +19,7 @@ export type LimitRoom = { running: number; concurrency: number | null }
 
 type Waiting = Pick<WireView, 'to' | 'size' | 'behind' | 'oldestAt' | 'rate'>
 
-/** No node reads an output of the flow, so its values do not back up. */
+/** No node reads an output of the flow, so its values never back up. */
 export function kindOf({ to, size, behind, oldestAt, rate }: Waiting, now: number): WireKind {
   const waits = size + behind
   if (waits > 0 && to.node !== null && oldestAt !== null && now - oldestAt > LONG) return 'back'
@@ -41,10 +41,10 @@ export function wireSaid(wire: WireView, now: number): string {
   return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} a minute${last && `, last value ${cut(last, 80)}`}`
 }
 
-/** The last value that passed; '' if none is kept. */
+/** The last value that passed, or '' if none is kept. */
 export const lastOf = ({ passed }: Pick<WireView, 'passed'>): string => passed[0]?.data ?? ''
 
-/** Wires for the board: their values as texts, with covered secrets. */
+/** Prepares wires for the board: values become text, and secrets are covered. */
 export const boardWires = (wires: readonly WireView[]): WireView[] =>
   wires.map((wire) => ({
     ...wire,
@@ -87,13 +87,13 @@ export const needsLook = ({ status, limit }: FlowNodeView): boolean => status ==
 export const sumOf = ({ nodes, active, values, wires }: FlowRow): string =>
   `${active === 0 ? 'Idle' : `${count(active)} of ${many(nodes, 'node')} busy`}; ${many(values, 'value')} on ${many(wires, 'wire')}`
 
-/** Values per minute, over the last whole minutes. */
+/** Growth in values per minute, over the last whole minutes. */
 export const growthOf = ({ in: came, out }: Pick<WireView, 'in' | 'out'>): number => {
   const last = (list: readonly number[]) => list.at(-2) ?? 0
   return last(came) - last(out)
 }
 
-/** Nothing without reads. */
+/** Undefined if nothing was read. */
 export function drainTime({ size, out }: Pick<WireView, 'size' | 'out'>): string | undefined {
   const pace = Math.max(out.at(-2) ?? 0, out.at(-1) ?? 0)
   return size > 0 && pace > 0 ? about(Math.ceil(size / pace) * 60_000) : undefined
@@ -110,7 +110,7 @@ const sumOnWire = ({ size, behind }: WireView): number => size + behind
 const thickest = (wires: readonly WireView[]): WireView | undefined =>
   wires.toSorted((a, b) => sumOnWire(b) - sumOnWire(a))[0]
 
-/** From the reader of a full wire along its empty inputs, to the node that keeps them empty. */
+/** Starts at the reader of a full wire, and follows empty inputs to the node that keeps them empty. */
 function causeOf(wire: WireView, nodes: readonly FlowNodeView[], wires: readonly WireView[], now: number) {
   const lit: WireView[] = [wire]
   const passed: FlowNodeView[] = []
@@ -129,7 +129,7 @@ function causeOf(wire: WireView, nodes: readonly FlowNodeView[], wires: readonly
   return { cause: passed.at(-1), passed, lit }
 }
 
-/** Undefined while no wire backs up. */
+/** Undefined if no wire backs up. */
 export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[], now: number): Jam | undefined {
   const wire = thickest(wires.filter((one) => kindOf(one, now) === 'back'))
   if (!wire) return undefined

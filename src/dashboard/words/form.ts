@@ -19,7 +19,7 @@ export const linesIn = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean)
 
-/** Text, so that no digit of a number is lost. */
+/** Stays text, so that numbers keep all digits. */
 export function jsonText(text: string, name: string): string {
   try {
     JSON.parse(text)
@@ -37,7 +37,7 @@ export function numberIn(text: string, name: string): number {
   throw new SidejobError('BAD_REQUEST', `${name}: expected a number, got "${text.slice(0, 60)}"`, { path: [name] })
 }
 
-/** Does not parse the members. */
+/** The members are not parsed. */
 export const objectOf = (members: Record<string, string | undefined>): string =>
   `{${Object.entries(members)
     .filter(([, json]) => json !== undefined)
@@ -55,7 +55,7 @@ export async function naming<T>(fields: readonly string[], asked: Promise<T>): P
   }
 }
 
-/** Lines of `customer=7`. */
+/** Reads lines such as `customer=7`. */
 export function labelsIn(text: string): Labels {
   const pairs = linesIn(text).map((line) => {
     const [, name, value] = /^([^=]+)=(.+)$/.exec(line) ?? []

@@ -9,7 +9,7 @@ export type Happened = { text: string; at?: { of: 'since' | 'until'; moment: num
 
 type Row = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
 
-/** A paused queue comes first; the record does not know it. */
+/** A paused queue comes first, because the record does not know about it. */
 const firstOf = ({ reason, queue }: Row, paused: ReadonlySet<string>): Reason | null =>
   reason !== null && (reason.code === 'QUEUED' || reason.code === 'PULL') && paused.has(queue)
     ? { code: 'PAUSED', message: `queue ${queue} is paused`, data: { queue }, since: reason.since }

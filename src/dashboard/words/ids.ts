@@ -1,4 +1,4 @@
-// Ids of jobs in a form; ranges keep 10,000 of them short.
+// Writes job ids for a form. Ranges keep a list of 10,000 ids short.
 
 /** @example idsText([9, 8, 7, 3]) // '9-7,3' */
 export function idsText(ids: readonly number[]): string {

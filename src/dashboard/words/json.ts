@@ -1,4 +1,4 @@
-// JSON in pieces that can be coloured: not parsed, so 20-digit numbers keep their digits.
+// Splits JSON into pieces for colouring. It is not parsed, so 20-digit numbers keep their digits.
 
 import { type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { bytes } from './number.ts'
@@ -44,7 +44,7 @@ export function textOf(value: Encoded, most = 200): { text: string; length: numb
 
 type Line = { indent: number; pieces: Piece[] }
 
-/** `isSecret`: values of members that are called like a secret. */
+/** `isSecret`: the member's name suggests a secret. */
 export function pretty(json: string): Piece[] {
   const tokens = json.match(token) ?? []
   const lines: Line[] = [{ indent: 0, pieces: [] }]

@@ -12,7 +12,7 @@ export const isFull = ({
 
 export const wayToLimit = (key: string): string => pageOf({ kind: 'limit', who: key })
 
-/** In the order of the groups' shares. */
+/** Ordered by the groups' shares. */
 export const colours = ['g1', 'g2', 'g3', 'g4', 'g0'] as const
 
 export function coloursOf(groups: readonly (string | null)[]): Map<string | null, string> {

@@ -29,12 +29,12 @@ export type Known = {
   bells?: Stats['bells']
   restored?: Health['restored']
   examined?: Health['examined']
-  /** null: never. A tenant has no ticks. */
+  /** null means never. A tenant has no ticks. */
   tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
   kinds?: readonly ErrorKind[]
   muted?: readonly ErrorKind[]
-  /** Some are muted; how many is not known yet. */
+  /** Some failed jobs are muted, but it is not known how many. */
   isUntold?: boolean
 }
 
@@ -50,7 +50,7 @@ export type Need = {
   name: string
   /** Identifies a problem whose name has changing numbers. */
   subject?: string
-  /** `{}` is where the name goes. */
+  /** `{}` stands for the name. */
   text: string
   more?: string
   since?: number
@@ -83,14 +83,14 @@ const looks = {
 
 export type RuleName = keyof typeof looks
 
-/** `jobs`: orders the needs of one rule. */
+/** `jobs` orders problems of the same rule. */
 function need(rule: RuleName, said: Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'>, jobs = 0): Need {
   const [weight, kind, icon] = looks[rule]
   return { rule, weight: weight + Math.min(9, jobs / 1_000), kind, icon, ...said }
 }
 
 const MINUTE = 60_000
-/** Milliseconds that a ready job may wait. */
+/** Maximum milliseconds that a ready job may wait. */
 const OLDEST = MINUTE
 
 const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): number =>
@@ -280,7 +280,7 @@ export const fullLimits: Rule = ({ limits, now }) =>
         ),
     )
 
-/** Also at a limit, but not for a time. */
+/** Includes jobs that wait for a limit, but not scheduled jobs. */
 export const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
 
 export const pausedQueues: Rule = ({ queues, now }) =>
@@ -306,7 +306,7 @@ export const pausedQueues: Rule = ({ queues, now }) =>
         }),
     )
 
-/** Only a pull worker can take them. */
+/** Jobs that only a pull worker can take. */
 function unclaimedOf({ name, oldestReady, counts }: QueueView, classes: readonly string[], now: number): Need {
   return need('unclaimed', {
     name: classes.join(', '),
@@ -359,12 +359,12 @@ export const silentBells: Rule = ({ bells }) =>
       ]
     : []
 
-/** Ticks come once a minute; each second one is recorded. */
+/** Ticks come once a minute, and every second tick is recorded. */
 const TICK = 3 * MINUTE
 
 export const isTickMissing = (tickAt: number | null, now: number): boolean => tickAt === null || now - tickAt > TICK
 
-/** Without any callback yet, older jobs show that one was expected. */
+/** If no callback has arrived yet, older jobs show that one was expected. */
 const wasInUse = ({ points, now }: Known): boolean => points.some(({ at, made }) => made > 0 && at < now - TICK)
 
 export const missingTick: Rule = (known) => {

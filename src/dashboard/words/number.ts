@@ -2,7 +2,7 @@ const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
 export const count = (n: number): string => grouped.format(n)
 
-/** Exact below ten thousand. */
+/** Exact below 10,000. */
 export const short = (n: number): string => {
   if (n < 10_000) return count(n)
   const [size, unit] = n < 1_000_000 ? [n / 1_000, 'k'] : [n / 1_000_000, 'M']

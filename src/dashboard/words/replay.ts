@@ -1,4 +1,4 @@
-// A flow at a moment, from its record.
+// Rebuilds a flow at a moment from its record.
 
 import type { Status } from '../../core/job.ts'
 import { type End, endText, type Wired, wiresOf } from '../../core/wires.ts'
@@ -42,7 +42,7 @@ export function lastBy(list: readonly { at: number }[], at: number): number {
   return low - 1
 }
 
-/** The start of a run is recorded with its end. */
+/** A run's start is recorded together with its end. */
 function nodeAt(node: FlowNodeView, moves: readonly Move[], at: number): FlowNodeView {
   const last = lastBy(moves, at)
   const [before, after] = [moves[last], moves[last + 1]]
@@ -65,7 +65,7 @@ const countAt = (counts: readonly Count[], at: number, now: number): number => {
   return counts[last]?.is ?? counts[last + 1]?.was ?? now
 }
 
-/** If values are read in order. */
+/** Assumes that values are read in order. */
 function oldestOf(counts: readonly Count[], at: number, waiting: number): number | null {
   let left = waiting
   for (let i = lastBy(counts, at); i >= 0 && waiting > 0; i--) {
@@ -80,7 +80,7 @@ const cameIn = (counts: readonly Count[], at: number): number =>
     .slice(lastBy(counts, at - MINUTE) + 1, lastBy(counts, at) + 1)
     .reduce((sum, { was, is }) => sum + Math.max(0, is - was), 0)
 
-/** Parts without records were the same. */
+/** Parts without records have not changed. */
 export type BoardNow = { graph: Wired & GraphNodes; nodes: readonly FlowNodeView[]; wires: readonly WireView[] }
 type GraphNodes = { nodes: Record<string, { queue?: string; class: string }> }
 

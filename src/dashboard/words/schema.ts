@@ -15,7 +15,7 @@ export type Schema = {
 
 export type Kind = 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'object' | 'json'
 
-/** Larger and deeper objects are written as JSON. */
+/** Objects that are larger or deeper are edited as JSON. */
 const MOST_MEMBERS = 24
 const DEEPEST = 2
 

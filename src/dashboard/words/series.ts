@@ -1,4 +1,4 @@
-// Series for charts: every moment has a point, and many are put together.
+// Series for charts: every moment has a point, and several series can be combined.
 
 import { counted, keptSteps, type Point } from '../../core/series.ts'
 import type { DeployMark } from './deploy.ts'
@@ -16,7 +16,7 @@ const added = (a: Point, b: Point): Point => ({
   longestWait: Math.max(a.longestWait, b.longestWait),
 })
 
-/** Absent: now. */
+/** Absent means now. */
 export type Range = {
   name: string
   text: string
@@ -61,7 +61,7 @@ export const endOf = ({ step, to }: Range, now: number): number => {
 export const deploysIn = (deploys: readonly DeployMark[], range: Range, now: number): DeployMark[] =>
   deploys.filter(({ at }) => at > endOf(range, now) - range.span && at <= endOf(range, now))
 
-/** Minutes or hours of a column. */
+/** Minutes or hours per column. */
 export const perOf = ({ span, columns, step }: Range): number => span / columns / (step === 'minute' ? MINUTE : HOUR)
 
 export function columnsOf(points: readonly Point[], range: Range, now: number): Point[] {
@@ -76,7 +76,7 @@ export function columnsOf(points: readonly Point[], range: Range, now: number): 
   return out
 }
 
-/** The next of 1, 2, 5 times a power of ten. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 export function niceTop(most: number): number {
   if (most <= 4) return 4
   const unit = 10 ** Math.floor(Math.log10(most))

@@ -1,4 +1,4 @@
-// Stacks of errors. Frames of libraries are folded.
+// Stacks of errors. Library frames are collapsed.
 
 import { isForeign } from '../../core/fingerprint.ts'
 import { plain } from './json.ts'

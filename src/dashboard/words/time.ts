@@ -21,7 +21,7 @@ export const about = (ms: number): string => {
   return `${Math.floor(ms / DAY)} d`
 }
 
-/** With nothing left out, as the API takes it. */
+/** Omits no unit, in the form that the API accepts. */
 export function exactly(ms: number): string {
   const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
   return `${ms / length}${unit}`
@@ -70,7 +70,7 @@ export const moment = (at: number, zone: string): string => {
   return `${day} ${month} ${year}, ${clock(at, zone)}.${String(at % 1000).padStart(3, '0')} ${zone}`
 }
 
-/** Relative up to a day, then the date and the time. */
+/** Relative for up to a day, then a date and time. */
 export const ago = (at: number, now: number, zone: string): string => {
   const ms = now - at
   if (Math.abs(ms) >= DAY) return `${dayOf(at, zone)}, ${hourOf(at, zone)}`

@@ -32,7 +32,7 @@ export type Scale = {
   breaks: { at: number; length: number }[]
 }
 
-/** Place of now, in percent; the rest is for names of long bars. */
+/** Position of the current time, in percent. The rest is for names of long bars. */
 const END = 96.4
 /** A wait longer than this many median runs is folded. */
 const FOLD = 10

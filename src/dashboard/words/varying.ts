@@ -1,11 +1,11 @@
-// The message of a kind of errors, and what varies in it.
+// Splits the message of an error kind into fixed and varying parts.
 
 const VARYING = /(#|<(?:url|text|id|time|path)>)/
 
 export type Piece = { text: string; varies: boolean }
 
 /**
- * If the two do not match, the message is one piece.
+ * If the two do not match, returns the message as one piece.
  *
  * @example varyingIn('card # declined', 'card 4242 declined') // 'card ', '4242' which varies, ' declined'
  */

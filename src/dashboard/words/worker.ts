@@ -1,4 +1,4 @@
-// A class as fields of a form, and back. JSON stays text, so that no digit is lost.
+// Converts a class to form fields, and back. JSON stays text, so that no digit is lost.
 
 import { CLOSED, each, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
@@ -50,7 +50,7 @@ const limitsText = (limits: WorkerDefinition['limits']): string =>
 const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value))
 const lengthText = (ms: number | undefined): string => (ms === undefined ? '' : exactly(ms))
 
-/** A single wait of a list has a comma behind it. */
+/** If a list has only one wait, a comma follows it. */
 function backoffText({ base, delays }: { base?: number; delays?: number[] } = {}): string {
   if (!delays?.length) return lengthText(base)
   return `${delays.map(exactly).join(', ')}${delays.length === 1 ? ',' : ''}`
@@ -89,13 +89,13 @@ function portsIn(text: string, name: WorkerField): Tree {
 const membersOf = (port: Tree): Members =>
   mapValues(port, (value, name) => writeJson(name === 'default' || name === 'schema' ? raw(value as Encoded) : value))
 
-/** null for removed members. */
+/** Removed members become null. */
 function differing(is: Members, was: Members): Members {
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => is[name] !== was[name])
   return Object.fromEntries(names.map((name) => [name, is[name] ?? 'null']))
 }
 
-/** null for removed ports. */
+/** Removed ports become null. */
 function portsPatch(name: 'in' | 'out', is: WorkerTexts, was: WorkerTexts): string {
   const [before, after] = [portsIn(was[name], name), portsIn(is[name], name)]
   const gone = Object.keys(before).filter((port) => !Object.hasOwn(after, port))
@@ -113,7 +113,7 @@ const waitsIn = (text: string): Members =>
     ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
     : { base: JSON.stringify(text) }
 
-/** A first wait replaces a list; a list stands before a first wait, which stays. */
+/** A first wait replaces a list. A list is placed before a first wait, which stays. */
 function waitsPatch(text: string): string {
   const waits = text === '' ? {} : waitsIn(text)
   return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)

@@ -1,4 +1,4 @@
-// Shows an error next to its field until the user types there.
+// Shows an error next to its field, until the user types in that field.
 
 import { made } from './page.ts'
 
@@ -27,7 +27,7 @@ function fieldOf(form: HTMLFormElement, message: string, path?: readonly (string
     const meant = inputs.filter((input) => isMeant(input, step))
     if (meant[0]) return meant.sort((a, b) => fitOf(b, steps) - fitOf(a, steps))[0]
   }
-  // As in `class nope is not registered`.
+  // For errors such as `class nope is not registered`.
   return inputs.find(({ name, value }) => value && message.startsWith(`${name} ${value} `))
 }
 

@@ -1,4 +1,4 @@
-// Forms: confirmed in a dialog, sent once, answered in words.
+// Confirms forms in a dialog, sends them once, and shows the answer in words.
 
 import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
@@ -43,7 +43,7 @@ function fill(dialog: HTMLDialogElement, html: string): void {
 
 function goOn(dialog: HTMLDialogElement): void {
   const form = dialog.querySelector<HTMLFormElement>('form[data-counting]')
-  // The form is free again once the answer is shown.
+  // Once the answer is shown, the form can be sent again.
   if (form) setTimeout(() => dialog.open && form.requestSubmit())
 }
 
@@ -112,7 +112,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   const dialog = form.closest('dialog')
   if (answer.confirm) {
     if (!dialog) return ask(answer.confirm, document.activeElement)
-    // Closed while the answer was awaited.
+    // The dialog may have been closed while the answer was awaited.
     if (!dialog.open) return
     fill(dialog, answer.confirm)
     focusIn(dialog)
@@ -123,7 +123,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   const { say = 'Done', link, undo, copy, secret } = answer
   if (secret) showSecret(say, secret)
   else toast({ say, link, copy, ...(undo ? { undo: () => void act(url, undo) } : {}) })
-  // The form is sent, so leaving the page loses nothing.
+  // The form was sent, so leaving the page loses nothing.
   form.reset()
   tell('acted', form.dataset.act)
   if (answer.to && answer.to !== location.pathname.slice(base.length) + location.search) {

@@ -1,4 +1,4 @@
-// Appends older rows. A list that is not full continues by itself for up to three seconds.
+// Appends older rows. If a page is not full, loading continues for up to three seconds.
 
 import { furtherText } from '../../words/further.ts'
 import { isElsewhere, onClick, pageAt, tell } from './page.ts'

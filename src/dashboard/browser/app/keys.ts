@@ -30,7 +30,7 @@ function mark(): void {
   current()?.classList.add('cur')
 }
 
-/** The link gets the focus, so that screen readers read it. */
+/** Focuses the link, so that screen readers read it. */
 function move(by: number): void {
   const all = rows()
   const at = row ? all.indexOf(row) : -1
@@ -53,14 +53,14 @@ const open = (where: 'here' | 'beside'): void => {
   if (link) where === 'here' ? location.assign(link.href) : window.open(link.href, '_blank', 'noopener')
 }
 
-/** Until its script is loaded, letters go into the search field of the page. */
+/** Until the palette's script is loaded, letters go into the search field of the page. */
 async function openPalette(): Promise<void> {
   const before = document.activeElement
   const field = document.querySelector<HTMLInputElement>('#find input')
   field?.focus()
   const palette: typeof import('../palette.ts') = await import(meta('palette'))
   palette.openPalette(field)
-  // Letters are keys again.
+  // From now on, letters are shortcuts again.
   document.querySelector('dialog[open]')?.addEventListener('close', () => {
     field?.blur()
     if (before instanceof HTMLElement) before.focus()
@@ -180,7 +180,7 @@ export function startKeys(): void {
     if (isWriting(target)) return key === 'Escape' ? (target as HTMLElement).blur() : undefined
     if (document.querySelector('dialog[open]') || (isOff() && key !== '?')) return
     if (isPressing(key, target)) return
-    // A handled letter must not land in a field that gets the focus.
+    // A letter that was handled must not appear in a field that gets the focus.
     if (handle(key, event)) event.preventDefault()
   })
 }

@@ -1,4 +1,4 @@
-// The list of jobs: holds back new rows, opens a drawer.
+// Holds back new rows in the list of jobs, and opens a job in a drawer.
 
 import { openDialog } from './dialog.ts'
 import { base, made, onClick, parsed, tell } from './page.ts'
@@ -60,7 +60,7 @@ function showNeighbours(): void {
 export async function peek(row: HTMLElement): Promise<void> {
   const href = row.querySelector<HTMLAnchorElement>('a')?.href
   if (!href) return
-  // An error is shown too.
+  // Error pages are shown too.
   const answer = await fetch(href, { headers: { accept: 'text/html' }, cache: 'no-store' })
   const page = parsed(await answer.text())
   const parts = page.querySelectorAll('#main .jobhead, #main .why, #main .ports, #main .empty')

@@ -1,4 +1,4 @@
-// Changes a page in place; keeps input, and what scripts draw.
+// Updates a page in place. Keeps the user's input, and everything that scripts draw.
 
 import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'
@@ -9,7 +9,7 @@ import { updateTimes } from './times.ts'
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
 
-/** Buttons with focus do not count. */
+/** A focused button does not count as input. */
 const isWritten = (node: Node): boolean =>
   isWriting(node) &&
   (node === document.activeElement ||
@@ -29,19 +29,19 @@ const callbacks = {
   beforeNodeRemoved: keepsSaid,
 }
 
-/** Lets the browser draw and handle input in between. */
+/** Lets the browser draw and handle input between steps. */
 const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
 function swap(next: Document, id: string): void {
   const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
-  // Not the element: scripts set attributes on it.
+  // Morphs the children only, because scripts set attributes on the element itself.
   if (old && fresh) Idiomorph.morph(old, [...fresh.childNodes], { morphStyle: 'innerHTML', callbacks })
 }
 
-/** `whole`: shows new rows too. */
+/** `whole`: also shows new rows. */
 export async function take(html: string, whole = true): Promise<void> {
   const next = parsed(html)
-  // Unchanged chunks have the times of an earlier version.
+  // Unchanged chunks still show times of an earlier version.
   updateTimes(next)
   await breath()
   const held = whole ? 0 : holdBack(next)

@@ -17,7 +17,7 @@ function focusOpened(): void {
 }
 
 export function startOpened(): void {
-  // At the end of loading, browsers go to the anchor and take the focus away.
+  // When loading ends, browsers go to the anchor and move the focus there.
   if (document.readyState === 'complete') focusOpened()
   else addEventListener('load', () => setTimeout(focusOpened))
   addEventListener('hashchange', focusOpened)

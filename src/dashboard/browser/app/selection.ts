@@ -1,4 +1,4 @@
-// Selects rows; the address has the selection.
+// Selects rows, and keeps the selection in the address.
 
 import { hear } from './page.ts'
 
@@ -38,7 +38,7 @@ export function selectTo(box: HTMLInputElement, isRange: boolean): void {
   remember()
 }
 
-/** `isFit`: also matching jobs that the page does not show. */
+/** `isFit`: also selects matching jobs that the page does not show. */
 export function selectAll(checked: boolean, isFit = false): void {
   for (const box of boxes()) box.checked = checked
   const fit = document.querySelector<HTMLInputElement>('.bulk [name="fit"]')

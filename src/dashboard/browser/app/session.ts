@@ -4,7 +4,7 @@ import { hourOf } from '../../words/time.ts'
 import { base, readCookie, readZone, tell } from './page.ts'
 
 const BEFORE = 120_000
-/** Another tab may start a session, and timers are late after a computer slept. */
+/** Another tab may have started a session, and timers are late after a computer slept. */
 const EVERY = 10_000
 
 let said = ''

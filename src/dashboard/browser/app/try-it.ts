@@ -1,4 +1,4 @@
-// Keeps fields in the address, and the last sent input in the browser.
+// Keeps the fields in the address, and the last sent input in the browser.
 
 import { hear, isElsewhere, onClick, tell } from './page.ts'
 
@@ -48,7 +48,7 @@ export function startTryIt(): void {
     const form = button.closest('form')!
     fill(form, JSON.parse(sessionStorage.getItem(keyOf(form)) ?? '[]') as [string, string][])
   })
-  // Before sending, because success empties the form.
+  // Stores the input before sending, because success empties the form.
   document.addEventListener(
     'submit',
     ({ target }) => {

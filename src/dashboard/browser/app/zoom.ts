@@ -1,8 +1,8 @@
-// Zooms a chart; the address has the part.
+// Zooms a chart, and keeps the visible part in the address.
 
 import { base, tell } from './page.ts'
 
-/** A drag over a smaller share of the chart is a click. */
+/** A drag over less than this share of the chart counts as a click. */
 const LEAST = 0.02
 
 const partOf = (chart: Element, { clientX }: PointerEvent): number => {

@@ -1,4 +1,4 @@
-// The API behind the session, for the editor.
+// Calls the API with the session, for the editor.
 
 import { base, meta } from '../app/page.ts'
 

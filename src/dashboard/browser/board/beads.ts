@@ -1,11 +1,11 @@
-// Beads on a canvas: in the drawing, each frame would lay out all texts.
+// Draws beads on a canvas: in the SVG, each frame would lay out all texts again.
 
 import { made } from '../app/page.ts'
 
 type Point = { x: number; y: number }
 type Way = { points: readonly Point[]; beads: number }
 
-/** Milliseconds for a bead to cross a wire, and points of its path. */
+/** Milliseconds in which a bead crosses a wire, and number of points of its path. */
 const [TURN, POINTS] = [2_400, 48]
 const RADIUS = 4
 
@@ -35,7 +35,7 @@ export function createBeads(svg: SVGSVGElement) {
   let [fill, stroke] = ['', '']
   let matrix: DOMMatrix | undefined
 
-  /** Measuring in each frame is slow. */
+  /** Called once, because measuring in each frame is slow. */
   function measure(): void {
     const [{ left, top, width, height }, scale] = [svg.getBoundingClientRect(), devicePixelRatio]
     canvas.width = Math.round(width * scale)

@@ -1,4 +1,4 @@
-// Data of the page, in an attribute.
+// The page stores its data in an attribute.
 
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
 import type { DeployMark } from '../../words/deploy.ts'
@@ -13,11 +13,11 @@ export type BoardData = {
   deploys: DeployMark[]
   node?: string
   wire?: string
-  /** The rest of the graph is faded. */
+  /** All other parts of the graph are faded. */
   lit?: { nodes: string[]; wires: string[] }
 }
 
-/** From a `time` element, because those do not count as changes of a page. */
+/** The time comes from a `time` element, because such elements do not count as changes of a page. */
 export const clockOf = (): number => Number(document.querySelector('[data-clock]')?.textContent ?? Date.now())
 
 export const dataOf = <Data>(name: string): Data | undefined => {

@@ -27,7 +27,7 @@ const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | u
   swap: (was, is) => (was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'other arguments'),
 }
 
-/** A node may be called like a member of Object. */
+/** A node may have the same name as a member of Object. */
 const nodeIn = ({ nodes }: Graph, name: string): Node | undefined =>
   Object.hasOwn(nodes, name) ? nodes[name] : undefined
 
@@ -117,7 +117,7 @@ export function createDraftDrawing(
         return { name, queue, class: of, job: now().data.nodes.find((one) => one.name === name)?.job }
       }),
     }),
-    /** As `node.port`. */
+    /** Each port is written as `node.port`. */
     offers: (dir: 'ins' | 'outs'): string[] =>
       Object.keys(draft.now.nodes).flatMap((name) =>
         (drawn?.laid.nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),

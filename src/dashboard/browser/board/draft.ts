@@ -1,4 +1,4 @@
-// A graph that is being changed; each step makes another, for undo.
+// A graph that is being edited. Each step creates a new draft, for undo.
 
 import { type End, wiresOf } from '../../../core/wires.ts'
 
@@ -62,7 +62,7 @@ export function spliced(
   const wire = wiresOf(graph).find((one) => one.id === id)
   if (!wire) return graph
   const { from, to } = wire
-  // A port of the flow is rewired, so that it keeps its default.
+  // A port of the flow is rewired instead, so that it keeps its default.
   const open = from.node === null || to.node === null ? graph : withoutWire(graph, id)
   const begun = withWire(withNode(open, name, node), from, { node: name, port: inport })
   return withWire(begun, { node: name, port: outport }, to)

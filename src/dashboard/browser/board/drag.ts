@@ -1,4 +1,4 @@
-// Draws wires by hand, from port to port.
+// Lets the user draw wires from port to port.
 
 import type { End } from '../../../core/wires.ts'
 import { make, set } from './svg.ts'

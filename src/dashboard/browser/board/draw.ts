@@ -1,4 +1,4 @@
-// Draws a graph once for each shape, then writes only changes.
+// Draws a graph once per shape, and after that writes only changes.
 
 import type { Beads } from './beads.ts'
 import type { Box, Layout, Placed } from './layout.ts'
@@ -9,7 +9,7 @@ export type NodeLook = { kind: string; shape: string; cls: string; fact: string;
 export type WireLook = {
   kind: string
   label: string
-  /** Below the label, in its box. */
+  /** Shown below the label, in the same box. */
   value?: string
   tone: string
   said: string
@@ -28,9 +28,9 @@ type WireParts = {
   value: Element
 }
 
-/** Width of a letter per height. */
+/** Width of a letter as a share of its height. */
 const LETTER = 0.58
-/** Letters of a value in the box of a label, and width of a letter of a label. */
+/** Maximum letters of a value in a label's box, and pixels per letter of a label. */
 const [VALUE, LABEL_LETTER] = [19, 6.9]
 const LARGEST_NAME = 30
 
@@ -97,7 +97,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
   const nodes = new Map<string, NodeParts>()
   const wires = new Map<string, WireParts>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]
-  // In the order of layers, which Tab follows.
+  // In the order of layers, because Tab follows this order.
   const byPlace = [...layout.wires].sort(([, a], [, b]) => a.middle.x - b.middle.x)
   for (const [id, { path, middle: at }] of byPlace) {
     const { group, ...parts } = wireParts(id, path)
@@ -167,7 +167,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       })
       set(parts.badge, { transform: `translate(${Number(x) - long / 2} ${Number(y) - 11})` })
     },
-    /** The browser lays out all shown texts in each frame of a zoom. */
+    /** Hides what is out of view, because the browser lays out all shown texts in each frame of a zoom. */
     cull({ x, y, width, height }: Box): void {
       for (const [name, { box: group }] of nodes) {
         const { box } = layout.nodes.get(name)!

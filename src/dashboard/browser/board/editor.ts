@@ -1,4 +1,4 @@
-// Edits a graph: previews each change, applies all in one step.
+// Edits a graph. Previews each change, and applies all changes in one step.
 
 import { type End, endText, wiresOf } from '../../../core/wires.ts'
 import { clock } from '../../words/time.ts'
@@ -17,7 +17,7 @@ import { askSplice, classIn, dropsSplice } from './splice.ts'
 import { createView } from './view.ts'
 import { createDraft, type Editing, unwiredOf } from './working.ts'
 
-/** Milliseconds after the last change until its preview. */
+/** Milliseconds from the last change to its preview. */
 const SOON = 150
 const NAME = /^[a-zA-Z0-9_]{1,100}$/
 
@@ -94,7 +94,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   }
 
   function settle(): void {
-    // A repeated apply of the same draft has the same key.
+    // Applying the same draft again uses the same key.
     key = crypto.randomUUID()
     draw()
     show(undefined, true)
@@ -225,7 +225,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
 
   function pressed(event: KeyboardEvent): void {
     const { key: name, ctrlKey, metaKey, target } = event
-    // Keys of a dialog are for its form.
+    // If a dialog is open, keys belong to its form.
     if (document.querySelector('dialog[open]')) return
     if ((ctrlKey || metaKey) && name === 'Enter') {
       event.preventDefault()

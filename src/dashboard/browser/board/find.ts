@@ -11,7 +11,7 @@ type Found = { texts: string[]; at: { x: number; y: number }; focus: () => void 
 
 const isIn = (text: string, found: Found): boolean => found.texts.some((one) => one.toLowerCase().includes(text))
 
-/** Asks again with the last text; the next match follows. */
+/** When called again, offers the last text and moves to the next match. */
 export function createFind(view: ReturnType<typeof createView>, board: () => Board): () => void {
   let [last, next] = ['', 0]
 
@@ -39,7 +39,7 @@ export function createFind(view: ReturnType<typeof createView>, board: () => Boa
     next = text === last ? (next + 1) % matches.length : 0
     last = text
     const { at, focus } = matches[next]!
-    // The dialog gives the focus back when it closes, and the board follows the focus.
+    // When a dialog closes, it returns the focus, and the board follows the focus.
     setTimeout(() => {
       view.look(at)
       focus()

@@ -1,4 +1,4 @@
-// A lane for each node: its runs, failures, and the shown moment.
+// Shows a row for each node, with its runs, failures, and the selected moment.
 
 import type { Bar } from '../../words/replay.ts'
 import { made } from '../app/page.ts'
@@ -10,13 +10,13 @@ export type Lane = { name: string; bars: readonly Bar[] }
 
 const [WIDE, HIGH, BAR] = [1_000, 15, 9] as const
 const LEAST = 2
-/** A text of a mark needs this part of the width. */
+/** Share of the width that a mark's text needs. */
 const NEAR = 0.16
 
 const xOf = ({ from, to }: Range, at: number): number =>
   Math.round(Math.max(0, Math.min(WIDE, ((at - from) / Math.max(1, to - from)) * WIDE)) * 10) / 10
 
-/** One path for all bars of a kind: a thousand runs are as cheap as one. */
+/** One path for all bars of a kind, so that a thousand runs cost as much as one. */
 const pathOf = (bars: readonly Bar[], range: Range, row: number): string =>
   bars
     .map(({ from, to }) => {

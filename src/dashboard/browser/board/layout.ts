@@ -16,11 +16,11 @@ export type Layout = {
 
 const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
 export const LABEL = { width: 108, height: 22 }
-/** With more nodes, the board has a map, and few wires have a label. */
+/** If there are more nodes, the board has a map, and only few wires have a label. */
 export const LARGE = 60
-/** Distance of columns; distance of lanes for wires that go back; radius of bends. */
+/** Distance between columns, distance between lanes of wires that go back, and radius of bends. */
 const [GAP, LANE, BEND] = [18, 34, 6] as const
-/** Room between a wire and a label, a node or the name of a port. */
+/** Space between a wire and a label, a node or a port's name. */
 const CLEAR = 3
 const PORT_NAME = { letters: 14, letter: 6.7, offset: 7 } as const
 
@@ -72,7 +72,7 @@ function backWires(nodes: readonly Named[], wires: readonly GraphWire[]): Set<st
   const [open, done, back] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const entered = wires.flatMap(({ from, to }) => (from.node === null && to.node !== null ? [to.node] : []))
   for (const first of [...entered, ...nodes.map(({ name }) => name)]) {
-    // No recursion: a chain may have thousands of nodes.
+    // Not recursive, because a chain may have thousands of nodes.
     const path: { name: string; left: GraphWire[] }[] = []
     const enter = (name: string): void => {
       if (done.has(name)) return
@@ -114,10 +114,10 @@ function place(wires: readonly GraphWire[], ports: Ports, back: Set<string>) {
   return graph
 }
 
-/** A layer of nodes, or of the labels between two of them. */
+/** A layer of nodes, or a layer of labels between two node layers. */
 type Column = { left: number; right: number; centre: number; bottom: number; solid: Box[] }
 
-/** Dagre decides the order of the columns and all heights. */
+/** Dagre determines the order of columns and all vertical positions. */
 function columnsOf(graph: Laid, ports: Ports): Columns {
   const extents = new Map<number, { left: number; right: number }>()
   const extend = (x: number, left: number, right: number): void => {
@@ -168,10 +168,10 @@ function pointsBetween(a: Point, b: Point): Point[] {
   })
 }
 
-/** One in each column, at which the wire may be level. */
+/** A point in each column, where the wire may be level. */
 type Stop = { x: number; y: number; column: Column; own?: Box | undefined }
 
-/** A wire is level in a column only if a curve would meet a node, a name or the label of another wire. */
+/** A wire is level in a column only if a curve would touch a node, a name or another wire's label. */
 function lineOf(stops: readonly Stop[]): Point[] {
   const line: Point[] = [stops[0]!]
   for (const [i, stop] of stops.slice(1).entries()) {
@@ -206,7 +206,7 @@ function lanesBelow(columns: Columns) {
       `V${low - BEND}Q${a} ${low} ${a - BEND} ${low}H${b + BEND}Q${b} ${low} ${b} ${low - BEND}`,
       `V${round(to.y + BEND)}Q${b} ${round(to.y)} ${b + BEND} ${round(to.y)}H${round(to.x)}`,
     ].join('')
-    // In a column, because vertical parts of other wires are between columns.
+    // Inside a column, because vertical parts of other wires run between columns.
     const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
     const { centre } = under.sort((one, other) => far(one) - far(other))[0]!
     return { path, middle: { x: centre, y: floor } }

@@ -1,8 +1,8 @@
-// Draws some parts in each frame: all texts of a large board take longer than a frame.
+// Draws only some parts per frame, because drawing all texts of a large board takes longer than a frame.
 
 const MOST = 40
 
-/** Newer parts replace parts that are not drawn yet. */
+/** A newer part replaces an older part that is not drawn yet. */
 export function createPace() {
   let left: (() => void)[] = []
   let isAsked = false

@@ -1,4 +1,4 @@
-// Describes a draft, and whether it can be applied.
+// Describes a draft, and shows if it can be applied.
 
 import { count, many } from '../../words/number.ts'
 import { made } from '../app/page.ts'
@@ -67,7 +67,7 @@ const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly strin
 export type Shown = {
   change?: Change
   added: readonly string[]
-  /** Removed nodes that never had a job. */
+  /** Nodes that were removed before they had a job. */
   gone: readonly string[]
   stays: readonly { port: string; values: number }[]
   checks: readonly string[]

@@ -8,7 +8,7 @@ import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
 import { createLanes, type Range } from './lanes.ts'
 
-/** Milliseconds between requests for new events, and between frames of a replay. */
+/** Milliseconds between requests for new events, and between replayed frames. */
 const [ASK, DRAW] = [10_000, 80]
 const SPEEDS = [1, 10, 60]
 const MINUTE = 60_000
@@ -122,7 +122,7 @@ export function createReplay(
     playing = undefined
   }
 
-  /** `undefined`: the current flow. */
+  /** `undefined` means the current flow. */
   function go(to: number | undefined, isLasting = true): void {
     at = to === undefined ? undefined : Math.max(range.from, Math.min(range.to, to))
     if (isLasting) putInUrl({ at, play: undefined, speed: at === undefined || speed === 10 ? undefined : speed })

@@ -16,7 +16,7 @@ export function createView(svg: SVGSVGElement) {
   let seen: Box = all
   const told: ((seen: Box, shown: Box) => void)[] = []
 
-  /** More than `seen` if the board has other proportions. */
+  /** Larger than `seen` if the board has different proportions. */
   function shown(): Box {
     const { clientWidth = 1, clientHeight = 1 } = svg.parentElement ?? {}
     const scale = Math.min(clientWidth / seen.width, clientHeight / seen.height)
@@ -47,7 +47,7 @@ export function createView(svg: SVGSVGElement) {
   }
 
   function showAll(): void {
-    // A small graph is not drawn larger than it is.
+    // A small graph is not enlarged beyond its normal size.
     const { clientWidth = 0, clientHeight = 0 } = svg.parentElement ?? {}
     const [wide, tall] = [Math.max(all.width, clientWidth * 0.86), Math.max(all.height, clientHeight * 0.86)]
     seen = { x: all.x - (wide - all.width) / 2, y: all.y - (tall - all.height) / 2, width: wide, height: tall }
@@ -118,7 +118,7 @@ export function createView(svg: SVGSVGElement) {
     at,
     centre,
     onShow: (tell: (seen: Box, shown: Box) => void): void => void told.push(tell),
-    /** Moves to a point, near enough to read. */
+    /** Moves to a point, and zooms in until it can be read. */
     look(at: { x: number; y: number }): void {
       const width = Math.min(seen.width, svg.parentElement?.clientWidth ?? seen.width)
       seen = { ...seen, width, height: (seen.height * width) / seen.width }

@@ -1,4 +1,4 @@
-// The draft of a graph, kept in the tab: it outlives a reload.
+// Keeps a graph's draft in the tab, so that it survives a reload.
 
 import { endText, type GraphWire, wiresOf } from '../../../core/wires.ts'
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
@@ -22,7 +22,7 @@ type Kept = { hash: string | null; graph: string }
 export function createDraft({ job, hash, graph }: Editing) {
   const name = `sidejob-graph-${job}`
   const kept = sessionStorage.getItem(name)
-  // A draft of another graph stays; its preview reports that the graph was changed.
+  // A draft of another graph is kept. Its preview reports that the graph has changed.
   const begun = kept === null ? { hash, graph } : (JSON.parse(kept) as Kept)
   const past: Graph[] = []
   let now = exact<Graph>(begun.graph)

@@ -1,4 +1,4 @@
-// Callbacks: state, tries, and sending again.
+// Shows a callback's state and attempts, and sends it again.
 
 import { missing } from '../../../core/errors.ts'
 import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'

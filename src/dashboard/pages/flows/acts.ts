@@ -5,7 +5,7 @@ import { count, many } from '../../words/number.ts'
 import { typedFor } from '../../words/value-form.ts'
 import { KEEP } from './replay.tsx'
 
-/** Bytes that an undo can restore. */
+/** Maximum bytes that an undo can restore. */
 const MOST_BACK = 262_144
 
 const wireOf = ({ form }: ActAsked): string => String(form.get('wire') ?? '')
@@ -48,7 +48,7 @@ async function waiting({ engine, params, form }: ActAsked): Promise<number> {
 
 async function askDrain(asked: ActAsked): Promise<Confirm> {
   const n = await waiting(asked)
-  // Takes at most the confirmed number, even if more values arrived.
+  // Takes at most the confirmed number of values, even if more have arrived.
   const sure = String(asked.form.get('sure') ?? '')
   const type = /^[1-9]\d*$/.test(sure) && Number(sure) <= n ? sure : String(n)
   return {

@@ -18,7 +18,7 @@ type Class = { queue: string; class: string } & WorkerDefinition
 type EditData = { view: FlowView; classes: Class[]; limits: Record<string, LimitRoom> }
 
 const CLASSES = 500
-/** Milliseconds for which classes are shared, and between refreshes. */
+/** How long shared classes stay valid, and how often the page refreshes, in milliseconds. */
 const [FRESH, EVERY] = [60_000, 10_000]
 
 const portsOf = (ports: WorkerDefinition['in'] = {}): string[] => Object.keys(ports).filter((port) => port !== '*')

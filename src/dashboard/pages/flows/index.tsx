@@ -90,7 +90,7 @@ function Head({ data }: { data: FlowData }) {
   )
 }
 
-/** For screen readers and without scripts. */
+/** Used by screen readers, and without scripts. */
 function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
   const { now } = useLook()
   return (

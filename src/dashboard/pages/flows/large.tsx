@@ -1,4 +1,4 @@
-// A large graph: lists first, the drawing on request.
+// Shows lists first for a large graph, and the drawing on request.
 
 import type { FlowNodeView, FlowView, WireView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -12,7 +12,7 @@ import { count } from '../../words/number.ts'
 import { nodePath, wirePath } from '../../words/paths.ts'
 import { cut } from '../../words/text.ts'
 
-/** More nodes or wires are shown as lists first, of this many rows. */
+/** If there are more nodes or wires than this, lists with this many rows are shown first. */
 const [NODES, WIRES, ROWS] = [300, 1_000, 100]
 
 export const isLarge = ({ nodes, wires }: FlowView): boolean => nodes.length > NODES || wires.length > WIRES
@@ -22,7 +22,7 @@ const urgency = ({ status, limit }: FlowNodeView): number =>
 
 const waits = ({ size, behind }: WireView): number => size + behind
 
-/** CSS may cut a long name. */
+/** CSS may shorten a long name. */
 const WireName = ({ id }: { id: string }) => <bdi title={plain(id)}>{cut(id, 80)}</bdi>
 
 function Wires({ view: { flow, wires } }: { view: FlowView }) {

@@ -23,7 +23,7 @@ export type FlowData = {
   chosen?: Chosen
   near: Near
   jam?: Jam | undefined
-  /** The board shows only the jam. */
+  /** If set, the board shows only the jam. */
   isExplaining: boolean
 }
 

@@ -30,7 +30,7 @@ async function portNow(
   return Object.hasOwn(ports, port) ? ports[port] : undefined
 }
 
-/** None if the shown default is cut. */
+/** Undefined if the shown default is shortened. */
 function asItWas({ form }: ActAsked, was: PortView | undefined): Record<string, string> | undefined {
   const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')] as const
   if (was?.default === undefined) return { act: 'undefault', dir, port }

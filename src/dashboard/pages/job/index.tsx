@@ -46,7 +46,7 @@ type Steps = Awaited<ReturnType<Engine['jobs']['steps']>>
 
 type Chosen = { dir: 'in' | 'out'; name: string; isOpen: boolean }
 
-/** The first ports, and the port of the address: `in:n` or `n`. */
+/** The first ports, and the port in the address: `in:n` or `n`. */
 function portsOf(job: JobView, opened: string | null): Chosen[] {
   const all = (['in', 'out'] as const).flatMap((dir) =>
     Object.keys(job[dir]).map((name) => ({ dir, name, isOpen: opened === `${dir}:${name}` || opened === name })),
@@ -85,7 +85,7 @@ function momentIn(query: URLSearchParams): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** State and result cost commands. */
+/** Loaded only for its tab, because state and result cost commands. */
 async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null
@@ -126,7 +126,7 @@ async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
   }
   await findStored()
   if (!(await engine.jobs.existed(id))) throw error
-  // Its end may still be in the outbox.
+  // The end of the job may still be in the outbox.
   await history.drain()
   await findStored()
   const kept = history.isOn

@@ -44,12 +44,12 @@ function Values({ job, row }: { job: JobView; row: PortRow }) {
   )
 }
 
-/** Another port may have the same name on the other side. */
+/** A port on the other side may have the same name. */
 const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${name}, ${dir}`
 
 const FIELD = 4_000
 
-/** Empty if a part of it is hidden. */
+/** Returns '' if a part of the default is hidden. */
 function presentDefault({ view }: PortRow, schema: string | undefined): ((field: string) => string) | undefined {
   const json = view.default === undefined ? undefined : encodedToJson(view.default)
   if (json === undefined || json.length > FIELD || json.includes(REDACTED)) return undefined

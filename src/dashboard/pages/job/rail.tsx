@@ -1,4 +1,4 @@
-// The rail of a job: its family, and facts.
+// The side column of a job: its family, and facts.
 
 import { groupIdOf } from '../../../core/constraint.ts'
 import type { JobView } from '../../../engine/engine.ts'
@@ -38,7 +38,7 @@ function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
   )
 }
 
-/** `known`: children with details. */
+/** `known`: children whose details are loaded. */
 function Family({ job, known }: RailProps) {
   const read = new Map(known.map((child) => [child.job.id, child.job.status]))
   const { id, parent, children, moreChildren = 0, status } = job

@@ -1,4 +1,4 @@
-// Tabs of a job; the address has the open one.
+// Tabs of a job. The address names the open tab.
 
 import { codeChangeIn } from '../../../core/code-change.ts'
 import type { Encoded } from '../../../core/codec/value.ts'
@@ -34,7 +34,7 @@ export type TabData = {
   log: LogEntry[]
   state?: Record<string, Encoded>
   result?: Awaited<ReturnType<Engine['jobs']['result']>>
-  /** Null if it is not kept. */
+  /** Null if the run is not kept. */
   run?: PastRunView | null
 }
 

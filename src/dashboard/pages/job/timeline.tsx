@@ -1,4 +1,4 @@
-// The timeline, on a folded scale or in true time.
+// The timeline, on a folded scale or in real time.
 
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'
@@ -23,7 +23,7 @@ const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
   failed: { kind: 'f-failed', tall: false },
 }
 
-/** Minimum width of a bar with a name, in percent. */
+/** Minimum width, in percent, of a bar that shows its name. */
 const ROOM = 4.5
 
 function RunLink({ run, children }: { run?: number; children: Child }) {

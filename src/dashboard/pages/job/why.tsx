@@ -1,4 +1,4 @@
-// The chain of reasons, the immediate cause first.
+// The chain of reasons, starting with the immediate cause.
 
 import type { JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -34,7 +34,7 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
         Write to {remedy.port}
       </LinkButton>
     )
-  // The head of the page has this button.
+  // The head of the page already has this button.
   if (remedy.job === own && remedy.kind !== 'first') return null
   const verbs = { first: 'Start it first', run: 'Run now', retry: 'Retry' }
   return (

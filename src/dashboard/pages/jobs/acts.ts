@@ -1,4 +1,4 @@
-// Acts on selected jobs, one call each, or on all matches, by a bulk job.
+// Acts on selected jobs with one call each, or on all matches with a bulk job.
 
 import { SidejobError } from '../../../core/errors.ts'
 import { isId, statuses } from '../../../core/job.ts'

@@ -52,7 +52,7 @@ export function Switch({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Upper bounds, because times are counted in buckets. */
+/** Times are counted in buckets, so these are upper bounds. */
 const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['took']): Column<ClassRow> => ({
   head,
   kind: (row) => (of(row) ? '' : 'dimmer'),

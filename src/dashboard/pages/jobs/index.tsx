@@ -32,7 +32,7 @@ export type JobsData = {
   jobs: JobRow[]
   cursor: string | null
   total?: number
-  /** If the list is a search that continues by ids. */
+  /** Set if the list is a search that continues by ids. */
   newest?: number
   counts: Counted
   paused: ReadonlySet<string>
@@ -71,7 +71,7 @@ function chosen(query: URLSearchParams): { queue?: string; class?: string } {
   return { ...(queue ? { queue } : {}), ...(name ? { class: name } : {}) }
 }
 
-/** `cursor` is null once older jobs appear. */
+/** `cursor` is null when jobs before the range appear. */
 function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
   const stretch = stretchIn(query, look.now)
   if (!stretch || !isSorted(query)) return { jobs, cursor, ...more }

@@ -1,4 +1,4 @@
-// Kinds of errors, with a retry of all jobs of a kind.
+// Kinds of errors, with a button that retries all jobs of a kind.
 
 import type { ErrorKind } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
@@ -22,7 +22,7 @@ import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
 import { type Errors, kindsName } from './seen-kinds.ts'
 
-/** Each kind costs a look one or two commands. */
+/** Each shown kind adds one or two commands to a look. */
 const SHOWN = 6
 export const FRESH = 60_000
 
@@ -42,13 +42,13 @@ export const lastDeploy = (deployments: Deployments): DeployMark | undefined => 
 export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
   cache.get('deployments', FRESH, async () => (await engine.deployments.list()).deployments)
 
-/** As far as another look has read it. */
+/** The last deploy, if another look has already read it. */
 export const knownDeploy = async ({ cache }: Asked): Promise<DeployMark | undefined> =>
   lastDeploy((await cache.last<Deployments>('deployments')) ?? [])
 
 type Of = { queue?: string; class?: string }
 
-/** `asLast`: the last known kinds, without asking. */
+/** `asLast`: returns the last known kinds without asking. */
 export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
   const { engine, cache, look } = asked
   const name = kindsName(of)
@@ -87,7 +87,7 @@ export const retryKind: Act = {
   },
 }
 
-/** Columns, and milliseconds of each. */
+/** Number of columns, and milliseconds per column. */
 const [BARS, QUARTER] = [24, 900_000]
 
 function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {

@@ -99,7 +99,7 @@ export function MutedTag({ by, at, until }: ErrorMute) {
   return <span class="tag" title={`${ago(at, now, zone)}${end}`}>{`muted by ${cut(by, 24)}${end}`}</span>
 }
 
-/** No failed job of it was seen, so only its name is known. */
+/** No failed job of this kind was seen, so only the kind's name is known. */
 export function QuietRow({ mute }: { mute: Mute }) {
   const { error, class: name, at } = mute
   return (

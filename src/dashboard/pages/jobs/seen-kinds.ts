@@ -1,4 +1,4 @@
-// The last known kinds of errors, for the number next to Jobs.
+// Remembers the last known kinds of errors, for the number next to Jobs.
 
 import type { ErrorMute } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'

@@ -1,4 +1,4 @@
-// Views of Jobs: ours, shared ones, and a form for new ones.
+// Views of Jobs: built-in views, shared views, and a form for new ones.
 
 import type { Status } from '../../../core/job.ts'
 import { useLook } from '../../look.ts'
@@ -99,7 +99,7 @@ function Keep() {
   )
 }
 
-/** "Since the deploy" narrows the list that is shown; the other views replace it. */
+/** "Since the deploy" narrows the current list; other views replace it. */
 function wayOf(query: string, own: string): string {
   const kept = new URLSearchParams(query === SINCE ? own : '')
   for (const [name, value] of new URLSearchParams(query)) kept.set(name, value)

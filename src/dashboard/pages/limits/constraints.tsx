@@ -1,4 +1,4 @@
-// Constraints. A new one is tried on the open jobs first.
+// Constraints. A new constraint is first tried on the open jobs.
 
 import { decodeValue } from '../../../core/codec/value.ts'
 import { type Constraint, isAbout, isLimitOf, limitKeyOf } from '../../../core/constraint.ts'

@@ -1,4 +1,4 @@
-// The card of a form, which admins send.
+// The card of a form that only admins can send.
 
 import type { Child } from 'hono/jsx'
 import { Form } from '../../parts/form.tsx'

@@ -1,4 +1,4 @@
-// A limit: whose turn it is, and the share of each group.
+// Shows whose turn it is at a limit, and each group's share.
 
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'

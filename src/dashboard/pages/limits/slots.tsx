@@ -5,7 +5,7 @@ import { coloursOf } from '../../words/limit.ts'
 import { count } from '../../words/number.ts'
 import { clock, span } from '../../words/time.ts'
 
-/** A cell of a larger limit is a share. */
+/** Maximum cells. For a larger limit, a cell is a share of the slots. */
 const CELLS = 60
 
 const round = (n: number): number => Math.round(n * 100) / 100

@@ -1,4 +1,4 @@
-// The demo: one flow and 24 jobs, in their own group.
+// The demo creates one flow and 24 jobs in their own group.
 
 import { askCounted, startCounted } from '../../counted.ts'
 import type { Act } from '../../page.ts'

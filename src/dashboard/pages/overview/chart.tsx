@@ -28,7 +28,7 @@ function PlotColumn({ point, i, of, top, low, to }: PlotColumnProps) {
   const x = round((WIDTH / of) * i)
   const up = round((point.completed / top) * (LINE - 9.5))
   const down = round((point.failed / low) * (HEIGHT - LINE - 2))
-  // A bar may be one line high.
+  // A bar may be only one line high.
   const pressed = (status: Ended, y: number, height: number) => (
     <rect class="hit" x={x} y={y} width={round(width)} height={height} data-to={to(status)}>
       <title>
@@ -53,7 +53,7 @@ const LEGEND = [
   ['failed', 'failed'],
 ] as const
 
-/** Zooms without a pointer. */
+/** Zooms without a mouse. */
 function Steps({ range }: { range: Range }) {
   const { now } = useLook()
   const end = endOf(range, now)

@@ -1,4 +1,4 @@
-// Overview; before the first job, the first minute.
+// Overview. Before the first job, it shows the first minute.
 
 import { CALLBACKS } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
@@ -39,7 +39,7 @@ export type OverviewData = {
   stats: Pick<Stats, 'waits'>
 }
 
-/** Milliseconds for which slow-moving answers are shared. */
+/** How long slowly changing answers are shared, in milliseconds. */
 const [LATER, SELDOM] = [10_000, 60_000]
 const LONGEST = 6
 
@@ -54,10 +54,13 @@ const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }
 
 const [GIVEN_UP, FAILING, KINDS] = ['given up', 'failing schedules', kindsName()]
 const [CLASSES, UNCLAIMED, MINUTES] = ['classes by hour', 'unclaimed', 'minutes']
-/** Late answers that one look may ask for. */
+/** Maximum deferred answers that one look asks for. */
 const AT_ONCE = 1
 
-/** The first look asks for none, later ones for one each, so that no look costs more than twelve commands. */
+/**
+ * The first look asks for none of these answers, and each later look for one, so that no look costs more than twelve
+ * commands.
+ */
 function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, boolean>) {
   const stale = Object.keys(wanted).filter((name) => wanted[name] && !cache.isFresh(name))
   const waiting = isFirst ? stale : stale.slice(AT_ONCE)
@@ -72,7 +75,7 @@ function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, bool
 async function load(asked: Asked): Promise<OverviewData> {
   const { engine, query, look, cache } = asked
   const range = rangeIn(query, look.now)
-  // Later looks read only queues and health, and other answers if the glance shows a need.
+  // Later looks read only queues and health. They read other answers if the glance shows a need.
   const glance = await asked.cache.glance(range.step)
   const failed = (isOfCallbacks: boolean) =>
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)

@@ -193,7 +193,7 @@ export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
   )
 }
 
-/** Share of a lease. */
+/** Share of the lease after which a run is shown as late. */
 const LATE = 0.8
 
 const running: readonly Column<RunUnderWay>[] = [

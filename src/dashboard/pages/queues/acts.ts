@@ -19,7 +19,10 @@ const pausing = (paused: boolean): Act => ({
 
 export const settings = ['lanes', 'batch', 'ageing', 'mode'] as const
 
-/** Only changed fields, so that concurrent changes of other fields are kept. An empty number is the default. */
+/**
+ * Sends only changed fields, so that concurrent changes to other fields are kept. An empty number restores the
+ * default.
+ */
 const changed = (form: FormData): [(typeof settings)[number], string | number | null][] =>
   settings.flatMap((name) => {
     const text = maybe(form, name)

@@ -11,7 +11,7 @@ type Resumed = { next: string[]; missed: { made: string; count: number; more: bo
 
 const of = ({ form }: ActAsked): string => `/v1/schedules/${encodeURIComponent(given(form, 'job'))}`
 
-/** None if the form cannot express it. */
+/** Undefined if the form cannot express the schedule. */
 export function fieldsOf(
   alias: string,
   { queue, class: name, repeat, args }: JobView,

@@ -28,7 +28,7 @@ type SchedulesData = {
 }
 
 const MOST = 100
-/** Schedules whose past runs are drawn, and milliseconds for which these are shared. */
+/** Maximum schedules whose past runs are drawn, and how long these are shared, in milliseconds. */
 const [RUNS, SELDOM] = [40, 60_000]
 
 const zonesOf = (schedules: readonly ScheduleView[]): string[] => [

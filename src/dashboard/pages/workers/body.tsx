@@ -18,7 +18,7 @@ const indented = (json: string): string =>
     .map(({ text }) => text)
     .join('')
 
-/** Invalid JSON stays a text, so that the API reports the error. */
+/** Invalid JSON stays text, so that the API reports the error. */
 function lenient(text: string): string {
   try {
     return jsonText(text, '')
@@ -71,7 +71,7 @@ export function AsJson({ worker, typed }: AsProps) {
   )
 }
 
-/** Between single quotes a shell reads nothing but them. */
+/** Between single quotes, a shell interprets only single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export function AsCurl({ worker, typed }: AsProps) {

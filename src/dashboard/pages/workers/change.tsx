@@ -78,7 +78,7 @@ export const change: Act = {
   },
 }
 
-/** Keeps its first state while it is open, so that a conflict is detected. */
+/** Keeps the class as it was when the form opened, so that conflicts are detected. */
 export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
   const { who } = useLook()
   const path = workerPath(worker.queue, worker.class)

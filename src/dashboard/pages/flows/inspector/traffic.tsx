@@ -14,7 +14,7 @@ export function Traffic({ wire }: { wire: WireView }) {
     list
       .map((n, i) => `${((WIDTH * i) / (list.length - 1)).toFixed(1)} ${(FLOOR - (n / most) * (FLOOR - 7)).toFixed(1)}`)
       .join('L')
-  // The sum of all minutes: the current one is incomplete, and the one before may be empty.
+  // Sums all minutes, because the current minute is incomplete and the one before may be empty.
   const [inAll, outAll] = [came, out].map((list) => list.reduce((a, b) => a + b, 0)) as [number, number]
   const said = `In ten minutes ${many(inAll, 'value')} came and ${count(outAll)} went`
   return (
