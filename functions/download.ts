@@ -16,7 +16,7 @@ const LARGEST = 1_073_741_824
 
 const KEEP = 30 * DAY
 
-/** The file goes by a job of its own, which outlives this one. */
+/** A separate job deletes the file, because it outlives this job. */
 function keepUntil(job: Job, file: string, record: string | undefined, keep: number): void {
   job.spawn('reap', { queue: 'files', class: 'reap' }, { args: { file, ...(record ? { record } : {}) }, wait: keep })
   job.op({ op: 'disown', child: 'reap' })
@@ -87,7 +87,7 @@ export const download = (resources: Resources) =>
     queue: 'downloader',
     class: 'download',
     description: 'Stores what a URL answers, in our bucket or another, with its type, size and checksums.',
-    // Headers hold credentials.
+    // Headers may contain credentials.
     redact: ['args.headers'],
     isolate: true,
     timeout: 5 * MINUTE,
@@ -106,7 +106,7 @@ export const download = (resources: Resources) =>
 
 type Reaped = { file?: string; job?: number; askedAt?: number; record?: string }
 
-/** Removes a file, by its name or by its job, unless it was requested again since. */
+/** Removes a file, by its name or by its job, unless it was requested again in the meantime. */
 export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>) =>
   defineWorker({
     queue: 'files',
@@ -127,7 +127,7 @@ export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>
   })
 
 /**
- * Both, as `createWorker` takes them.
+ * Returns both functions, as `createWorker` takes them.
  *
  * @example createWorker({ functions, storing: downloads })
  */

@@ -5,7 +5,7 @@ import { defineWorker, port, Terminal } from '../src/index.ts'
 const MAX_VALUES = 10_000
 const MAX_BYTES = 1_048_576
 
-// No environment, and an end to what a filter can give. It has lines of its own: it may end with a comment.
+// The filter has no environment, and its output is limited. It is on its own line, because it may end with a comment.
 const program = (filter: string) => `def env: {}; {} as $ENV | foreach (
 ${filter}
 ) as $value ([0, 0]; [.[0] + 1, .[1] + ($value | tojson | utf8bytelength)];
@@ -25,7 +25,7 @@ export const filter = defineWorker({
   in: { filter: port(z.string()), in: port() },
   out: { out: port() },
   async perform(job) {
-    // A jq of this run's own: a job must not see anything of another one.
+    // Each run has its own jq, because a job must not see anything of another job.
     const jq = await loadJq()
     for await (const { filter, in: data } of job.inputs('filter', 'in'))
       try {

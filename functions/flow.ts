@@ -62,7 +62,7 @@ async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFact
   }
 }
 
-/** Each reported node costs a look at its job. */
+/** Maximum reported nodes. Each costs a look at its job. */
 const TOLD = 5
 
 async function faultAt(job: Job, name: string): Promise<string> {

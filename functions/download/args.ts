@@ -3,9 +3,9 @@ import { type Files, requestHeaders } from '../../src/index.ts'
 
 export type Resources = {
   files: Files
-  /** Hosts inside our own network that may be asked. */
+  /** Hosts inside our own network that downloads may reach. */
   allowHosts: readonly string[]
-  /** Credentials for buckets that jobs name: `name` at AWS, or `https://host/name`; with `*`. */
+  /** Credentials for buckets that jobs name: `name` at AWS, or `https://host/name`, also with `*`. */
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
   /** Bytes of the largest body; default 1 GiB. */
   maxSize?: number
@@ -33,7 +33,7 @@ export const downloadArgs = z.strictObject({
   dedup: z.boolean().optional(),
   /** Milliseconds; default 30 days. */
   keep: z.number().min(0).optional(),
-  /** A bucket of the caller, at anything that speaks S3. We never remove the file in it. */
+  /** A bucket of the caller, on any S3-compatible server. We never delete the file in it. */
   bucket: z
     .strictObject({
       name: z.string().regex(/^[\w.-]{3,63}$/),

@@ -4,17 +4,14 @@ import type { Args } from './args.ts'
 import { causeOf, fail, isOurs } from './failure.ts'
 import { HEAD, imageSize, typeOf } from './looks.ts'
 
-/** R2 and S3 want parts of one size, of at least 5 MiB; 10,000 of these are 80 GB. */
+/** R2 and S3 require parts of equal size, of at least 5 MiB. 10,000 of these parts are 80 GB. */
 const PART = 8 * 1024 * 1024
 
 type Looked = { size: number; type: string; image?: string; sha256: string; md5: string }
 
 type Source = { response: Response; args: Args; job: Job; sink: Sink; key: string; maxSize: number }
 
-/**
- * The stream writes into one buffer, which leaves nothing for the garbage collector: a peak of 160 MiB for 1 GiB,
- * instead of 388.
- */
+/** The stream writes into one buffer, which leaves nothing to collect: the peak for 1 GiB is 160 MiB instead of 388. */
 class Taking {
   readonly #source: Source
   #part = new Uint8Array(PART)
@@ -102,7 +99,7 @@ class Taking {
     if (args.imageSize) this.#image = imageSize(this.#part.subarray(0, this.#filled), this.#type, response.status)
   }
 
-  /** A decoded body has a different length than the transferred one. */
+  /** A decoded body and the transferred body have different lengths. */
   #checkLength(): void {
     const { headers, status } = this.#source.response
     const declared = headers.get('content-encoding') ? null : headers.get('content-length')
@@ -112,7 +109,7 @@ class Taking {
   }
 }
 
-/** A body longer than FREE may be at most MOST_TIMES as long as its transferred bytes. */
+/** A body longer than FREE may have at most MOST_TIMES as many bytes as were transferred. */
 const [FREE, MOST_TIMES] = [1_048_576, 200]
 
 function unfolded({ headers }: Response): number {

@@ -26,12 +26,12 @@ export const causeOf = (error: unknown): { message: string; code: string } => {
   return { message: cause?.message ?? message, code: cause?.code ?? code ?? '' }
 }
 
-// 408, 425 and 429 pass; every other refusal is final. 5xx may pass.
+// 408, 425, 429 and 5xx are temporary. Every other refusal is final.
 const passing = new Set([408, 425, 429])
-/** No host may make us wait for longer. */
+/** Maximum wait that a host can request, in milliseconds. */
 const LONGEST_AFTER = 86_400_000
 
-/** Cloudflare's own words for errors that other platforms throw. */
+/** Cloudflare's statuses for errors that other platforms throw. */
 const tlsStatuses: Record<number, string> = { 525: 'the TLS handshake failed', 526: 'the certificate is not trusted' }
 
 export function checkStatus(response: Response): void {

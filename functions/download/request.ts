@@ -19,7 +19,7 @@ export function guarded(url: string, allowHosts: readonly string[]): URL {
 
 export const drop = (response: Response) => response.body?.cancel().catch(() => undefined)
 
-/** Each redirect goes through the guard, and what the caller sends goes to one origin only. */
+/** Each redirect is checked, and the caller's headers and body go to only one origin. */
 export async function request(
   url: string,
   given: Headers,

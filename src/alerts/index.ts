@@ -15,18 +15,21 @@ export { type AlertMessage, type AlertTarget, pagerDuty, slack, webhook } from '
 
 export type AlertOptions = {
   to: readonly AlertTarget[]
-  /** By rule: false switches it off, `after` is the time that its problem must last. By default all are on, at once. */
+  /**
+   * Settings by rule: false disables the rule, `after` is how long its problem must last. By default, all rules are
+   * on and report at once.
+   */
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
-  /** Maximum of ready jobs, of each queue or by name. */
+  /** Maximum ready jobs: one number for every queue, or a number per queue. */
   depth?: number | Readonly<Record<string, number>>
   /** Time after which an open alert is sent again, unless it is acknowledged; by default never. */
   every?: Length
 }
 
-/** Its own problems cause no message, because it could not be sent. */
+/** Problems of this queue send no message, because it could not be delivered. */
 const QUEUE = 'alerts'
 
-/** A message that could not be sent for a day is of no use. */
+/** After a day, a message that could not be sent is no longer useful. */
 const RETRY = { max: 12, backoff: { base: 10_000 } }
 
 const plain = ({ name, text, more }: Need): string =>
@@ -86,7 +89,7 @@ function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], now:
 }
 
 /**
- * Sends the problems that Overview shows, when they begin and when they are over.
+ * Sends the problems that Overview shows, when they start and when they end.
  *
  * @example createWorker({ functions, alerts: alerts({ to: [slack('SLACK_WEBHOOK')] }) })
  */
@@ -128,7 +131,7 @@ export function alerts({ to, rules = {}, depth, every }: AlertOptions): Alerting
         const before = isNew ? await engine.alerts.open(key, { ...known, alert: newAlert(problem, now) }) : known
         const { state, told } = nextStep(key, before, problem, times, now)
         const isSame = JSON.stringify(state) === JSON.stringify(before)
-        // An alert that is over stays stored until its message is.
+        // An alert that is over stays stored until its message is sent.
         if (!isSame && (state.alert || !told)) await engine.alerts.save(key, state)
         if (!told) continue
         await tell(engine, told, now)

@@ -14,7 +14,7 @@ export type AlertMessage = Pick<Told, 'key' | 'what'> & {
 
 type Call = { url: string; headers: Record<string, string>; body: string }
 
-/** `name` is in the args of the jobs that send. Secrets are read when a message is sent. */
+/** The jobs that send have `name` in their args. Secrets are read when a message is sent. */
 export type AlertTarget = {
   name: string
   call: (message: AlertMessage, env: Record<string, string | undefined>) => Call | Promise<Call>

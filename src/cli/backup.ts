@@ -1,4 +1,4 @@
-// sidejob export and import: a namespace as JSON lines, straight over Redis.
+// sidejob export and import: copies a namespace as JSON lines, directly from and to Redis.
 
 import { open, rm, stat, truncate } from 'node:fs/promises'
 import { NAMESPACE } from '../core/tenant.ts'
@@ -15,7 +15,7 @@ async function namespaceOfFolder(): Promise<string | undefined> {
   return name === undefined ? undefined : `${name}:`
 }
 
-/** Environment variables, because every process of the machine can read a command line. */
+/** Settings come from the environment, because every process of the machine can read a command line. */
 async function place() {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE } = process.env
   if (!url || !token)
@@ -26,7 +26,7 @@ async function place() {
 
 const MAX_LISTED = 20
 
-/** An empty export is nearly always a mistake in the namespace. */
+/** An empty export nearly always means that the namespace is wrong. */
 async function nothingIn(client: Client, namespace: string): Promise<UsageError> {
   const found = await namespacesIn(client)
   const listed = [...found.slice(0, MAX_LISTED), ...(found.length > MAX_LISTED ? ['…'] : [])].join(', ')
@@ -78,7 +78,7 @@ async function write(path: string, { note, tell, progress }: Io): Promise<void> 
   try {
     await truncate(path, begun.bytes)
     if (begun.cursor) note(`continues after ${begun.keys} keys`)
-    // Redis counts the keys of all namespaces, so this is an upper bound.
+    // Redis counts the keys of all namespaces, so this is only an upper bound.
     const most = await client.ask((redis) => redis.dbsize())
     let text = ''
     let keys = begun.keys

@@ -12,7 +12,7 @@ export type Io = {
   /** A table or a list of members in a terminal, JSON with --json. */
   show: (data: unknown, columns?: readonly string[]) => void
   note: (line: string) => void
-  /** One of many: a line, or JSON of it. */
+  /** One item of many: a line, or its JSON. */
   row: (data: object, line: string) => void
   tell: (data: object, line: string) => void
   progress: (done: number, total: number, words: string) => void
@@ -26,11 +26,11 @@ export type CommonFlag = 'url' | 'key' | 'profile' | 'json' | 'help'
 
 export type Command = {
   does: string
-  /** `job`, `[class]` if it is optional, `values…` for any number. */
+  /** `job` is required, `[class]` is optional, `values…` takes any number. */
   takes?: readonly string[]
   options?: Record<string, Option>
   flags?: readonly CommonFlag[]
-  /** Returns the exit code; nothing is 0. */
+  /** Returns the exit code, or nothing for 0. */
   run: (client: Client, given: Given, io: Io, words: string[]) => Promise<number | undefined> | Promise<void>
 }
 
@@ -50,9 +50,9 @@ export function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/** JSON from the command line, from a file (`@args.json`) or from the input (`-`). */
+/** Reads JSON from the command line, from a file (`@args.json`) or from the input (`-`). */
 export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
-  // Only if it is read: the open input keeps the process alive until it ends.
+  // Only opened if it is read, because an open input keeps the process alive until it ends.
   if (text === '-') return parsedIn(await allOf(io.lines), `${name}: the input`)
   if (!text.startsWith('@')) return jsonOf(text, name)
   const file = text.slice(1)

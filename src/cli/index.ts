@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// sidejob <command>. Every command calls the API, except those for a project.
+// sidejob <command>. Every command calls the API, except the project commands.
 
 // Loaded later: an older Node would fail on a module before it could print this sentence.
 const OLDEST = 22

@@ -6,7 +6,7 @@ import type { Io } from './command.ts'
 const WIDTH = 30
 const CELL = 60
 
-/** A terminal obeys control characters, and anybody who makes a job can write them. */
+/** A terminal obeys control characters, and anyone who can create a job can write them. */
 export const visible = (text: string): string =>
   text.replace(/[^\P{Cc}\n\t]/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
@@ -92,7 +92,7 @@ export function createIo(json: boolean): Io {
     },
     progress(done, total, words) {
       if (!stderr.isTTY) {
-        // In a file a line for each tenth is enough.
+        // In a file, one line per tenth is enough.
         const reached = Math.floor((10 * done) / Math.max(1, total))
         if (reached > tenths) stderr.write(`${done} of ${total}, ${words}\n`)
         tenths = reached

@@ -24,7 +24,7 @@ const OUTPUTS = 100
 const DEEP = 3
 const LINK = /\[(.+?)\]\(.+?\)/
 
-/** `port=json`, each a value for that input port. */
+/** Each `port=json` adds a value to that input port. */
 async function inputsOf(given: string[], io: Io): Promise<Record<string, unknown[]>> {
   const inputs: Record<string, unknown[]> = {}
   for (const one of given) {

@@ -1,5 +1,5 @@
-// Which sidejob a command talks to: the command line, else the environment, else its profile, else the stack of this
-// folder.
+// Finds which sidejob a command talks to: from the command line, or else the environment, the profile, or the stack in
+// this folder.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -55,7 +55,7 @@ function localStack(): Target | undefined {
   return note && { url: note.url, key: note.apiKey }
 }
 
-/** The stack.json of a folder may name any address: a key of the environment must not be sent there. */
+/** The stack.json in a folder may name any address, which must not receive a key from the environment. */
 function expectOwnAddress(address: string, own: string | undefined): void {
   if (LOOPBACK.test(new URL(address).hostname) || (own !== undefined && addressOf(own) === address)) return
   throw new UsageError(
@@ -65,7 +65,7 @@ function expectOwnAddress(address: string, own: string | undefined): void {
 
 function save(all: Profiles): void {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
-  // `mode` has no effect on an existing file: it becomes private before it gets a key.
+  // `mode` has no effect on an existing file, so it is made private before a key is written.
   if (existsSync(file())) chmodSync(file(), 0o600)
   writeFileSync(file(), `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 })
 }

@@ -5,11 +5,11 @@ import { inQuery } from './table.generated.ts'
 export type CallOptions = {
   signal?: AbortSignal
   idempotencyKey?: string
-  /** The audit log keeps it. */
+  /** Stored in the audit log. */
   reason?: string
   /** W3C Trace Context: the created jobs belong to this trace. */
   traceparent?: string
-  /** Hash of the graph that a change was made from. With another one in force the call fails with 412. */
+  /** Hash of the graph on which the change is based. If the current graph is different, the call fails with 412. */
   ifMatch?: string
   /** The query of a call whose input is its body. */
   query?: Record<string, string | number | boolean>
@@ -21,18 +21,18 @@ export type ClientOptions = {
   fetch?: (request: Request) => Promise<Response>
   /** Returns the current `traceparent`. */
   traceparent?: () => string | undefined
-  /** The audit log keeps it. */
+  /** Stored in the audit log. */
   reason?: string
   /** Maximum number of attempts after a network failure or a 503. */
   attempts?: number
   /**
-   * Hashes of schemas by queue and class, as `npx sidejob schemas` prints them. With another schema in force, a job
+   * Hashes of schemas by queue and class, as `npx sidejob schemas` prints them. If another schema is current, a job
    * whose args or values do not fit is refused with 409 SCHEMA_CHANGED.
    */
   schemas?: Readonly<Record<string, string>>
 }
 
-/** An error answer, with its code, status, and the place of the fault in the input. */
+/** An error answer, with its code, its status, and the position of the fault in the input. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
@@ -85,14 +85,14 @@ export const call = async (client: ClientOptions, address: string, args: unknown
       body: isQuery ? undefined : JSON.stringify(input ?? {}),
       signal: options.signal,
     })
-  // Every call has a key, a GET too: taking a result is one.
+  // Every call has a key, even a GET, because some take a result.
   const key = options.idempotencyKey ?? ownKey()
   return persist(client, request)
 }
 
 const headers = { accept: 'application/json', 'content-type': 'application/json' }
 
-// A channel may have slashes, which are part of the path; the one it begins with is already there.
+// A channel may contain slashes, which are part of the path. The path already has the first one.
 const encoded = (name: string, value: string): string =>
   name === 'channel' ? value.replace(/^\//, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
 
@@ -111,7 +111,7 @@ const queryOf = (input: object = {}): string => {
 /** The answer is kept for ten minutes. */
 const ownKey = (): RetryKey => `retry:${crypto.randomUUID()}`
 
-/** With the same key, so that it happens once. */
+/** Uses the same key, so that the call happens once. */
 const persist = async (
   { fetch = (request) => globalThis.fetch(request), attempts = 3 }: ClientOptions,
   request: () => Request,
@@ -119,7 +119,7 @@ const persist = async (
   for (let attempt = 1; ; attempt++) {
     const asked = request()
     try {
-      // An answer that breaks off is none.
+      // An answer that breaks off counts as no answer.
       return await opened(await fetch(asked))
     } catch (error) {
       if (attempt >= attempts || asked.signal.aborted || isFinal(error)) throw error
@@ -149,7 +149,7 @@ const failureOf = async (answer: Response): Promise<Failure> => {
   const text = await answer.text().catch(() => '')
   const body = jsonOf(text) as { error?: Failure | string } | undefined
   const unknown = { code: 'UNKNOWN', retryAfter: Number(answer.headers.get('retry-after') ?? 0) }
-  // Facades have words of their own.
+  // Facades have error formats of their own.
   if (typeof body?.error === 'string') return { ...unknown, message: body.error }
   return body?.error ?? { ...unknown, message: foreignText(text, answer) }
 }
@@ -164,7 +164,7 @@ const jsonOf = (text: string): unknown => {
 
 const SHOWN = 300
 
-/** It comes from another program, or from a Worker that threw before sidejob did anything. */
+/** The text comes from another program, or from a Worker that failed before sidejob ran. */
 const foreignText = (text: string, { url, headers }: Response): string => {
   const from = url ? ` from ${url.replace(/\?.*$/, '')}` : ''
   const isPage = /html/.test(headers.get('content-type') ?? '')

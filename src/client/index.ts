@@ -82,7 +82,7 @@ type Listen = (
 
 type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]> } }
 
-/** Without types of functions it takes jobs of any class. */
+/** Without types of functions, the client accepts jobs of any class. */
 export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
   jobs: Omit<Verbs['jobs'], 'enqueue' | 'list'> & {
     enqueue: Enqueue<IsAny<F> extends true ? Job : JobOf<ClassesOf<F>>>

@@ -4,7 +4,7 @@ export type RunOptions<W extends AnyDefined> = {
   args?: ArgsOf<W>
   /** First values of its input ports. */
   inputs?: InputsOf<W>
-  /** Only with the name of a class; `default`. */
+  /** Only with the name of a class (default `default`). */
   queue?: string
   /** Maximum wait in milliseconds; defaults to an hour. */
   timeout?: number
@@ -76,7 +76,7 @@ export async function run<W extends AnyDefined>(
   const written = await Promise.all(
     ports.map(async (port) => {
       const { size, values } = await client.ports.look(id, 'out', port, { limit: MOST }, { signal })
-      // Nothing is lost, and nothing is taken for all of it.
+      // No value is lost, and a partial list is never returned as if it were complete.
       if (size > values.length)
         throw new RunFailed(
           id,
@@ -102,7 +102,7 @@ async function resultOf(
       if (ended.type === 'success') return ended.result
       throw new RunFailed(id, `job ${id} (${name}) has failed: ${ended.message}`)
     }
-    // It ended without a result: no other caller takes results of a job created here.
+    // The job ended without a result: no other caller takes results of a job created here.
     if (ended === null) throw new RunFailed(id, `job ${id} (${name}) has ended without a result`)
     if (Date.now() >= end) throw new RunFailed(id, `job ${id} (${name}) is still ${ended.status} after the timeout`)
   }

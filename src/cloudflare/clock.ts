@@ -2,18 +2,18 @@ import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
 
 export function createClock() {
-  // Milliseconds by which a test has moved it.
+  // How far a test has moved this clock, in milliseconds.
   let offset = 0
   let isInTime = false
 
   async function advance(env: Environment, ms: number): Promise<void> {
-    // Moved first, because deliveries at the new time must find this clock there.
+    // This clock moves first, because deliveries at the new time must find it there.
     offset += ms
     const asked = { method: 'POST', body: JSON.stringify({ advance: ms }) }
     const answer = await fetch(`${env.QSTASH_URL}/test/clock`, asked)
     if (!answer.ok && ms !== 0) {
       offset -= ms
-      // Otherwise only this clock would move, and every bell would have another time.
+      // Otherwise only this clock would move, and bells would use a different time.
       throw new SidejobError(
         'REFUSED',
         'the QStash of this stack has no test clock: restart the stack with SIDEJOB_TEST_CLOCK=1',

@@ -7,7 +7,7 @@ import { HOOK } from '../core/idempotency.ts'
 export type HookEvent = {
   /** The same for each delivery of the event; for GitHub, the SHA-256 of the body. */
   id: string
-  /** `payment_intent.succeeded`, `push`; absent if the service sends none. */
+  /** Such as `payment_intent.succeeded` or `push`. Absent if the service sends no type. */
   type?: string
   body: unknown
   headers: Headers
@@ -18,7 +18,7 @@ export type HookWrite = { job: number | string; port: string; value: unknown }
 
 export type Hook<E = unknown> = {
   signed: Dialect
-  /** Name of the variable that holds the secret; during a rotation two, separated by a comma. */
+  /** Name of the variable that holds the secret, or two secrets separated by a comma during a rotation. */
   secret: string
   /** Turns an event into a job, a value, or nothing. */
   to: (event: HookEvent, env: E) => JobInput | HookWrite | undefined | Promise<JobInput | HookWrite | undefined>

@@ -35,7 +35,7 @@ type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boole
 
 export type ExecutionContext = {
   waitUntil: (work: Promise<unknown>) => void
-  /** Their calls are separate invocations. */
+  /** Each call to an entrypoint is a separate invocation. */
   exports?: { Isolate?: { run: (lent: ClaimedJob, tenant?: string) => Promise<SentOutcome | undefined> } }
 }
 
@@ -47,9 +47,9 @@ export type OwnWorker = { fetch: Handler; scheduled?: Handler }
 export type WorkerSettings<E = unknown> = Hooks & {
   /** The job classes that this Worker serves. */
   functions: readonly Worker[]
-  /** Path of sidejob, such as `/_sidejob`; without it, sidejob has all paths. */
+  /** Path of sidejob, such as `/_sidejob`. Without it, sidejob serves all paths. */
   mount?: string
-  /** sidejob's cron trigger; all other triggers go to your own `scheduled`. */
+  /** sidejob's cron trigger. All other triggers go to your own `scheduled`. */
   cron?: string
   /**
    * The retry policy if neither the job nor its class sets `retry`; by default three retries, after 10, 20 and 40 s.
@@ -127,7 +127,7 @@ function downloadsOf(
   return { ...downloads, files } satisfies Downloads
 }
 
-/** Tenants share the database. */
+/** All tenants share the database. */
 function historyOf(
   { HISTORY }: SidejobEnv,
   { historyDays, historyRetain }: Deployment,
@@ -137,7 +137,7 @@ function historyOf(
   return { historyStore: { store: createHistoryStore(db), days: historyDays, retain: historyRetain } }
 }
 
-/** Reports the reason to callers if the settings are invalid. */
+/** If the settings are invalid, callers receive the reason. */
 function making<T>(make: () => T): T {
   try {
     return make()
@@ -161,7 +161,7 @@ async function beat(url: string): Promise<void> {
 }
 
 /**
- * Makes a Worker that serves jobs: alone, or next to an app of your own.
+ * Creates a Worker that serves jobs, alone or next to your own app.
  *
  * @example
  * const jobs = createWorker({ functions: [double], mount: '/_sidejob' })
@@ -176,7 +176,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   tellLoaded(() => [...functions, ...(storing?.(NO_RESOURCES) ?? [])])
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
-  /** Kept alive for work after its response. */
+  /** The invocation, which stays alive for work after its response. */
   const invocation = new AsyncLocalStorage<ExecutionContext>()
   /** Returns false in a run with its own invocation, which has to wait for the work. */
   const keep = (work: Promise<unknown>): boolean => {

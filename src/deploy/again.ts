@@ -1,4 +1,4 @@
-// Repeats calls that a vendor refuses because of its rate limit.
+// Repeats calls that a vendor refuses because of a rate limit.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -18,7 +18,7 @@ export async function fetchAgain(url: string, init: RequestInit): Promise<Respon
 
 type Refusal = { name?: string; status?: number }
 
-/** Not after the daily limit. */
+/** Does not repeat after the daily limit. */
 export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -33,7 +33,7 @@ export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
 
 const BUSY = /too many requests|rate limit|"Retry-After" header indicating you should wait (\d+) second/i
 
-/** wrangler repeats only some calls itself. */
+/** wrangler itself repeats only some calls. */
 export async function runAgain<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {

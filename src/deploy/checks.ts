@@ -14,7 +14,7 @@ type Asking = Patience & { key?: string }
 
 const defaults = { patience: 180_000, pause: 3_000 }
 
-/** A name under workers.dev takes minutes to be known everywhere. */
+/** A new name under workers.dev takes minutes until it resolves everywhere. */
 async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Promise<T | undefined> {
   const { patience, pause } = { ...defaults, ...given }
   for (const end = Date.now() + patience; ; await sleep(pause)) {
@@ -34,7 +34,7 @@ type Asked = { health: Health } | { answered: string }
 async function askHealth(url: string, key?: string): Promise<Asked> {
   const init = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }
   const response = await fetch(`${url}/health`, init).catch((error: Error) => error)
-  // The file may hold an older key than the Worker.
+  // The file may contain an older key than the Worker's.
   if (key !== undefined && response instanceof Response && response.status === 401) return askHealth(url)
   if (response instanceof Error) return { answered: `${url}/health: ${response.message}` }
   const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined

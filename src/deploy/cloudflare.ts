@@ -1,4 +1,4 @@
-// The part of Cloudflare's API that wrangler uses only with questions.
+// The part of Cloudflare's API for which wrangler would ask questions.
 
 import type { SqlDatabase, SqlRow, Statement } from '../history/database.ts'
 import { fetchAgain } from './again.ts'
@@ -86,7 +86,7 @@ export function createCloudflare(options: { token: string; base?: string }) {
         throw error
       }
     },
-    /** The database of this name, which is created if there is none. */
+    /** Returns the database with this name, and creates it if there is none. */
     async makeDatabase(account: string, name: string): Promise<{ id: string; isNew: boolean }> {
       const at = `/accounts/${account}/d1/database`
       const found = (await ask<D1Database[]>('GET', `${at}?name=${name}`)).find((one) => one.name === name)

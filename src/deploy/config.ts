@@ -45,7 +45,7 @@ function generatedFor(root: string): string | undefined {
   )
 }
 
-/** A build's own configuration replaces it, as in `wrangler deploy`. */
+/** A configuration that a build wrote takes precedence, as in `wrangler deploy`. */
 export function readProject(config: string): Project {
   const own = resolve(config)
   const root = dirname(own)
@@ -57,7 +57,7 @@ export type Shape = {
   names: Names
   account: string
   bucket: boolean
-  /** Id of the database of the history, if it was made. */
+  /** Id of the history's database, if it was created. */
   history?: string
   placement?: string
   cron: boolean
@@ -78,7 +78,7 @@ export const needsHistory = ({ d1_databases = [] }: Raw): boolean =>
 
 export const hasFiles = ({ r2_buckets = [] }: Raw): boolean => r2_buckets.some(({ binding }) => binding === FILES)
 
-/** The user's own triggers stay; `--no-cron` removes only the tick. */
+/** The user's own triggers stay. `--no-cron` removes only the tick. */
 const triggersFor = (raw: Raw, cron: boolean): Pick<Raw, 'triggers'> =>
   cron ? {} : { triggers: { ...raw.triggers, crons: cronsOf(raw).filter((one) => one !== EVERY_MINUTE) } }
 
@@ -123,7 +123,7 @@ export function configFor(raw: Raw, shape: Shape): Raw {
   }
 }
 
-/** Next to the user's own, so that relative paths stay valid. */
+/** Written next to the user's configuration, so that relative paths stay valid. */
 export const withConfig = <T>({ path }: Project, config: Raw, use: (path: string) => Promise<T>): Promise<T> =>
   withFile(join(dirname(path), `wrangler.sidejob-${process.pid}.json`), JSON.stringify(config, null, 2), use)
 

@@ -1,4 +1,4 @@
-// Database and regions of a deployment. An ocean between Redis and its Worker adds 100 ms.
+// Database and regions of a deployment. An ocean between Redis and the Worker adds 100 ms.
 
 import { fetchAgain } from './again.ts'
 import { DeployFailure } from './failure.ts'
@@ -34,7 +34,7 @@ export type Database = {
   plan?: string
   /** Per month, in USD. */
   budget?: number
-  /** Milliseconds of one script, and of all scripts in a minute. */
+  /** Maximum milliseconds of one script, and of all scripts in a minute. */
   luaMs?: number
   luaMsPerMinute?: number
 }
@@ -73,7 +73,7 @@ export async function databaseOf(env: Env): Promise<Database | undefined> {
   }
 }
 
-/** Jobs would vanish without a trace. */
+/** With eviction, jobs would vanish without a trace. */
 export function refuseEviction({ eviction, name }: Database): void {
   if (!eviction) return
   throw new DeployFailure(

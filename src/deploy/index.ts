@@ -1,4 +1,4 @@
-// Deploys or removes a Worker. Existing parts stay, so it may be repeated after any failure.
+// Deploys or removes a Worker. Keeps existing parts, so it can be repeated after any failure.
 
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -41,7 +41,7 @@ export type DeployOptions = {
   folder?: string
   config?: string
   say?: (line: string) => void
-  /** Milliseconds until a new address is known, and between attempts. */
+  /** Milliseconds until a new address must resolve, and between attempts. */
   patience?: number
   pause?: number
 }
@@ -57,7 +57,7 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
-/** QStash is called last: the deployed Worker works without it. */
+/** QStash is called last, because the deployed Worker works without it. */
 async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   return askAgain(ask).catch((error: Error & { status?: number }) => {
     if (error instanceof DeployFailure) throw error
@@ -165,7 +165,7 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/** Every ten minutes in addition to a minutely cron trigger, each minute without one. */
+/** Every ten minutes in addition to a cron trigger that runs every minute, or every minute without a trigger. */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }

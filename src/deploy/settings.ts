@@ -18,7 +18,7 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
 }
 
-/** A movable clock is only for tests; version and author belong to one upload, so they are no secrets. */
+/** A movable clock is only for tests. Version and author belong to one upload, so they are not secrets. */
 const told = [
   ...new Set([
     ...Object.keys(needed),
@@ -33,7 +33,7 @@ export type Names = { worker: string; namespace: string; bucket: string; history
 const DEFAULT = 'sidejob'
 const MAX_NAME = 52
 
-/** R2 allows no `_`. The hash distinguishes `my_jobs` and `my-jobs`. */
+/** R2 does not allow `_`. The hash distinguishes `my_jobs` from `my-jobs`. */
 function bucketOf(name: string): string {
   const plain = name.replaceAll('_', '-')
   if (plain === name) return `${name}-files`

@@ -54,7 +54,7 @@ export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: 
       ownColumn += byOwnColumn!
       const last = places.at(-1)
       if (!isOwn(names[source]!)) {
-        // A frame after this place does not belong to the previous file.
+        // A frame after this position does not belong to the previous file.
         if (last?.[0] === line && last[2] >= 0) places.push([line, column, -1, 0, 0])
         continue
       }

@@ -1,4 +1,4 @@
-// Keeps source places, so that stacks name the project's files.
+// Stores source positions, so that stacks name the project's files.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ export async function withSources<T>(project: Project, vars: Env, deploy: (args:
   try {
     const define = `__SIDEJOB_BUILD__:${JSON.stringify(build)}`
     const deployed = await deploy(['--outdir', out, '--upload-source-maps', '--define', define])
-    // Without them stacks name places in the bundle, which is no failure.
+    // Without them, stacks name positions in the bundle, which is acceptable.
     await keepBuild(out, build, project, vars).catch(() => undefined)
     return deployed
   } finally {

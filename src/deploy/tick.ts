@@ -11,7 +11,7 @@ export const EVERY_TEN_MINUTES = '*/10 * * * *'
 
 export type Where = { url?: string; token: string; publicUrl: string }
 
-// The next minute is the retry.
+// The tick of the next minute acts as the retry.
 const message = { retries: 0, method: 'POST' } as const
 
 export const clientFor = ({ url, token }: Where) =>
@@ -22,7 +22,7 @@ export async function scheduleTick(where: Where, name: string, cron: string) {
   await clientFor(where).schedules.create({ ...schedule, ...message })
 }
 
-/** A new name takes a while to be known everywhere. */
+/** A new name takes a while until it resolves everywhere. */
 export async function askForTick(where: Where, retries = 0): Promise<string> {
   const { messageId } = await clientFor(where).publish({ ...message, retries, url: tickUrl(where.publicUrl) })
   return messageId

@@ -25,7 +25,7 @@ const fields: Partial<Record<V4ModuleDefinition['type'], string>> = {
   Data: 'data',
 }
 
-/** Cap'n Proto has JSON's escapes except those with four digits. */
+/** Cap'n Proto supports JSON's escapes, except those with four digits. */
 const text = (value: string): string => JSON.stringify(value).replace(/\\u00(..)/g, (_, digits) => `\\x${digits}`)
 
 const list = (items: readonly string[]): string => `[${items.join(', ')}]`

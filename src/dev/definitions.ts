@@ -14,7 +14,7 @@ export type Definitions = {
   env: Record<string, unknown>
 }
 
-/** Node has no such modules. Classes of the project can extend these. */
+/** Node does not have these modules. Classes of the project can extend these stand-ins. */
 const CLOUDFLARE = `
 const named = new Map()
 const get = (_, name) => named.get(name) ?? named.set(name, class {}).get(name)
@@ -59,7 +59,7 @@ export async function definitionsOf(project: string): Promise<Definitions> {
       sourcemap: 'inline',
       logLevel: 'silent',
       banner: { js: REQUIRE },
-      // The classes and this program must share one copy of sidejob.
+      // The classes and this program must use the same copy of sidejob.
       external: ['sidejob', 'sidejob/*'],
       loader: { '.wasm': 'binary', '.bin': 'binary', '.txt': 'text', '.html': 'text', '.sql': 'text' },
       plugins: [cloudflare],

@@ -1,5 +1,5 @@
-// The process in which a Worker runs. Not `wrangler dev`, which adds a second workerd and an inspector: 450 requests a
-// second on two cores, 3,700 without.
+// The process in which a Worker runs. Does not use `wrangler dev`, which adds a second workerd and an inspector: 450
+// requests per second on two cores, instead of 3,700.
 
 import { mkdirSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -17,7 +17,7 @@ const tell = (message: HostMessage) => process.send?.(message)
 process.on('disconnect', () => process.exit())
 process.once('message', (options: HostOptions) => serve(options).catch(fail))
 
-/** Milliseconds in which an editor writes all of its files. */
+/** Milliseconds within which an editor writes all its files. */
 const SETTLED = 50
 
 async function serve(options: HostOptions) {
@@ -88,7 +88,7 @@ function watchSettings(config: string, onChange: () => Promise<void>) {
 
 function fail(error: Error): never {
   tell({ failed: error.message })
-  // Leaves time for the message.
+  // Leaves time to send the message.
   setTimeout(() => process.exit(1), 100)
   throw error
 }

@@ -11,7 +11,7 @@ export type { Stack } from './stack.ts'
 export type DevOptions = {
   project?: string
   port?: number
-  /** Default: a random key of the project. */
+  /** Defaults to the project's random key. */
   apiKey?: string
   /** `embedded`, `server` or a `redis://` address. */
   redis?: string
@@ -38,14 +38,14 @@ export function configOf(project: string): string {
   throw new Error(`${path}: expected ${configs.join(', ')}, got none: run npx sidejob init to create one`)
 }
 
-/** Milliseconds after which a lane or run that a reload cut off is found. */
+/** Milliseconds after which a lane or run that a reload interrupted is detected. */
 const LEASE = 10_000
-/** A waiting lane ends with its build, but the next job would call it until its lease ends. */
+/** A waiting lane ends with its build, but the next job would call it until the lane's lease ends. */
 const WARM = '0s'
-/** An endless loop kills the Worker; each run in progress is then repeated at most this often. */
+/** An endless loop kills the Worker. After that, each run in progress is repeated at most this often. */
 const MAX_LOST = '3'
 const HISTORY = '20'
-/** Milliseconds of CPU of a run without an answer. Production allows the plan's CPU time. */
+/** Milliseconds of CPU that a run may use without answering. Production allows the plan's CPU time. */
 const LOOP_AFTER = 3_000
 
 /**
@@ -55,7 +55,7 @@ const LOOP_AFTER = 3_000
  */
 export async function startDev({ project = '.', vars = {}, port = 8787, onReload, ...options }: DevOptions = {}) {
   const config = configOf(project)
-  // The local QStash needs it too, and does not read .dev.vars.
+  // The local QStash also needs it, and does not read .dev.vars.
   const { SIDEJOB_TEST_CLOCK = process.env.SIDEJOB_TEST_CLOCK } = secretsIn(dirname(config))
   const warn = createUnnamed(options.say ?? (() => undefined))
   let late: ReturnType<typeof setTimeout> | undefined

@@ -2,7 +2,7 @@
 
 export type MemoryOptions = {
   port: number
-  /** Bytes of the JavaScript heap, buffers and WebAssembly. */
+  /** Maximum bytes of the JavaScript heap, buffers and WebAssembly. */
   limit: number
   onFull: (bytes: number) => void
 }
@@ -66,7 +66,7 @@ export function createMemoryWatch({ port, limit, onFull }: MemoryOptions) {
   return async function look(): Promise<void> {
     if (isAsking) return
     isAsking = true
-    // An isolate that is starting or has ended holds nothing.
+    // An isolate that is starting or has ended holds no memory.
     await judge().catch(() => undefined)
     isAsking = false
   }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-/** Systems assign ports above these, so one may be taken before its process listens. */
+/** Systems assign ports above this range, and could take one before its process listens. */
 const [LOW, HIGH] = [10_000, 32_000]
 const TRIES = 20
 

@@ -10,7 +10,7 @@ export async function probe(origin: string): Promise<string | undefined> {
   const url = `${origin}${await mountOf(origin)}/health`
   const answer = await ask(url).catch((error: Error) => error)
   if (answer instanceof Error) return `GET ${url}: ${answer.message}`
-  // Health has 200, or 503 while a vendor does not answer. Other routes show nothing.
+  // /health answers 200, or 503 if a vendor does not answer. Other routes show nothing.
   return answer.ok ? undefined : errorIn(await answer.text(), answer.status)
 }
 

@@ -100,13 +100,13 @@ export function createServing(options: ServingOptions) {
 type Now = {
   isServing: boolean
   locate: Locate
-  /** Lines of workerd about a failed start or first request. */
+  /** workerd's lines about a failed start or first request. */
   uncaught: string
   printed: string[]
   running: Map<number, Started>
 }
 
-/** Lines during a check explain its failure. */
+/** Lines that are printed during a check explain why it failed. */
 function logging({ miniflare: { Log, LogLevel }, tell, isWatching }: ServingOptions, now: Now) {
   const shown = (line: string) => (isWatching ? lineOf(line, now.locate) : line)
   class HostLog extends Log {

@@ -29,10 +29,10 @@ export type StackOptions = {
   entry?: string
   isWatching?: boolean
   plan?: PlanName
-  /** Milliseconds of CPU of a run without an answer; default: of the plan. */
+  /** Milliseconds of CPU that a run may use without answering (default: the plan's limit). */
   loopAfter?: number
   bounds?: Bounds
-  /** Without miniflare, as deployed: nothing compresses responses or adds the location, and there is no R2. */
+  /** Runs without miniflare, as deployed: nothing compresses responses or adds the location, and there is no R2. */
   alone?: boolean
   say?: (line: string) => void
   onReload?: (ms: number) => void
@@ -63,7 +63,7 @@ const order = ['note', 'qstash', 'worker', 'gateway', 'redis'] as const
 type Part = (typeof order)[number]
 type Close = () => unknown
 
-/** A start may be aborted at any point: a part that is added after `close` is closed at once. */
+/** A start may be aborted at any point. A part that is added after `close` is closed at once. */
 function createRunning() {
   const parts = new Map<Part, Close>()
   let isClosed = false
@@ -122,7 +122,7 @@ async function started(options: StackOptions, running: Running) {
     vars,
     onReload(ms) {
       options.onReload?.(ms)
-      // Finds what a lane of the last build left, and registers new classes.
+      // Finds work that a lane of the last build left behind, and registers new classes.
       if (tick.at) void askForTick(tick.at).catch(() => undefined)
     },
     async onLoop(jobs, seconds) {
@@ -153,7 +153,7 @@ async function started(options: StackOptions, running: Running) {
     gateway,
     note,
     worker,
-    /** Absent with your own QStash. */
+    /** Absent if you use your own QStash. */
     qstash: standIn,
     login: () => loginLink(url, apiKey),
     tick: () => askForTick(ticking),
@@ -169,7 +169,7 @@ function makePrivate(folder: string): void {
   chmodSync(folder, 0o700)
 }
 
-/** Files, tokens and keys outlive the stack, so their secrets do too. */
+/** Files, tokens and keys outlive the stack, so their secrets must too. */
 function secretIn(folder: string, name: string, create: () => string, persist = true): string {
   const path = join(folder, name)
   if (existsSync(path)) return readFileSync(path, 'utf8').trim()
@@ -178,7 +178,7 @@ function secretIn(folder: string, name: string, create: () => string, persist = 
   return secret
 }
 
-/** Again after its folder was deleted. */
+/** Writes the note again if its folder was deleted. */
 function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = () => {}): Close {
   const path = noteOf(folder)
   const write = () => writeFileSync(path, JSON.stringify(note), { mode: 0o600 })
@@ -289,7 +289,7 @@ function standInFor({ folder, persist, vars }: StandIn) {
   return startQstash({
     ...(persist ? { file: join(folder, 'qstash.jsonl') } : {}),
     control: vars.SIDEJOB_TEST_CLOCK === '1',
-    // A page that knows the token could publish calls to the Worker.
+    // A page that knew the token could publish calls to the Worker.
     token: randomUUID(),
   })
 }
@@ -301,7 +301,7 @@ async function loginLink(url: string, apiKey: string): Promise<string | undefine
   return ((await answer.json()) as { url: string }).url
 }
 
-/** Milliseconds. A server that accepts a connection but does not answer is asked again. */
+/** Milliseconds after which a server that accepts a connection but does not answer is asked again. */
 const SILENT = 5_000
 
 async function healthy(url: string) {

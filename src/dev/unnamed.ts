@@ -1,9 +1,9 @@
-// Unnamed waits of jobs: an edit of the function can move them.
+// Finds unnamed waits of jobs, which an edit of the function can move.
 
 import type { GivenWaitingJob } from '../core/waiting.ts'
 import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'
 
-/** Waiting jobs that a reload reads, at most. */
+/** Maximum waiting jobs that a reload reads. */
 const READ = 100
 
 type Waiting = Pick<GivenWaitingJob, 'servedBy' | 'snapshot'>

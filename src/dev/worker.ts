@@ -8,7 +8,7 @@ import { createMemoryWatch } from './memory.ts'
 import { claimPort } from './ports.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** Sent through a pipe, so that lists of processes do not show it. */
+/** Sent through a pipe, so that process lists do not show it. */
 export type HostOptions = {
   port: number
   vars: Record<string, string>
@@ -51,7 +51,7 @@ export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
-/** Below this, the CPU time may come from many short runs. */
+/** Milliseconds. Less CPU time may come from many short runs. */
 const LEAST_CPU = 2_000
 const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
@@ -86,7 +86,7 @@ export async function startWorker(all: WorkerOptions) {
   // A caller may close before it is ready.
   ready.catch(() => {})
 
-  /** Its own session, so that Ctrl-C ends it last. */
+  /** In its own session, so that Ctrl-C ends it last. */
   function launch() {
     starts.push(Date.now())
     const started = fork(program, {
@@ -163,7 +163,7 @@ export async function startWorker(all: WorkerOptions) {
     try {
       if (pid) process.kill(pid, 'SIGKILL')
     } catch {
-      // It is already gone.
+      // The process is already gone.
     }
   }
 
@@ -178,7 +178,7 @@ export async function startWorker(all: WorkerOptions) {
     createWatchdog({
       limit: cpu === undefined ? undefined : Math.max(LEAST_CPU, cpu) / 1_000,
       pid: () => workerd,
-      // Any answer counts; this one costs no command of Redis.
+      // Any answer counts. This request costs no Redis command.
       isAlive: async () => {
         const answer = await fetch(`http://127.0.0.1:${port}/alive`, { signal: AbortSignal.timeout(5_000) })
         await answer.body?.cancel()
@@ -214,7 +214,7 @@ export async function startWorker(all: WorkerOptions) {
       if (host.exitCode !== null || host.signalCode !== null) return
       const ended = new Promise((resolve) => host.once('exit', resolve))
       if (host.connected) host.disconnect()
-      // A process that is still building listens late.
+      // A process that is still building starts to listen late.
       const late = setTimeout(() => host.kill('SIGKILL'), 1_000)
       await ended
       clearTimeout(late)

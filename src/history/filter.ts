@@ -1,4 +1,4 @@
-// One condition chooses the index, which has the order of the list. All other conditions filter its rows.
+// One condition chooses the index, which already has the order of the list. All other conditions filter its rows.
 
 import type { SqlValue } from './database.ts'
 
@@ -14,7 +14,7 @@ export type HistoryFilter = {
   args?: Record<string, string>
   text?: string
   version?: string
-  /** Ended at or after, and before. */
+  /** Ended at or after `since`, and before `until`. */
   since?: number
   until?: number
   /** Minimum milliseconds of the last run. */
@@ -30,7 +30,7 @@ type Order = { from: string; on: Record<string, SqlValue>; also?: string }
 const statusesOf = ({ status }: HistoryFilter): readonly string[] =>
   status === undefined ? [] : typeof status === 'string' ? [status] : status
 
-/** The most selective index first. */
+/** Chooses the most selective index that applies. */
 function indexOf(filter: HistoryFilter): Order {
   const [label] = Object.entries(filter.labels ?? {})
   const statuses = statusesOf(filter)
@@ -68,11 +68,11 @@ const pathOf = (path: string): string =>
     .map((name) => (/^\d+$/.test(name) ? `[${name}]` : `."${name.replaceAll('"', '')}"`))
     .join('')}`
 
-/** Numbers, true, false and null are compared as JSON writes them. */
+/** Compares numbers, true, false and null as JSON text. */
 const ARG = `CASE WHEN json_valid(ends.args) THEN CASE json_type(ends.args, ?) WHEN 'true' THEN 'true'
   WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE CAST(json_extract(ends.args, ?) AS TEXT) END END = ?`
 
-/** `given` is the number of values before these. */
+/** `given`: number of values that precede these. */
 export function clausesOf(filter: HistoryFilter, given: number): { join: string; where: string[]; values: SqlValue[] } {
   const values: SqlValue[] = []
   const where: string[] = []

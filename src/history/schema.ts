@@ -1,4 +1,4 @@
-// Each index is a row that D1 bills for each job, so there are few.
+// D1 bills each index as one more row per job, so there are only a few.
 
 import type { SqlDatabase, Statement } from './database.ts'
 

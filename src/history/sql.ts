@@ -1,6 +1,6 @@
 import type { SqlDatabase, SqlRow } from './database.ts'
 
-/** Bytes of an answer as JSON. */
+/** Maximum bytes of an answer as JSON. */
 const MAX_BYTES = 1_048_576
 
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
@@ -22,7 +22,7 @@ export function wrapped(sql: string, limit: number): string {
   return `${plan}SELECT * FROM (\n${query}\n) LIMIT ${limit + 1}`
 }
 
-/** Answers a query with at most `limit` rows and 1 MiB. `more`: it has more rows. */
+/** Returns at most `limit` rows and 1 MiB. `more`: the query has more rows. */
 export async function readWith(
   { all, read = (text) => all([text]) }: SqlDatabase,
   sql: string,

@@ -1,4 +1,5 @@
-// Reads a SQLite file in another process, with a read-only connection. A query that takes too long is killed with it.
+// Reads a SQLite file in another process, with a read-only connection. If a query takes too long, that process is
+// killed.
 
 import { execFile } from 'node:child_process'
 import type { SqlRow } from './database.ts'

@@ -9,7 +9,7 @@ export type RunRow = Record<(typeof runColumns)[number], SqlValue>
 export type HistoryPage = {
   rows: EndRow[]
   cursor: string | null
-  /** The end of the oldest job that was searched; absent if all were. */
+  /** The end of the oldest job that was searched. Absent if all were searched. */
   searchedTo?: number
 }
 
@@ -17,7 +17,7 @@ export type HistoryStore = ReturnType<typeof createHistoryStore>
 
 /** D1 takes parameters of at most 2 MB. */
 const MAX_CHUNK = 1_000_000
-/** Index entries that one page goes through. */
+/** Maximum index entries that one page reads. */
 const WINDOW = 10_000
 const SLICE = 1_000
 const RUNS = 1_000
@@ -52,7 +52,7 @@ function* chunks(texts: readonly string[]): Generator<string> {
 const jsonOf = <Row extends object>(rows: readonly Row[], columns: readonly (keyof Row)[]): string[] =>
   rows.map((row) => JSON.stringify(columns.map((name) => row[name])))
 
-/** Deletes the same slice of the oldest ends everywhere. */
+/** Deletes the same slice of the oldest ends from all tables. */
 const FORGET_SLICE = `SELECT rowid FROM ends INDEXED BY ends_time WHERE ns = ?1 AND ended < ?2 ORDER BY ended, job LIMIT ${SLICE}`
 const forgetting = (ns: string, before: number): Statement[] => [
   [
@@ -147,7 +147,7 @@ export function createHistoryStore(db: SqlDatabase) {
       return true
     },
 
-    /** Answers SQL of an admin, which sees the rows of all namespaces. */
+    /** Runs an admin's SQL, which sees the rows of all namespaces. */
     async sql(text: string, limit: number) {
       return readWith(await ready(), text, limit)
     },

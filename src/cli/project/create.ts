@@ -28,7 +28,7 @@ const nameOf = (folder: string): string =>
 const replaceIn = (path: string, from: string, to: string) =>
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(from, to))
 
-/** A tarball is copied into the project, so that the project works on other machines. */
+/** Copies a tarball into the project, so that the project works on other machines. */
 function dependencyIn(folder: string): string {
   const { SIDEJOB_PACKAGE: version = `^${ownVersion()}` } = process.env
   if (!/^[^:]+\.tgz$/.test(version)) return version
@@ -45,7 +45,7 @@ export function createProject(folder: string, template: string): string[] {
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new UsageError(`${folder} is not empty. Choose a new folder, or use sidejob init for an existing Worker`)
   cpSync(join(packageFolder(), 'templates', template), folder, { recursive: true })
-  // npm leaves a .gitignore out of every package.
+  // npm omits .gitignore files from every package.
   renameSync(join(folder, 'gitignore'), join(folder, '.gitignore'))
   for (const file of ['package.json', 'wrangler.jsonc', 'README.md'])
     replaceIn(join(folder, file), 'my-jobs', nameOf(folder))

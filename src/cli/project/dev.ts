@@ -2,7 +2,7 @@
 
 import { type Command, count } from '../command.ts'
 
-/** At the first signal, and when the parent process has ended. */
+/** Resolves at the first signal, or when the parent process has ended. */
 function stopping() {
   const controller = new AbortController()
   const stop = () => controller.abort(new Error('stopped'))
@@ -16,7 +16,7 @@ function stopping() {
 
 type Started = { url: string; apiKey: string; redis: { describe: string } }
 
-/** The last line is the one to click on. */
+/** The last line is the one to click. */
 const introduction = ({ url, apiKey, redis }: Started, login: string | undefined): string[] => [
   `Redis      ${redis.describe}`,
   `API key    ${apiKey}`,

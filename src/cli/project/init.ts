@@ -1,4 +1,4 @@
-// sidejob init: adds sidejob to a Worker after a yes.
+// sidejob init: asks, then adds sidejob to a Worker.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// sidejob record: a test of the last run of a job.
+// sidejob record: writes a test from the last run of a job.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'

@@ -2,7 +2,7 @@ import { durationText } from '../../core/time.ts'
 import type { GivenWaitingJob } from '../../core/waiting.ts'
 import type { Verdict } from '../../testing/rehearse.ts'
 
-/** `gone`: the code does not define the class. A replayed run is the `same`, or `differs`. */
+/** `gone`: the code does not define the class. A replayed run is either the `same` or `differs`. */
 export type Judged = Verdict | { is: 'gone' } | { is: 'same' } | { is: 'differs'; parts: string[] }
 
 type Named = { queue: string; class: string }
@@ -22,7 +22,7 @@ export type Report = {
   classes: ClassReport[]
 }
 
-/** Jobs that continue are one group, also if they differ in the next step. Messages may name the job. */
+/** Jobs that continue form one group, even if their next steps differ. Messages may name the job. */
 const keyOf = (judged: Judged, id: number): string =>
   judged.is === 'continues' ? 'continues' : JSON.stringify(judged).replaceAll(`job ${id}`, 'job')
 
@@ -41,7 +41,7 @@ export function createReport() {
   const sum = (findings: Iterable<Finding>, fits: (finding: Finding) => boolean): number =>
     [...findings].filter(fits).reduce((jobs, finding) => jobs + finding.jobs, 0)
 
-  /** If ours is unknown, the class counts as gone. */
+  /** If our version is unknown, the class counts as gone. */
   const isElsewhere = ({ servedBy }: GivenWaitingJob): boolean =>
     servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
 
@@ -63,7 +63,7 @@ export function createReport() {
   }
 
   return {
-    /** `moved`: pinned jobs count as if they were moved to the code. */
+    /** `moved`: treats pinned jobs as if they were moved to this code. */
     add({ snapshot, servedBy, pinnedTo }: GivenWaitingJob, verdict: Verdict, { moved = false } = {}): void {
       for (const id of servedBy ?? []) ours.add(id)
       note(snapshot.job, verdict, moved ? undefined : pinnedTo)

@@ -15,9 +15,9 @@ export const CUT_OFF =
 export const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
 
 const current = new AsyncLocalStorage<Invocation>()
-/** Before the Worker marks lines of its functions. */
+/** Saved before the Worker marks the lines of its functions. */
 const print = { log: console.log.bind(console), error: console.error.bind(console) }
-/** Called without an object because they refuse any other. */
+/** Called without an object, because they refuse any other object. */
 const { fetch: request, setTimeout: startTimer, setInterval: startInterval } = globalThis
 
 /** Work of an invocation that was cut off never continues. */
@@ -92,7 +92,7 @@ class Invocation {
     }
   }
 
-  /** Not a race, which workerd would keep forever. */
+  /** Not a race, because workerd would keep it forever. */
   waitUntil(work: Promise<unknown>): void {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const letGo = () => resolve(undefined)
@@ -105,7 +105,7 @@ class Invocation {
     this.#context.waitUntil(promise)
   }
 
-  /** Remaining work has this long after the response. */
+  /** Work that remains after the response has this much time. */
   answered(): void {
     const { kept } = this.#bounds
     if (kept === undefined) return
@@ -142,7 +142,7 @@ globalThis.fetch = async (...[input, init]: Parameters<typeof fetch>) => {
   return own.send(() => request(input, { ...init, signal: either }), signal)
 }
 
-/** Timers of an invocation that was cut off do nothing. */
+/** Timers of an interrupted invocation do nothing. */
 const held = <T extends typeof setTimeout | typeof setInterval>(start: T): T =>
   ((act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
     const own = current.getStore()
@@ -261,7 +261,7 @@ const stackOf = (error: unknown): string => (error instanceof Error ? (error.sta
 
 type Started = { job: number; class: string; token: string }
 
-/** Also before each run, because an endless loop prints nothing. */
+/** Also called before each run, because an endless loop prints nothing. */
 export function announceRuns(): void {
   Object.assign(globalThis, {
     [Symbol.for('sidejob.announce')]: ({ job, class: name, token }: Started) => {

@@ -1,4 +1,4 @@
-// Protects against DNS rebinding: a page can point its own name to 127.0.0.1, but its requests name that host.
+// Protects against DNS rebinding: a page can point its own name to 127.0.0.1, but its requests still name that host.
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 

@@ -25,10 +25,10 @@ export async function updateJob(engine: Engine, from: Given, call: Call): Promis
     counted: 'anew',
   }
   const job = await wardOf(engine, id)
-  // A run under way has no next time to change, unless it repeats.
+  // A running job has no next time to change, unless it repeats.
   if (isTaken(job) && job.repeat === null && !amendment.repeat) delete amendment.dueAt
   await engine.deliveries.update(id, amendment, call).catch((error) => {
-    // Counted from a start that never was, or beyond the year 9999.
+    // The repeat counts from a start that never happened, or leads beyond the year 9999.
     if (repeat && hasCode(error, 'BAD_REQUEST')) throw refusals.malformed('repeat')
     throw error
   })
@@ -79,7 +79,7 @@ export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
   for (let at = 0; at < ids.length; at += AT_ONCE) await Promise.all(ids.slice(at, at + AT_ONCE).map(requeue))
 }
 
-// Ids that lead nowhere are passed over.
+// Ids without a job are skipped.
 const unknown = (error: unknown): undefined => {
   if (!(error instanceof Refusal || hasCode(error, 'NOT_FOUND'))) throw error
 }

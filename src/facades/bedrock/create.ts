@@ -72,7 +72,7 @@ async function parentsOf(engine: Engine, wanted: Wanted[]): Promise<Parents> {
   return new Map(found.map((parent) => [String(parent.id), parent]))
 }
 
-/** A parent decides for all jobs of a call whether they are mocked. */
+/** The parent decides whether all jobs of a call are mocked. */
 function mocks(asked: boolean, parents: Parents): boolean {
   const kinds = new Set([...parents.values()].map(({ tag }) => tag === MOCK))
   if (kinds.size > 1) throw new Refusal(405, 'Parent and child jobs must have matching mockRequest setting')
@@ -104,7 +104,7 @@ const inputOf = (
   return input
 }
 
-// Refusals of scripts, for changes after our check.
+// For scripts that refuse because the data changed after our check.
 const refusedBy: Partial<Record<SidejobError['code'], () => Refusal>> = {
   NOT_FOUND: refusals.noParent,
   WRONG_STATUS: refusals.parentState,

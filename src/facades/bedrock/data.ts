@@ -1,5 +1,5 @@
-// Kept as the very text that came. Bedrock's own members (retryAfterCount, originalNextRun, mockRequest) are only
-// shown there, and ignored in requests.
+// Stores the text exactly as it came. Bedrock's own members (retryAfterCount, originalNextRun, mockRequest) are only
+// shown in it, and are ignored in requests.
 
 import { CLOSED, each, maps, parseJson } from '../../core/codec/json.ts'
 import type { Encoded } from '../../core/codec/value.ts'
@@ -60,7 +60,7 @@ export const withMembers = (own: Encoded, added: Record<string, unknown>): Encod
 /** RFC 7396. */
 export const mergePatch = (old: Encoded, patch: Encoded): Encoded => minified(merged(old, patch, 0))
 
-/** Deeper values are replaced, because every level reads its text again. */
+/** Deeper values are replaced as a whole, because every level reads its text again. */
 const DEPTH = 32
 
 function merged(old: Encoded, patch: Encoded, depth: number): Encoded {

@@ -1,4 +1,4 @@
-// Headers in any case, or members of a JSON body, which win.
+// From headers in any case, or members of a JSON body, which take precedence.
 
 import { CLOSED, each, list, parseJson } from '../../core/codec/json.ts'
 import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
@@ -9,7 +9,7 @@ import { Refusal, refusals } from './refusal.ts'
 /** Undefined if missing or null. */
 export type Given = (name: string) => string | undefined
 
-/** A string's content, any other value's JSON. */
+/** The content of a string, or the JSON of any other value. */
 const textOf = (value: Encoded | undefined): string | undefined => {
   if (value === undefined || value === 'null') return undefined
   const json = encodedToJson(value)
@@ -21,7 +21,7 @@ const members = (body: Record<string, Encoded>): Given => {
   return (name) => textOf(named.get(name.toLowerCase()))
 }
 
-// A header carries bytes; valid UTF-8 is decoded.
+// A header consists of bytes. Valid UTF-8 is decoded.
 const decoded = (header: string): string => {
   if (!/[\x80-\xff]/.test(header)) return header
   try {
@@ -32,7 +32,8 @@ const decoded = (header: string): string => {
   }
 }
 
-// HTTP has a Connection of its own, which never reaches us, and a Priority that is none of Bedrock's.
+// HTTP has its own Connection header, which never reaches us, and its own Priority header, which is unrelated to
+// Bedrock's.
 const aliases: Record<string, string> = { connection: 'x-bedrock-connection' }
 const isForeign = (name: string, value: string): boolean => name === 'priority' && !/^-?\d+$/.test(value)
 
@@ -94,7 +95,7 @@ export const needName = (from: Given): string => {
   return name
 }
 
-/** An id that can be none of ours is not found. */
+/** An id that cannot be ours is reported as not found. */
 export const needJob = (from: Given): string => {
   const text = needText(from, 'jobID', 255)
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw refusals.malformed('jobID')
@@ -106,14 +107,14 @@ export const isJob = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text) && 
 
 const PRIORITIES = new Set(['0', '250', '500', '750', '850', '1000'])
 
-/** Small is first here: 500 less Bedrock's. */
+/** Our smaller numbers come first: 500 minus Bedrock's priority. */
 export const priorityOf = (text: string | undefined): number | undefined => {
   if (!text) return undefined
   if (!PRIORITIES.has(text.trim())) throw refusals.badPriority()
   return 500 - Number(text)
 }
 
-/** Digits at the front count, as in C; anything else is 0. */
+/** Leading digits count, as in C. Any other text is 0. */
 export const leadingNumber = (text: string | undefined): number => Number.parseInt(text ?? '', 10) || 0
 
 export const isSet = (from: Given, name: string): boolean => ![undefined, 'false'].includes(from(name))

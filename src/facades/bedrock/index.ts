@@ -34,7 +34,7 @@ const fail = (c: Context, error: SidejobError): Response => {
 const facade = { failure, fail }
 
 type Asked = { engine: Engine; from: Given; call: Call; signal: AbortSignal }
-/** Every body is JSON, also if Bedrock has none. */
+/** Every body is JSON, even where Bedrock sends none. */
 const telling =
   (act: (asked: Asked) => Promise<void>) =>
   async (asked: Asked): Promise<Answer> => {
@@ -42,7 +42,7 @@ const telling =
     return {}
   }
 
-/** The headers are part of a request under a key. */
+/** Requests with the same key must also have the same headers. */
 async function keyed(call: Call, from: Given, names: string[]): Promise<Call> {
   if (call.key === undefined) return call
   const said = JSON.stringify([call.fingerprint, ...names.map((name) => from(name) ?? null)])
@@ -56,7 +56,7 @@ const json = z.unknown().optional()
 
 const body = (names: Record<string, z.ZodType>) => z.looseObject(names)
 
-// Bedrock takes its commands in any case.
+// Bedrock accepts its commands in any case.
 const inAnyCase = (word: string): string =>
   word.replace(/[a-z]/gi, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`)
 
@@ -112,7 +112,7 @@ const taking = {
 }
 const job = z.record(z.string(), z.unknown())
 
-/** A token that comes back with Finish, Retry or Fail is refused once the job went to another worker. */
+/** If the job has gone to another worker, Finish, Retry or Fail with this token is refused. */
 const tokens = (given: string[]): Record<string, string> =>
   given.length > 0 ? { 'x-bedrock-token': given.join(',') } : {}
 

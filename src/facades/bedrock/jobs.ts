@@ -5,7 +5,7 @@ import { refusals } from './refusal.ts'
 
 export const QUEUE = 'bedrock'
 
-// Per engine, once it is known to hold.
+// Engines whose queue is known to be set up.
 const pulled = new WeakSet<Engine>()
 
 /** Any name is allowed: the queue accepts unregistered classes. */
@@ -23,7 +23,7 @@ export async function wardOf(engine: Engine, id: string, otherwise = refusals.no
 
 const MOST_TRIES = 5
 
-/** Repeats after a concurrent change. */
+/** Tries again after a concurrent change. */
 export async function withJob(engine: Engine, id: string, act: (job: DeliveredJob) => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

@@ -11,7 +11,7 @@ import { type Condition, type Row, selectOf } from './select.ts'
 import { rowOf } from './shown.ts'
 
 const MOST_QUERY = 8_192
-/** A page looks at 1,000 jobs of all queues at most. */
+/** A page examines at most 1,000 jobs of all queues. */
 const MOST_PAGES = limits.queriedJobs.most / 1_000
 
 const statuses: Record<string, Status> = {
@@ -32,7 +32,7 @@ function filterOf(conditions: Condition[]) {
     queue: QUEUE,
     class: equal('name'),
     status: statuses[equal('state') ?? ''],
-    /** Only jobs before this id, and from this one on. */
+    /** Only jobs with an id below this one, and at or above the next. */
     before: Math.min(Number.MAX_SAFE_INTEGER, ...above('<', 0), ...above('<=', 1), ...above('=', 1)),
     from: Math.max(1, ...above('>', 1), ...above('>=', 0), ...above('=', 0)),
   }

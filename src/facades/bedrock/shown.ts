@@ -5,7 +5,7 @@ import { withMembers } from './data.ts'
 
 export const MOCK = 'mock'
 
-/** Their deliveries are not counted: people do these jobs, and may take any time. */
+/** Deliveries of these jobs are not counted: people do them, and may take any time. */
 export const isManual = (name: string): boolean => name.startsWith('manual')
 
 /** RUNQUEUED for jobs with retryAfter. */
@@ -31,7 +31,7 @@ export const waitsForChildren = (job: DeliveredJob): boolean =>
 /** @example shownTime(Date.UTC(2026, 2, 11, 12)) // '2026-03-11 12:00:00' */
 export const shownTime = (at: number): string => iso(at).slice(0, 19).replace('T', ' ')
 
-// Only the time at which a new job is due at once has milliseconds.
+// Only the due time of a new job that is due at once has milliseconds.
 const shownDue = (at: number, ran: boolean): string =>
   ran || at % 1000 === 0 ? shownTime(at) : iso(at).slice(0, 23).replace('T', ' ')
 
@@ -46,7 +46,7 @@ export const repeatOf = ({ repeat }: DeliveredJob): string => {
   return typeof kept === 'string' ? kept : (kept.bedrock ?? '')
 }
 
-/** With what Bedrock keeps there. */
+/** Includes the members that Bedrock adds. */
 export const dataOf = (job: DeliveredJob): Encoded => {
   const counts = job.deliveries > 0 && !isManual(job.class)
   const anchored = counts && job.slot !== null && repeatOf(job).startsWith('SCHEDULED')
@@ -97,7 +97,7 @@ const familyOf = (family: ChildResult[]) => {
 /** The job is shown in its state before the claim. */
 export const taken = ({ job, family }: Delivery, parents: Map<number, DeliveredJob>) => {
   const parent = job.parent === null ? undefined : parents.get(job.parent.id)
-  // Before it was taken it was in no run: what its lease is now must not show.
+  // Before the delivery the job was in no run, so its current lease must not show.
   const shown = common({ ...job, status: 'queued' })
   const above = parent ? { parentJobID: parent.id, parentData: raw(dataOf(parent)) } : {}
   return sorted({ ...shown, ...above, ...familyOf(family) })

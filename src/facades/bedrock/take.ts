@@ -9,7 +9,7 @@ const MOST_NAMES = 12_750
 /** Milliseconds. */
 const TIMEOUT = 110_000
 
-/** One name is a glob; of several each is exactly itself. */
+/** A single name is a glob. Each of several names matches only itself. */
 const globsOf = (text: string): string[] => {
   const names = text
     .split(',')
@@ -54,7 +54,7 @@ export async function take(
   const { deliveries, failed } = await engine.deliveries.claim(QUEUE, lending, call)
   // A delivery to a disconnected caller does not count.
   if (call.signal.aborted) await engine.deliveries.giveBack(deliveries, call)
-  // Without deliveries the answer is empty if all chosen jobs failed on the way, and 404 otherwise.
+  // Without deliveries, the answer is empty if all chosen jobs failed before delivery, and 404 otherwise.
   if (deliveries.length === 0 && failed === 0)
     throw wait > 0 ? new Refusal(303, 'Timeout') : new Refusal(404, 'No job found')
   const parents = await parentsOf(engine, deliveries)

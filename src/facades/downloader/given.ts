@@ -9,7 +9,7 @@ import { topic } from '../../core/schemas.ts'
 import { callable, type Use } from '../../core/url.ts'
 import type { Callback, JobInput } from '../../engine/engine.ts'
 
-/** It also identifies their callbacks. */
+/** The name also identifies the callbacks of these jobs. */
 export const QUEUE = 'downloader'
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
@@ -62,7 +62,7 @@ function checkTogether(
     )
 }
 
-// Seconds: below what the platform gives a run.
+// Seconds, less than the platform allows for a run.
 const LONGEST = 840
 
 const ifText = (schema: z.ZodType<string, string>) =>

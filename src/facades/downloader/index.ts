@@ -55,7 +55,7 @@ export const downloader = {
       const now = Date.now()
       const { jobs, existing } = await engine.jobs.enqueue([jobOf(body, downloads, now)], call)
       const { id } = jobs[0]!
-      // For a repeated request with the same key, the time is the time of the first.
+      // A repeated request with the same key keeps the time of the first request.
       const askedAt = existing ? argsOf(await engine.jobs.get(String(id))).askedAt : now
       return reply(201, { id: await downloads.files.idOf(id, askedAt) })
     },

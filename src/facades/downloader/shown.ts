@@ -8,14 +8,17 @@ type Detail = { status?: number; code?: string } | null
 type Kept = { status?: number; image?: string }
 
 const DAY = 86_400_000
-/** The longest time for which a file waits for its callback, and a week. */
+/** The longest time that a file waits for its callback, plus a week. */
 const LONGEST = 37 * DAY
 
-/** By the id alone if the deployment has a base; else signed from the end of the download on: the same on every try. */
+/**
+ * If the deployment has a base, the address only has the id. Otherwise it is signed with the end of the download, so
+ * that every try sends the same address.
+ */
 const addressOf = async ({ base, files, keep }: Downloads, id: string, since: number): Promise<string> =>
   base === undefined ? (await files.sign(id, LONGEST + keep, since)).url : `${base}/${keyOf(id)}`
 
-/** Always all ten keys. */
+/** Always includes all ten members. */
 const payload = async (
   downloads: Downloads,
   id: string,

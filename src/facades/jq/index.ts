@@ -43,7 +43,7 @@ function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema:
 
 const unknownJob = (id: string) => new SidejobError('NOT_FOUND', `no job has the id ${id.slice(0, 60)}`)
 
-/** Undefined when it was here and is gone. */
+/** Undefined if the job existed and was deleted. */
 async function jobOf(engine: Engine, id: string): Promise<JobView | undefined> {
   if (!isId(id)) throw unknownJob(id)
   const found = await engine.jobs.get(id).catch(missing)

@@ -5,14 +5,14 @@ import { className, closed, httpUrl } from '../../core/schemas.ts'
 
 const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
 
-// In MessagePack the first byte marks integers: 1.0 is a float.
+// In MessagePack, the first byte marks integers, so 1.0 is a float.
 const isMsgpackInteger = ([first = 0]: Uint8Array): boolean =>
   first <= 0x7f || first >= 0xe0 || (first >= 0xcc && first <= 0xd3)
 
 const isInteger = (wire: Encoded): boolean =>
   wire.startsWith('~') ? isMsgpackInteger(fromBase64(wire.slice(1))) : isJsonInteger(wire)
 
-/** A float is none, whatever its value. */
+/** Refuses floats, whatever their value. */
 const integer = (least: number, most: number) =>
   closed
     .transform((wire, ctx) => {
