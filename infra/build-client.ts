@@ -1,4 +1,4 @@
-// Builds the table of addresses, so that the client has no code of the routes.
+// Builds the table of addresses, so that the client contains no code of the routes.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -24,7 +24,7 @@ export function roomOf(file: string): string {
   return rest === undefined || (top !== 'src' && top !== 'infra') ? top! : `${top}/${room}`
 }
 
-/** Without generated files, which git ignores. */
+/** Generated files do not count, because git ignores them. */
 export function bytesOfRooms(): Bytes {
   const rooms: Bytes = {}
   const listed = execFileSync('git', ['ls-files', 'src', 'functions', 'infra'], { cwd: root, encoding: 'utf8' })

@@ -2,7 +2,7 @@ import MiniSearch, { type Options, type Query } from 'minisearch'
 
 export type Section = { id: string; page: string; title: string; keywords: string; text: string }
 
-/** Words of other systems, and the words of the manual. */
+/** Words of other systems, and the words that the manual uses instead. */
 const synonyms: Record<string, string> = {
   abort: 'terminate',
   activity: 'step',
@@ -39,7 +39,7 @@ const synonyms: Record<string, string> = {
   worker: 'worker',
 }
 
-/** Words of questions that are in every page. */
+/** Words of questions that appear on every page. */
 const stops = new Set(
   'a an and are at be can could do does for from has have how i in is it its my not of on or our so than that the their this to was we what when where which who why will with would you your'.split(
     ' ',
@@ -65,7 +65,7 @@ const options: Options<Section> = {
     boost: { title: 4, page: 2, keywords: 6 },
     prefix: (term) => term.length > 2,
     fuzzy: (term) => (term.length > 5 ? 0.2 : false),
-    // Pages about other systems and about the repository come after the manual.
+    // Pages about other systems and about the repository rank below the manual.
     boostDocument: (id) => {
       if (/^(compat|decisions|repository)\//.test(String(id))) return 0.1
       return /^(benchmarks|functions|keys|api)\./.test(String(id)) ? 0.4 : 1

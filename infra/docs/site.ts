@@ -9,7 +9,7 @@ import { type Nav, template } from './template.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** The manual at the top, other linked files under `repository/`. */
+/** The manual is at the top level, other linked files are under `repository/`. */
 export function targetOf(path: string): string {
   const name = path.startsWith('docs/') ? path.slice('docs/'.length) : `repository/${path}`
   return name === 'README.md' ? 'index.html' : name.replace(/\.md$/, '.html')
@@ -166,7 +166,7 @@ export async function buildSite(folder: string): Promise<string[]> {
   cpSync(join(root, 'docs/pictures'), join(folder, 'pictures'), { recursive: true })
   cpSync(join(import.meta.dirname, 'style.css'), join(folder, 'style.css'))
   const index = createIndex(pages.flatMap(({ sections }) => sections))
-  // A script, because a page opened as a file may not fetch.
+  // A script, because a page that was opened as a file may not fetch.
   writeFileSync(join(folder, 'search-index.js'), `window.searchIndex=${JSON.stringify(JSON.stringify(index))}`)
   await build({
     entryPoints: [join(import.meta.dirname, 'browser.ts')],

@@ -147,7 +147,7 @@ const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ..
 
 const READ = 'args_of.take()'
 
-/** run/ops/given.lua has a function for every other kind. */
+/** run/ops/given.lua has a function for every kind that is missing here. */
 const readers: Partial<Record<Kind, string>> = {
   text: READ,
   value: READ,
@@ -160,7 +160,7 @@ const readers: Partial<Record<Kind, string>> = {
   values: 'args_of.take_list()',
 }
 
-/** Kinds that are several values, or have another name in Lua. */
+/** Kinds that consist of several values, or have another name in Lua. */
 const called: Partial<Record<Kind, string[]>> = {
   target: ['id', 'doc'],
   job: ['spec', 'args'],

@@ -209,7 +209,7 @@ export function nameEdits(
   const { source, edits } = file
   const isIn = ({ start }: { start: number }): boolean => start >= from && start < to
   const used = new Set(uses.map(({ start }) => start))
-  // Locals of the file itself have other names: the letters begin inside of the code.
+  // Locals of the file itself have other names: the letters start inside the function.
   const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
   const locals = source.places.filter(isIn).flatMap(({ start, end, line, name, binding }): Edit[] => {
     const text = binding ? nameOfLocal(binding.depth - before) : args.get(name)

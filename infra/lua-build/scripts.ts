@@ -53,7 +53,7 @@ export class Library {
     this.#giveNames(units)
   }
 
-  /** A later creation of their group would reset assigned members. */
+  /** If their group is created later, it would reset members that were assigned before. */
   #assigned(scripts: Iterable<File>): Unit[] {
     const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
@@ -144,7 +144,7 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
 /** A loader has 60 upvalues: eager statements, `F`, names of Lua and the arguments of all scripts. */
 const MAX_EAGER = 43
 
-/** Locals of the script, which each call creates: the most used statements, with the values of their modules. */
+/** Locals of the script, created by each call: the most used statements, with the values of their modules. */
 function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, always: readonly Unit[]): Set<Unit> {
   const uses = [...usesOf(units)].filter(([symbol]) => symbol.constant === undefined && unitOf.has(symbol))
   const eager = new Set<Unit>(always)

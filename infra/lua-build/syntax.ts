@@ -155,7 +155,7 @@ const TOKEN =
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /\w/.test(character)
 
-/** Two tokens without a space would be read as another one. */
+/** Without a space, these two tokens would be read as one other token. */
 const wouldJoin = (before: string, after: string): boolean =>
   (isWord(before.at(-1)) && isWord(after[0])) ||
   (/\d$/.test(before) && after.startsWith('.')) ||

@@ -17,7 +17,7 @@ export type RedisPlace = {
 const MiB = 1024 * 1024
 /** Maximum of a request or an answer on the smaller plans. */
 const MOST = 10 * MiB
-/** Words of a piece, and a number that exceeds gopher-lua's registers. */
+/** Words of a piece, and a number of words that exceeds gopher-lua's registers. */
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
 const SILENCE_MS = 100_000

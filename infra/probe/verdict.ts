@@ -5,7 +5,7 @@ export type Line = { about: string; verdict: Verdict; expected: string; got: str
 export type Question = {
   about: string
   expected: string
-  /** Undefined if it cannot be known from here; `got` then names a way to find out. */
+  /** Returns an undefined `as` if the answer cannot be known from here; `got` then says how to find out. */
   ask: () => Promise<{ as?: boolean; got: string }>
 }
 
@@ -25,7 +25,7 @@ export const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =
     (error: unknown) => messageOf(error),
   )
 
-/** A network failure is no fact about the platform. */
+/** A network failure says nothing about the platform. */
 export async function answerOf({ about, expected, ask }: Question): Promise<Line> {
   const { as, got } = await ask().catch((error: unknown) => ({
     as: undefined,

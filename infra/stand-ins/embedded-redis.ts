@@ -56,7 +56,7 @@ async function takeOver(dir: string): Promise<void> {
   mkdirSync(dir, { recursive: true })
   const note = readNote(dir)
   if (!note || !isAlive(note.pid)) return
-  // A process that is ending still listens for a moment.
+  // A process that is ending still accepts connections for a moment.
   for (let left = 20; ; left--) {
     const other = await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined)
     if (!other) return

@@ -62,7 +62,7 @@ export function refusal(command: Command, readOnly: boolean): string | undefined
 
 const words = (text: string) => new Set(text.split(/\s+/))
 
-/** They block, belong to a connection, or belong to the operator of the server. */
+/** Commands that block, belong to one connection, or belong to the operator of the server. */
 const unavailable = words(`
   BLPOP BRPOP BLMOVE BRPOPLPUSH BLMPOP BZPOPMIN BZPOPMAX BZMPOP
   MULTI EXEC DISCARD WATCH UNWATCH AUTH HELLO SELECT QUIT RESET CLIENT READONLY READWRITE ASKING

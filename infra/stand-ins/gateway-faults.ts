@@ -6,7 +6,7 @@ export type Fault =
   | { kind: 'refuse'; status: number; error: string }
   | { kind: 'delay'; ms: number }
 
-/** The nth request from now (default the first) that `when` accepts, and how many after it. */
+/** The first request to affect (default: the next) among those that `when` accepts, and how many. */
 export type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
 
 export type Faults = ReturnType<typeof createFaults>

@@ -105,7 +105,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     return parsed.map((one) => ('error' in one ? Buffer.from(`-${one.error}\r\n`) : replies[next++]!))
   }
 
-  /** One refused item discards all and is the only answer. */
+  /** One refused item discards the whole transaction, and is the only answer. */
   async function transaction(parsed: Parsed[]): Promise<Buffer[] | Refused> {
     const refused = parsed.find((one) => 'error' in one)
     if (refused) return refused

@@ -18,10 +18,10 @@ const flags = [
   '--disable-sync',
 ]
 
-/** Processes are a good part of the cost of a window, and tested pages need none of their own. */
+/** Processes are a large part of a window's cost, and the tested pages need no processes of their own. */
 const together = ['--in-process-gpu', '--disable-software-rasterizer', '--renderer-process-limit=1']
 
-/** `apart`: for measurements of pages. */
+/** `apart`: starts a separate browser, for measurements of pages. */
 export const startBrowser = ({ apart = false } = {}): Promise<Browser> =>
   chromium.launch({ executablePath: program()!, headless: true, args: apart ? flags : [...flags, ...together] })
 
@@ -73,14 +73,15 @@ type Axe = {
   run: (options: object) => Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
 }
 
-/** `names`: also names of controls that lack the shown text. */
+/** `names`: also checks that a control's name contains its shown text. */
 export async function findings(page: Page, { names = false } = {}): Promise<string[]> {
   await page.evaluate(axe)
   const { violations } = await page.evaluate(
     (enabled) =>
       (window as unknown as { axe: Axe }).axe.run({
         runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'],
-        // Off by default in axe: what a control shows must be in its name, so that it can be called by voice.
+        // axe disables this by default. The shown text must be part of the name, so that users can call the control by
+        // voice.
         rules: { 'label-content-name-mismatch': { enabled } },
         resultTypes: ['violations'],
       }),

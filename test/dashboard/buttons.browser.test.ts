@@ -82,7 +82,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await toast(page, 'Copied').waitFor()
       const address = new URL(await clipboard(page))
       expect(await told.locator('code').textContent()).toBe(address.href)
-      // Other messages disappear after a while; this one stays until it is closed.
+      // Other messages disappear after a while. This message stays until it is closed.
       await toast(page, 'Copied').waitFor({ state: 'detached', timeout: 15_000 })
       await told.getByRole('button', { name: 'Close' }).click()
       expect(await told.count()).toBe(0)

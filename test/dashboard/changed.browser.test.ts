@@ -1,4 +1,4 @@
-// A changed row has the ground of its new status for a moment, unless motion is not wanted.
+// A changed row is briefly highlighted in the colour of its new status, unless the user prefers reduced motion.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  /** `parts`: how many elements show it. */
+  /** `parts`: number of elements that show the row. */
   type Row = {
     path: string
     text: string

@@ -124,7 +124,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       const wanted = jobs.filter(({ queue, endedAt }) => queues.includes(queue as never) && endedAt! >= from!)
       const shown = await page.locator('#rows > tr').evaluateAll((all) => all.map(({ id }) => Number(id.slice(4))))
       expect(shown.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted())
-      // This does not apply to all matching jobs: a filter of many jobs has no ends.
+      // The button does not cover all matching jobs, because a filter for many jobs cannot select by end.
       await page.goto(`${site.url}/ui/jobs?status=${status}&ended=2020-01-01T00:00Z/2020-01-01T00:01Z`)
       await page.getByText('No job matches.').waitFor()
     }),

@@ -62,7 +62,7 @@ afterEach(() => {
 })
 afterAll(() => pages.close())
 
-/** Concurrent requests are one trip. */
+/** Concurrent requests count as one round trip. */
 function countTrips(): () => number {
   let [done, most] = [0, 0]
   globalThis.fetch = async (...args) => {
@@ -151,7 +151,7 @@ counted(
     const visitor = await healthy.enter(['read'])
     for (const name of ['waits', 'waits']) await healthy.rest(await healthy.make(name))
     await healthy.engine.limits.set('stripe', { concurrency: 2 })
-    // However many queues have runs under way.
+    // The number of queues with current runs must not matter.
     for (const queue of ['media', 'mail', 'maps', 'music', 'money']) {
       await healthy.engine.workers.register(queue, 'pulled', { pull: true })
       for (let n = 0; n < 2; n++) await healthy.make('pulled', { queue })

@@ -59,7 +59,7 @@ test('a group has one colour in the slots of a limit and in the list below them'
   await pages.engine.workers.register('shop', 'sold', { pull: true, concurrency: 3 })
   for (const id of ['b', 'a', 'a', 'a', 'c', 'c', 'c', 'c']) await pages.make('sold', { queue: 'shop', group: { id } })
   await pages.engine.runs.claim('shop', { names: ['sold'], lease: 3_600_000, max: 3 })
-  // The second claim finds no room, so the other jobs wait at the limit.
+  // The second claim finds no free slot, so the other jobs wait for the limit.
   expect(await pages.engine.runs.claim('shop', { names: ['sold'], max: 1 })).toEqual([])
   const html = await reader.html('/ui/limits?open=worker%3Ashop%2Fsold')
   const row = html.slice(html.indexOf('worker:shop/sold'))
@@ -72,7 +72,7 @@ test('a group has one colour in the slots of a limit and in the list below them'
   expect(new Set(shares.values()).size).toBe(3)
   const { holders } = await pages.engine.limits.usage('worker:shop/sold', { holders: 3, waiting: 0 })
   expect(colours(slots)).toEqual(new Set(holders.map(({ group }) => shares.get(group!))))
-  // Groups of a closed row are not read, so its slots have no colour of a group.
+  // Groups of a collapsed row are not read, so its slots are not coloured by group.
   await pages.engine.limits.set('stripe', { concurrency: 2 })
   const other = await reader.html('/ui/limits?open=stripe')
   const closed = other.slice(other.indexOf('worker:shop/sold'))

@@ -1,4 +1,4 @@
-// Every page with one scope and with all: themes, small screens, large letters.
+// Checks every page with one scope and with all scopes: themes, small screens, large letters.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

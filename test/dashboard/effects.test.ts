@@ -24,7 +24,7 @@ afterAll(() => pages.close())
 
 type Done = { say?: string; undo?: Record<string, string>; confirm?: string }
 
-/** If it asks, checks that nothing was done yet. */
+/** If the act asks first, checks that nothing was done yet. */
 async function press(path: string, fields: Record<string, string>, typed?: string): Promise<Done> {
   const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as Done
   if (!answer.confirm) return answer
@@ -159,7 +159,7 @@ test('a schedule runs now, and stops repeating after a question', async () => {
   await press('/schedules', { act: 'set', alias: 'nightly', queue: 'default', class: 'waits', cron: '0 3 * * *' })
   const [schedule] = (await pages.engine.schedules.list({})).schedules
   const job = String(schedule!.job)
-  // Twelve hours ahead are drawn; a later slot is still named in its row.
+  // The calendar shows twelve hours ahead, but the row still names a later slot.
 
   const far = new Date(Date.now() + 300 * 86_400_000)
   const cron = `0 3 ${far.getUTCDate()} ${far.getUTCMonth() + 1} *`

@@ -1,4 +1,4 @@
-// The error and its cause are on the first screen, on a desk and on a phone.
+// The error and its cause fit on the first screen, on a desktop and on a phone.
 
 import { mkdirSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'

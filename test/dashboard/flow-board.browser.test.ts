@@ -276,7 +276,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       qstash: { ...qstash, publicUrl: 'http://127.0.0.1:9' },
     }).tick()
     await site.until(async () => (await site.engine.deployments.list()).deployments.length > 0)
-    // Lanes of a flow to which nothing has happened go back for a minute: its graph has to be as new as the deployment.
+    // The lanes of a flow without events start a minute ago, so the graph must be as new as the deployment.
     const fresh = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(catalog)] } })
     await site.until(async () => (await site.engine.flows.get(String(fresh))).graph !== null)
     await callerOf(site.url, KEY)('PUT', `/v1/flows/${fresh}/record`, { keep: '2h' })

@@ -1,4 +1,4 @@
-// Overlaps on the board, with 3 to 1,000 nodes.
+// Checks the board for overlaps, with 3 to 1,000 nodes.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

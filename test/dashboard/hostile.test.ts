@@ -68,7 +68,7 @@ test('none of it is markup, on any page', async () => {
     expect(html, path).not.toContain('<script>alert')
     expect(html, path).not.toContain('<img')
     expect(html, path).not.toMatch(/\sstyle="/)
-    // A returned field has its input; a shown value has neither.
+    // A returned field contains its input, but a shown value must not.
     const read = html.replace(/="[^"]*"/g, '')
     expect(read, path).not.toContain('\u202E')
     expect(read, path).not.toContain('\u0000')

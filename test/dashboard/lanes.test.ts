@@ -1,4 +1,4 @@
-// Since when the lanes of a queue are open.
+// How long the lanes of a queue have been open.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newLaneName, openSince } from '../../src/engine/lane/lane-name.ts'

@@ -1,4 +1,4 @@
-// Subscriptions of pages end with the tab; a message causes no read.
+// Subscriptions of a page end with its tab, and a message causes no read.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -145,7 +145,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         for (let i = 0; i < 6; i++) {
           await page.keyboard.press('Tab')
           const where = await page.evaluate(() => document.activeElement?.closest('dialog, body')?.nodeName)
-          // Beyond its last button is the browser's own bar, never the page below.
+          // After its last button comes the browser's own bar, never the page below.
           const isBelow = await page.evaluate(() => document.activeElement?.closest('.app') !== null)
           expect(isBelow, where).toBe(false)
         }

@@ -1,4 +1,4 @@
-// Ended jobs in the history and their lists, each as a page, a call of the API and SQL of its own.
+// Ended jobs in the history. Each list is read as a page, as an API call and as separate SQL.
 
 import type { HistoryQuery } from '../../src/core/schemas/history.ts'
 import { sqliteDatabase } from '../../src/history/sqlite.ts'
@@ -8,7 +8,7 @@ import { NS, START } from '../history/many.ts'
 /** Id of the first job in the history, above all ids in Redis. */
 export const FIRST = 1_000_000
 
-/** A database that counts its milliseconds of CPU, because other programs share the machine. */
+/** A database that measures its CPU milliseconds, because other programs share the machine. */
 export function openPast(file: string) {
   const db = sqliteDatabase(file)
   let spent = 0
@@ -28,7 +28,7 @@ export function openPast(file: string) {
 export type Ended = {
   query: string
   filter: HistoryQuery
-  /** Condition of the index as SQL, and all other conditions. */
+  /** The index condition as SQL. All other conditions follow. */
   index?: string
   rest?: string
 }

@@ -21,7 +21,7 @@ const fails = defineWorker({
 })
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 
-/** The job that is made last. */
+/** The flow is the last job that is created. */
 const FLOW = 7
 
 let pages: Awaited<ReturnType<typeof startPages>>

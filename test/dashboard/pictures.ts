@@ -14,7 +14,7 @@ import { before, gallery, looks, type Shown, shownPages } from './shown.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 
-/** A full limit is reported after five minutes, and events after the next tick. */
+/** Milliseconds. A full limit is reported after five minutes, and events after the next tick. */
 const SETTLED = 5.5 * 60_000
 
 type Site = { url: string; key: string }
@@ -24,7 +24,7 @@ async function look(browser: Browser, { url, key }: Site, pages: Shown[], take: 
   for (const look of looks) {
     const { context, page, faults } = isIn ? await logIn(browser, url, key, look) : await openWindow(browser, look)
     for (const { name, path } of pages) {
-      // Twice: what a page shows below comes with the second look.
+      // Loaded twice, because the second look adds the lower part of a page.
       for (const _ of [1, 2]) await page.goto(`${url}/ui${path}`)
       await page.evaluate(() => document.fonts.ready.then(() => undefined))
       await take(page, `${name}-${look.name}`)

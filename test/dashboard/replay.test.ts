@@ -25,7 +25,7 @@ const event = (at: number, of: Partial<FlowEvent>): FlowEvent => ({
   ...of,
 })
 
-/** 3 values come to a; it takes them in a run of 5 s and gives 2 to b, which fails with them. */
+/** Three values arrive at a. It takes them in a run of 5 s and passes two to b, which fails with them. */
 const events = [
   event(1_000, {
     moves: [{ node: 'a', job: 2, was: 'suspended', is: 'queued', run: null }],

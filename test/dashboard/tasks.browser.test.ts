@@ -50,7 +50,7 @@ function handOf(page: Page) {
       did.texts += 1
       await page.keyboard.type(text)
     },
-    /** A text and its Enter. */
+    /** Types a text and presses Enter. */
     async enter(text: string): Promise<void> {
       await this.type(text)
       await page.keyboard.press('Enter')
@@ -60,7 +60,7 @@ function handOf(page: Page) {
       const rows = await page.locator('main tbody > tr').allInnerTexts()
       for (let i = 0; i <= rows.findIndex((row) => row.includes(text)); i++) await this.press('j')
     },
-    /** A page is there, and its scripts hear keys. */
+    /** Waits until a page is shown and its scripts handle keys. */
     async comes(path: string | RegExp): Promise<void> {
       await page.waitForURL((url) => (typeof path === 'string' ? url.pathname === `/ui${path}` : path.test(url.href)))
       await page.waitForLoadState()
@@ -92,7 +92,10 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     await site?.close()
   })
 
-  /** A task, done once by each way. `prepare` runs before each; `check` asserts the result. */
+  /**
+   * A task that is done once with the mouse and once with the keyboard. `prepare` runs before each; `check` asserts
+   * the result.
+   */
   function task<T>(
     name: string,
     {
@@ -323,7 +326,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     },
   })
 
-  // Earlier messages are not heard.
+  // Messages from before the subscription are not received.
   const hears = ({ page }: Hand) => page.waitForResponse((answer) => answer.url().includes('/v1/subscribe'))
   task('send a message to a channel, and see it arrive', {
     async mouse(hand) {

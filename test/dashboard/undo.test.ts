@@ -1,4 +1,4 @@
-// Undo takes one press; ending actions ask with their verb; final ones require a typed name.
+// Undo takes one press, ending actions ask with their verb, and final actions require a typed name.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'

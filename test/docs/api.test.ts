@@ -1,4 +1,4 @@
-// The page of the API is made of the table of routes.
+// The API page is generated from the table of routes.
 
 import { expect, test } from 'vitest'
 import type * as z from 'zod'

@@ -11,7 +11,7 @@ import { steps } from './snippets/vitest.ts'
 
 const greeters = () => defined('docs/ports.md', 'import { defineWorker')
 
-/** A queue has one class of a name. */
+/** A queue has only one class with a given name. */
 async function classesOf({ classes = [] }: Claim): Promise<Worker[]> {
   const { double, approval, hello } = await readers()
   return [double!, approval!, hello!, ...(await greeters()), ...core, ...classes.map(named)]

@@ -14,7 +14,7 @@ export type Claim = {
   meanwhile?: (site: Site) => Promise<unknown>
   /** Replacements for values that a test does not have. */
   stands?: (site: Site) => Record<string, string>
-  /** Without them nothing may throw, and tests in the block must pass. */
+  /** Without `after`, nothing may throw, and tests in the block must pass. */
   after?: (site: Site, exported: Record<string, Worker>) => Promise<unknown>
 }
 

@@ -1,4 +1,4 @@
-// The page of the command line is made of its table.
+// The command line page is generated from its table.
 
 import { test } from 'vitest'
 import type { Option } from '../../src/cli/command.ts'

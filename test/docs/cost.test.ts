@@ -1,4 +1,4 @@
-// The page of costs is made of counts of the tests of budgets, and of prices.
+// The costs page is generated from counts in the budget tests, and from prices.
 
 import { expect, test } from 'vitest'
 import { expectMade, table } from './made.ts'
@@ -36,7 +36,7 @@ const dollars = (amount: number) => (amount < 0.1 ? '< $0.10' : `$${amount.toFix
 
 type Row = { what: string; commands: number; messages: number; invocations: number }
 
-// Messages of a bulk are bounded by the test of 10,000 jobs: 20 messages at most.
+// The test of 10,000 jobs bounds the messages of a bulk: at most 20.
 const rows: Row[] = [
   { what: 'alone, through a bell', commands: alone!, messages: 1, invocations: 1 },
   { what: 'in a busy queue, whose lane waits for it', commands: warm!, messages: 0, invocations: 0 },

@@ -45,7 +45,7 @@ afterEach(async () => {
   await cloud.close()
 })
 
-/** Its values are in the environment, and logins are skipped. */
+/** Removes exports and logins, because the environment already has the values. */
 const without = (block: string): string =>
   block
     .replace('npx wrangler login\n', '')

@@ -22,7 +22,7 @@ const isAlike = (a: Example, b: Example): boolean =>
   JSON.stringify([a.status, shapeOf(a.request), shapeOf(a.response)]) ===
   JSON.stringify([b.status, shapeOf(b.request), shapeOf(b.response)])
 
-/** A stored one stays if it has the same shape, because ids and tokens differ in each run. */
+/** A stored example stays if it has the same shape, because ids and tokens differ in each run. */
 const stored = readExamples()
 const examples = Object.fromEntries(
   Object.entries(await perform()).map(([name, recorded]) => {

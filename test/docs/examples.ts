@@ -132,7 +132,7 @@ async function firstEvent(response: Response): Promise<string> {
   return text.slice(text.indexOf('data: ')).trimEnd()
 }
 
-/** Moments of the real clock are NOW. */
+/** Times of the real clock become NOW. */
 const stopped = (at: number): number => (Math.abs(at - Date.now()) < HOUR ? NOW : Math.floor(at / 1_000) * 1_000)
 
 const withoutClock = (text: string): string =>
@@ -142,7 +142,7 @@ const withoutClock = (text: string): string =>
 
 function createCaller({ app, receiver }: { app: Hono; receiver: Shop['receiver'] }) {
   const examples: Record<string, Example> = {}
-  // Callbacks go to an address of the shop in place of the test's own.
+  // Callbacks show a shop's address instead of the test's own.
   const { port } = new URL(receiver.url)
   const fromShop = (text: string): string =>
     text

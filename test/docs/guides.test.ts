@@ -1,4 +1,4 @@
-// The code of the guides, played whole.
+// Runs the code of the guides as a whole.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

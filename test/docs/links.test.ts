@@ -1,4 +1,4 @@
-// No link leads to nothing.
+// Every link has a target.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

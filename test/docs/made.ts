@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 
 const docs = join(import.meta.dirname, '../../docs')
 
-/** As text of a cell: `|` would end it, and `<name>` outside of code would be HTML. */
+/** Escapes text for a table cell: `|` would end the cell, and `<name>` outside code would be HTML. */
 const cellOf = (text: string): string =>
   text
     .replaceAll('|', '\\|')

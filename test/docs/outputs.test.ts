@@ -1,4 +1,4 @@
-// Outputs on the pages match real ones; ids and times are the page's own.
+// Outputs on the pages match real outputs, except for ids and times.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'

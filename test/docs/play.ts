@@ -1,4 +1,4 @@
-// Plays the shell blocks of a page in one folder, against its own deployment, whose ids begin where the page's do.
+// Runs the shell blocks of a page in one folder, against a separate deployment whose ids start like the page's.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,28 +11,28 @@ import { KEY, type Site, startSite } from './site.ts'
 
 export type Play = {
   page: string
-  /** By how they begin, with what each prints, in order. */
+  /** Blocks by their first characters, with the outputs of each in order. */
   blocks: Record<string, (string | RegExp)[]>
   workers?: () => Promise<Worker[]> | Worker[]
-  /** Start of an earlier block that sets variables of this one. */
+  /** Start of an earlier block that sets variables for this block. */
   given?: string
-  /** With the ids on the page. */
+  /** Creates jobs with the ids on the page. */
   before?: (site: Site) => Promise<unknown>
   files?: () => Record<string, string>
   stands?: (site: Site) => Record<string, string>
   /** Programs that run until they are stopped. */
   stays?: RegExp
-  /** Without these programs the play is skipped. */
+  /** The play is skipped if one of these programs is missing. */
   needs?: string[]
   fails?: number
-  /** Default: an empty one. */
+  /** Defaults to an empty folder. */
   folder?: string
   env?: (site: Site) => Record<string, string>
 }
 
 const MARK = '\u001e'
 
-// `--fail-with-body` makes an answer that refuses a failure of the command.
+// `--fail-with-body` makes the command fail if the answer is a refusal.
 const curl = `#!/bin/bash
 args=()
 for arg in "$@"; do
@@ -67,7 +67,7 @@ trap 'for pid in "\${started[@]}"; do kill -- "-$pid"; done' EXIT
 export const pathOf = (program: string): string =>
   spawnSync('bash', ['-c', 'command -v "$0"', program], { encoding: 'utf8' }).stdout.trim()
 
-/** With this repository's commands instead of installed ones. */
+/** Uses this repository's commands instead of installed ones. */
 export function readersFolder(files: Record<string, string> = {}) {
   const scratch = mkdtempSync(join(tmpdir(), 'sidejob-play-'))
   const [bin, folder] = [join(scratch, 'bin'), join(scratch, 'folder')]

@@ -17,7 +17,7 @@ const { approval, double } = (await readers()) as { approval: Worker; double: Wo
 const named = (name: string, perform: Worker['perform'] = () => undefined) =>
   defineWorker({ class: name, perform } as never) as Worker
 
-/** Its jobs stay in place. */
+/** No worker serves it, so its jobs stay where they are. */
 const unserved = (site: Site, name: string, queue = 'default') =>
   site.client.workers.register(queue, name, { pull: true })
 

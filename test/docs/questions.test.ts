@@ -9,7 +9,7 @@ import { questions } from './questions.ts'
 
 function sectionOf(page: string, heading: string): string | undefined {
   const text = readFileSync(join(root, `docs/${page}.md`), 'utf8')
-  // A comment of a shell is no heading.
+  // A shell comment is not a heading.
   const parts = text.replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/^#/gm, ' #')).split(/^(?=#{1,6} )/m)
   const at = parts.findIndex((part) => slug(/^#+ (.*)/.exec(part)?.[1] ?? '') === slug(heading))
   if (at < 0) return undefined

@@ -69,7 +69,7 @@ export async function startSite(work: Worker[] | Served, vars: Record<string, un
     env,
     redis: state.options,
     qstash,
-    /** Until the next job has this id. */
+    /** Creates jobs until the next one has this id. */
     async from(id: number) {
       await client.workers.register('before', 'before', { pull: true })
       if (id > 1)

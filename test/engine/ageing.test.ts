@@ -8,7 +8,7 @@ const RUNS = 60
 const order: string[] = []
 const ran = new Map<unknown, number>()
 
-/** Two of them and one lane: when one has run, the other is ready. */
+/** With two jobs and one lane, one job is ready when the other has run. */
 const busy = defineWorker({
   class: 'busy',
   async perform(job: Job) {

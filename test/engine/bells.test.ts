@@ -9,7 +9,7 @@ import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
 const ODD = 'media zip ä?#%2F'
 const noop = defineWorker({ class: 'noop', perform: () => undefined })
-/** Ends before an answered invocation does. */
+/** Ends before the invocation that has already answered ends. */
 const brief = defineWorker({ class: 'brief', timeout: 5_000, perform: () => undefined })
 
 type Item = { destination: string; body: string; headers: Record<string, string> }
@@ -93,7 +93,7 @@ describe('a QStash that takes requests and never answers', () => {
     await make(10, 'default', 'brief')
     await rest()
     expect(await counts()).toMatchObject({ queued: 0, completed: 10 })
-    // 30 s, the usual timeout, are more than is left of it: the next tick has time for those.
+    // The usual timeout of 30 s is longer than the time left, so those jobs are left to the next tick.
     const { calls } = await callsOf(async () => {
       await make(10)
       await rest()

@@ -1,4 +1,4 @@
-// One callback for every end of a job, signed, with the same id on every try; hosts that are down are spared.
+// Each end of a job sends one signed callback, with the same id on every try. Hosts that are down get few calls.
 
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -384,7 +384,7 @@ test('a receiver that is down for 30 minutes: everything arrives once after it i
   await step()
   while (Date.now() + offset < start + 30 * MINUTE) await step()
   const hits = receiver.came.length
-  // Attempts before it was known to be down, and probes.
+  // Counts attempts before the host was known to be down, and probes.
   expect(hits).toBeGreaterThan(8)
   expect(hits).toBeLessThan(30)
   down = false

@@ -17,7 +17,7 @@ type Edit = {
   first: Perform
   edited: Perform
   patched: Perform
-  /** By hour after the creation: of an untouched job, and of a new one. */
+  /** By hour after creation: outcomes of an untouched job, and of a new job. */
   before: string[]
   after: string[]
   kept: string

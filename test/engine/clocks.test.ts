@@ -1,5 +1,5 @@
-// The Worker's clock ten minutes before or behind Redis', and a Redis that jumps an hour. Only scripts see a moved
-// clock of Redis: keys expire by the real one.
+// The Worker's clock is ten minutes ahead of or behind Redis' clock, and Redis jumps by an hour. Only scripts see
+// Redis' moved clock: keys expire by the real clock.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -129,7 +129,7 @@ differing(
     await make('now')
     await serve()
     expect(runsOf('now')).toBe(1)
-    // A run of the hour that never was holds its lease until that hour has come. Its commit counts all the same.
+    // A run from the hour that never happened keeps its lease until that hour arrives. Its commit still counts.
     await pass(MINUTE)
     expect(await status(leased)).toBe('running')
     await kit.engine.runs.commit(again.run.token, { end: 'completed', ops: [] } as never)

@@ -1,4 +1,4 @@
-// A copy with the inputs of the last run, as far as its history keeps them.
+// A copy has the inputs of the last run, as far as the history keeps them.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

@@ -19,7 +19,7 @@ let ran: number[] = []
 let kit: Kit
 afterEach(() => kit.close())
 
-/** `at` tells deployments apart. */
+/** `at` distinguishes deployments. */
 const isolate = (workers: Worker[], at = kit.engineOptions.qstash.publicUrl) =>
   createEngine({ ...kit.engineOptions, workers, qstash: { ...kit.engineOptions.qstash, publicUrl: at } })
 
@@ -34,7 +34,7 @@ async function bells(): Promise<string[]> {
   return [...document.matchAll(/"(b\w+)":\d{13}/g)].map(([, bell]) => bell!)
 }
 
-/** No isolate of the replaced version is left then. */
+/** Waits until no isolate of the replaced version is left. */
 async function replaced(tick: () => Promise<unknown>): Promise<void> {
   await kit.advance(601_000)
   await tick()

@@ -1,4 +1,4 @@
-// Deploys, and the time before and after one.
+// Compares the time before and after a deploy.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'

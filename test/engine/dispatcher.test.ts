@@ -34,7 +34,7 @@ const holding = defineWorker({
 })
 /** Ends well before an answered invocation does. */
 const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
-/** May take longer than an answered invocation. */
+/** May outlast an invocation that has already answered. */
 const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })
 const workers = [noop, lasting, holding, short, long]
 
@@ -92,7 +92,7 @@ describe('a lane', () => {
     await start({ lane: { short: 60_000 } })
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(1_500)
-    // 100, 300, 600 and 500 of them are claimed; the last request commits and finds nothing.
+    // 100, 300, 600 and 500 jobs are claimed. The last request commits and finds no more.
     expect(await trips(dispatch)).toBe(5)
     const ids = await make(500, 'noop', { inputs: {}, group: { id: 'g' } })
     expect(await trips(dispatch)).toBe(6)
@@ -126,7 +126,7 @@ describe('a lane', () => {
     const [first, second] = await make(2)
     const [urgent] = await make(1, 'noop', { priority: -5 })
     await dispatch()
-    // Node keeps numbers in order; the times of the runs tell theirs.
+    // Node orders numeric keys by number, so this orders jobs by the times of their runs.
     const ranAt = async (id: number) => (await kit.engine.jobs.get(String(id))).ranAt!
     const times = await Promise.all([urgent!, first!, second!, late!].map(ranAt))
     expect(times).toEqual(times.toSorted((a, b) => a - b))
@@ -148,7 +148,7 @@ describe('a lane', () => {
     await start({ lane: { batch: 1, requests: 3 } })
     await make(5)
     const before = kit.qstash.counts.published
-    // Two commits that claim the next, and a third that ends the second run.
+    // Two commits claim the next job, and a third ends the second run.
     expect(await dispatch()).toEqual({ runs: 3, ended: 'handed on' })
     expect(kit.qstash.counts.published).toBe(before + 1)
     expect((await queue()).counts).toMatchObject({ queued: 2, running: 0 })

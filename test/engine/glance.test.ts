@@ -77,8 +77,8 @@ counted('without a step it costs as a look at the queues', async () => {
   await kit.engine.stats.glance()
   const { calls, billed, commands } = await costOf(kit, () => kit.engine.stats.glance())
   expect(calls).toBe(1)
-  // EVALSHA, TIME, SMEMBERS, MGET; since jobs wait at limits, an MGET; and since one of these is paused, SSCAN and an
-  // MGET. Refreshing old counts costs extra: a third command per queue.
+  // EVALSHA, TIME, SMEMBERS, MGET; another MGET because jobs wait at limits; and SSCAN and MGET because one limit is
+  // paused. Refreshing old counts adds a third command per queue.
   expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(10)
 })
 

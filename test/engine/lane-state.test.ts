@@ -1,4 +1,4 @@
-// Which event each answer of Redis is, and where it leads.
+// Which event each answer of Redis causes, and which state follows.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Names that JavaScript objects treat specially; names of one job or tenant never reach another.
+// Names that JavaScript objects treat specially. Names of one job or tenant never affect another.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'

@@ -10,7 +10,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** null: without a slot. */
+/** null means without a slot. */
 const ran: (number | null)[] = []
 const beat = defineWorker({ class: 'beat', perform: (job) => void ran.push(job.scheduledFor?.getTime() ?? null) })
 
@@ -51,7 +51,7 @@ const every =
       (_, n) => (Math.floor(from / length) + n + 1) * length,
     )
 
-/** 02:30 in Berlin, which one day of a year does not have, and another has twice. */
+/** 02:30 in Berlin, which is missing on one day of the year and happens twice on another. */
 const nightly = (from: number, to: number): number[] =>
   createZone(
     'Europe/Berlin',

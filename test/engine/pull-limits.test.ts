@@ -1,4 +1,4 @@
-// A claim of a pull worker sets jobs at a full limit aside and continues behind them.
+// A pull worker's claim skips jobs at a full limit, and continues with later jobs.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Kit, startKit } from '../kit/index.ts'

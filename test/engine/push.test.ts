@@ -51,7 +51,7 @@ afterAll(async () => {
   await kit.close()
 })
 
-/** No host suffers from the answers of another one. */
+/** Each host has its own breaker, so that answers of one host do not affect another. */
 const toServer: typeof fetch = (url, init) => fetch(String(url).replace(/^http:\/\/class\d+\.example\.com/, base), init)
 
 async function serve(handler: Handler, definition: WorkerDefinition = {}): Promise<string> {
@@ -539,7 +539,7 @@ describe('a host that keeps failing', () => {
       return outcomes.filter((outcome) => outcome === 'completed').length
     }
     await down.kit.until(async () => (await completed()) > 0)
-    // One may have come while the probe was under way: it waits for as long as a probe may take.
+    // A call may have arrived during the probe. It waits as long as a probe may take.
     await down.kit.advance(37_000)
     await down.kit.until(async () => (await completed()) === 2)
     expect(down.calls()).toBe(7)

@@ -65,7 +65,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** With the least time after the one before. */
+/** The path with the shortest time since the previous effect. */
 function pathOf(all: Effect[]): [string, number][] {
   const by = Object.fromEntries(all.map(({ what, by }) => [what, by]))
   const audited: [string, number][] = by.remind === 'new' ? [['audit', 0]] : []
@@ -116,7 +116,7 @@ test('no job fails, repeats an effect or waits for another time while two versio
   }
   const paths = new Set(Object.values(effects).map((all) => all.map(({ what, by }) => `${what} ${by}`).join(', ')))
   expect(ids.length).toBeGreaterThan(700)
-  // Old to new, new to old to new, and each patch alone.
+  // From old to new, from new to old to new, and each patch separately.
   expect(returned).toBeGreaterThan(10)
   expect([...paths]).toEqual(
     expect.arrayContaining([

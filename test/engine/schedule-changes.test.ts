@@ -230,7 +230,7 @@ test('the last run of a terminated schedule uses no slot, even if one is due', a
   await kit.engine.jobs.terminate(String(id), {})
   await kit.until(() => waiting.length > 0)
   await kit.advance(nextAt! - kit.now() + 500)
-  // The lease of the run is over by then. If another lane finds that before the run ends, the run is repeated.
+  // The run's lease has expired. If another lane notices before the run ends, the run is repeated.
   await kit.until(async () => {
     endRuns()
     return (await kit.statusOf(id)) === 'terminated'

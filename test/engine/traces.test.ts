@@ -81,7 +81,7 @@ afterAll(async () => {
   await Promise.all([collector.close(), world.close()])
 })
 
-/** After a lost answer, a lane may hold its jobs until their leases end. */
+/** If an answer was lost, a lane may hold its jobs until their leases end. */
 const eventually = async (fact: () => boolean): Promise<void> => {
   const end = Date.now() + 20_000
   while (!fact() && Date.now() < end) {

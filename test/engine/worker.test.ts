@@ -1,4 +1,4 @@
-// A run of a function: its view, its kept changes, its ends.
+// What a run of a function sees, which of its changes are kept, and how it ends.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -303,7 +303,7 @@ describe('failures', () => {
     for (let attempt = 1; attempt <= 4; attempt++) {
       await until(async () => (await view(id)).error?.message === `attempt ${attempt}`)
       waits.push((await view(id)).runAt! - (await lastRun(id))!.endedAt)
-      // A second more: bells ring at whole seconds.
+      // One second more, because bells ring at whole seconds.
       await kit.advance(waits.at(-1)! + 1_000)
     }
     await kit.rest(id, 'failed')

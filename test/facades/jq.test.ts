@@ -14,7 +14,7 @@ const MSGPACK = 'application/vnd.msgpack'
 const encoder = new Encoder({ useBigInt64: true })
 const decoder = new Decoder({ useBigInt64: true })
 
-// Integers beyond 2^53 are bigints there and here; smaller ones are written as they are.
+// Integers beyond 2^53 are bigints on both sides. Smaller integers are written unchanged.
 const pack = (value: unknown): Uint8Array => new Encoder().encode(value)
 // biome-ignore lint/suspicious/noExplicitAny: whatever came.
 const unpack = (bytes: ArrayBuffer | Uint8Array): any => new Decoder().decode(bytes as Uint8Array)
@@ -111,7 +111,7 @@ async function runOut(id: string, step: number) {
     await kit.advance(step)
     await kit.engine.tick()
     await new Promise((resolve) => setTimeout(resolve, 20))
-    // The clock must not move under a run, whose lease would end.
+    // The clock must not move during a run, because its lease would end.
     await kit.until(async () => (await status(id)) !== 'running')
   }
 }
@@ -550,7 +550,7 @@ describe('failing', () => {
     await kit.until(() => early.lost() > 0)
     expect([await status(early.id), (await result(early.id)).body]).toEqual(['completed', success('first')])
 
-    // Until its lease is over the lane is thought to serve the queue.
+    // Until its lease ends, the lane counts as serving the queue.
     const overdue = async () => {
       await kit.advance(46_000)
       await kit.engine.tick()

@@ -5,7 +5,7 @@ import type { Status } from '../../src/core/job.ts'
 type Ports = Record<string, { default?: unknown }>
 
 export type Step = {
-  /** The clock is moved first, without a run request. */
+  /** Moves the clock first, without requesting a run. */
   after?: string
   defaults?: Record<string, unknown>
   give?: Record<string, unknown[]>

@@ -1,4 +1,4 @@
-// As much of Stripe's package as the pages name.
+// The part of Stripe's package that the pages name.
 
 declare module 'stripe' {
   namespace Stripe {

@@ -1,4 +1,4 @@
-// The words of vitest, for tests of pages that run inside of another.
+// Exports vitest's names for tests on pages that run inside another test.
 
 export { expect } from 'vitest'
 

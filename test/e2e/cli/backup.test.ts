@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-// esbuild keeps the working directory of its first import. That must not be the project of a test, which is removed.
+// esbuild keeps the working directory of its first import, which must not be a test's project, because those are
+// removed.
 import 'esbuild'
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'

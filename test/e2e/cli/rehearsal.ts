@@ -1,4 +1,4 @@
-// Jobs that wait in an old version of ten classes, and a project with the next version.
+// Jobs that wait in an old version of ten classes, and a project that contains the next version.
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -27,7 +27,7 @@ const deployed = Array.from({ length: 10 }, (_, n) =>
   }),
 )
 
-/** `big` is its result for large numbers. */
+/** `big` is the class's result for large numbers. */
 export const adder = (from: string, big: string) => `
 import { defineWorker, port } from '${from}'
 import * as z from 'zod'
@@ -57,7 +57,7 @@ const deployedAdder = defineWorker({
   },
 })
 
-/** Six classes stay; one renames a step, one waits less, one is gone, and one throws. */
+/** Six classes stay the same; one renames a step, one waits for less time, one is removed, and one throws. */
 const next = `
 import { createWorker } from '${root}/src/cloudflare/index.ts'
 import { defineWorker } from '${root}/src/index.ts'
@@ -145,7 +145,7 @@ export async function startRehearsal(jobs: number) {
     return queues.some(({ name, counts, lanes }) => name === 'default' && counts.scheduled === jobs && lanes === 0)
   }, 120_000)
   const digest = () => rawCommand(redis.port, 'DEBUG', 'DIGEST')
-  // Lanes that end write to their queue.
+  // Lanes write to their queue when they end.
   await kit.until(async () => {
     const before = await digest()
     await new Promise((done) => setTimeout(done, 1_000))

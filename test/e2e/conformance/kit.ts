@@ -130,7 +130,7 @@ export function useStack(env: Record<string, string> = {}) {
       await done(`PUT /v1/workers/${name}/${name}`, { pull: true, retry: { max: 0 }, ...definition })
       return { queue: name, class: name }
     },
-    /** Fails when there is none. */
+    /** Fails if there is no job. */
     async claim(queue: string, options: object = {}): Promise<Body> {
       const { status, body } = await ask(`POST /v1/queues/${queue}/claim`, options)
       if (status !== 200) throw new Error(`nothing to claim in ${queue}: ${status} ${JSON.stringify(body)}`)
@@ -149,7 +149,7 @@ export function useStack(env: Record<string, string> = {}) {
   }
 }
 
-/** Its last failure is the test's. */
+/** If time runs out, the last failure becomes the test's failure. */
 export async function eventually<T>(fact: () => Promise<T> | T, ms = 10_000): Promise<T> {
   for (const end = Date.now() + ms; ; ) {
     try {

@@ -1,4 +1,4 @@
-// Long times, by the test clock, in a stack of their own.
+// Long times, moved by the test clock, in a separate stack.
 
 import { describe, expect, test } from 'vitest'
 import { type Body, eventually, useStack } from './kit.ts'

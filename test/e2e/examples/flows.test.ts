@@ -16,7 +16,7 @@ const folder = join(import.meta.dirname, '../../../examples')
 const read = (path: string) => readFileSync(join(folder, path), 'utf8')
 
 const series = [1, 1, 2, 3, 5, 8, 13, 21]
-// Eight take a hundred runs of jq, only through the stack or with a hundred orders.
+// Eight takes a hundred runs of jq, so it only runs through the stack, or with a hundred orders.
 const first = series.slice(0, SEEDS < 100 ? 4 : 8)
 const csv = read('etl/orders.csv')
 
@@ -75,7 +75,7 @@ describe('in every order', () => {
     expect(await fibonacci(order, [[3, 4, 5]])).toEqual([[2, 3, 5]])
   })
 
-  // Each run of a jq program takes its time: small numbers in many orders, three at once in some.
+  // Each run of a jq program is slow, so this uses small numbers in many orders, and three at once in some.
   test('fibonacci in random orders', { timeout: 600_000 }, async () => {
     for (let seed = 0; seed < SEEDS; seed++)
       expect(await fibonacci({ seed }, [[3], [4]]), `seed ${seed}`).toEqual([[2], [3]])

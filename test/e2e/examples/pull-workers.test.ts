@@ -15,7 +15,7 @@ const isThere = (...command: string[]) => spawnSync(command[0]!, command.slice(1
 const temporary = mkdtempSync(join(tmpdir(), 'sidejob-pull-'))
 const built = join(temporary, 'worker')
 
-/** `go run` would leave the program behind that it starts. */
+/** `go run` would leave behind the program that it starts. */
 const build = () =>
   spawnSync('go', ['build', '-o', built, join(root, 'examples/go-worker/worker.go')], {
     env: { ...process.env, GO111MODULE: 'off' },

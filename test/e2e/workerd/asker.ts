@@ -22,7 +22,7 @@ export async function createAsker({ stack, client }: Workerd) {
     const sent = typeof body === 'function' ? body() : body
     if (sign) all.set('upstash-signature', await signed(sign, String(sent), url, stack.qstash!.now()))
     const asked = () => fetch(url, { method, headers: all, body: sent as BodyInit })
-    // workerd answers an oversized body while it is still being sent, and disconnects, so the sender may miss the
+    // workerd answers an oversized body while it is still being sent and then disconnects, so the sender may miss the
     // answer.
     return asked().catch(asked).catch(asked)
   }

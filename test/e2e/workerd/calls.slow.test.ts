@@ -9,12 +9,12 @@ const LANES = 8
 const CALLS = 4
 const LEASE = 8_000
 
-/** The token, which is the id of the call, has the lane. */
+/** The call's id is its token, which contains the lane. */
 const laneOf = ({ headers }: Came): string => headers['webhook-id']!.split('.')[2]!.slice(0, 6)
 const open: Record<string, number> = {}
 let most = 0
 
-/** The first calls take longer than a lease: without renewals that get through they would be lost. */
+/** The first calls take longer than a lease, so they would be lost without successful renewals. */
 const timeOf = (): number => (receiver.came.length <= LANES * CALLS ? LEASE + 4_000 : 3_000)
 
 let workerd: Workerd
@@ -52,7 +52,7 @@ test('200 jobs of 3 s each on one queue: each is called once, at most four at on
     expect(runs.map(({ outcome, attempt }) => ({ outcome, attempt }))).toEqual([{ outcome: 'completed', attempt: 1 }])
   }
   for (const { lost } of await all()) expect(lost).toBe(0)
-  // A failed host would have a breaker key.
+  // A failed host would have a key for its breaker.
   expect(await keysLike(stack, '*breaker*')).toEqual([])
   expect(workerd.printed).toEqual([])
 }, 120_000)

@@ -16,7 +16,7 @@ const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest('h
 beforeAll(async () => {
   kit = await startWorkerd()
   caller = await startReceiver()
-  // Without Content-Length: the size is known at the end only.
+  // Without Content-Length, the size is known only at the end.
   origin = await startReceiver(({ path }, response) => {
     if (path === '/small') return response.end('hello')
     for (let at = 0; at < bytes.length; at += MiB) response.write(bytes.subarray(at, at + MiB))

@@ -50,7 +50,7 @@ afterAll(async () => {
   project.remove()
 })
 
-/** Waits until the history has this number of ends. */
+/** Waits until the history contains this many ended jobs. */
 async function stored(jobs: number): Promise<void> {
   const sql = 'SELECT count(*) AS n FROM ends'
   await expect

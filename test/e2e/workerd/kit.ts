@@ -1,4 +1,4 @@
-// The Worker in workerd, on free ports, with nothing kept.
+// Runs the Worker in workerd on free ports, and keeps no data.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ export async function startWorkerd(options: Partial<StackOptions> = {}) {
     dir,
     persist: false,
     vars: { SIDEJOB_TEST_CLOCK: '1' },
-    // Each act of an admin is a line of the audit.
+    // Each act of an admin prints a line of the audit log.
     say: (line) => line.includes('"sidejob":"audit"') || printed.push(line),
     ...options,
   })

@@ -12,7 +12,7 @@ import { temporaryFolder } from './kit.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const WITHIN = 5_000
-// A start is three seconds of work, on a machine that may have much else to do.
+// A start takes three seconds of CPU time, and the machine may be busy.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -27,7 +27,7 @@ afterEach(async () => {
   folder.remove()
 })
 
-/** Only npm itself is known by its number. */
+/** Only npm's own process id is known. */
 function npmStart(env: Record<string, string> = {}) {
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,
@@ -47,7 +47,7 @@ function npmStart(env: Record<string, string> = {}) {
         await sleep(20)
       }
     },
-    /** To npm alone; returns the milliseconds until all let go of our output. */
+    /** Signals only npm. Returns the milliseconds until every process has closed our output. */
     async end(signal: NodeJS.Signals = 'SIGTERM') {
       const at = Date.now()
       if (npm.exitCode === null && npm.signalCode === null) npm.kill(signal)

@@ -22,7 +22,7 @@ const documentOf = async (id: number): Promise<Record<string, string>> => {
   return JSON.parse(/\{[\s\S]*\}/.exec(answer)![0])
 }
 
-/** As redis-cli would; undefined removes the wires. */
+/** Writes as redis-cli would. Undefined removes the wires. */
 async function spoil(id: number, field: string, become: (was: string) => string | undefined) {
   const doc = await documentOf(id)
   expect(doc[field]).toMatch(/^\d+:[io]:/)
@@ -74,7 +74,7 @@ test.each(damages)(
       remedy: 'they are laid according to the graph of the flow; waiting values continue',
       link: `/v1/flows/${flow.id}`,
     }
-    // To look changes nothing.
+    // Looking changes nothing.
     expect([await kit.engine.doctor.verify(), await kit.engine.doctor.verify()]).toEqual([[fault], [fault]])
     await neighbour.run({ in: [[3, 4]] })
     expect(await neighbour.take('out')).toEqual([14])

@@ -132,7 +132,7 @@ test('the round trips of docs/compat/sidejob.md match the counted ones', async (
   const said = Object.fromEntries(rows.map(([, what, , ours]) => [what, Number(ours)]))
   const counted: Record<string, number> = {}
   for (const [what, cost] of Object.entries(costs)) {
-    // Once before, so that Redis knows the scripts.
+    // Run once before, so that Redis knows the scripts.
     await count(cost)
     counted[what] = await count(cost)
   }

@@ -30,7 +30,7 @@ const talking = defineWorker({
   },
 })
 
-/** Hears its own statuses. */
+/** Listens to its own statuses. */
 const narcissus = defineWorker({
   class: 'narcissus',
   in: { ear: {} },

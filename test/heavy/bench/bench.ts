@@ -1,6 +1,6 @@
-// `npm run bench`: sidejob through its full path compared with BullMQ over TCP, on one Redis, in turns. `--strict`:
-// behind the vendor's Lua and limits, with Redis 2 ms and QStash 50 ms away. `--write`: into README.md and
-// docs/benchmarks.md. `--node`: without workerd; `--profile <folder>`: CPU profiles; `--jobs`, `--rounds`.
+// `npm run bench`: compares sidejob through its full path with BullMQ over TCP, alternating on one Redis. `--strict`:
+// with Upstash's Lua and limits, Redis 2 ms and QStash 50 ms away. `--write`: into README.md and docs/benchmarks.md.
+// `--node`: without workerd; `--profile <folder>`: CPU profiles; `--jobs`, `--rounds`.
 
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
@@ -91,7 +91,7 @@ const flags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile
 const how = { under: options.node ? 'node' : 'workerd', far: options.strict } as const
 const stack = await startMeasured(redis, how, flags)
 const ours = await measureOurs(stack)
-// Its scripts ask for what Upstash's Lua has and our stand-in has not (cmsgpack).
+// BullMQ's scripts need cmsgpack, which Upstash's Lua has and our stand-in does not.
 const theirs = options.strict ? undefined : await measureBullmq(redis)
 
 const sides = {
@@ -144,7 +144,7 @@ report(
 )
 report('no-op runs/s', 'no-op runs a second', ran, 5)
 
-// Behind the strict stand-in redis-server does not see the calls of scripts, and counts too little.
+// Behind the strict stand-in, redis-server does not see the calls of scripts, so its count is too low.
 if (!options.strict) {
   const single = await ours.costAlone()
   const bulk = await ours.costOfBulk(10_000)

@@ -1,5 +1,5 @@
-// `npm run bench:cold -- 10`: from the start of workerd to the first answer, compared with a Worker that says hello,
-// in turns.
+// `npm run bench:cold -- 10`: measures from the start of workerd to the first answer, alternating with a Worker that
+// only says hello.
 
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '../../..')
 
 export type Figures = {
-  /** All on one machine, or behind the vendor's Lua and as far away as in the cloud. */
+  /** On one machine, or with Upstash's Lua and the distances of the cloud. */
   column: 'here' | 'strict'
   printed: string
   cells: Record<string, string>

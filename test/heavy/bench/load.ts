@@ -1,4 +1,4 @@
-// Callers that wait for each answer before the next call.
+// Callers that wait for each answer before they send the next call.
 
 export async function inTurns<T>(
   items: readonly T[],
@@ -21,7 +21,7 @@ export async function lone(n: number, one: () => Promise<number>): Promise<numbe
   return took
 }
 
-/** Earlier calls may not have ended. */
+/** Starts calls even if earlier calls have not ended. */
 export async function trickle(rate: number, seconds: number, one: () => Promise<number>): Promise<number[]> {
   const began = performance.now()
   const took: Promise<number>[] = []

@@ -47,7 +47,7 @@ async function startVendor(): Promise<Started> {
   }
 }
 
-/** In a process of its own, whose CPU is its alone. */
+/** Runs in a separate process, whose CPU time is only its own. */
 async function startEmbedded(): Promise<Started> {
   const child = spawn(process.execPath, [import.meta.filename], { stdio: ['pipe', 'pipe', 'inherit'] })
   const line = await new Promise<string>((resolve) => createInterface({ input: child.stdout }).once('line', resolve))

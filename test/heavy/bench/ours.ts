@@ -73,7 +73,7 @@ export async function measureOurs(stack: Measured) {
       costOf(stack, async () => {
         for (let from = 0; from < n; from += CHUNK) await client.jobs.enqueue(chunk(CHUNK, from))
       }),
-    /** The median, because the tick of a minute may come between. */
+    /** The median, because a tick may come in between. */
     async costAlone(): Promise<Cost> {
       const costs: Cost[] = []
       for (let i = 0; i < 5; i++) costs.push(await costOf(stack, () => client.jobs.enqueue(input(0))))

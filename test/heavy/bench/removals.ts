@@ -17,7 +17,7 @@ export async function hearRemovals(redis: Address) {
     async of(key: string): Promise<void> {
       if (!removed.has(key)) await new Promise<void>((resolve) => waiting.set(key, resolve))
     },
-    /** Notifications cost Redis work. */
+    /** Notifications cost Redis work, so they are turned off again. */
     async close() {
       await asking.call('CONFIG', 'SET', 'notify-keyspace-events', '')
       await Promise.all([asking.close(), hearing.close()])

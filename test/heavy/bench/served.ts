@@ -22,7 +22,7 @@ export const KEY = 'bench'
 /** Milliseconds by which Redis answers and QStash delivers later, as within one region of the vendors. */
 export const latency = { redis: 2, qstash: 50 } as const
 
-/** More deliveries than a measurement makes. */
+/** More deliveries than any measurement makes. */
 export const ALL = 100_000
 
 /** `warm`: how long lanes wait for work. `eager`: lanes start in the request. */

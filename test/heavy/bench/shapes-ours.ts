@@ -35,7 +35,7 @@ export async function startOurs(stack: Measured) {
   const expected = new Map<number, (at: number) => void>()
   let isLooking = false
 
-  /** All at once, so that their number slows no caller. */
+  /** Looks at all jobs at once, so that their number does not slow any caller. */
   async function look(): Promise<void> {
     if (isLooking) return
     isLooking = true
@@ -85,7 +85,7 @@ export async function startOurs(stack: Measured) {
     limited: (n, concurrency) =>
       ended(n, () => made(many(n, () => ({ class: 'noop', group: { id: 'bench', concurrency } })))),
     async delayed(n, ms) {
-      // QStash calls at whole seconds: midway between two of them a moment waits as long as one waits on average.
+      // QStash calls at whole seconds. A time midway between two seconds waits as long as an average time does.
       const at = Math.ceil((Date.now() + ms) / 1_000) * 1_000 - 500
       await ended(n, () => made(many(n, () => ({ class: 'noop', at: new Date(at).toISOString() }))))
       return Date.now() - at

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `took`: milliseconds of each job; `ms`: of all together. */
+/** `took`: milliseconds of each job. `ms`: milliseconds of all jobs together. */
 export type Measure = { took?: number[]; ms?: number; billed?: number; messages?: number }
 
 export type Row = { name: string; jobs: number; ours: Measure[]; theirs: Measure[]; direct: Measure[] }

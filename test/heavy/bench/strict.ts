@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startLua } from './luas.ts'
 import { type Calls, callsOf, measureCalls } from './script-calls.ts'
 
-/** Milliseconds of CPU; `share`: of the calls that make a good figure. */
+/** Milliseconds of CPU. `share`: fraction of the calls that a precise figure needs. */
 export async function measureScripts(share = 1): Promise<Calls> {
   const host = await startLua('strict')
   try {

@@ -8,7 +8,7 @@ export type TraceEvent = {
   tid: number
   ts: number
   dur?: number
-  /** On a busy machine the rest is waiting. */
+  /** On a busy machine, the rest of `dur` is waiting. */
   tdur?: number
   tts?: number
   args?: { name?: string }

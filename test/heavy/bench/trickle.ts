@@ -54,7 +54,7 @@ async function measure(lanes: Lanes): Promise<string> {
     return performance.now() - began
   }
 
-  /** The way to the Worker and back, without Redis. */
+  /** The round trip to the Worker, without Redis. */
   async function nothing(): Promise<number> {
     const began = performance.now()
     await (await fetch(`${stack.url}/nothing`)).text()

@@ -35,7 +35,7 @@ export type Side = {
   delayed: (n: number, ms: number) => Promise<number>
 }
 
-/** undefined: a side does not support it. */
+/** undefined: the side does not support the workload. */
 type Workload = { name: string; jobs: number; play: (side: Partial<Side>) => Promise<number | number[]> | undefined }
 
 const KIB = 1_024

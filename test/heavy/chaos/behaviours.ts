@@ -39,7 +39,7 @@ type Draft = {
 
 const MOST_JOBS = 12
 
-/** Every third is so large that two do not wait in a document. */
+/** Every third value is so large that a document holds only one. */
 export const text = (value: string): Encoded =>
   JSON.stringify(value.charCodeAt(value.length - 1) % 3 === 0 ? value.padEnd(300, '.') : value) as Encoded
 
@@ -132,12 +132,12 @@ function connectToChild(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const to = child && inputOf(child.class)
   const from = outputOf(draft.lent.document.class)
-  // A value written by a herald may be in the child's port already, as news.
+  // A herald's value may already be in the child's port, delivered as a message.
   if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
 
-/** A listening port has the news anyway. */
+/** A listening port receives the message anyway. */
 function wire(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const [other, sibling] = someChild(draft) ?? []
@@ -146,7 +146,7 @@ function wire(draft: Draft): void {
   const [own, out] = [inputOf(draft.lent.document.class), outputOf(draft.lent.document.class)]
   if (own && other && to && draft.world.random.chance(0.3))
     draft.ops.push({ op: 'wire', from: { in: own }, to: [{ child: other, in: to }] })
-  // A value written by a herald may be in the other port already, as news.
+  // A herald's value may already be in the other port, delivered as a message.
   else if (name && from && child!.class !== 'herald' && other !== name && to)
     draft.ops.push({ op: 'wire', from: { child: name, out: from }, to: [{ child: other!, in: to }] })
   else if (name && from && child!.class !== 'herald' && out)
@@ -254,7 +254,7 @@ function leadsOn({ lent: { document } }: Draft): boolean {
   return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)
 }
 
-/** At the end every run reads all there is and completes, unless its children have not ended. */
+/** At the end, every run reads all values and completes, unless its children have not ended. */
 function diligent(draft: Draft): End {
   readOwn(draft, true)
   if (draft.read.some(({ values }) => values.length) && !leadsOn(draft)) writeOut(draft)
@@ -271,14 +271,14 @@ function atRandom(draft: Draft): End {
   return endOf(draft)
 }
 
-/** Jobs of a piece end together if all do the same. */
+/** Jobs of a piece end together if all of them do the same. */
 function asOthers(draft: Draft): End {
   readOwn(draft, true)
   if (draft.read.length > 0 && !leadsOn(draft)) writeOut(draft, 1)
   return { end: 'completed' }
 }
 
-/** A log would separate it from its piece. */
+/** A log entry would take the job out of its piece. */
 const isLikeOthers = ({ lent: { document }, world }: Draft): boolean =>
   isPacked(document.class) && document.terminating !== '2' && world.random.chance(0.9)
 

@@ -21,7 +21,7 @@ export const callback = { spec: '{"url":"https://example.com/hook"}', host: 'exa
 
 export const isCallback = ({ doc }: { doc: JobRecord }): boolean => doc.callbackOf !== undefined
 
-/** Temporarily lowered by one. */
+/** Lowered by one for some time. */
 export const BOUNDED = { queue: 'b', class: 'timer', concurrency: 2 }
 
 export const limits: Record<string, { concurrency?: number; rate?: { limit: number; period: number } }> = {
@@ -67,12 +67,12 @@ export function definitionIn(queue: string, name: string, less = 0) {
   }
 }
 
-/** Classes whose jobs are made many at once, wait in pieces, and mostly do all the same. */
+/** Classes whose jobs are created in bulk, wait in pieces, and mostly do the same. */
 export const isPacked = (name: string): boolean => name === 'alike' || name === 'ported'
 
 export const classNames = Object.keys(classes).filter((name) => name !== CALLBACK)
 
-/** Pairs with the same ports, which may become each other. */
+/** Pairs of classes with the same ports. Jobs can change from one to the other. */
 export const renames: Record<string, string> = { stream: 'hand', hand: 'stream', plain: 'brief', brief: 'plain' }
 
 export const TAG = 'rare'

@@ -52,7 +52,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     return all.length ? random.pick(all) : undefined
   }
 
-  /** Its facts hold the first time. */
+  /** Facts are recorded only for the first call. */
   function call(
     label: string,
     job: number | '',
@@ -163,7 +163,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   }
 
   function newJob(must: string[]): NewJob {
-    // Unique jobs are all of one kind, so that they meet.
+    // Unique jobs are all of one kind, so that they collide.
     const unique = random.chance(0.15)
     const name = unique ? 'stream' : random.pick(classNames)
     const port = inputOf(name)
@@ -215,7 +215,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   }
 
   function connect(): void {
-    // A value written by a herald may be in the other port already, as news.
+    // A herald's value may already be in the other port, delivered as a message.
     const from = someJob(({ doc, lists }) => lists['o:out'] !== undefined && doc.class !== 'herald')
     const to = someJob(({ doc }) => inputOf(doc.class) !== undefined)
     if (from && to)
@@ -278,7 +278,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   function amend(): void {
     const job = someJob()
     if (!job) return
-    // Some have not looked lately.
+    // Some clients have not read the value recently.
     const seen = random.chance(0.3) ? String(1 + random.int(2)) : String(job.doc.priority ?? '')
     const words = [['patch', '1', 'p', String(random.int(3))]]
     callIf('amend', job.id, ['was', 'p', '1', seen], words, ({ priority = '' }) => String(priority) === seen)

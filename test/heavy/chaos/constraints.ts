@@ -15,7 +15,7 @@ const hostOf = ({ args }: JobRecord): string | undefined => HOSTS.find((host) =>
 type Kind = {
   match: Constraint['match']
   groupBy?: string
-  /** Without the code that matches. */
+  /** Does not use the code that matches jobs. */
   keyOf: (doc: JobRecord) => string | undefined
   bounds: Pick<Constraint, 'concurrency' | 'rate'>[]
 }
@@ -48,7 +48,7 @@ export const constraintKeys = [
 export function createConstraintClients(world: World) {
   const { store, random } = world
 
-  /** Their changes go over the network of this world. */
+  /** Their changes use this world's network. */
   const isolates = [0, 1].map(() =>
     createConstraints(
       {

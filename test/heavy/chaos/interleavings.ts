@@ -1,4 +1,4 @@
-// One seed is one random schedule of all actions; then faults end, and nothing may be left over.
+// A seed is one random schedule of all actions. Then faults end, and nothing may be left over.
 
 import { classes, definitionIn, settingsOf } from './classes.ts'
 import { createClients } from './clients.ts'
@@ -111,7 +111,7 @@ async function storm(world: World, clients: Clients): Promise<void> {
 
 async function calm(world: World, clients: Clients): Promise<void> {
   world.calm()
-  // Longer than the tolerance of late slots, so that each treatment of missed slots is used.
+  // Longer than the tolerance for late slots, so that each policy for missed slots is used.
   if (clients.hasSchedules() && world.random.chance(0.4)) {
     world.isDown = true
     await playFor(world, world.random.between(7, 16) * MINUTE)

@@ -1,4 +1,5 @@
-// Each slot runs at most once, and none is lost that its policy keeps. The judge computes slots from the period alone.
+// Each slot runs at most once, and no slot is lost that its policy keeps. The judge computes slots only from the
+// period.
 
 import { TERMINATING } from '../../../src/redis/marks.ts'
 import type { JobRecord } from '../../../src/redis/record.ts'
@@ -22,7 +23,7 @@ type Used = { due: number; began: number; planned: number }
 const lastSlot = (from: number, period: number, moment: number): number =>
   wholeSecond(from) + Math.floor((moment - wholeSecond(from)) / period) * period
 
-/** The last one due at its start, unless the policy runs every missed slot. */
+/** The last slot that was due at its start, unless the policy runs every missed slot. */
 const ownSlot = ({ missed, period }: Series, { due, began }: Used): number =>
   missed === 'run' ? due : Math.max(due, lastSlot(due, period, began))
 
@@ -50,7 +51,7 @@ export function createSlotsJudge(report: Report) {
     usedBy.set(id, used.add(slot))
   }
 
-  /** Only a run at or after its slot uses it. A shutdown run uses none. */
+  /** A run uses a slot only if it runs at or after the slot. A shutdown run uses none. */
   function move({ facts }: Step, id: number, was: JobRecord, is: JobRecord): void {
     const end = facts.slots.find(({ job }) => job === id)
     const series = seriesOf(was)
@@ -93,7 +94,7 @@ export function createSlotsJudge(report: Report) {
     if (doc.repeats && doc.nextSlot && rests) report('a schedule rests', `${id}: ${doc.place} until ${doc.nextSlot}`)
   }
 
-  /** A timer of a schedule that waits for nothing but its slot does not fire before it. */
+  /** If a schedule waits only for its slot, its timer does not fire before the slot. */
   function early({ before, facts, now }: Step, id: number, doc: JobRecord): void {
     const was = before.jobs.get(id)?.doc
     if (was?.place !== 't' || doc.place === 't' || !was.repeats || was.wantedEarly || was.notBefore || was.sleepUntil)
@@ -129,7 +130,7 @@ export function createSlotsJudge(report: Report) {
       }
     },
 
-    /** Unless a failure or a child holds it up. */
+    /** Every schedule catches up, unless a failure or a child holds it up. */
     caughtUp({ jobs }: View, now: number): void {
       // In the order of due times, so a schedule that catches up goes first.
       const isBehind = ({ place, queue, sequence }: JobRecord) =>

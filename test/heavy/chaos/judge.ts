@@ -14,7 +14,7 @@ export type Facts = {
   logs: [number, string][]
   ended: string[]
   committed: number[]
-  /** Their jobs are to end. */
+  /** Tokens whose jobs must end. */
   stopped: string[]
   timed: number[]
   wanted: number[]
@@ -53,7 +53,7 @@ export const portOf = (job: number, field: string): string => `${job}/${field}`
 export type Step = { before: View; after: View; facts: Facts; no: number; now: number }
 export type Report = (fault: string, detail: string) => void
 
-/** Machine time passes: the scripts' clock is a little ahead. */
+/** Milliseconds by which the scripts' clock may be ahead, because machine time passes. */
 export const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])
@@ -105,7 +105,7 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
 const fieldsLike = (record: JobRecord, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
-/** Including values that a wire carried on in the same step. */
+/** Includes values that a wire passed on in the same step. */
 const cameIn = (doc: JobRecord): number =>
   portFields(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
 
@@ -133,7 +133,7 @@ export function createJudge(report: Report) {
       report('jobs are in two places or none', `${after.entries} entries, ${after.jobs.size} jobs`)
   }
 
-  /** A value that left had one taker; a value that came had a right to. */
+  /** Each value that left was taken once, and each value that arrived was allowed to. */
   function values({ before, after, facts, no }: Step): void {
     const steps = [...after.jobs.values()].flatMap((is) => portSteps(before.jobs.get(is.id), is, report))
     const came = new Set(steps.flatMap(({ pushed }) => pushed))
@@ -150,7 +150,7 @@ export function createJudge(report: Report) {
     for (const value of gone ? [] : facts.must) if (!came.has(value)) report('a value was lost on its way', value)
   }
 
-  /** Here it was read, elsewhere it may have been moved. */
+  /** True if the value was moved elsewhere instead of read here. */
   const leftElsewhere = (value: string, { port }: PortStep, steps: PortStep[]): boolean =>
     steps.some((other) => other.port !== port && other.popped.includes(value))
 
@@ -221,7 +221,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A requested time stays until a run at or after it, or another request. */
+  /** A requested time stays until a run starts at or after it, or until another request. */
   function times({ before, after, facts, now }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)?.doc
@@ -244,7 +244,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** An `at` gives way to input, a backoff and a lock do not; a failure has a backoff. */
+  /** Input overrides an `at`, but not a backoff or a lock. A failure has a backoff. */
   function delays({ before, after, facts, no, now }: Step): void {
     const heldUntil = ({ backoffUntil = 0, lockUntil = 0 }: JobRecord): number => Math.max(backoffUntil, lockUntil)
     for (const { id, doc } of after.jobs.values()) {
@@ -256,7 +256,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A lane that leaves work behind has a successor; due timers are not left. */
+  /** A lane that ends with work remaining starts a successor. It never leaves due timers unhandled. */
   function left({ after, facts, now }: Step): void {
     for (const { queue: name, looked } of facts.left) {
       const queue = after.queues.get(name)!
@@ -268,7 +268,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** News of children do not run a parent that waits for their ends. */
+  /** News from children does not run a parent that waits for their ends. */
   function patience({ before, after, facts, no }: Step): void {
     for (const { job, names } of facts.waits) {
       const was = before.jobs.get(job)?.doc
@@ -299,8 +299,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * A commit carries out its runs in turn, so a job may end and be woken in one step. No record of a follower's end
-   * remains.
+   * A commit performs its runs in sequence, so a job may end and be woken in one step. No record remains of a
+   * follower's end.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
@@ -329,7 +329,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** Concurrent runs, or starts per period. */
+  /** Limits of concurrent runs, or of starts per period. */
   function limited({ before, after, facts, now }: Step): void {
     if (facts.meddled) return
     for (const { id, doc } of after.jobs.values()) {
@@ -353,7 +353,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A job that has ended has given its key up, even if it runs again. */
+  /** A job that has ended has released its key, even if it runs again. */
   function uniques({ after }: Step): void {
     const owners = new Map<string, number>()
     for (const { id, doc } of after.jobs.values()) {
@@ -364,7 +364,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A waiting debounced job follows the newest request; a started one keeps its first. */
+  /** A waiting debounced job follows the newest request. A started job keeps its first request. */
   function triggers({ before, after, facts }: Step): void {
     for (const [id, args] of facts.told) {
       const doc = after.jobs.get(id)?.doc
@@ -403,7 +403,7 @@ export function createJudge(report: Report) {
       report('ends are reported out of order', `${id}: ${numbers} from ${first}`)
     if (is && Number(is.endsTold ?? 0) !== first - 1 + told.length)
       report('a job miscounts its callbacks', `${id}: ${is.endsTold} after ${told.length} more than ${first - 1}`)
-    // An end before the termination has been reported.
+    // An end before the termination has already been reported.
     const isKnown = was && (was.endWasTold || (hasEnded(was) && is?.place !== 'c' && is?.place !== 'f'))
     const hasJustEnded = !isKnown && (!is || (hasEnded(is) && is.endedAt !== was?.endedAt))
     if (hasJustEnded && told.length === 0) report('an end was not reported', String(id))
@@ -480,7 +480,7 @@ export function createJudge(report: Report) {
           report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
         // Held for a failed parent, until a client retries it.
         else if (doc.held) continue
-        // A time requested during a run that then waits for children comes after them.
+        // If a run requests a time and then waits for children, the time counts after them.
         else if ((wantedAt.get(id) ?? -1) > last && !(doc.waitsFor && doc.notBefore))
           report('a wake-up was lost', `${id} ${statusOf(doc)}`)
         else if ((childNewsAt.get(id) ?? -1) > last)

@@ -54,7 +54,7 @@ export function createLedger(world: World) {
     else count(facts, plan, answer)
   }
 
-  /** Its lease is over, and nothing of the run counts. */
+  /** The run's lease has ended, so nothing of the run counts. */
   function stop(facts: Facts, { settled: { token } }: Plan, answer: string): void {
     world.count('checkpoint of a job that is to end')
     if (answer !== 'lost') world.report('a run whose job is to end went on', `${token}: ${answer}`)
@@ -86,7 +86,7 @@ export function createLedger(world: World) {
       return facts
     },
 
-    /** Its lane keeps all that it holds. */
+    /** The lane keeps everything that it holds. */
     heartbeat(tokens: string[], leases: (number | null)[], lane: string): Partial<Facts> {
       for (const [i, token] of tokens.entries()) {
         const hears = lane === '' && isEnding(token)
