@@ -109,7 +109,7 @@ class Taking {
   }
 }
 
-/** A body longer than FREE may have at most MOST_TIMES as many bytes as were transferred. */
+/** Maximum ratio of a body to its transferred bytes, if the body is longer than FREE. */
 const [FREE, MOST_TIMES] = [1_048_576, 200]
 
 function unfolded({ headers }: Response): number {

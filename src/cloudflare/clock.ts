@@ -2,7 +2,7 @@ import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
 
 export function createClock() {
-  // How far a test has moved this clock, in milliseconds.
+  // Milliseconds by which a test has moved this clock.
   let offset = 0
   let isInTime = false
 

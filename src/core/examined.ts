@@ -1,4 +1,4 @@
-// Findings are stored by slice, so that checking one slice does not affect the others.
+// Findings are stored by slice, so that a check of one slice leaves all other slices unchanged.
 
 import * as z from 'zod'
 import { type FaultKind, faultKinds } from './faults.ts'

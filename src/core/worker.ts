@@ -22,7 +22,7 @@ export const port = <T>(schema?: z.ZodType<T>, options: { default?: T; channels?
 export type Ports = Record<string, Port<any>>
 export type ValueOf<P> = P extends Port<infer T> ? T : never
 
-/** How a run ends other than by completion: the return value of `job.suspend()`, `job.follow()` and `job.again()`. */
+/** The end of a run without completion: the result of `job.suspend()`, `job.follow()` and `job.again()`. */
 export class Ending {
   readonly end: 'suspended' | 'follow' | 'again'
   readonly options: {
@@ -84,7 +84,7 @@ export type WorkerLimit<Args = any> = {
   rate?: { limit: number; period: Length }
 }
 
-/** How failed runs are retried. If `backoff` is a duration, it is the first wait. */
+/** Settings for the retries of failed runs. If `backoff` is a duration, it is the first wait. */
 export type RetryOptions = {
   max?: number
   backoff?: Length | { base?: Length; factor?: number; cap?: Length; jitter?: number; delays?: Length[] }
@@ -99,7 +99,7 @@ export type Cron = {
   expression: string
   /** Time zone (default UTC). */
   tz?: string
-  /** What to do about missed slots. `last`: one run for all of them. */
+  /** Policy for missed slots. `last`: one run for all of them. */
   missed?: 'run' | 'last' | 'skip'
   args?: unknown
 }
@@ -118,7 +118,7 @@ export type WorkerOptions = {
   /** Limits for all jobs of the class. The key defaults to the class. */
   limits?: readonly WorkerLimit[]
   /**
-   * How long an ended job is kept: milliseconds, a text like '7 days', or 'forever'. The default is a day, or 30 days
+   * Time for which an ended job is kept: milliseconds, a text like '7 days', or 'forever'. The default is a day, or 30 days
    * if the job failed or new input can wake it.
    */
   retain?: Length
@@ -147,7 +147,7 @@ export type WorkerOptions = {
   /** `'door'` checks every write when it arrives. `'run'` checks only in the run that reads the value. */
   checked?: 'door' | 'run'
   /**
-   * What happens if a run asks for another step or wait than its job has stored, or for none: fail (the default), log
+   * The reaction if a run asks for another step or wait than its job has stored, or for none: fail (the default), log
    * a warning, or ignore it.
    */
   onCodeChange?: 'fail' | 'warn' | 'ignore'

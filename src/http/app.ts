@@ -29,7 +29,7 @@ type Beside = {
 }
 
 const defaults = { body: 10 * 1024 * 1024 }
-/** How much of a large body is read before the connection is closed, as a multiple of the size limit. */
+/** Amount of a large body that is read before the connection is closed, as a multiple of the size limit. */
 const READ_ON = 3
 
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const SENT = 'authorization, content-type, accept, idempotency-key, if-match, last-event-id'
 const SHOWN = 'retry-after, server-timing, allow'
-/** How long a browser caches the answer, in seconds. */
+/** Seconds for which a browser caches the answer. */
 const REMEMBERED = '7200'
 
 export const sharedWith =

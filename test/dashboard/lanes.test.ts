@@ -1,4 +1,4 @@
-// How long the lanes of a queue have been open.
+// The page of a queue shows when its lanes opened.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newLaneName, openSince } from '../../src/engine/lane/lane-name.ts'

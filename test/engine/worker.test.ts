@@ -1,4 +1,4 @@
-// What a run of a function sees, which of its changes are kept, and how it ends.
+// A run of a function: its view, the changes that are kept, and its end.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'

@@ -1,5 +1,5 @@
-// Many ended jobs in SQL: a hundred classes in ten queues, 1 in 50 failed with 20 kinds of errors, 1 in 20 with a label
-// of 1,000 customers, ten milliseconds apart.
+// Many ended jobs in SQL: a hundred classes in ten queues, ten milliseconds apart. One in 50 failed, with 20 kinds of
+// errors; one in 20 has a label of one of 1,000 customers.
 
 import type { SqlDatabase } from '../../src/history/database.ts'
 import { createHistoryStore } from '../../src/history/store.ts'

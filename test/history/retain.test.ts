@@ -1,4 +1,4 @@
-// With a time for ended jobs, Redis keeps only jobs that are alive, and the history has all others.
+// If ended jobs have a retention time, Redis keeps only unfinished jobs, and the history has all others.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'

@@ -85,7 +85,8 @@ test('no header, or a deployment without keys, lets nothing in', async () => {
   expect(await open({ signature: await sign(), body, url })).toBe(false)
 })
 
-// QStash's own receiver is laxer: it accepts a token without an end, and throws a TypeError without a body hash.
+// QStash's own receiver is more lenient: it accepts a token without an expiry, and throws a TypeError without a body
+// hash.
 test('a signature must end, and must be about a body', async () => {
   const endless = await claims({ exp: undefined })
   expect(await verify({ signature: endless, body, url })).toBe(false)

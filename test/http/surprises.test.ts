@@ -1,4 +1,4 @@
-// Surprises of readers of only the README, at the level of HTTP.
+// Results that surprised readers who knew only the README, tested over HTTP.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -309,7 +309,7 @@ describe('small scripts', () => {
   })
 })
 
-// Bytes that no call needs cost each call: queries are small, and nothing grows unseen.
+// Unneeded bytes make each call slower, so queries are small and growth must be noticed.
 const KIB: Record<string, number> = {
   breaker: 2,
   classes: 5,

@@ -20,7 +20,7 @@ function calleeOf(node: Node): string {
 const isCall = (node: Node): node is Node & luaparse.CallExpression => node.type === 'CallExpression'
 const nameOf = (node: Node): string => (isCall(node) ? calleeOf(node.base as Node) : '')
 
-/** The tree has no parentheses: they are between the last element of a list and its end. */
+/** The tree has no parentheses, so look between the last element of a list and its end. */
 function isInParentheses(last: Node, list: Node, text: string): boolean {
   const between = text.slice(last.range![1], list.range![1]).replace(/\s/g, '')
   return isCall(list) ? between.startsWith('))') : between.startsWith(')')
@@ -76,7 +76,7 @@ function cacheByNumber(node: Node): string | undefined {
 
 const computed = new Set(['TableConstructorExpression', 'LogicalExpression'])
 
-/** In gopher-lua, assigning several calls, tables or choices to variables at once overwrites other variables. */
+/** In gopher-lua, assigning several calls, tables or choices in one statement overwrites other variables. */
 function severalValues(node: Node): string | undefined {
   if (node.type !== 'AssignmentStatement' || node.init.length < 2) return undefined
   const isPlain = node.variables.every((to) => to.type === 'Identifier')
@@ -84,7 +84,7 @@ function severalValues(node: Node): string | undefined {
   return 'calls, tables or choices among several values for existing variables: expected one assignment each, or new locals'
 }
 
-/** unpack fails for thousands. */
+/** unpack fails for thousands of values. */
 function boundless(node: Node): string | undefined {
   if (!isCall(node) || nameOf(node) !== 'unpack' || node.arguments.length === 3) return undefined
   return 'unpack of a list without a bound: expected unpack(list, from, to), or a loop'
@@ -126,7 +126,7 @@ function concatInChoice(node: Node): string | undefined {
   return 'a concatenation as the last choice at the end of another: expected a local for the choice'
 }
 
-/** In gopher-lua `a = b and c or f(a)` passes b to f if b is false: the variable has the value already. */
+/** In gopher-lua, `a = b and c or f(a)` passes b to f if b is false, because a already holds it. */
 function choiceOfItself(node: Node): string | undefined {
   if (node.type !== 'AssignmentStatement') return undefined
   const isRead = node.variables.some((variable, i) => {

@@ -17,7 +17,7 @@ import { canBuild, strictBinary } from '../../infra/stand-ins/strict/index.ts'
 import { startWorkerd, type Workerd } from '../e2e/workerd/kit.ts'
 import { startCloud } from './deploy/cloud.ts'
 
-/** They depend on this machine. */
+/** Results that depend on this machine. */
 const measured = [
   'Lua: a large number as an index of a table',
   'one script called 50 times',
@@ -103,7 +103,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     expect(lines).toHaveLength(27 + 10 + measured.length + 1)
 
     expect(said).toHaveLength(lines.length)
-    // The key of a local stack, `dev`, is a word of its own in no line.
+    // The key of a local stack, `dev`, must not appear as a word in any line.
     for (const name of Object.keys(env).filter((one) => /TOKEN|SIGNING_KEY/.test(one)))
       expect(said.join('\n')).not.toContain(env[name])
     expect(await schedules()).toEqual(ticking)

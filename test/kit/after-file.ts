@@ -1,4 +1,4 @@
-// Files share a process: fakes end with their file.
+// Test files share a process, so fakes end with their file.
 
 import { afterAll, vi } from 'vitest'
 

@@ -1,4 +1,4 @@
-// Builds the generated files, so that no test sees an old form.
+// Builds the generated files, so that no test uses outdated ones.
 
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'

@@ -96,7 +96,7 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
     allowHosts: ['127.0.0.1'],
     webhookSecrets: ['whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM='],
     clock,
-    // Most tests are of what a failure leads to, and not of the tries before.
+    // Most tests check what a failure causes, not the retries before it.
     retry: { max: 0 },
     ...options,
   }
@@ -137,11 +137,11 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
       const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className, ...input } as never])
       return jobs[0]!.id
     },
-    /** First sees that no fault is left. */
+    /** Checks first that no fault is left. */
     async close() {
       const faults = await engine.doctor.verify()
       await qstash.close()
-      // Without its subscription a warm lane leaves.
+      // Without its subscription, a warm lane ends.
       if (running.size > 0) await rawCommand(state.redis.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
       await Promise.allSettled(running)
       const closed = new Promise((resolve) => receiver.close(resolve))

@@ -25,7 +25,7 @@ async function send(redis: RunningRedis, commands: string[][]): Promise<void> {
 
 async function start(): Promise<RunningRedis> {
   const redis = await startRedis({ force: 'server', persist: false })
-  // The cost of a call then depends on no earlier test.
+  // So that the cost of a call does not depend on earlier tests.
   const texts = Object.values(scripts as Record<string, Script<never>>).map(({ text }) => text)
   await send(redis, [...texts.map((text) => ['SCRIPT', 'LOAD', text]), ...reset])
   return redis

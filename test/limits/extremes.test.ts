@@ -37,7 +37,7 @@ const TEXTS = [
 
 const OPTIONAL = new Set(['optional', 'default', 'nullable', 'prefault'])
 
-/** Texts that most places take. */
+/** Texts that most fields accept. */
 function sample(schema: z.ZodType, depth = 0): unknown {
   const def = defOf(schema)
   if (depth > 6) return 1
@@ -167,7 +167,7 @@ test.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const
       }
     })
     expect(broken).toEqual([])
-    // Many together may have been slow: each is asked alone before that is believed.
+    // Calls that were slow together may be fast alone, so each is repeated alone.
     if (doors.slow().length > 0) for (const asking of all) await doors.watched(asking.path, () => send(asking))
     expect(doors.slow()).toEqual([])
     await doors.rest(neighbour, 'completed')

@@ -142,7 +142,7 @@ test('a job has at most 1,000 fields of state, 1,000 ports of a side and 100 ali
   timeout: 60_000,
 }, async () => {
   const some = (from: number, n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`n${from + i}`, 1]))
-  // Two more of its inputs are `*` and the input of its class.
+  // The other two of its inputs are `*` and the input of its class.
   const ports = Object.fromEntries(Array.from({ length: 988 }, (_, i) => [`p${i}`, {}]))
   const alias = Array.from({ length: 95 }, (_, i) => `a${i}`)
   const id = await make({ class: 'sleeper', wait: '10h', in: { '*': {}, ...ports }, alias })

@@ -67,7 +67,7 @@ export async function startDoors(options: KitOptions = {}) {
   }
 
   const slow: string[] = []
-  /** It took long by the clock, while Redis worked as long. */
+  /** The call took long by the clock, while Redis was also busy for that time. */
   async function watched<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!server) return work()
     await raw('SLOWLOG', 'RESET')
@@ -79,8 +79,8 @@ export async function startDoors(options: KitOptions = {}) {
       0,
       ...[...calls.matchAll(/\*6\r\n:\d+\r\n:\d+\r\n:(\d+)\r\n/g)].map(([, us]) => Number(us) / 1_000),
     )
-    // The wall time of the longest call includes waits for other processes, so the CPU time of all calls bounds it.
-    // Redis did not work longer than on all of them.
+    // The longest call's wall time includes waits for other processes, so Redis' CPU time for all calls is an upper
+    // bound.
     const took = Math.min(all, longest)
     if (took < HOLD) return done
     const factor = await slowness()

@@ -1,5 +1,5 @@
-// Ten clients at all their limits, and an eleventh, compared with the eleventh alone, in turns. SIDEJOB_TEST_LOAD=300
-// keeps the load for five minutes.
+// Ten clients at all their limits, and an eleventh client. Compares the eleventh with its results alone, alternating.
+// SIDEJOB_TEST_LOAD=300 keeps the load for five minutes.
 
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>
 
-/** workerd closes it after 5 s, and a request sent just then would fail. */
+/** workerd closes an idle connection after 5 s, and a request at that moment would fail. */
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 
 const asking =
@@ -166,7 +166,7 @@ test.skipIf(kind !== 'server')(
     for (let tries = 0; tries < TRIES && ratio > 2; tries++) ratio = await measure(clients, ask)
     console.log(`ten clients: ${seen.let} requests let through; refused: ${JSON.stringify(seen.refused)}`)
 
-    // They were at their limits, all three, and nothing else befell them.
+    // All three limits were reached, and nothing else happened.
     expect(seen.other).toEqual([])
     expect(Math.min(...Object.values(seen.refused))).toBeGreaterThan(0)
     expect(ratio).toBeLessThanOrEqual(2)

@@ -40,7 +40,7 @@ const poisons: Record<string, Poison> = {
     perform: (job) => job.write('out', 1),
     input: { out: { out: {} } },
     before: spoil('co:out', '5'),
-    // The channels are set aside, and the run goes to none.
+    // The channels are set aside, and the run publishes to none of them.
     setAside: 'co:out',
   },
   'forty channels': {
@@ -74,7 +74,7 @@ const poisons: Record<string, Poison> = {
   },
 }
 
-/** As long as real work, so that a fault costs little in comparison. */
+/** As slow as real work, so that a fault costs little in comparison. */
 const quick = defineWorker({ class: 'quick', perform: () => new Promise((resolve) => setTimeout(resolve, 900)) })
 const workers = Object.entries(poisons)
   .filter(([, { push }]) => !push)

@@ -1,5 +1,5 @@
-// The sum of all lists of a call must not hold Redis: every list at half its maximum, in bodies of 10 MiB, is refused
-// or cheap. A refused call is divided until it is accepted.
+// The lists of one call must not block Redis: with every list at half its maximum, in bodies of 10 MiB, the call is
+// refused or cheap. A refused call is reduced until it is accepted.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'

@@ -1,4 +1,4 @@
-// Scripts with one thing taken out or changed, and whether a fact notices.
+// Scripts with one part removed or changed, to see if a fact notices.
 
 import { buildScripts } from '../../infra/lua-build/index.ts'
 import { SidejobError } from '../../src/core/errors.ts'
@@ -42,7 +42,7 @@ export function readScripts() {
   }
 }
 
-/** A script that breaks down proves nothing. */
+/** A script that crashes proves nothing. */
 const isFinding = (error: unknown): boolean =>
   (error instanceof Error && error.name === 'AssertionError') ||
   (error instanceof SidejobError && error.code !== 'UNAVAILABLE')

@@ -80,7 +80,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   const pause = (queue: string, paused = true) => kit.engine.queues.update(queue, { paused })
   const cost = (work: () => Promise<unknown>) => costOf(kit, work)
 
-  /** Known, served before, with a moment in the index. */
+  /** A queue that is known, was served before, and has a time in the index. */
   async function use(queue: string, lanes = 1): Promise<string> {
     await kit.engine.queues.update(queue, { lanes })
     await cost(() => make(jobs(1, queue)))
@@ -181,10 +181,10 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed).toBeLessThanOrEqual(10)
   })
 
-  // 4 to make it and lend it to the lane that its maker begins, 6 to end it.
+  // Four commands create the job and lease it to the lane that its creator starts. Six end it.
   test('a no-op job alone, eager (budget 16, measured 2 calls and 10 billed)', async () => {
     const deferred: Promise<unknown>[] = []
-    // Only what ends before the invocation does is begun there: 30 s, the usual timeout, would not.
+    // Lanes start only jobs that end before the invocation does. The usual timeout of 30 s is too long.
     const brief = workers.map((one) => ({ ...one, timeout: 10_000 }))
     const eager = await startKit({ workers: brief, dispatch: 'eager', defer: (work) => deferred.push(work) })
     const run = () => eager.engine.jobs.enqueue(jobs(1, 'alone')).then(() => Promise.all(deferred))

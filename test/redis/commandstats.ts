@@ -21,7 +21,10 @@ type Counted = {
   counts: () => Counts | Promise<Counts>
 }
 
-/** Without our own question. Throws without counts, as with the embedded Redis: otherwise each bound would hold. */
+/**
+ * Excludes the question itself. Throws if there are no counts, as with the embedded Redis, because every bound would
+ * then hold.
+ */
 export async function commandStats({ redis }: Pick<Counted, 'redis'>): Promise<Map<string, number>> {
   const connection = await connect(redis)
   const info = text(await connection.call('INFO', 'commandstats'))

@@ -10,7 +10,7 @@ const N = 300
 
 let state: Awaited<ReturnType<typeof startState>>
 let store: ReturnType<typeof createStore>
-/** Of each call of a script since the last `declared`. */
+/** The keys of each script call since the last `declared`. */
 const calls: string[][] = []
 
 beforeAll(async () => {

@@ -1,5 +1,4 @@
-// Drives the state one step at a time: a world of its own for each fact. The scripts can be replaced to take out a
-// rule.
+// Drives the state one step at a time, in a separate world for each fact. Scripts can be replaced to remove a rule.
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
@@ -183,7 +182,7 @@ export async function createWorld(
 
   const queueOf = async (name = 'q') => (await store.overview(name)).queues[0]!
 
-  /** As an older copy of Redis would have it. */
+  /** Writes a job as an older copy of Redis would have it. */
   async function restore(id: number, doc: JobRecord): Promise<void> {
     // A job in a piece leaves it.
     const isAlone = await client.ask((redis) => redis.exists(store.keys.job(id)))
@@ -201,7 +200,7 @@ export async function createWorld(
     await client.ask((redis) => redis.set(store.keys.queue(queue), text))
   }
 
-  /** By the committed script, not the one under test. */
+  /** Uses the committed script instead of the script under test. */
   async function faults(): Promise<string[]> {
     const found: string[] = []
     const checked = createStore({ client: sound, namespace, clock })

@@ -439,7 +439,7 @@ test('--json makes every command print JSON only', async () => {
     'key',
     'completion',
     'flows graph',
-    // It needs an open alert.
+    // This command needs an open alert.
     'alerts ack',
     'alerts unack',
     'tail',

@@ -81,7 +81,7 @@ export async function underKills({
         if (!connection.hasDied()) throw error
       })
       if (connection.hasDied()) killed++
-      // Jobs of dead lanes are taken back when their lease has ended; the delay before the next run passes too.
+      // When their leases have ended, jobs of dead lanes are taken back, and the delay before their next run passes.
       if (connection.hasDied() || written === values) {
         await kit.advance(LONGER_THAN_A_LEASE)
         await kit.engine.tick()

@@ -1,4 +1,4 @@
-// The show of downloads in small; `npm run soak -- downloads` is the whole.
+// A small version of the downloads show; `npm run soak -- downloads` runs the full version.
 
 import { expect, test } from 'vitest'
 import { kind } from '../../kit/index.ts'

@@ -13,7 +13,7 @@ import { type Soak, startSoak } from './stack.ts'
 const PACKAGES = fileURLToPath(new URL('../../../node_modules/', import.meta.url))
 const [KiB, MiB] = [1024, 1024 * 1024]
 
-/** Bytes, and share of the files. The last ones are stored in parts. */
+/** Bytes, and the share of files of this size. The largest files are stored in parts. */
 const classes: [number, number][] = [
   [4 * KiB, 0.4],
   [64 * KiB, 0.4],
@@ -31,7 +31,7 @@ function allFiles(): File[] {
     .map((path) => ({ path, size: statSync(path).size }))
 }
 
-/** Small files replace missing sizes. */
+/** If sizes are missing, small files replace them. */
 function chosenFiles(count: number): File[] {
   const all = allFiles()
   const chosen = classes.flatMap(([most, share], i) => {
@@ -111,7 +111,7 @@ function killing({ worker }: Soak, times: number, done: () => number): () => num
   let killed = 0
   let last: number | undefined
   const timer = setInterval(() => {
-    // The killed process is known until the next has started.
+    // The killed process stays known until the next process has started.
     if (done() < (killed + 1) / (times + 1) || !worker.pid || worker.pid === last) return
     last = worker.pid
     process.kill(last, 'SIGKILL')

@@ -35,7 +35,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
 
   const stateOf = async (id: number) => (await send('QueryJob', { jobID: id })).body.state
 
-  /** CreateJob stops at grandchildren; the engine does not. */
+  /** CreateJob refuses grandchildren, but the engine allows them. */
   async function create(parent?: Member): Promise<void> {
     if (parent && !/RUNNING|RUNQUEUED|PAUSED/.test((await stateOf(parent.id)) ?? '')) return
     const given = {
@@ -45,7 +45,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       ...(parent ? { parent: String(parent.id), joins: true } : { retain: 0 }),
       ...(random.chance(0.5) ? { redeliver: { after: '+5 MINUTES', max: 10 } } : {}),
     }
-    // Its parent may be terminating, which CreateJob answers like any other state of a parent.
+    // The parent may be terminating. CreateJob reports that like any other state of a parent.
     const made = await world.engine.jobs.enqueue([given]).catch((error) => {
       if (error.code !== 'WRONG_STATUS') throw error
       add(counts, `create: ${error.code}`)
@@ -119,7 +119,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
   let stranded = await left()
   for (let round = 0; stranded.length > 0 && round < ROUNDS; round++) {
     const jobs = members.size
-    // At most the existing number: a refused job comes again.
+    // At most one round per job, because a refused job is delivered again.
     for (let n = 0; n <= jobs; n++) for (const member of await take()) await finish(member)
     for (const member of [...members.values()]) await tidy(member)
     await kit.advance(6 * MINUTE)

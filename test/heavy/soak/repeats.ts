@@ -1,4 +1,4 @@
-// A year of repeats: each runs at the times computed by SQLite and Intl, also when the clock comes late.
+// A year of repeats: each runs at the times that SQLite and Intl compute, even when the clock is late.
 
 import type { Repeat } from '../../../src/core/repeat.ts'
 import { createEngine } from '../../../src/engine/index.ts'
@@ -132,7 +132,7 @@ function manyOf(jobs: number, world: World): Expected[] {
   return Array.from({ length: jobs }, (_, n) => deck[Math.floor((n * deck.length) / jobs)]!())
 }
 
-/** If it is not over five minutes late. */
+/** Undefined if it is more than five minutes late. */
 function lastDue(job: Expected, now: number): number[] {
   let last: number | undefined
   for (; job.next <= now; job.next = job.follow(job.next, now)) last = job.next

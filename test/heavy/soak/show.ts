@@ -1,4 +1,4 @@
-// A show: it does something at volume, and reports measurements with their goals.
+// A show runs one kind of work at volume, and reports measurements with their goals.
 
 export type Measured = { what: string; value: string; goal: string; met: boolean }
 

@@ -15,7 +15,7 @@ export function createModifiers() {
     momentOf(modifiers.reduce((at, modifier) => (modify.get(at, modifier) as { at: string }).at, textOf(from)))
 }
 
-/** As if the wall were in Greenwich. */
+/** A wall-clock time, stored as if it were UTC. */
 export type Wall = Date
 
 function clockOf(zone: string, from: number, to: number): { at: number; wall: number }[] {
@@ -29,7 +29,7 @@ function clockOf(zone: string, from: number, to: number): { at: number; wall: nu
  * the end of a gap.
  */
 export function createZone(zone: string, from: number, to: number) {
-  // Days around it, so that changes of the clock at the edges are seen whole.
+  // Includes days around the range, so that clock changes at its edges are complete.
   const clock = clockOf(zone, from - 2 * DAY, to + 2 * DAY)
   const shownFirst = new Map<number, number>()
   let last = clock[0]!.wall - HALF_HOUR

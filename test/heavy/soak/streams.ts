@@ -68,12 +68,12 @@ async function watch({ client }: Soak, id: number): Promise<number> {
   }
 }
 
-/** A stack of its own, so that its peak is its own. */
+/** Starts a separate stack, so that its memory peak is its own. */
 async function stream({ into, chunked, size }: Way): Promise<Streamed> {
   const [origin, s3] = [await startOrigin(), await startS3()]
   const soak = await startSoak({ vars: CREDENTIALS })
   try {
-    // The first download brings in what any needs.
+    // The first download loads everything that downloads need.
     const warm = { queue: 'downloader', class: 'download', args: { url: `${origin.url}/1` } }
     await watch(soak, (await soak.client.jobs.enqueue(warm)).id)
     const idle = peakOf(soak.worker.pid!)

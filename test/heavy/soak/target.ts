@@ -15,7 +15,7 @@ export async function startTarget(hold: () => number) {
   const most = new Map<string, number>()
 
   const server = createServer(async (request, response) => {
-    // By the clock that only measures, and before the body is read: that is when the call has come.
+    // Taken before the body is read, because that is when the call arrives.
     const at = performance.now()
     let body = ''
     for await (const chunk of request) body += chunk

@@ -1,4 +1,4 @@
-// Very many jobs at random moments: each starts soon after its own, none before it.
+// Very many jobs at random times. Each starts soon after its time, and none before it.
 
 import { atLeast, atMost, defineShow, exactly, quantile, told } from './show.ts'
 import { startSoak } from './stack.ts'

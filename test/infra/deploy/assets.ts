@@ -9,7 +9,7 @@ export function createAssets() {
   const contents = new Map<string, Buffer>()
   const sessions = new Map<string, Record<string, Entry>>()
 
-  /** wrangler reads when it expires. */
+  /** wrangler reads the token's expiry. */
   const tokenOf = (session: string) => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     return `${part({ alg: 'none' })}.${part({ session, exp: 4_000_000_000 })}.x`

@@ -67,7 +67,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
   }
   const qstash = createQstashApi(state, takes)
 
-  /** Everywhere else a mounted Worker is its owner's app, without /health. */
+  /** On all other paths, a mounted Worker is its owner's app, without /health. */
   function worker(response: ServerResponse, name: string, path: string, hasKey: boolean): unknown {
     const json = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

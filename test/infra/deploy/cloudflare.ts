@@ -77,7 +77,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     return ok(result, { result_info: { page, per_page: size, count: result.length, ...total } })
   }
 
-  /** Secrets that an upload does not mention are gone, unless it keeps them. */
+  /** Removes secrets that an upload does not mention, unless the upload keeps them. */
   function made({ metadata, modules }: Upload, former?: FakeWorker): FakeWorker {
     const kept = metadata.keep_bindings?.includes('secret_text') ? former?.secrets : {}
     return {
@@ -114,7 +114,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
       return ok(assets.begin(manifest))
     }
     if (!worker) return noWorker()
-    // An existing Worker gets a version, which is deployed by a call of its own.
+    // An existing Worker gets a new version, which a separate call deploys.
     if (at === 'POST /versions') {
       const uploaded = await upload(call, name)
       if ('status' in uploaded) return uploaded

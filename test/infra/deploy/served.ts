@@ -20,7 +20,7 @@ const kinds: Record<string, V4ModuleDefinition['type']> = {
   'text/plain': 'Text',
 }
 
-/** The entry first; source maps are for Cloudflare's logs. */
+/** Puts the entry first, and omits source maps, which are for Cloudflare's logs. */
 function modulesOf(modules: Module[], main: string): V4ModuleDefinition[] {
   const known = modules.filter(({ type }) => type in kinds)
   const entry = known.find(({ name }) => name === main)!

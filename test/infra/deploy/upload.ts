@@ -40,7 +40,7 @@ export const databasesOf = ({ bindings }: Metadata): string[] =>
 
 let workerd: Buffer | undefined
 
-/** They are texts in the program of workerd, each followed by a zero. */
+/** Flags are strings in workerd's program, each followed by a zero byte. */
 function isFlag(name: string): boolean {
   const require = createRequire(createRequire(import.meta.url).resolve('wrangler/package.json'))
   workerd ??= readFileSync((require('workerd') as { default: string }).default)

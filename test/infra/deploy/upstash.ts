@@ -19,7 +19,7 @@ const json = (status: number, body: unknown): Answer => ({ status, json: body })
 export function answerUpstash({ method, path, headers }: Call, databases: Listed[]): Answer | undefined {
   if (method !== 'GET') return undefined
   if (headers.authorization !== `Basic ${btoa('me@example.test:upstash-key')}`) return json(401, 'Unauthorized')
-  // The list has the fewer fields.
+  // The list has fewer fields.
   if (path === '/v2/redis/databases')
     return json(
       200,
@@ -34,7 +34,7 @@ type Schedule = { destination: string; cron: string }
 type Message = { destination: string; looks: number }
 
 export type QstashState = {
-  /** DELIVERED only if its destination takes it. */
+  /** DELIVERED only if its destination accepts it. */
   delivery: string
   late: number
 }
@@ -50,7 +50,7 @@ export function createQstashApi(state: QstashState, takes: (destination: string)
     return json(201, { scheduleId: id })
   }
 
-  /** First nothing, then that it is there, then its end. */
+  /** First returns nothing, then that the message exists, then its end. */
   function logs({ query }: Call): Answer {
     const messageId = query.get('messageId') ?? ''
     const message = messages.get(messageId)

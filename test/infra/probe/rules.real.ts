@@ -35,7 +35,7 @@ for (const [n, [name, play]] of selected().entries())
     await play(world)
   })
 
-// A doctor after each fact would cost 15 times as much as the facts.
+// Running the doctor after each fact would cost 15 times as much as the facts.
 afterAll(async () => {
   const ids = await Promise.all(worlds.map(({ store }) => store.lastId()))
   const fullest = worlds[ids.indexOf(Math.max(...ids))]
