@@ -118,7 +118,7 @@ export type WorkerOptions = {
   /** Limits for all jobs of the class. The key defaults to the class. */
   limits?: readonly WorkerLimit[]
   /**
-   * Time for which an ended job is kept: milliseconds, a text like '7 days', or 'forever'. The default is a day, or 30 days
+   * Time for which an ended job is kept: milliseconds, a text like '7 days', or 'forever'. Default: a day, or 30 days
    * if the job failed or new input can wake it.
    */
   retain?: Length
