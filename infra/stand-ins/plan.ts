@@ -6,7 +6,7 @@ export type Bounds = {
   connections?: number
   subrequests?: number
   services?: number
-  /** Calls of entrypoints of the same Worker, including the first. */
+  /** Maximum calls to entrypoints of the same Worker, including the first. */
   invocations?: number
   /** Milliseconds after the response. */
   kept?: number

@@ -12,7 +12,7 @@ export const workerOf = (
 
 const REQUEST = 'it makes a request outside of a step'
 
-/** The last run: one at a time, because each replaces `fetch`. */
+/** The last run. Runs wait for each other, because each replaces `fetch`. */
 let turn: Promise<unknown> = Promise.resolve()
 
 function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {

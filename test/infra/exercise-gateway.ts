@@ -13,7 +13,7 @@ type World = {
   redis: RunningRedis
   /** Auto-pipelining, base64, deserialization. */
   client: Redis
-  /** One call is one request, values are strings. */
+  /** Each call is one request, and values are strings. */
   plain: Redis
   ask: (path: string, init?: Ask) => Promise<Answer>
 }

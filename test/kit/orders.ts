@@ -1,3 +1,3 @@
-// Number of random orders of a story: a hundred by `npm run orders`, fewer among all tests.
+// Number of random orders per story: 100 with `npm run orders`, fewer in the normal tests.
 
 export const SEEDS = Number(process.env.SIDEJOB_TEST_SEEDS ?? 2)

@@ -1,4 +1,4 @@
--- Used if no job was ready before: leases to the lane of the same invocation, or to the waiting lane.
+-- If no job was ready before, leases new jobs to the lane of the same invocation, or to the waiting lane.
 
 local eager = {}
 
