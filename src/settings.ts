@@ -24,10 +24,10 @@ export const settings = {
     without: '`sidejob:`; `npm run deploy` sets `<name>:`',
   },
   QSTASH_TOKEN: { about: 'QStash', means: 'Token for sending bells.', ...given },
-  QSTASH_CURRENT_SIGNING_KEY: { about: 'QStash', means: 'Key that QStash signs its calls with.', ...given },
+  QSTASH_CURRENT_SIGNING_KEY: { about: 'QStash', means: 'Key with which QStash signs its calls.', ...given },
   QSTASH_NEXT_SIGNING_KEY: {
     about: 'QStash',
-    means: 'Key that QStash signs its calls with after a rotation.',
+    means: 'Key with which QStash signs its calls after the next rotation.',
     ...given,
   },
   QSTASH_URL: { about: 'QStash', means: 'Address of the QStash region.', without: "QStash's default region" },
@@ -61,7 +61,7 @@ export const settings = {
   SIDEJOB_WEBHOOK_SIGNATURES: {
     about: 'Webhooks',
     means: '`endpoint` signs calls only with the secret of their endpoint.',
-    without: 'both signatures',
+    without: 'calls have both signatures',
   },
   SIDEJOB_DISPATCH: {
     about: 'Lanes',
@@ -95,7 +95,7 @@ export const settings = {
   SIDEJOB_AUTHOR: {
     about: 'Logging',
     means: 'Author of the deployed commit, shown with its deploy. `sidejob deploy` sets it.',
-    without: 'deploys have no author',
+    without: 'deploys show no author',
   },
   SIDEJOB_HISTORY: {
     about: 'Lanes',

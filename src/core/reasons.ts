@@ -57,9 +57,9 @@ export const reasons = {
     remedy: 'the lock expires; `POST /v1/jobs/:job/unlock` with its token removes it now',
   },
   OVERDUE: {
-    means: 'it is due, but its queue has not been examined since',
+    means: 'it is due, but its queue has not been checked since then',
     remedy:
-      'the tick examines it within a minute; if not, check `tickAt` in `GET /health?details=true`, then run `sidejob doctor --repair --yes`',
+      'the tick checks the queue within a minute; if not, check `tickAt` in `GET /health?details=true`, then run `sidejob doctor --repair --yes`',
   },
   MISPLACED: {
     means: 'no index of its queue contains it, so no lane can find it',
@@ -76,7 +76,7 @@ export const reasons = {
   },
   COMPLETED: {
     means: 'it has completed',
-    remedy: 'a run or new input runs it again',
+    remedy: 'request a run or write new input to run it again',
   },
   FAILED: {
     means: 'it failed, and its attempts are used up',

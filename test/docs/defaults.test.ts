@@ -63,7 +63,7 @@ test('the defaults of a job', async () => {
   expect(await keptFor(id, 'completed')).toBe(DAY)
   const kept = await kit.make('noop', { keepResult: true })
   await kit.rest(kept, 'completed')
-  expect(said('`keepResult`')).toBe('1 day, as the job is kept; `true` is 1 hour')
+  expect(said('`keepResult`')).toBe('1 day, as long as the job is kept; `true` means 1 hour')
   for (const _ of [1, 2])
     expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '7' } })
   expect(await resultFor(id)).toBe(DAY)
@@ -84,15 +84,15 @@ test('the defaults of failures', async () => {
   await kit.rest(id, 'failed')
   const { runs } = await kit.engine.jobs.runs(String(id))
   expect(runs.map(({ outcome, attempt }) => [outcome, attempt])).toEqual([4, 3, 2, 1].map((n) => ['failed', n]))
-  expect(said('`history`')).toBe('the last run, and 10 that failed or were lost')
+  expect(said('`history`')).toBe('the last run, and the last 10 failed or lost runs')
   expect(said('`retry.max`')).toBe(String(retryDefaults.max))
-  expect(said('`retry.max`, not reached')).toBe(String(retryDefaults.unreached))
+  expect(said('`retry.max`, push worker not reachable')).toBe(String(retryDefaults.unreached))
   const { base, factor, cap, jitter } = retryDefaults
   expect([base, factor, cap, jitter]).toEqual([10 * SECOND, 2, HOUR, 0.2])
-  expect(said('`retry.backoff`')).toBe('10 s, doubling, up to 1 h, up to 20 % later')
+  expect(said('`retry.backoff`')).toBe('10 s, doubling, up to 1 h, plus up to 20 %')
   expect(said('`retain`, failed')).toBe('30 days')
   expect(await keptFor(id, 'failed')).toBe(30 * DAY)
-  expect(said('lost runs')).toBe('tried 10 times, whatever `retry` says')
+  expect(said('lost runs')).toBe('repeated until 10 are lost in a row, regardless of `retry`')
   const lua = readFileSync(new URL('../../src/redis/lua/lib/run/retry.lua', import.meta.url), 'utf8')
   expect(lua).toContain('MAX_LOST = 10\n')
   expect(said('`redeliver.max`')).toBe(String(worker.parse({ redeliver: { after: '1m' } }).redeliver!.max))
@@ -102,8 +102,8 @@ test('the default durations', async () => {
   expect(said('`timeout`')).toBe(`${workerDefaults.timeout / SECOND} s`)
   const { batch, budget, lease } = laneDefaults
   const { latest } = createLaneTime({ budget, elapsed: () => 0 })
-  const stays = `${budget / SECOND} s of work, ${latest / SECOND} s in all where it mostly waits`
-  expect(said('lane')).toBe(`${batch} runs a batch, ${stays}, a lease of ${lease / SECOND} s`)
+  const stays = `${budget / SECOND} s of work, ${latest / SECOND} s in total if it mostly waits`
+  expect(said('lane')).toBe(`batches of ${batch} runs, ${stays}, leases of ${lease / SECOND} s`)
   expect(keyRotation.parse({}).overlap).toBe(DAY)
   expect(said('key rotation')).toBe('the old key remains valid for 1 day')
   expect(parseRepeat({ cron: '* * * * *' }).missed).toBe('last')
@@ -113,8 +113,8 @@ test('the default durations', async () => {
   for (let i = 0; i < 2; i++) await kit.make('work', { queue: 'pulled' })
   const runs = await kit.engine.runs.claim('pulled', {})
   expect(runs).toHaveLength(1)
-  expect(said('claim')).toBe(`1 run for ${(runs[0]!.run.leaseUntil - runs[0]!.run.startedAt) / SECOND} s`)
-  expect(said('link')).toBe('3 days, at most 30')
+  expect(said('claim')).toBe(`1 run with a lease of ${(runs[0]!.run.leaseUntil - runs[0]!.run.startedAt) / SECOND} s`)
+  expect(said('link')).toBe('valid for 3 days, at most 30')
 })
 
 test('defaults of retention and of unique keys', async () => {
@@ -128,18 +128,18 @@ test('defaults of retention and of unique keys', async () => {
   const parent = await kit.make('ports', { wait: HOUR })
   const child = await kit.make('ports', { parent: String(parent), name: 'below' })
   await kit.rest(child, 'completed')
-  expect(said('`retain`, below a parent')).toBe('as long as the parent')
+  expect(said('`retain`, with a parent')).toBe('as long as the parent exists')
   expect(await keptFor(child, 'completed')).toBeNull()
   const listening = await kit.make('ports', { in: { left: { channels: ['news'] } } })
   await kit.rest(listening, 'completed')
-  expect(said('`retain`, at a channel')).toBe('kept until it is deleted')
+  expect(said('`retain`, listening to a channel')).toBe('kept until it is deleted')
   expect(await keptFor(listening, 'completed')).toBeNull()
   const unique = { unique: 'one' }
   const first = await kit.make('noop', { ...unique, wait: HOUR })
   expect(await kit.make('noop', unique)).toBe(first)
   await kit.engine.jobs.terminate(String(first), {})
   expect(await kit.make('noop', unique)).not.toBe(first)
-  expect(said('`unique`')).toBe('until the job has ended')
+  expect(said('`unique`')).toBe('held until the job has ended')
 })
 
 test('the page has no row that nothing shows', () => {

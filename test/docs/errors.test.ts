@@ -13,9 +13,9 @@ const page = `# Errors
 
 <!-- keywords: error codes, status codes, 400, 401, 404, 409, 413, 422, 429, 503, 507 -->
 
-Every error is JSON: \`{ "error": { "code", "message", "path", "retryAfter", "doc_url" } }\`. Programs decide by \`code\`. The message
-is for people: it states the expected and the received value. \`path\` names the field that caused the error.
-\`retryAfter\`, like the header \`Retry-After\`, is the number of seconds to wait before the next attempt.
+Every error is JSON: \`{ "error": { "code", "message", "path", "retryAfter", "doc_url" } }\`. Programs should check
+\`code\`. The message is for people: it states the expected and the received value. \`path\` names the field that caused
+the error. \`retryAfter\`, like the header \`Retry-After\`, is the number of seconds to wait before the next attempt.
 \`doc_url\` is the address of the code on a page of the deployment (\`GET /docs/errors\`, \`system.errors\`).
 
 | code | status | cause | remedy |

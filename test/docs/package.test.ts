@@ -63,7 +63,7 @@ test('every module that package.json exports is in the page', () => {
 
 test('docs/testing.md has exactly the members of a sandbox', () => {
   const members = Object.keys(sandbox({ class: 'one', perform: () => undefined }))
-  const [, part] = read('docs/testing.md').split('| of a sandbox | does |')
+  const [, part] = read('docs/testing.md').split('| member of a sandbox | does |')
   const rows = [...part!.split('\n\n')[0]!.matchAll(/^\| (`.+?`) \|/gm)]
   const told = rows.flatMap(([, cell]) => [...cell!.matchAll(/`(\w+)/g)].map(([, name]) => name!))
   expect(told.sort()).toEqual(members.sort())
