@@ -317,7 +317,7 @@ test('the docs state the maximum cost of a look and of a minute of an open tab',
 
 counted('the docs state what 100 jobs that fail cost, and the first view of one', async () => {
   const docs = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8')
-  const [, all, view] = /100 jobs that fail cost (\d+) commands.*at most\s(\d+)/s.exec(docs)!
+  const [, all, view] = /failing 100 jobs costs (\d+) commands.*at most\s(\d+)/is.exec(docs)!
   const failing = await startPages({ workers: [fails] })
   const visitor = await failing.enter(['read'])
   const fail = () =>

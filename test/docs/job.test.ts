@@ -6,7 +6,7 @@ import { Job } from '../../src/engine/run/job.ts'
 
 const page = readFileSync(new URL('../../docs/job.md', import.meta.url), 'utf8')
 
-const ours = ['constructor', 'finish', 'close', 'paused']
+const ours = ['constructor', 'finish', 'close', 'logs', 'paused']
 
 const members = ['id', ...[Job.prototype, Object.getPrototypeOf(Job.prototype)].flatMap(Object.getOwnPropertyNames)]
 

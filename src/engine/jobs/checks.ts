@@ -12,6 +12,8 @@ type Described = { local?: Worker; definition: WorkerDefinition }
 
 type Inputs = Record<string, { values: { data: Encoded }[]; default?: { data: Encoded } }>
 
+const DEFAULT = 'default'
+
 type Part = 'args' | 'result' | { dir: Dir; port: string }
 
 const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir}put port "${part.port}"`)
@@ -68,7 +70,7 @@ function faultInInputs(found: Described, inputs: Inputs, written: Described | un
   for (const [port, { values, default: fallback }] of Object.entries(inputs)) {
     const part: Part = { dir: 'in', port }
     const isStrict = differs(found, written, part)
-    const all = [...values.entries(), ...(fallback ? [['default', fallback] as const] : [])]
+    const all = [...values.entries(), ...(fallback ? [[DEFAULT, fallback] as const] : [])]
     if (all.length && portOf(written?.definition.in, port) && !portOf(found.definition.in, port))
       return { path: ['inputs', port], message: 'unknown port' }
     for (const [i, { data }] of all) {

@@ -21,10 +21,12 @@ export const mistakes = {
     'a class that is not in the list': {
       call: (client) => client.jobs.enqueue({ class: 'unknown', inputs: { n: [1] } }),
     },
-    'values that are no list': { call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: 1 } } as never) },
+    'input values that are not in a list': {
+      call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: 1 } } as never),
+    },
     'an unknown member': { call: (client) => client.jobs.enqueue({ clas: 'typed', class: 'typed' } as never) },
-    'a time that is none': { call: (client) => client.jobs.enqueue({ class: 'typed', at: 'tomorrow' }) },
-    'a repeat in words': { call: (client) => client.jobs.enqueue({ class: 'typed', repeat: 'every day' }) },
+    'an invalid time': { call: (client) => client.jobs.enqueue({ class: 'typed', at: 'tomorrow' }) },
+    'a schedule in ordinary words': { call: (client) => client.jobs.enqueue({ class: 'typed', repeat: 'every day' }) },
   } as Record<string, { call: (client: Client) => Promise<unknown> }>,
 }
 

@@ -47,13 +47,18 @@ async function repairAll() {
 
 type Where = 'of a node' | 'of the flow'
 const damages: [string, Where, (was: string) => string | undefined, string][] = [
-  ['gone', 'of a node', () => undefined, 'wires of sum.sum: expected double.in, got none'],
-  ['doubled', 'of a node', (was) => `${was} ${was}`, 'wires of sum.sum: expected double.in, got double.in, double.in'],
-  ['stale', 'of a node', () => '99999:i:in', 'wires of sum.sum: expected double.in, got job 99999.in'],
-  ['never laid', 'of a node', () => '!', 'wires of sum.sum: expected double.in, got a call of the flow'],
-  ['gone', 'of the flow', () => undefined, 'wires of in: expected sum.in, got none'],
-  ['doubled', 'of the flow', (was) => `${was} ${was}`, 'wires of in: expected sum.in, got sum.in, sum.in'],
-  ['stale', 'of the flow', () => '99999:i:in', 'wires of in: expected sum.in, got job 99999.in'],
+  ['gone', 'of a node', () => undefined, 'wires from sum.sum: expected double.in, got none'],
+  [
+    'doubled',
+    'of a node',
+    (was) => `${was} ${was}`,
+    'wires from sum.sum: expected double.in, got double.in, double.in',
+  ],
+  ['stale', 'of a node', () => '99999:i:in', 'wires from sum.sum: expected double.in, got job 99999.in'],
+  ['never laid', 'of a node', () => '!', 'wires from sum.sum: expected double.in, got a call of the flow'],
+  ['gone', 'of the flow', () => undefined, 'wires from in: expected sum.in, got none'],
+  ['doubled', 'of the flow', (was) => `${was} ${was}`, 'wires from in: expected sum.in, got sum.in, sum.in'],
+  ['stale', 'of the flow', () => '99999:i:in', 'wires from in: expected sum.in, got job 99999.in'],
 ]
 
 test.each(damages)(

@@ -160,10 +160,6 @@ export const mutations = [
     ['if doc.parent or listens(id, doc) then', 'if listens(id, doc) then', 'a child goes that its parent may write to'],
     ['if doc.parent or listens(id, doc) then', 'if doc.parent then', 'a job goes that listens to a channel'],
     ['(tonumber(doc.retain) or WOKEN_FOR)', 'WOKEN_FOR', 'a job that input can wake stays, whatever its retain'],
-    [
-      'time.now + (tonumber(doc.retain) or DAY)',
-      'time.now + (tonumber(doc.retain) or 30 * DAY)',
-      'ended jobs stay a month',
-    ],
+    ['outbox.retain() or DAY)', 'outbox.retain() or 30 * DAY)', 'ended jobs stay a month'],
   ),
 ]

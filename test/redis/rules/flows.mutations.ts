@@ -177,7 +177,7 @@ export const mutations = [
     'lib/port/write.lua',
     ['for _, to in ipairs(ends) do wires.watch(to.id, to.doc, to.dir, to.port) end', '', 'far ends are not counted'],
     [
-      'if options and options.arriving then items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000))) end',
+      '    items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000)))\n',
       '',
       'the wait start of values is unknown',
     ],

@@ -4,11 +4,7 @@ export const mutations = [
   ...of(
     104,
     'lib/runtime/pieces.lua',
-    [
-      "piece.own and text .. '\\n' .. piece.own or text",
-      'text',
-      'values waiting at ports of a piece are lost on lease',
-    ],
+    ['piece.args, piece.own }', 'piece.args }', 'values waiting at ports of a piece are lost on lease'],
     [
       "for field, list in pairs(cjson.decode(piece.own or '{}')) do",
       'for field, list in pairs({}) do',

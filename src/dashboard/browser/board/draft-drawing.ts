@@ -113,8 +113,13 @@ export function createDraftDrawing(
     places: () => ({
       ...drawn!,
       nodes: union(draft).nodes.map((name) => {
-        const { queue = 'default', class: of } = nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
-        return { name, queue, class: of, job: now().data.nodes.find((one) => one.name === name)?.job }
+        const node = nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
+        return {
+          name,
+          queue: node.queue ?? 'default',
+          class: node.class,
+          job: now().data.nodes.find((one) => one.name === name)?.job,
+        }
       }),
     }),
     /** Each port is written as `node.port`. */
