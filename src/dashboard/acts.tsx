@@ -1,5 +1,3 @@
-// Checks and confirms acts, sends them to the API, and shows the answer in words.
-
 import type { Context } from 'hono'
 import { SidejobError } from '../core/errors.ts'
 import { leaveWord } from './cookies.ts'

@@ -1,5 +1,3 @@
-// Loads the numbers in the side bar, and its foot.
-
 import type { Asked } from './page.ts'
 import { seenKinds } from './pages/jobs/seen-kinds.ts'
 import type { Signs } from './parts/shell.tsx'

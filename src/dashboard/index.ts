@@ -1,5 +1,3 @@
-// The dashboard: pages below `/ui`.
-
 import type { Dashboard } from '../http/dashboard.ts'
 import { createPages } from './app.tsx'
 import type { DashboardOptions } from './options.ts'

@@ -1,5 +1,3 @@
-// Logs in with an API key, or with a link that works once.
-
 import { type Context, Hono } from 'hono'
 import { SidejobError } from '../core/errors.ts'
 import { audited } from '../http/audited.ts'

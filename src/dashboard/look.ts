@@ -1,5 +1,3 @@
-// User, address, time and preferences of a look.
-
 import { createContext, useContext } from 'hono/jsx'
 import type { Scope } from '../engine/engine.ts'
 

@@ -1,5 +1,3 @@
-// Checks one slice after another, and appends the faults.
-
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { made, pageAt } from './app/page.ts'
 

@@ -1,5 +1,3 @@
-// The palette shows search results that the server draws.
-
 import { openDialog } from './app/dialog.ts'
 import { base, made, pageAt } from './app/page.ts'
 

@@ -1,5 +1,3 @@
-// Channels, with a form to publish.
-
 import type { Child } from 'hono/jsx'
 import type { Engine } from '../../engine/index.ts'
 import { page } from '../page.ts'

@@ -1,5 +1,3 @@
-// A list of deployments, and what each one changed.
-
 import { missing } from '../../core/errors.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'

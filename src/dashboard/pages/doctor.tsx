@@ -1,5 +1,3 @@
-// Doctor: faults of jobs and of services.
-
 import type { Child } from 'hono/jsx'
 import { type FaultKind, pageOf } from '../../core/faults.ts'
 import { isId } from '../../core/job.ts'

@@ -1,4 +1,4 @@
-// The table of pages. The first page that matches a path is served.
+// The first page that matches a path is served.
 
 import type { Page } from '../page.ts'
 import { callbacks } from './callbacks/index.tsx'

@@ -1,5 +1,3 @@
-// API keys. A new key is shown once.
-
 import { SidejobError } from '../../core/errors.ts'
 import type { ApiKey, Scope } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'

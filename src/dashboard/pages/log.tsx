@@ -1,5 +1,3 @@
-// The log of all jobs, newest first.
-
 import { logCursor } from '../../core/schemas/values.ts'
 import { queryWith, useLook } from '../look.ts'
 import { page } from '../page.ts'

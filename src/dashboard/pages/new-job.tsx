@@ -1,5 +1,3 @@
-// Creates a job, or a copy of a job.
-
 import { encodedToJson } from '../../core/codec/value.ts'
 import { missing } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'

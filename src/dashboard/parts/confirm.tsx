@@ -1,5 +1,3 @@
-// The question before an act.
-
 import { useLook } from '../look.ts'
 import type { Confirm } from '../page.ts'
 

@@ -1,5 +1,3 @@
-// Facts about an object. A fact without a value is left out.
-
 import type { Child } from 'hono/jsx'
 
 export type Fact = [name: string, value: Child]

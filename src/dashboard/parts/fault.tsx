@@ -1,5 +1,3 @@
-// An error of a run, with its stack.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { useWay } from '../look.ts'
 import { messageOf, stackOf } from '../words/job.ts'

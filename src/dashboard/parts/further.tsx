@@ -1,5 +1,3 @@
-// The end of a list that has more rows: a link whose page a script appends.
-
 import { furtherText, type Searched } from '../words/further.ts'
 import { To } from './layout.tsx'
 

@@ -1,5 +1,3 @@
-// Labels of a job, as links.
-
 import type { Labels } from '../../core/labels.ts'
 import { queryWith } from '../look.ts'
 import { To } from './layout.tsx'

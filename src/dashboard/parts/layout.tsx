@@ -1,5 +1,3 @@
-// Heads, cards, links and empty states.
-
 import type { Child } from 'hono/jsx'
 import { useLook } from '../look.ts'
 

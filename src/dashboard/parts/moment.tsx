@@ -1,5 +1,3 @@
-// Relative times, which a script updates.
-
 import { useLook } from '../look.ts'
 import { about, ago, moment, span } from '../words/time.ts'
 

@@ -1,5 +1,3 @@
-// Names of users' things, cut in the middle.
-
 import { plain } from '../words/json.ts'
 import { cut } from '../words/text.ts'
 import { To } from './layout.tsx'

@@ -1,5 +1,3 @@
-// Tables, to which a script may append rows.
-
 import type { Child } from 'hono/jsx'
 import { Empty } from './layout.tsx'
 

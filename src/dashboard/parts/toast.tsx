@@ -1,5 +1,3 @@
-// The result of an act, without a script.
-
 export function Toast({ text }: { text: string }) {
   return (
     <p class="toast" role="status">

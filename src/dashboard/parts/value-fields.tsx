@@ -1,5 +1,3 @@
-// The fields of one value, by its schema.
-
 import { pretty } from '../words/json.ts'
 import { choicesOf, kindOf, readSchema, type Schema, wordsOf } from '../words/schema.ts'
 import { LINES, memberOf } from '../words/value-form.ts'

@@ -1,5 +1,3 @@
-// Converts cron patterns to words, and back.
-
 import cronstrue from 'cronstrue'
 import { SidejobError } from '../../core/errors.ts'
 import { type ParsedRepeat, parseRepeat } from '../../core/repeat.ts'

@@ -1,5 +1,3 @@
-// Deploys, named by their version.
-
 export type DeployMark = { at: number; version: string | null; author?: string | null }
 
 type Deployed = { id: string; deploys: readonly DeployMark[] }

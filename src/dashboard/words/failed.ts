@@ -1,5 +1,3 @@
-// Counts failed jobs without muted kinds, as far as the kinds are known.
-
 import { count } from './number.ts'
 
 export type SeenKinds = { at: number; looked: number; silent: number; isAll: boolean }

@@ -1,5 +1,3 @@
-// Finds classes with many failed jobs in the last 15 minutes.
-
 import type { Point } from '../../core/series.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'

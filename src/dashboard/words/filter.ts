@@ -1,5 +1,3 @@
-// The filter of Jobs: tokens of the query string.
-
 import { ended, isId, type Status, statuses } from '../../core/job.ts'
 import type { JobFilter } from '../../engine/engine.ts'
 import { lengthOf } from './time.ts'
@@ -42,7 +40,6 @@ function mapsOf(query: URLSearchParams): { [Map in (typeof maps)[number]]?: Reco
 
 const PASSING = ['cursor', 'bulk', 'q', 'sel']
 
-/** A query as a view keeps it. */
 export function viewOf(query: URLSearchParams): string {
   const own = new URLSearchParams(query)
   for (const name of PASSING) own.delete(name)

@@ -1,5 +1,3 @@
-// Sentences about flows, nodes and wires.
-
 import type { Status } from '../../core/job.ts'
 import { endText } from '../../core/wires.ts'
 import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
@@ -129,7 +127,6 @@ function causeOf(wire: WireView, nodes: readonly FlowNodeView[], wires: readonly
   return { cause: passed.at(-1), passed, lit }
 }
 
-/** Undefined if no wire backs up. */
 export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[], now: number): Jam | undefined {
   const wire = thickest(wires.filter((one) => kindOf(one, now) === 'back'))
   if (!wire) return undefined

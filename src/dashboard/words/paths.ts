@@ -1,5 +1,3 @@
-// Addresses of pages, below the base.
-
 const at = encodeURIComponent
 
 export const jobPath = (id: number | string): string => `/jobs/${id}`

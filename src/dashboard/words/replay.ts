@@ -1,5 +1,3 @@
-// Rebuilds a flow at a moment from its record.
-
 import type { Status } from '../../core/job.ts'
 import { type End, endText, type Wired, wiresOf } from '../../core/wires.ts'
 import type { FlowEvent, FlowNodeView, WireView } from '../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// Series for charts: every moment has a point, and several series can be combined.
-
 import { counted, keptSteps, type Point } from '../../core/series.ts'
 import type { DeployMark } from './deploy.ts'
 import { many } from './number.ts'

@@ -1,5 +1,3 @@
-// Stacks of errors. Library frames are collapsed.
-
 import { isForeign } from '../../core/fingerprint.ts'
 import { plain } from './json.ts'
 

@@ -1,5 +1,3 @@
-// The timeline of a job, which folds long waits.
-
 import type { PastRun } from '../../core/run.ts'
 import type { KeptStep } from '../../core/schemas.ts'
 import type { JobView } from '../../engine/engine.ts'

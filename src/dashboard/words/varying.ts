@@ -1,5 +1,3 @@
-// Splits the message of an error kind into fixed and varying parts.
-
 const VARYING = /(#|<(?:url|text|id|time|path)>)/
 
 export type Piece = { text: string; varies: boolean }

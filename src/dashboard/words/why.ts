@@ -1,5 +1,3 @@
-// Why a job does not run, as a chain of cells.
-
 import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'

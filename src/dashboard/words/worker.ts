@@ -1,4 +1,4 @@
-// Converts a class to form fields, and back. JSON stays text, so that no digit is lost.
+// JSON stays text, so that no digit is lost.
 
 import { CLOSED, each, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'

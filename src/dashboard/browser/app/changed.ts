@@ -1,5 +1,3 @@
-// Marks rows whose status changed since the last refresh.
-
 const SHOWN = 1_000
 
 type Row = { marks: HTMLElement[]; parts: HTMLElement[] }

@@ -1,5 +1,3 @@
-// Dialogs, removed when they close.
-
 import { made } from './page.ts'
 
 type DialogOptions = {

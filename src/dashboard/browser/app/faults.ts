@@ -1,5 +1,3 @@
-// Shows an error next to its field, until the user types in that field.
-
 import { made } from './page.ts'
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement

@@ -1,5 +1,3 @@
-// Confirms forms in a dialog, sends them once, and shows the answer in words.
-
 import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
 import { base, hear, made, meta, onClick, tell } from './page.ts'

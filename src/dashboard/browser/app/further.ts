@@ -1,4 +1,4 @@
-// Appends older rows. If a page is not full, loading continues for up to three seconds.
+// If a page is not full, loading continues for up to three seconds.
 
 import { furtherText } from '../../words/further.ts'
 import { isElsewhere, onClick, pageAt, tell } from './page.ts'

@@ -1,5 +1,3 @@
-// The keyboard: pages, buttons, and a list of all keys.
-
 import { openDialog } from './dialog.ts'
 import { peek } from './list.ts'
 import { isWriting, made, meta, onClick, tell } from './page.ts'

@@ -1,5 +1,3 @@
-// Holds back new rows in the list of jobs, and opens a job in a drawer.
-
 import { openDialog } from './dialog.ts'
 import { base, made, onClick, parsed, tell } from './page.ts'
 

@@ -1,5 +1,3 @@
-// Refreshes the page, but not while it is hidden.
-
 import { type Chunk, htmlOf, namesIn, type Patch, patched } from '../../words/chunks.ts'
 import { many } from '../../words/number.ts'
 import { about, clock, span } from '../../words/time.ts'

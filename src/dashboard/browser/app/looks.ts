@@ -1,5 +1,3 @@
-// Theme, density and time zone, in cookies.
-
 import { cookie, hear, onClick, readZone, tell } from './page.ts'
 
 const root = document.documentElement

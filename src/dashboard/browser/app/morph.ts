@@ -1,4 +1,4 @@
-// Updates a page in place. Keeps the user's input, and everything that scripts draw.
+// Keeps the user's input, and everything that scripts draw.
 
 import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'

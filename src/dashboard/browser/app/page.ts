@@ -1,5 +1,3 @@
-// Facts of the current page, for scripts.
-
 export const meta = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? ''
 

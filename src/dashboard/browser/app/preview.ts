@@ -1,5 +1,3 @@
-// Previews a form: loads its page with the fields in the query.
-
 import { pageAt } from './page.ts'
 
 const PAUSE = 300

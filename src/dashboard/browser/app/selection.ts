@@ -1,5 +1,3 @@
-// Selects rows, and keeps the selection in the address.
-
 import { hear } from './page.ts'
 
 let last: HTMLInputElement | undefined

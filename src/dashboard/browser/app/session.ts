@@ -1,5 +1,3 @@
-// Warns two minutes before the session ends.
-
 import { hourOf } from '../../words/time.ts'
 import { base, readCookie, readZone, tell } from './page.ts'
 

@@ -1,5 +1,3 @@
-// New messages of a channel, newest first.
-
 import { clock } from '../../words/time.ts'
 import { hear, made, readZone } from './page.ts'
 

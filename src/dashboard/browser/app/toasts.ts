@@ -1,5 +1,3 @@
-// Results of acts, with Undo for ten seconds.
-
 import { base, made } from './page.ts'
 
 export type Told = {

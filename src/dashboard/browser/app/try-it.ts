@@ -1,5 +1,3 @@
-// Keeps the fields in the address, and the last sent input in the browser.
-
 import { hear, isElsewhere, onClick, tell } from './page.ts'
 
 const ours = new Set(['csrf', 'act', 'queue', 'class', 'stay'])

@@ -1,5 +1,3 @@
-// Zooms a chart, and keeps the visible part in the address.
-
 import { base, tell } from './page.ts'
 
 /** A drag over less than this share of the chart counts as a click. */

@@ -1,5 +1,3 @@
-// Calls the API with the session, for the editor.
-
 import { base, meta } from '../app/page.ts'
 
 export type Change = {

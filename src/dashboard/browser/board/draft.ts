@@ -1,4 +1,4 @@
-// A graph that is being edited. Each step creates a new draft, for undo.
+// Each step creates a new draft, for undo.
 
 import { type End, wiresOf } from '../../../core/wires.ts'
 
@@ -51,7 +51,6 @@ export function withoutWire(graph: Graph, id: string): Graph {
   return { ...graph, edges: graph.edges.filter((_, i) => i !== edge) }
 }
 
-/** Puts a node into a wire. */
 export function spliced(
   graph: Graph,
   id: string,

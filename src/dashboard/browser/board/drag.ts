@@ -1,5 +1,3 @@
-// Lets the user draw wires from port to port.
-
 import type { End } from '../../../core/wires.ts'
 import { make, set } from './svg.ts'
 

@@ -1,5 +1,3 @@
-// Edits a graph. Previews each change, and applies all changes in one step.
-
 import { type End, endText, wiresOf } from '../../../core/wires.ts'
 import { clock } from '../../words/time.ts'
 import { hear, isWriting, onClick, base as path, tell } from '../app/page.ts'

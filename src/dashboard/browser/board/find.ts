@@ -1,5 +1,3 @@
-// Finds nodes and wires by their names, classes and jobs, and moves the view to them.
-
 import { ask } from './ask.ts'
 import type { Drawing } from './draw.ts'
 import type { Layout } from './layout.ts'

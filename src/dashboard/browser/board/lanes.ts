@@ -1,5 +1,3 @@
-// Shows a row for each node, with its runs, failures, and the selected moment.
-
 import type { Bar } from '../../words/replay.ts'
 import { made } from '../app/page.ts'
 import { make, set } from './svg.ts'

@@ -1,5 +1,3 @@
-// Places nodes and wires in layers, with dagre.
-
 import { Graph, layout as lay } from '@dagrejs/dagre'
 import type { End, GraphWire } from '../../../core/wires.ts'
 

@@ -1,5 +1,3 @@
-// Describes a draft, and shows if it can be applied.
-
 import { count, many } from '../../words/number.ts'
 import { made } from '../app/page.ts'
 import type { Change } from './api.ts'

@@ -1,5 +1,3 @@
-// Inserts a node into a wire, after a dry run on the last values that passed the wire.
-
 import { coveredText } from '../../words/json.ts'
 import { many } from '../../words/number.ts'
 import { made } from '../app/page.ts'
@@ -82,7 +80,6 @@ export function askSplice(
   ask(`Splice a node into ${wire}`, 'Splice', fields, take, dry)
 }
 
-/** The splice button can be dropped onto a wire. */
 export function dropsSplice(svg: SVGSVGElement, splice: (wire: string) => void): void {
   const wireAt = ({ target }: DragEvent) => (target as Element).closest<SVGElement>('[data-wire]')?.dataset.wire
   svg.addEventListener('dragover', (event) => wireAt(event) !== undefined && event.preventDefault())

@@ -1,4 +1,4 @@
-// Elements of the drawing. Only changed attributes are written.
+// Only changed attributes are written.
 
 const SVG = 'http://www.w3.org/2000/svg'
 

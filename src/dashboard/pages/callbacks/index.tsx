@@ -1,5 +1,3 @@
-// Shows a callback's state and attempts, and sends it again.
-
 import { missing } from '../../../core/errors.ts'
 import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'

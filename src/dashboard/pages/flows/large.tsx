@@ -1,5 +1,3 @@
-// Shows lists first for a large graph, and the drawing on request.
-
 import type { FlowNodeView, FlowView, WireView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'

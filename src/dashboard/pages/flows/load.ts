@@ -1,5 +1,3 @@
-// Loads a flow, and its open node or wire.
-
 import type { FlowView, Item, JobView, LimitView, PortView, Why } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { Asked } from '../../page.ts'

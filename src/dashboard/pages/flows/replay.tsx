@@ -1,5 +1,3 @@
-// The record of a flow, with a slider.
-
 import type { FlowView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'

@@ -1,5 +1,3 @@
-// A job: why it does not run, and its runs.
-
 import { hasCode, missing, SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'

@@ -1,5 +1,3 @@
-// The side column of a job: its family, and facts.
-
 import { groupIdOf } from '../../../core/constraint.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'

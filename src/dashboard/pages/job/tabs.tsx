@@ -1,5 +1,3 @@
-// Tabs of a job. The address names the open tab.
-
 import { codeChangeIn } from '../../../core/code-change.ts'
 import type { Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'

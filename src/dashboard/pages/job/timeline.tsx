@@ -1,5 +1,3 @@
-// The timeline, on a folded scale or in real time.
-
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'

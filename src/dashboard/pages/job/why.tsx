@@ -1,5 +1,3 @@
-// The chain of reasons, starting with the immediate cause.
-
 import type { JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'

@@ -1,5 +1,3 @@
-// Acts on selected jobs with one call each, or on all matches with a bulk job.
-
 import { SidejobError } from '../../../core/errors.ts'
 import { isId, statuses } from '../../../core/job.ts'
 import type { BulkInput, Scope } from '../../../engine/engine.ts'

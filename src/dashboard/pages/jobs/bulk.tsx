@@ -1,5 +1,3 @@
-// Selected jobs, and progress of a bulk job.
-
 import type { JobView } from '../../../engine/engine.ts'
 import { may, useLook } from '../../look.ts'
 import { Act, refusal, Sent } from '../../parts/act.tsx'

@@ -1,4 +1,4 @@
-// Columns of one's own: labels, and parts of args. They are in the address, so a view keeps them.
+// Columns are in the address, so a view keeps them.
 
 import { encodeValue } from '../../../core/codec/value.ts'
 import { SidejobError } from '../../../core/errors.ts'

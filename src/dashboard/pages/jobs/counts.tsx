@@ -1,5 +1,3 @@
-// Counters by status, which are links.
-
 import { queryWith } from '../../look.ts'
 import { Shape } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'

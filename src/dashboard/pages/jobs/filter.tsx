@@ -1,5 +1,3 @@
-// The filter line, which is the query string.
-
 import { type Status, statuses } from '../../../core/job.ts'
 import type { JobFilter } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'

@@ -83,7 +83,6 @@ function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOB
 
 const FEW = 200
 
-/** Filters that are known without a search. */
 const completionsOf = (jobs: readonly JobRow[], queues: readonly string[], classes: readonly string[]): string[] => {
   const labels = jobs.flatMap((job) => Object.entries(job.labels).map(([name, value]) => `labels.${name}:${value}`))
   const groups = jobs.flatMap(({ group }) => (group === null ? [] : [`group:${group}`]))

@@ -1,5 +1,3 @@
-// Remembers the last known kinds of errors, for the number next to Jobs.
-
 import type { ErrorMute } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { Cache } from '../../cache.ts'

@@ -1,5 +1,3 @@
-// Views of Jobs: built-in views, shared views, and a form for new ones.
-
 import type { Status } from '../../../core/job.ts'
 import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'

@@ -1,5 +1,3 @@
-// Constraints. A new constraint is first tried on the open jobs.
-
 import { decodeValue } from '../../../core/codec/value.ts'
 import { type Constraint, isAbout, isLimitOf, limitKeyOf } from '../../../core/constraint.ts'
 import { SidejobError } from '../../../core/errors.ts'

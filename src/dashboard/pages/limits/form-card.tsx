@@ -1,5 +1,3 @@
-// The card of a form that only admins can send.
-
 import type { Child } from 'hono/jsx'
 import { Form } from '../../parts/form.tsx'
 import { Card, Link } from '../../parts/layout.tsx'

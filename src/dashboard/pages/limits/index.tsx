@@ -1,5 +1,3 @@
-// Limits, groups and constraints.
-
 import { missing } from '../../../core/errors.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { ConstraintView, GroupView, LimitRow, OpenBreaker } from '../../../engine/engine.ts'

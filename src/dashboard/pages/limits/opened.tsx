@@ -1,5 +1,3 @@
-// Shows whose turn it is at a limit, and each group's share.
-
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { To } from '../../parts/layout.tsx'

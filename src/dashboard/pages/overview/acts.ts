@@ -1,5 +1,3 @@
-// The demo creates one flow and 24 jobs in their own group.
-
 import { askCounted, startCounted } from '../../counted.ts'
 import type { Act } from '../../page.ts'
 import { jobLink } from '../../words/paths.ts'

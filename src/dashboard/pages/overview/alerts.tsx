@@ -1,5 +1,3 @@
-// Alerts that were sent: who looks at them, and how long they are muted.
-
 import { type AlertState, isMuted, type Noted } from '../../../core/alert.ts'
 import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'

@@ -1,5 +1,3 @@
-// Overview. Before the first job, it shows the first minute.
-
 import { CALLBACKS } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
 import type { ProcessView, QueueView, RunUnderWay, Stats } from '../../../engine/engine.ts'

@@ -1,5 +1,3 @@
-// Series of all queues, shared by all tabs.
-
 import type { Asked } from '../../page.ts'
 import type { Range } from '../../words/series.ts'
 

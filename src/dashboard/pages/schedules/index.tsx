@@ -1,5 +1,3 @@
-// Schedules: past and next runs.
-
 import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/schedules-css.generated.ts'

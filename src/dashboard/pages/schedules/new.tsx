@@ -1,5 +1,3 @@
-// The form of a schedule, with its next five times.
-
 import { SidejobError } from '../../../core/errors.ts'
 import { nextTimes } from '../../../core/repeat.ts'
 import { useLook } from '../../look.ts'

@@ -1,5 +1,3 @@
-// A job of a class as JSON and as a command.
-
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { useLook } from '../../look.ts'
 import { CopyButton, Sent } from '../../parts/act.tsx'

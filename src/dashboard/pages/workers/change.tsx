@@ -1,5 +1,3 @@
-// The form that changes a class, and detects conflicts.
-
 import { SidejobError } from '../../../core/errors.ts'
 import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'

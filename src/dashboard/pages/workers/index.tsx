@@ -1,5 +1,3 @@
-// Workers: classes, and forms for them.
-
 import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/workers-css.generated.ts'

@@ -1,5 +1,3 @@
-// Waiting jobs that would not fit a class.
-
 import { parseJson } from '../../../core/codec/json.ts'
 import { SidejobError } from '../../../core/errors.ts'
 import { check } from '../../../core/issues.ts'

@@ -1,5 +1,3 @@
-// The open wire or node of a flow.
-
 import type { FlowData } from '../load.ts'
 import type { Chosen } from '../query.ts'
 import { Node } from './node.tsx'

@@ -1,5 +1,3 @@
-// Values written and read, by minute.
-
 import type { WireView } from '../../../../engine/engine.ts'
 import { Legend } from '../../../parts/spark.tsx'
 import { drainTime } from '../../../words/flow.ts'
