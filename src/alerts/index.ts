@@ -3,7 +3,7 @@ import { type AlertState, newAlert, nextStep, type Problem, type Told } from '..
 import { type Length, milliseconds } from '../core/time.ts'
 import type { Worker } from '../core/worker.ts'
 import { alertOf, type Need, needsOf, type RuleName, waitingIn } from '../dashboard/words/needs.ts'
-import { count, many } from '../dashboard/words/number.ts'
+import { count, many } from '../dashboard/words/text.ts'
 import type { QueueView } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 import type { Alerting } from '../http/alerting.ts'

@@ -4,7 +4,7 @@ import type { Signs } from './parts/shell.tsx'
 import { countsOf, sumOf } from './words/counts.ts'
 import { failedSign } from './words/failed.ts'
 import { isFull } from './words/limit.ts'
-import { many } from './words/number.ts'
+import { many } from './words/text.ts'
 
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { Likes } from './look.ts'
-import { isZone } from './words/time.ts'
+import { isZone } from './words/text.ts'
 
 const SESSION = 'sidejob_session'
 const SAID = 'sidejob_said'

@@ -4,7 +4,7 @@ import { limits } from '../core/limits.ts'
 import type { BulkInput } from '../engine/engine.ts'
 import type { ActAsked, Confirm } from './page.ts'
 import { idsIn, idsText } from './words/ids.ts'
-import { count, many } from './words/number.ts'
+import { count, many } from './words/text.ts'
 
 /** Milliseconds. Checking 1,000 jobs takes about 10 ms of Redis. After this time, the dialog continues by itself. */
 const COUNTS_FOR = 1_000

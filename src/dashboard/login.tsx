@@ -8,7 +8,7 @@ import type { Caller, Place } from '../http/places.ts'
 import { list } from '../http/routes.ts'
 import { dropSession, keepSession, LIFE, likesOf, sessionOf } from './cookies.ts'
 import { formOf } from './form.ts'
-import { Icon } from './parts/icon.tsx'
+import { Icon } from './parts/layout.tsx'
 import { Document } from './parts/shell.tsx'
 import { expectOurs, placeOfSession, whoLooks } from './session.ts'
 

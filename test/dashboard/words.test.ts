@@ -11,12 +11,26 @@ import { failedSign } from '../../src/dashboard/words/failed.ts'
 import { filterOf, tokensOf, typed } from '../../src/dashboard/words/filter.ts'
 import { happened } from '../../src/dashboard/words/happened.ts'
 import { messageOf, shareOf } from '../../src/dashboard/words/job.ts'
-import { isSecret, plain, pretty, shownJson, textOf } from '../../src/dashboard/words/json.ts'
-import { bytes, count, many, money, percent, short } from '../../src/dashboard/words/number.ts'
+import { isSecret, pretty, shownJson, textOf } from '../../src/dashboard/words/json.ts'
 import { perOf, rangeOf } from '../../src/dashboard/words/series.ts'
 import { stackParts } from '../../src/dashboard/words/stack.ts'
-import { cut, listed } from '../../src/dashboard/words/text.ts'
-import { ago, clock, dayOf, lengthOf, moment, span } from '../../src/dashboard/words/time.ts'
+import {
+  ago,
+  bytes,
+  clock,
+  count,
+  cut,
+  dayOf,
+  lengthOf,
+  listed,
+  many,
+  moment,
+  money,
+  percent,
+  plain,
+  short,
+  span,
+} from '../../src/dashboard/words/text.ts'
 import { busyIn, rowsOf, scaleOf } from '../../src/dashboard/words/timeline.ts'
 import { varyingIn } from '../../src/dashboard/words/varying.ts'
 import { cellsOf } from '../../src/dashboard/words/why.ts'

@@ -3,16 +3,13 @@ import type { Engine } from '../../engine/index.ts'
 import { page } from '../page.ts'
 import { Field, TextArea } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { Card, Head, JobId, Link } from '../parts/layout.tsx'
+import { Ago, Card, Head, JobId, Link, Name, NameLink } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
-import { Ago } from '../parts/moment.tsx'
-import { Name, NameLink } from '../parts/name.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { Json, Value } from '../parts/value.tsx'
 import { given, jsonText } from '../words/form.ts'
-import { bytes, count, many } from '../words/number.ts'
 import { channelPath, workerPath } from '../words/paths.ts'
-import { cut, listed } from '../words/text.ts'
+import { bytes, count, cut, listed, many } from '../words/text.ts'
 
 type ChannelsData = Awaited<ReturnType<Engine['channels']['list']>> & {
   at?: string

@@ -2,15 +2,11 @@ import { missing } from '../../core/errors.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { type Asked, page } from '../page.ts'
-import { Card, Head, To } from '../parts/layout.tsx'
-import { Ago } from '../parts/moment.tsx'
-import { Name, NameLink, Others } from '../parts/name.tsx'
+import { Ago, Card, Head, Name, NameLink, Others, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { type DeployMark, deploysOf } from '../words/deploy.ts'
-import { count, many, percent } from '../words/number.ts'
 import { ofClass } from '../words/paths.ts'
-import { cut } from '../words/text.ts'
-import { about, span } from '../words/time.ts'
+import { about, count, cut, many, percent, span } from '../words/text.ts'
 
 type Comparison = Awaited<ReturnType<Engine['deployments']['compare']>>
 type Period = Comparison['classes'][number]['before']

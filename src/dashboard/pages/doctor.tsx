@@ -6,16 +6,13 @@ import { asset as script } from '../built/doctor-js.generated.ts'
 import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button, LinkButton } from '../parts/act.tsx'
-import { Icon, Shape, StatusText } from '../parts/icon.tsx'
-import { Card, Head, Link, To } from '../parts/layout.tsx'
-import { Ago } from '../parts/moment.tsx'
+import { Ago, Card, Head, Icon, Link, Shape, StatusText, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { MOST_SLOW, unclaimedIn } from '../unclaimed.ts'
 import { countsOf, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { faultsIn, foundWords, isSlow, isTickMissing } from '../words/needs.ts'
-import { count, many } from '../words/number.ts'
-import { span } from '../words/time.ts'
+import { count, many, span } from '../words/text.ts'
 
 type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
 type Problem = NonNullable<Health['problems']>[number]

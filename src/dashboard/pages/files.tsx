@@ -5,12 +5,11 @@ import { queryWith } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Further } from '../parts/further.tsx'
-import { Card, Empty, Head, JobId, Link } from '../parts/layout.tsx'
-import { Ago } from '../parts/moment.tsx'
+import { Ago, Card, Empty, Head, JobId, Link } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
-import { bytes, many } from '../words/number.ts'
+import { bytes, many } from '../words/text.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
 type FilesData = Listed & {

@@ -6,12 +6,10 @@ import { page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { Card, Head } from '../parts/layout.tsx'
-import { Ago } from '../parts/moment.tsx'
-import { Name } from '../parts/name.tsx'
+import { Ago, Card, Head, Name } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
-import { many } from '../words/number.ts'
+import { many } from '../words/text.ts'
 
 const scopes: readonly [Scope, string][] = [
   ['read', 'sees everything, changes nothing'],

@@ -7,8 +7,7 @@ import { Listen, LOG } from '../parts/listen.tsx'
 import { type LogEntry, LogLines, Tail, WholeEntry } from '../parts/log.tsx'
 import { momentOf } from '../words/filter.ts'
 import type { Searched } from '../words/further.ts'
-import { many } from '../words/number.ts'
-import { moment } from '../words/time.ts'
+import { many, moment } from '../words/text.ts'
 
 type LogData = {
   entries: LogEntry[]

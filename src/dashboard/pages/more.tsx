@@ -1,8 +1,7 @@
 import { useLook } from '../look.ts'
 import { nav } from '../nav.ts'
 import { page } from '../page.ts'
-import { Icon } from '../parts/icon.tsx'
-import { Card, Head, To } from '../parts/layout.tsx'
+import { Card, Head, Icon, To } from '../parts/layout.tsx'
 
 function Leave() {
   const { base, csrf, who } = useLook()

@@ -3,7 +3,7 @@
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../engine/engine.ts'
 import { may, useLook } from '../look.ts'
-import { Icon } from './icon.tsx'
+import { Icon } from './layout.tsx'
 
 type ButtonProps = {
   icon?: string

@@ -1,7 +1,7 @@
 import type { Code } from '../../core/errors.ts'
 import { remedies } from '../../core/remedies.ts'
 import { useLook } from '../look.ts'
-import { plain } from '../words/json.ts'
+import { plain } from '../words/text.ts'
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1).replaceAll('`', '')}.`
 

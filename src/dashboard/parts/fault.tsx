@@ -1,10 +1,9 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { useWay } from '../look.ts'
 import { messageOf, stackOf } from '../words/job.ts'
-import { many } from '../words/number.ts'
 import { stackParts } from '../words/stack.ts'
-import { Link } from './layout.tsx'
-import { Ago } from './moment.tsx'
+import { many } from '../words/text.ts'
+import { Ago, Link } from './layout.tsx'
 import { Json } from './value.tsx'
 
 function Stack({ stack }: { stack: string }) {

@@ -8,8 +8,7 @@ import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
 import { refusal, Sent } from './act.tsx'
 import { Field, Options, TextArea } from './field.tsx'
-import { Icon } from './icon.tsx'
-import { Link } from './layout.tsx'
+import { Icon, Link } from './layout.tsx'
 import { ValueFields } from './value-fields.tsx'
 
 type Ports = NonNullable<WorkerDefinition['in']>

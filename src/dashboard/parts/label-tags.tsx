@@ -1,7 +1,6 @@
 import type { Labels } from '../../core/labels.ts'
 import { queryWith } from '../look.ts'
-import { To } from './layout.tsx'
-import { Name } from './name.tsx'
+import { Name, To } from './layout.tsx'
 
 /** `also`: further query parameters of the links. */
 export const LabelTags = ({ labels, also = '' }: { labels: Labels; also?: string }) => (

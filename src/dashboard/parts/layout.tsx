@@ -1,5 +1,7 @@
 import type { Child } from 'hono/jsx'
+import type { Status } from '../../core/job.ts'
 import { useLook } from '../look.ts'
+import { about, ago, cut, moment, plain, span, title } from '../words/text.ts'
 
 export function To(props: { to: string; kind?: string; label?: string; current?: boolean; children?: Child }) {
   const { base } = useLook()
@@ -90,5 +92,102 @@ export function Choice(props: {
         </To>
       ))}
     </nav>
+  )
+}
+
+export function Name({ of, most }: { of: string; most?: number }) {
+  const text = cut(of, most)
+  const whole = plain(of)
+  return text === whole ? <>{text}</> : <span title={whole}>{text}</span>
+}
+
+type NameLinkProps = { to: string; of: string; most?: number; label?: string; isMain?: boolean }
+
+export function NameLink({ to, of, most, label, isMain }: NameLinkProps) {
+  const name = <Name of={of} most={most} />
+  return (
+    <To to={to} label={label}>
+      {isMain ? <b>{name}</b> : name}
+    </To>
+  )
+}
+
+export const Tag = ({ of }: { of: string }) => (
+  <span class="tag">
+    <Name of={of} most={24} />
+  </span>
+)
+
+export const Others = () => <span class="dim">all other classes</span>
+
+/** `word` precedes the time, as in `used 3 min ago`. */
+export function Ago({ at, word }: { at: number; word?: string }) {
+  const { now, zone } = useLook()
+  return (
+    <>
+      {word && `${word} `}
+      <time datetime={new Date(at).toISOString()} title={moment(at, zone)} data-ago={at}>
+        {ago(at, now, zone)}
+      </time>
+    </>
+  )
+}
+
+export function Since({ at, short }: { at: number; short?: boolean }) {
+  const { now, zone } = useLook()
+  const format = short ? about : span
+  return (
+    <time datetime={new Date(at).toISOString()} title={moment(at, zone)} data-since={at} data-short={short && ''}>
+      {format(now - at)}
+    </time>
+  )
+}
+
+export function Icon({ name, size, kind = '' }: { name: string; size?: 12 | 14; kind?: string }) {
+  return (
+    <svg class={`i ${size ? `i${size}` : ''} ${kind}`.replace(/ +/g, ' ').trim()} aria-hidden="true">
+      <use href={`#${name}`} />
+    </svg>
+  )
+}
+
+export function Shape({ status, spins = true }: { status: Status | 'scheduled'; spins?: boolean }) {
+  return (
+    <svg
+      class={status === 'running' && spins ? 'spin' : undefined}
+      width="14"
+      height="14"
+      viewBox="0 0 14 14"
+      aria-hidden="true"
+    >
+      <use href={`#s-${status}`} />
+    </svg>
+  )
+}
+
+export function StatusMark({ status }: { status: Status }) {
+  return (
+    <span class={`st ${status}`}>
+      <Shape status={status} />
+      <span class="vh">{title(status)}</span>
+    </span>
+  )
+}
+
+export function StatusText({ status, children }: { status: Status; children: Child }) {
+  return (
+    <span class={`st ${status}`}>
+      <Shape status={status} />
+      {children}
+    </span>
+  )
+}
+
+export function StatusPill({ status, big, children }: { status: Status; big?: boolean; children?: Child }) {
+  return (
+    <span class={`st pill ${big ? 'big ' : ''}${status}`}>
+      <Shape status={status} />
+      {children ?? title(status)}
+    </span>
   )
 }

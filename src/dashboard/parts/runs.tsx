@@ -1,8 +1,6 @@
 import type { RunUnderWay } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
-import { JobId } from './layout.tsx'
-import { Since } from './moment.tsx'
-import { NameLink } from './name.tsx'
+import { JobId, NameLink, Since } from './layout.tsx'
 import { Meter, type Tone } from './spark.tsx'
 import type { Column } from './table.tsx'
 

@@ -6,8 +6,8 @@ import { sprite } from '../built/sprite.generated.ts'
 import { asset as style } from '../built/style-css.generated.ts'
 import { type Look, LookContext } from '../look.ts'
 import { entryOf, type NavName, nav, thumb } from '../nav.ts'
-import { count } from '../words/number.ts'
-import { Icon } from './icon.tsx'
+import { count } from '../words/text.ts'
+import { Icon } from './layout.tsx'
 
 export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | ''; title?: string }>>
 

@@ -1,8 +1,8 @@
 // Shows users' values as text, never as HTML, and covers secrets.
 
 import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts'
-import { isSecret, plain, pretty, shownJson, textOf } from '../words/json.ts'
-import { bytes } from '../words/number.ts'
+import { isSecret, pretty, shownJson, textOf } from '../words/json.ts'
+import { bytes, plain } from '../words/text.ts'
 
 /** Larger values are linked instead of shown. */
 const MOST = 65_536

@@ -1,6 +1,6 @@
 import type { JobRow } from '../../engine/engine.ts'
 import { happened } from '../words/happened.ts'
-import { Ago, Since } from './moment.tsx'
+import { Ago, Since } from './layout.tsx'
 
 export function What({ job, paused }: { job: JobRow; paused?: ReadonlySet<string> }) {
   const { text, at, after } = happened(job, paused)

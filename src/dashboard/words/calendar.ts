@@ -3,7 +3,7 @@ import { slotsFrom } from '../../core/repeat/passed.ts'
 import { parseRepeat, type Repeat } from '../../core/repeat.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { ScheduleView } from '../../engine/engine.ts'
-import { many } from './number.ts'
+import { many } from './text.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

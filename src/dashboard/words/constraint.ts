@@ -1,8 +1,7 @@
 import { type Constraint, constraint } from '../../core/constraint.ts'
 import { check } from '../../core/issues.ts'
 import { jsonText, numberIn } from './form.ts'
-import { count } from './number.ts'
-import { span } from './time.ts'
+import { count, span } from './text.ts'
 
 export const fields = ['queue', 'class', 'args', 'groupBy', 'concurrency', 'limit', 'period'] as const
 

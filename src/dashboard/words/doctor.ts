@@ -1,4 +1,4 @@
-import { count, many } from './number.ts'
+import { count, many } from './text.ts'
 
 export const faultsTitle = (faults: number, jobs: number): string =>
   faults === 0 ? `No faults in ${many(jobs, 'job')}` : many(faults, 'fault')

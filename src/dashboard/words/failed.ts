@@ -1,4 +1,4 @@
-import { count } from './number.ts'
+import { count } from './text.ts'
 
 export type SeenKinds = { at: number; looked: number; silent: number; isAll: boolean }
 

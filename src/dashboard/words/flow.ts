@@ -2,9 +2,7 @@ import type { Status } from '../../core/job.ts'
 import { endText } from '../../core/wires.ts'
 import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
 import { textOf } from './json.ts'
-import { count, many } from './number.ts'
-import { cut } from './text.ts'
-import { about, span } from './time.ts'
+import { about, count, cut, many, span } from './text.ts'
 
 /** Maximum letters of a value on the board. */
 const MOST = 2_048

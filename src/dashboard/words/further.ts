@@ -1,4 +1,4 @@
-import { count, many } from './number.ts'
+import { count, many } from './text.ts'
 
 export type Searched = { where: string; done?: number; of?: number }
 

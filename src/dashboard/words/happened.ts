@@ -1,8 +1,7 @@
 import { ended } from '../../core/job.ts'
 import type { JobRow, Reason } from '../../engine/engine.ts'
 import { shareOf } from './job.ts'
-import { plain } from './json.ts'
-import { percent } from './number.ts'
+import { percent, plain } from './text.ts'
 import { lineOf } from './why.ts'
 
 export type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; after?: string }

@@ -1,5 +1,5 @@
 import type { Encoded } from '../../core/codec/value.ts'
-import { plain } from './json.ts'
+import { plain } from './text.ts'
 
 export function messageOf(error: Encoded, most = 300): string {
   const parsed = opened(error)

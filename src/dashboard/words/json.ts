@@ -1,7 +1,7 @@
 // Splits JSON into pieces for colouring. It is not parsed, so 20-digit numbers keep their digits.
 
 import { type Encoded, encodedToJson } from '../../core/codec/value.ts'
-import { bytes } from './number.ts'
+import { bytes, plain } from './text.ts'
 
 export type Piece = { kind: 'p' | 'm' | 's' | 'o' | 'n' | ''; text: string }
 
@@ -22,13 +22,6 @@ export const shownJson = (value: Encoded): string => {
     ? json.replace(binary, (_, text: string) => `‹binary, ${bytes(Math.floor((text.length * 3) / 4))}›`)
     : json
 }
-
-export const plain = (text: string): string =>
-  text.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 
 const covered =
   /("[^"]*(?:password|passwd|secret|token|authorization|api_?key)[^"]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*)/gi

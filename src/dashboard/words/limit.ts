@@ -1,7 +1,6 @@
 import { pageOf } from '../../core/faults.ts'
 import type { LimitView } from '../../engine/engine.ts'
-import { count } from './number.ts'
-import { span } from './time.ts'
+import { count, span } from './text.ts'
 
 export const isFull = ({
   concurrency,

@@ -12,8 +12,7 @@ import type {
 import type { Engine } from '../../engine/index.ts'
 import { FAILURES, type FailingClass, failingClasses, recentOf } from './failing.ts'
 import { isFull } from './limit.ts'
-import { count, many, percent } from './number.ts'
-import { about } from './time.ts'
+import { about, count, many, percent } from './text.ts'
 
 export type Known = {
   now: number

@@ -1,8 +1,7 @@
 import type { Status } from '../../core/job.ts'
 import { type End, endText, type Wired, wiresOf } from '../../core/wires.ts'
 import type { FlowEvent, FlowNodeView, WireView } from '../../engine/engine.ts'
-import { many } from './number.ts'
-import { span } from './time.ts'
+import { many, span } from './text.ts'
 
 const MINUTE = 60_000
 

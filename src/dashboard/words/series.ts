@@ -1,6 +1,6 @@
 import { counted, keptSteps, type Point } from '../../core/series.ts'
 import type { DeployMark } from './deploy.ts'
-import { many } from './number.ts'
+import { many } from './text.ts'
 
 const nothing = (at: number): Point => ({
   ...(Object.fromEntries(counted.map((name) => [name, 0])) as Omit<Point, 'at' | 'longestWait'>),

@@ -1,5 +1,5 @@
 import { isForeign } from '../../core/fingerprint.ts'
-import { plain } from './json.ts'
+import { plain } from './text.ts'
 
 export type StackPart = { isForeign: boolean; lines: string[] }
 

@@ -1,9 +1,7 @@
 import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'
-import { count, many, percent } from './number.ts'
-import { listed } from './text.ts'
-import { clock, span } from './time.ts'
+import { clock, count, listed, many, percent, span } from './text.ts'
 
 export type Remedy =
   | { kind: 'first'; job: number }

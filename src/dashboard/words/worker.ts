@@ -9,8 +9,7 @@ import { mapValues } from '../../core/map-values.ts'
 import { FOREVER } from '../../core/schemas.ts'
 import type { WorkerDefinition, WorkerUnfit } from '../../engine/engine.ts'
 import { jsonText, numberIn, objectOf } from './form.ts'
-import { count, many } from './number.ts'
-import { exactly } from './time.ts'
+import { count, exactly, many } from './text.ts'
 
 export const workerFields = [
   ...(['served', 'url', 'concurrency', 'retries', 'backoff', 'timeout', 'retain', 'history', 'description'] as const),

@@ -1,6 +1,5 @@
 import { type Chunk, htmlOf, namesIn, type Patch, patched } from '../../words/chunks.ts'
-import { many } from '../../words/number.ts'
-import { about, clock, span } from '../../words/time.ts'
+import { about, clock, many, span } from '../../words/text.ts'
 import { isHearing } from './listen.ts'
 import { take, takeParts } from './morph.ts'
 import { base, hear, made, onClick, parsed, readZone, tell } from './page.ts'

@@ -1,4 +1,4 @@
-import { hourOf } from '../../words/time.ts'
+import { hourOf } from '../../words/text.ts'
 import { base, readCookie, readZone, tell } from './page.ts'
 
 const BEFORE = 120_000

@@ -1,4 +1,4 @@
-import { clock } from '../../words/time.ts'
+import { clock } from '../../words/text.ts'
 import { hear, made, readZone } from './page.ts'
 
 /** Lines on the page, and characters in each. */

@@ -1,4 +1,4 @@
-import { about, ago, span } from '../../words/time.ts'
+import { about, ago, span } from '../../words/text.ts'
 import { readZone } from './page.ts'
 
 export function updateTimes(root: ParentNode = document): void {

@@ -1,6 +1,6 @@
 import { type GraphWire, wiresOf } from '../../../core/wires.ts'
 import { factOf, needsLook } from '../../words/flow.ts'
-import { count } from '../../words/number.ts'
+import { count } from '../../words/text.ts'
 import type { Change } from './api.ts'
 import type { Graph, Node } from './draft.ts'
 import { createDrawing, type Drawing } from './draw.ts'

@@ -1,5 +1,5 @@
 import { type End, endText, wiresOf } from '../../../core/wires.ts'
-import { clock } from '../../words/time.ts'
+import { clock } from '../../words/text.ts'
 import { hear, isWriting, onClick, base as path, tell } from '../app/page.ts'
 import { type Change, putGraph } from './api.ts'
 import { ask } from './ask.ts'

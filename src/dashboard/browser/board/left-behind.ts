@@ -1,5 +1,5 @@
 import { wiresOf } from '../../../core/wires.ts'
-import { many } from '../../words/number.ts'
+import { many } from '../../words/text.ts'
 import { tell } from '../app/page.ts'
 import { type Change, moveValues } from './api.ts'
 import { ask } from './ask.ts'

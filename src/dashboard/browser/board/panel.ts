@@ -1,4 +1,4 @@
-import { count, many } from '../../words/number.ts'
+import { count, many } from '../../words/text.ts'
 import { made } from '../app/page.ts'
 import type { Change } from './api.ts'
 

@@ -1,5 +1,5 @@
 import { coveredText } from '../../words/json.ts'
-import { many } from '../../words/number.ts'
+import { many } from '../../words/text.ts'
 import { made } from '../app/page.ts'
 import { type Tried, tryWire } from './api.ts'
 import { ask } from './ask.ts'

@@ -3,15 +3,10 @@ import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/eng
 import type { Engine } from '../../../engine/index.ts'
 import { useLook } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
-import { Card, JobId } from '../../parts/layout.tsx'
-import { Ago } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Ago, Card, JobId, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value.tsx'
-import { plain } from '../../words/json.ts'
-import { count, many } from '../../words/number.ts'
-import { title } from '../../words/text.ts'
-import { clock, span } from '../../words/time.ts'
+import { clock, count, many, plain, span, title } from '../../words/text.ts'
 
 export type Near = Awaited<ReturnType<Engine['callbacks']['get']>>
 

@@ -1,14 +1,9 @@
 import type { FlowNodeView, FlowView, WireView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { StatusMark } from '../../parts/icon.tsx'
-import { Link, To } from '../../parts/layout.tsx'
-import { Since } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Link, Name, Since, StatusMark, To } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { plain } from '../../words/json.ts'
-import { count } from '../../words/number.ts'
 import { nodePath, wirePath } from '../../words/paths.ts'
-import { cut } from '../../words/text.ts'
+import { count, cut, plain } from '../../words/text.ts'
 
 /** If there are more nodes or wires than this, lists with this many rows are shown first. */
 const [NODES, WIRES, ROWS] = [300, 1_000, 100]

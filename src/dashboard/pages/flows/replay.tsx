@@ -1,7 +1,7 @@
 import type { FlowView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { about } from '../../words/time.ts'
+import { Icon } from '../../parts/layout.tsx'
+import { about } from '../../words/text.ts'
 
 export const KEEP = '2h'
 

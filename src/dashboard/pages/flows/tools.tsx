@@ -1,4 +1,4 @@
-import { Icon } from '../../parts/icon.tsx'
+import { Icon } from '../../parts/layout.tsx'
 
 const tools = [
   ['find', 'search', 'Find a node or wire', '/'],

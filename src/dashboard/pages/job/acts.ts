@@ -4,8 +4,8 @@ import type { PortView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, linesIn, maybe } from '../../words/form.ts'
-import { count, many } from '../../words/number.ts'
 import { jobLink } from '../../words/paths.ts'
+import { count, many } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
 
 /** Seconds. */

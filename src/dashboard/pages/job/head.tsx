@@ -4,11 +4,8 @@ import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
-import { StatusPill } from '../../parts/icon.tsx'
-import { Ago } from '../../parts/moment.tsx'
-import { Name, NameLink } from '../../parts/name.tsx'
-import { count } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
+import { Ago, Name, NameLink, StatusPill } from '../../parts/layout.tsx'
+import { count, cut } from '../../words/text.ts'
 
 const bad = new Set(['failed', 'lost'])
 

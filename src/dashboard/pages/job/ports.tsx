@@ -10,9 +10,8 @@ import { Card, To } from '../../parts/layout.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Value } from '../../parts/value.tsx'
 import { ValueFields } from '../../parts/value-fields.tsx'
-import { count, many } from '../../words/number.ts'
 import { readSchema } from '../../words/schema.ts'
-import { cut } from '../../words/text.ts'
+import { count, cut, many } from '../../words/text.ts'
 import { typedAs } from '../../words/value-form.ts'
 
 export type PortRow = { dir: 'in' | 'out'; name: string; view: PortView; values?: Item[]; isOpen?: boolean }

@@ -3,15 +3,11 @@ import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useWay } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
-import { Empty, JobId, Link, To } from '../../parts/layout.tsx'
+import { Ago, Empty, JobId, Link, Name, To } from '../../parts/layout.tsx'
 import { LogLines } from '../../parts/log.tsx'
-import { Ago } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { messageOf } from '../../words/job.ts'
-import { count, many } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
-import { span } from '../../words/time.ts'
+import { count, cut, many, span } from '../../words/text.ts'
 
 function Outcome({ outcome, error }: Pick<PastRun, 'outcome' | 'error'>) {
   return (

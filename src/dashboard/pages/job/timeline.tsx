@@ -1,10 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'
-import { StatusMark } from '../../parts/icon.tsx'
-import { Card, Choice, To } from '../../parts/layout.tsx'
-import { percent } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
-import { clock, dayOf, hourOf, span } from '../../words/time.ts'
+import { Card, Choice, StatusMark, To } from '../../parts/layout.tsx'
+import { clock, cut, dayOf, hourOf, percent, span } from '../../words/text.ts'
 import { busyIn, type Parts, type Row, rowsOf, type Scale, type Stretch, scaleOf } from '../../words/timeline.ts'
 
 const DAY = 86_400_000

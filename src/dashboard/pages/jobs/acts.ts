@@ -4,9 +4,8 @@ import type { BulkInput, Scope } from '../../../engine/engine.ts'
 import { askCounted, countedIds, startCounted } from '../../counted.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { stretchIn, tokensOf } from '../../words/filter.ts'
-import { count, many } from '../../words/number.ts'
 import { jobLink } from '../../words/paths.ts'
-import { title } from '../../words/text.ts'
+import { count, many, title } from '../../words/text.ts'
 import { filterFor } from './filter.tsx'
 
 const MOST = 50

@@ -1,9 +1,8 @@
 import type { JobView } from '../../../engine/engine.ts'
 import { may, useLook } from '../../look.ts'
 import { Act, refusal, Sent } from '../../parts/act.tsx'
-import { Icon, StatusMark } from '../../parts/icon.tsx'
-import { Link } from '../../parts/layout.tsx'
-import { count } from '../../words/number.ts'
+import { Icon, Link, StatusMark } from '../../parts/layout.tsx'
+import { count } from '../../words/text.ts'
 
 type Doing = { name: string; verb: string; icon?: string; kind?: string; hotkey?: string }
 

@@ -1,14 +1,11 @@
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
-import { Card, Choice, To } from '../../parts/layout.tsx'
-import { Name, NameLink, Others } from '../../parts/name.tsx'
+import { Card, Choice, Name, NameLink, Others, To } from '../../parts/layout.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { count, percent } from '../../words/number.ts'
 import { ofClass } from '../../words/paths.ts'
-import { title } from '../../words/text.ts'
-import { about } from '../../words/time.ts'
+import { about, count, percent, title } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
 export type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>

@@ -1,9 +1,7 @@
 import { queryWith } from '../../look.ts'
-import { Shape } from '../../parts/icon.tsx'
-import { To } from '../../parts/layout.tsx'
+import { Shape, To } from '../../parts/layout.tsx'
 import type { Counted } from '../../words/counts.ts'
-import { count } from '../../words/number.ts'
-import { statusOrder, title } from '../../words/text.ts'
+import { count, statusOrder, title } from '../../words/text.ts'
 
 export function Counts({ counts, query }: { counts: Counted; query: URLSearchParams }) {
   const chosen = query.get('status')

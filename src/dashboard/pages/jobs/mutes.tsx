@@ -2,12 +2,9 @@ import type { ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../../../engine
 import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More } from '../../parts/act.tsx'
-import { To } from '../../parts/layout.tsx'
-import { Ago } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Ago, Name, To } from '../../parts/layout.tsx'
 import { given, maybe } from '../../words/form.ts'
-import { cut } from '../../words/text.ts'
-import { ago, lengthOf } from '../../words/time.ts'
+import { ago, cut, lengthOf } from '../../words/text.ts'
 import { noteMute } from './seen-kinds.ts'
 
 export type Mute = ErrorPage['muted'][number]

@@ -2,7 +2,7 @@ import { SidejobError } from '../../../core/errors.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, maybe, numberIn } from '../../words/form.ts'
-import { many } from '../../words/number.ts'
+import { many } from '../../words/text.ts'
 
 const way = (key: string): string => `/v1/limits/${encodeURIComponent(key)}`
 

@@ -2,11 +2,9 @@ import type { OpenBreaker } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
-import { To } from '../../parts/layout.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Name, To } from '../../parts/layout.tsx'
 import { given } from '../../words/form.ts'
-import { many } from '../../words/number.ts'
-import { clock } from '../../words/time.ts'
+import { clock, many } from '../../words/text.ts'
 import { Bar } from './slots.tsx'
 
 export const reset: Act = {

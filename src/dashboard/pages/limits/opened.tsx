@@ -1,13 +1,10 @@
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { To } from '../../parts/layout.tsx'
-import { Since } from '../../parts/moment.tsx'
+import { Since, To } from '../../parts/layout.tsx'
 import { DataTable } from '../../parts/table.tsx'
 import { coloursOf } from '../../words/limit.ts'
-import { count } from '../../words/number.ts'
 import { jobPath } from '../../words/paths.ts'
-import { cut } from '../../words/text.ts'
-import { clock, span } from '../../words/time.ts'
+import { clock, count, cut, span } from '../../words/text.ts'
 
 export type Near = { limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }
 

@@ -4,7 +4,7 @@ import { duration } from '../../../core/time.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { JobId } from '../../parts/layout.tsx'
 import { numberIn } from '../../words/form.ts'
-import { count, many } from '../../words/number.ts'
+import { count, many } from '../../words/text.ts'
 
 const NAMED = 5
 

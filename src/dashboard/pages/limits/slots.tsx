@@ -2,8 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Holder, LimitRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { coloursOf } from '../../words/limit.ts'
-import { count } from '../../words/number.ts'
-import { clock, span } from '../../words/time.ts'
+import { clock, count, span } from '../../words/text.ts'
 
 /** Maximum cells. For a larger limit, a cell is a share of the slots. */
 const CELLS = 60

@@ -1,14 +1,12 @@
 import type { Point } from '../../../core/series.ts'
 import { queryWith, useLook, useWay } from '../../look.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { Card, Link, To } from '../../parts/layout.tsx'
+import { Card, Icon, Link, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { stretchText } from '../../words/filter.ts'
-import { count, many } from '../../words/number.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
-import { dayOf, hourOf } from '../../words/time.ts'
+import { count, dayOf, hourOf, many } from '../../words/text.ts'
 
 const [LINE, HEIGHT, WIDTH] = [168.5, 225, 1000]
 const GAP = 0.14

@@ -5,10 +5,8 @@ import type { Health, JobView, QueueView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Act, CopyButton, LinkButton } from '../../parts/act.tsx'
-import { Icon, Shape, StatusPill } from '../../parts/icon.tsx'
-import { Card, JobId, Link, To } from '../../parts/layout.tsx'
-import { many } from '../../words/number.ts'
-import { span } from '../../words/time.ts'
+import { Card, Icon, JobId, Link, Shape, StatusPill, To } from '../../parts/layout.tsx'
+import { many, span } from '../../words/text.ts'
 import { GROUP } from './acts.ts'
 
 export type FirstMinuteData = {

@@ -1,9 +1,7 @@
 import { Act, LinkButton } from '../../parts/act.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { Since } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Icon, Name, Since } from '../../parts/layout.tsx'
 import { alertOf, type Button, type Need } from '../../words/needs.ts'
-import { count, many } from '../../words/number.ts'
+import { count, many } from '../../words/text.ts'
 import { AlertMenu, AlertNotes, type Alerts } from './alerts.tsx'
 
 function NeedButton({ button }: { button: Button }) {

@@ -1,13 +1,11 @@
 import type { Point } from '../../../core/series.ts'
 import { waitBelow, waitEnds } from '../../../core/waits.ts'
 import type { ProcessView, QueueView } from '../../../engine/engine.ts'
-import { Shape } from '../../parts/icon.tsx'
-import { To } from '../../parts/layout.tsx'
+import { Shape, To } from '../../parts/layout.tsx'
 import { Spark } from '../../parts/spark.tsx'
-import { count, percent, short } from '../../words/number.ts'
 import { readyIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
-import { about } from '../../words/time.ts'
+import { about, count, percent, short } from '../../words/text.ts'
 
 type TilesProps = {
   data: {

@@ -1,15 +1,11 @@
 import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Card, JobId } from '../../parts/layout.tsx'
-import { Ago, Since } from '../../parts/moment.tsx'
-import { Name, NameLink, Others, Tag } from '../../parts/name.tsx'
+import { Ago, Card, JobId, Name, NameLink, Others, Since, Tag } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { count, many, short } from '../../words/number.ts'
 import { workerPath } from '../../words/paths.ts'
-import { cut, listed } from '../../words/text.ts'
-import { about, span } from '../../words/time.ts'
+import { about, count, cut, listed, many, short, span } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
 const [RUNS, CLASSES] = [6, 12]

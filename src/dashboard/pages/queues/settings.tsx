@@ -2,8 +2,8 @@ import type { QueueDetail } from '../../../engine/engine.ts'
 import { Field, Select } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Card } from '../../parts/layout.tsx'
-import { count, many } from '../../words/number.ts'
 import { readyIn } from '../../words/queue.ts'
+import { count, many } from '../../words/text.ts'
 import { settings } from './acts.ts'
 
 export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ...queue }: QueueDetail): string {

@@ -3,9 +3,8 @@ import type { JobView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { ruleIn } from '../../words/cron.ts'
 import { given, jsonText, maybe, objectOf } from '../../words/form.ts'
-import { many } from '../../words/number.ts'
 import { jobLink } from '../../words/paths.ts'
-import { clock } from '../../words/time.ts'
+import { clock, many } from '../../words/text.ts'
 
 type Resumed = { next: string[]; missed: { made: string; count: number; more: boolean } | null }
 

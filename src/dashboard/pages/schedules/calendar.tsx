@@ -3,16 +3,11 @@ import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
-import { StatusPill, StatusText } from '../../parts/icon.tsx'
-import { JobId, To } from '../../parts/layout.tsx'
-import { Ago } from '../../parts/moment.tsx'
-import { NameLink } from '../../parts/name.tsx'
+import { Ago, JobId, NameLink, StatusPill, StatusText, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
-import { many } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
-import { clock, dayOf, hourOf } from '../../words/time.ts'
+import { clock, cut, dayOf, hourOf, many } from '../../words/text.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY

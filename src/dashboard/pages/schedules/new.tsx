@@ -6,8 +6,7 @@ import { Form } from '../../parts/form.tsx'
 import { ClassFields } from '../../parts/job-form.tsx'
 import { Card, Link } from '../../parts/layout.tsx'
 import { cronOf, cronWords, ruleIn } from '../../words/cron.ts'
-import { cut } from '../../words/text.ts'
-import { moment } from '../../words/time.ts'
+import { cut, moment } from '../../words/text.ts'
 
 const NEXT = 5
 

@@ -1,7 +1,7 @@
 import type { PastRun } from '../../../core/run.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { Card, Link, To } from '../../parts/layout.tsx'
-import { many } from '../../words/number.ts'
+import { many } from '../../words/text.ts'
 import { RunRows } from '../job/runs.tsx'
 
 const SHOWN = 20

@@ -1,12 +1,10 @@
 import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { LinkButton } from '../../parts/act.tsx'
-import { Card, Empty, Head, To } from '../../parts/layout.tsx'
-import { Name, NameLink } from '../../parts/name.tsx'
+import { Card, Empty, Head, Name, NameLink, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
-import { count, many, short } from '../../words/number.ts'
 import { ofClass, workerPath } from '../../words/paths.ts'
-import { about } from '../../words/time.ts'
+import { about, count, many, short } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
 export type Worker = WorkerView

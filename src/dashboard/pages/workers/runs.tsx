@@ -1,8 +1,7 @@
 import { classEnds } from '../../../core/class-counts.ts'
 import { Card, Empty } from '../../parts/layout.tsx'
 import { Bars, Legend } from '../../parts/spark.tsx'
-import { count, many, short } from '../../words/number.ts'
-import { about } from '../../words/time.ts'
+import { about, count, many, short } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
 const upTo = (end: number): string => (Number.isFinite(end) ? about(end) : 'longer')

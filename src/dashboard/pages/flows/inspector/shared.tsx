@@ -1,6 +1,5 @@
 import { useLook } from '../../../look.ts'
-import { Icon } from '../../../parts/icon.tsx'
-import { Link, To } from '../../../parts/layout.tsx'
+import { Icon, Link, To } from '../../../parts/layout.tsx'
 import { wayToLimit } from '../../../words/limit.ts'
 import { cellsOf } from '../../../words/why.ts'
 import type { Near } from '../load.ts'

@@ -1,7 +1,7 @@
 import type { WireView } from '../../../../engine/engine.ts'
 import { Legend } from '../../../parts/spark.tsx'
 import { drainTime } from '../../../words/flow.ts'
-import { count, many } from '../../../words/number.ts'
+import { count, many } from '../../../words/text.ts'
 
 const [WIDTH, HEIGHT, FLOOR] = [300, 58, 54] as const
 

@@ -4,7 +4,7 @@ import type { WireView } from '../../../../engine/engine.ts'
 import { useLook } from '../../../look.ts'
 import { Act, refusal } from '../../../parts/act.tsx'
 import { Form } from '../../../parts/form.tsx'
-import { Icon } from '../../../parts/icon.tsx'
+import { Icon } from '../../../parts/layout.tsx'
 import { ValueFields } from '../../../parts/value-fields.tsx'
 import type { FlowData, Near } from '../load.ts'
 
