@@ -40,7 +40,9 @@ export function queryWith(search: string, changes: Record<string, string | undef
   return text ? `?${text}` : ''
 }
 
-export function useWay(): (changes: Record<string, string | undefined>) => string {
+export type Way = (changes: Record<string, string | undefined>) => string
+
+export function useWay(): Way {
   const [path, search = ''] = useLook().here.split('?')
   return (changes) => `${path}${queryWith(search, changes)}`
 }

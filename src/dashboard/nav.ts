@@ -14,7 +14,7 @@ export type NavName =
   | 'keys'
   | 'doctor'
 
-export type NavEntry = { name: NavName; title: string; path: string; key: string }
+type NavEntry = { name: NavName; title: string; path: string; key: string }
 
 const entry = (name: NavName, title: string, key: string, path = `/${name}`): NavEntry => ({ name, title, path, key })
 

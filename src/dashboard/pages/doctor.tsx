@@ -5,7 +5,7 @@ import type { Health } from '../../engine/engine.ts'
 import { asset as script } from '../built/doctor-js.generated.ts'
 import { useLook } from '../look.ts'
 import { page } from '../page.ts'
-import { Act as Button, LinkButton } from '../parts/act.tsx'
+import { Act, LinkButton } from '../parts/act.tsx'
 import { Ago, Card, Head, Icon, Link, Shape, StatusText, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { MOST_SLOW, unclaimedIn } from '../unclaimed.ts'
@@ -180,9 +180,9 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
       <DataTable caption="Faults" rows={faults} columns={faultColumns} isPlain id="faults" />
       <div class="foot" id="mend" hidden={faults.length === 0}>
         <span class="row">
-          <Button act="repair" scope="admin" small>
+          <Act act="repair" scope="admin" small>
             Put them right
-          </Button>
+          </Act>
           <button class="btn small" type="button" data-copy={textOf(faults)}>
             Copy as text
           </button>

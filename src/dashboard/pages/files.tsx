@@ -3,7 +3,7 @@ import type { Files } from '../../core/files.ts'
 import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'
 import { queryWith } from '../look.ts'
 import { type Asked, page } from '../page.ts'
-import { Act as Button } from '../parts/act.tsx'
+import { Act } from '../parts/act.tsx'
 import { Further } from '../parts/further.tsx'
 import { Ago, Card, Empty, Head, JobId, Link } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
@@ -87,12 +87,12 @@ const columnsOf = (ends: FilesData['ends']): readonly Column<Listed['files'][num
     head: '#Acts',
     cell: ({ id }) => (
       <span class="row">
-        <Button act="address" scope="read" fields={{ file: id }} small label={`An address of ${id} for an hour`}>
+        <Act act="address" scope="read" fields={{ file: id }} small label={`An address of ${id} for an hour`}>
           Address
-        </Button>
-        <Button act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
+        </Act>
+        <Act act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
           Remove
-        </Button>
+        </Act>
       </span>
     ),
   },

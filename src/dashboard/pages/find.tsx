@@ -7,6 +7,7 @@ import { type Asked, Elsewhere, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Card, Empty, Head, Icon, NameLink } from '../parts/layout.tsx'
 import { searchedOf } from '../words/further.ts'
+import { channelPath, groupPath, limitPath, queuePath, workerPath } from '../words/paths.ts'
 import { cut, many } from '../words/text.ts'
 import { FRESH, kindsOf } from './jobs/kinds.tsx'
 
@@ -46,7 +47,7 @@ function actsOf(text: string, { queues, limits, classes }: Named): Line[] {
   if (!verb) return []
   if (verb === 'set')
     return [
-      ...queues.map((name) => ({ text: `Set queue ${name}`, to: `/queues/${at(name)}` })),
+      ...queues.map((name) => ({ text: `Set queue ${name}`, to: queuePath(name) })),
       ...limits.map((key) => ({ text: `Set limit ${key}`, to: `/limits?change=${at(key)}` })),
       ...classes.map(({ text, to }) => ({ text: `Set class ${text}`, to: `${to}?change` })),
     ].map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
@@ -115,7 +116,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
       icon: 'workers',
       text: `${queue}/${name}`,
       what: 'class',
-      to: `/workers/${at(queue)}/${at(name)}`,
+      to: workerPath(queue, name),
     }))
     .filter(isWanted)
   const names: Line[] = [
@@ -127,10 +128,10 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
       to: `/jobs/${id}`,
     })),
     ...classes,
-    ...queues.map((name) => ({ icon: 'queues', text: name, what: 'queue', to: `/queues/${at(name)}` })),
-    ...groups.map((id) => ({ icon: 'limits', text: id, what: 'group', to: `/groups/${at(id)}` })),
-    ...channels.map((name) => ({ icon: 'channels', text: name, what: 'channel', to: `/channels?at=${at(name)}` })),
-    ...limits.map((key) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
+    ...queues.map((name) => ({ icon: 'queues', text: name, what: 'queue', to: queuePath(name) })),
+    ...groups.map((id) => ({ icon: 'limits', text: id, what: 'group', to: groupPath(id) })),
+    ...channels.map((name) => ({ icon: 'channels', text: name, what: 'channel', to: channelPath(name) })),
+    ...limits.map((key) => ({ icon: 'limits', text: key, what: 'limit', to: limitPath(key) })),
     ...settings.filter(isWanted),
   ]
   const known = new Set(names.map(({ to }) => to))
@@ -162,7 +163,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
 
 /** For texts such as `status:failed`. */
 function goToFilter({ query }: Asked, text: string): FindData {
-  const to = `/jobs?q=${encodeURIComponent(text)}`
+  const to = `/jobs?q=${at(text)}`
   if (!query.has('list')) throw new Elsewhere(to)
   return { text, lines: [{ icon: 'jobs', text: `Jobs with ${text}`, what: 'filter', to }] }
 }

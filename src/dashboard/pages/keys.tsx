@@ -3,7 +3,7 @@ import type { ApiKey, Scope } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { may } from '../look.ts'
 import { page } from '../page.ts'
-import { Act as Button } from '../parts/act.tsx'
+import { Act } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Ago, Card, Head, Name } from '../parts/layout.tsx'
@@ -47,9 +47,9 @@ const columns: readonly Column<ApiKey>[] = [
   {
     head: '#Acts',
     cell: ({ id, name }) => (
-      <Button act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Remove ${name}`}>
+      <Act act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Remove ${name}`}>
         Remove
-      </Button>
+      </Act>
     ),
   },
 ]

@@ -38,15 +38,17 @@ type ActProps = ButtonProps & {
   off?: string
 }
 
-export const refusal = (scopes: readonly Scope[], scope: Scope): string | undefined =>
-  scopes.includes(scope) || scopes.includes('admin')
-    ? undefined
-    : `needs ${scope}; you have ${scopes.length ? scopes.join(', ') : 'nothing'}`
+export function useRefusal(scope?: Scope): string | undefined {
+  const look = useLook()
+  if (!scope || may(look, scope)) return undefined
+  return `needs ${scope}; you have ${look.who.scopes.join(', ') || 'nothing'}`
+}
 
 export function Act(props: ActProps) {
   const { act, scope, at, fields = {}, hotkey, label } = props
   const look = useLook()
-  const off = props.off ?? refusal(look.who.scopes, scope)
+  const refusal = useRefusal(scope)
+  const off = props.off ?? refusal
   return (
     <form class="act" method="post" action={`${look.base}${at ?? look.here}`} data-act={act}>
       <input type="hidden" name="csrf" value={look.csrf} />
@@ -91,16 +93,17 @@ export function More({ label, small, children }: { label: string; small?: boolea
 
 export function LinkButton(props: ButtonProps & { to: string; scope?: Scope }) {
   const { to, scope, hotkey, label } = props
-  const look = useLook()
+  const { base } = useLook()
+  const off = useRefusal(scope)
   const classes = classesOf(props)
-  if (scope && !may(look, scope))
+  if (off)
     return (
-      <button class={classes} type="button" disabled aria-label={label} title={refusal(look.who.scopes, scope)}>
+      <button class={classes} type="button" disabled aria-label={label} title={off}>
         <Inside {...props} />
       </button>
     )
   return (
-    <a class={classes} href={`${look.base}${to}`} aria-label={label} title={label} data-hotkey={hotkey}>
+    <a class={classes} href={`${base}${to}`} aria-label={label} title={label} data-hotkey={hotkey}>
       <Inside {...props} />
     </a>
   )

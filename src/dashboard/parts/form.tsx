@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
-import { refusal, Sent } from './act.tsx'
+import { Sent, useRefusal } from './act.tsx'
 
 type FormProps = {
   act: string
@@ -22,8 +22,8 @@ type FormProps = {
 
 export function Form(props: FormProps) {
   const { act, scope, press, at, fields = {}, kind = 'form', button = 'primary', label, preview, children } = props
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, scope)
+  const { base, here } = useLook()
+  const off = useRefusal(scope)
   return (
     <form
       class={kind || undefined}

@@ -6,7 +6,7 @@ import { given, jsonText, labelsIn, labelWords, maybe, numberIn, objectOf } from
 import { readSchema, sampleOf, wordsOf } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
-import { refusal, Sent } from './act.tsx'
+import { Sent, useRefusal } from './act.tsx'
 import { Field, Options, TextArea } from './field.tsx'
 import { Icon, Link } from './layout.tsx'
 import { ValueFields } from './value-fields.tsx'
@@ -64,8 +64,7 @@ export function ClassFields({ queue, name, classes }: Pick<JobFormProps, 'queue'
 }
 
 export function MakeIt({ fills }: { fills?: boolean }) {
-  const { who } = useLook()
-  const off = refusal(who.scopes, 'write')
+  const off = useRefusal('write')
   return (
     <div class="row goes">
       <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>

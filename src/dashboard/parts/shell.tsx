@@ -11,7 +11,7 @@ import { Icon } from './layout.tsx'
 
 export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | ''; title?: string }>>
 
-export type Frame = {
+type Frame = {
   look: Look
   title: string
   at?: NavName

@@ -1,10 +1,9 @@
 import type { Child } from 'hono/jsx'
+import { round } from '../words/text.ts'
 
 export type Tone = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' | 'accent'
 
 const [WIDTH, HEIGHT] = [200, 34]
-
-const round = (n: number): number => Math.round(n * 100) / 100
 
 export function Spark({ values, tone }: { values: readonly number[]; tone: Tone }) {
   const most = Math.max(1, ...values)

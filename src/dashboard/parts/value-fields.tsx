@@ -1,7 +1,7 @@
 import { pretty } from '../words/json.ts'
 import { choicesOf, kindOf, readSchema, type Schema, wordsOf } from '../words/schema.ts'
 import { LINES, memberOf } from '../words/value-form.ts'
-import { Select, TextArea } from './field.tsx'
+import { Field, Select, TextArea } from './field.tsx'
 
 type FieldsProps = {
   name: string
@@ -121,21 +121,16 @@ function One(props: OneProps) {
     )
   }
   return (
-    <label>
-      <span class="fieldname">
-        {label} <span class="note">{note}</span>
-      </span>
-      <input
-        class="field mono"
-        name={name}
-        type={kind === 'number' ? 'number' : 'text'}
-        step={kind === 'number' ? 'any' : undefined}
-        value={was?.(name)}
-        required={isNeeded && kind === 'number'}
-        data-path={path}
-        autocomplete="off"
-      />
-    </label>
+    <Field
+      name={name}
+      label={label}
+      note={note}
+      type={kind === 'number' ? 'number' : 'text'}
+      value={was?.(name)}
+      required={isNeeded && kind === 'number'}
+      path={path}
+      mono
+    />
   )
 }
 

@@ -2,7 +2,7 @@ import { count } from './text.ts'
 
 export type SeenKinds = { at: number; looked: number; silent: number; isAll: boolean }
 
-export type FailedSign = { n: number; kind: 'bad' | ''; title: string }
+type FailedSign = { n: number; kind: 'bad' | ''; title: string }
 
 const KNOWN = 300_000
 

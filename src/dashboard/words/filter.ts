@@ -9,7 +9,7 @@ export const filters = [
 /** `since=deploy`: since the last change of classes. */
 export const DEPLOY = 'deploy'
 
-export type FilterName = (typeof filters)[number]
+type FilterName = (typeof filters)[number]
 
 /** Filters with a user-defined name after a dot. */
 const maps = ['args', 'labels'] as const

@@ -9,7 +9,7 @@ const MOST = 2_048
 /** Milliseconds. A wire with an older value is backing up. */
 const LONG = 60_000
 
-export type WireKind = 'idle' | 'hot' | 'back'
+type WireKind = 'idle' | 'hot' | 'back'
 
 export type LimitRoom = { running: number; concurrency: number | null }
 

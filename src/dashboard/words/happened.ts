@@ -4,7 +4,7 @@ import { shareOf } from './job.ts'
 import { percent, plain } from './text.ts'
 import { lineOf } from './why.ts'
 
-export type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; after?: string }
+type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; after?: string }
 
 type Row = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
 

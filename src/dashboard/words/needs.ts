@@ -12,6 +12,7 @@ import type {
 import type { Engine } from '../../engine/index.ts'
 import { FAILURES, type FailingClass, failingClasses, recentOf } from './failing.ts'
 import { isFull } from './limit.ts'
+import { limitPath, ofClass, queuePath } from './paths.ts'
 import { about, count, many, percent } from './text.ts'
 
 export type Known = {
@@ -194,7 +195,7 @@ export const lostRuns: Rule = (known) => {
   ]
 }
 
-export const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
+const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
   const hosts = Map.groupBy(givenUp, ({ url }) => (URL.canParse(url) ? new URL(url).host : url))
   return [...hosts].map(([host, failed]): Need => {
     const error = failed[0]!.lastError
@@ -217,7 +218,7 @@ export const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
 /** A schedule that failed once usually recovers. */
 export const IN_A_ROW = 2
 
-export const failingSchedules: Rule = ({ schedules }) =>
+const failingSchedules: Rule = ({ schedules }) =>
   schedules
     .filter(({ failing, status, failedInARow = 0 }) => failing && (failedInARow >= IN_A_ROW || status === 'failed'))
     .map(
@@ -243,7 +244,7 @@ export const failingSchedules: Rule = ({ schedules }) =>
         }),
     )
 
-export const lateSchedules: Rule = ({ schedules }) =>
+const lateSchedules: Rule = ({ schedules }) =>
   schedules
     .filter(({ lateAt }) => lateAt !== undefined)
     .map(({ job, class: name, aliases, lateAt }) =>
@@ -258,7 +259,7 @@ export const lateSchedules: Rule = ({ schedules }) =>
 /** Milliseconds for which a limit must be full. Unknown for data of older versions. */
 const FULL = 5 * MINUTE
 
-export const fullLimits: Rule = ({ limits, now }) =>
+const fullLimits: Rule = ({ limits, now }) =>
   limits
     .filter((limit) => isFull(limit) && now - (limit.waitedSince ?? 0) >= FULL)
     .map(
@@ -271,7 +272,7 @@ export const fullLimits: Rule = ({ limits, now }) =>
             more: `${many(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}`,
             since: waitedSince ?? undefined,
             buttons: [
-              { to: `/limits?open=${encodeURIComponent(key)}`, text: 'Who waits' },
+              { to: limitPath(key), text: 'Who waits' },
               { to: `/limits?change=${encodeURIComponent(key)}`, text: 'Change' },
             ],
           },
@@ -282,7 +283,7 @@ export const fullLimits: Rule = ({ limits, now }) =>
 /** Includes jobs that wait for a limit, but not scheduled jobs. */
 export const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
 
-export const pausedQueues: Rule = ({ queues, now }) =>
+const pausedQueues: Rule = ({ queues, now }) =>
   queues
     .filter((queue) => queue.paused && waitingIn(queue) > 0)
     .map(
@@ -314,7 +315,7 @@ function unclaimedOf({ name, oldestReady, counts }: QueueView, classes: readonly
     since: oldestReady!,
     buttons: [
       {
-        to: `/jobs?status=queued&queue=${encodeURIComponent(name)}&class=${encodeURIComponent(classes[0]!)}`,
+        to: `/jobs?status=queued&${ofClass(name, classes[0]!)}`,
         text: 'See the jobs',
       },
     ],
@@ -331,14 +332,14 @@ function slowOf(queue: QueueView, now: number): Need {
     text: `A job in queue {} has been ready for ${about(now - oldestReady!)}.`,
     more: `${why}; ${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
     since: oldestReady!,
-    buttons: [{ to: `/queues/${encodeURIComponent(name)}`, text: 'See the queue' }],
+    buttons: [{ to: queuePath(name), text: 'See the queue' }],
   })
 }
 
 export const isSlow = ({ paused, oldestReady }: QueueView, now: number): boolean =>
   !paused && oldestReady !== null && now - oldestReady > OLDEST
 
-export const slowQueues: Rule = ({ queues, unclaimed, now }) =>
+const slowQueues: Rule = ({ queues, unclaimed, now }) =>
   queues
     .filter((queue) => isSlow(queue, now))
     .map((queue) => {
@@ -346,7 +347,7 @@ export const slowQueues: Rule = ({ queues, unclaimed, now }) =>
       return classes.length > 0 ? unclaimedOf(queue, classes, now) : slowOf(queue, now)
     })
 
-export const silentBells: Rule = ({ bells }) =>
+const silentBells: Rule = ({ bells }) =>
   bells
     ? [
         need('bells', {
@@ -366,7 +367,7 @@ export const isTickMissing = (tickAt: number | null, now: number): boolean => ti
 /** If no callback has arrived yet, older jobs show that one was expected. */
 const wasInUse = ({ points, now }: Known): boolean => points.some(({ at, made }) => made > 0 && at < now - TICK)
 
-export const missingTick: Rule = (known) => {
+const missingTick: Rule = (known) => {
   const { tickAt, now } = known
   if (tickAt === undefined || !isTickMissing(tickAt, now) || (tickAt === null && !wasInUse(known))) return []
   return [
@@ -415,7 +416,7 @@ export const foundWords = (faults: NonNullable<Health['examined']>['faults']): s
 export const faultsIn = (faults: NonNullable<Health['examined']>['faults']): number =>
   Object.values(faults).reduce((all, n) => all + n, 0)
 
-export const faultsFound: Rule = ({ examined }) => {
+const faultsFound: Rule = ({ examined }) => {
   const found = examined ? faultsIn(examined.faults) : 0
   if (!examined || found === 0) return []
   return [

@@ -1,7 +1,7 @@
 import { isForeign } from '../../core/fingerprint.ts'
 import { plain } from './text.ts'
 
-export type StackPart = { isForeign: boolean; lines: string[] }
+type StackPart = { isForeign: boolean; lines: string[] }
 
 const MOST = 200
 

@@ -34,6 +34,9 @@ const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
 export const count = (n: number): string => grouped.format(n)
 
+/** To hundredths. */
+export const round = (n: number): number => Math.round(n * 100) / 100
+
 /** Exact below 10,000. */
 export const short = (n: number): string => {
   if (n < 10_000) return count(n)

@@ -1,7 +1,7 @@
 import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'
-import { clock, count, listed, many, percent, span } from './text.ts'
+import { clock, count, listed, many, percent, span, title } from './text.ts'
 
 export type Remedy =
   | { kind: 'first'; job: number }
@@ -26,7 +26,6 @@ export type Cell = {
 type When = { now: number; zone: string }
 
 const stop = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
-const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const numberOf = ({ data }: Reason, name: string): number => Number(data[name] ?? 0)
 const nameOf = ({ data, key = '' }: Reason, name: string): string => String(data[name] ?? key)
@@ -161,9 +160,9 @@ const says: Record<ReasonCode, Say> = {
   INPUT_KEPT: (reason) => ({
     text: `${many(numberOf(reason, 'values'), 'value waits', 'values wait')} on port ${nameOf(reason, 'port')}.`,
   }),
-  OVERDUE: ({ message }) => ({ text: stop(upper(message)), sub: 'The tick examines its queue within a minute.' }),
-  MISPLACED: ({ message }) => ({ text: stop(upper(message)), sub: 'The doctor puts it back.' }),
-  UNREADABLE: ({ message }) => ({ text: stop(upper(message)), sub: 'The doctor repairs it if enough of it is left.' }),
+  OVERDUE: ({ message }) => ({ text: stop(title(message)), sub: 'The tick examines its queue within a minute.' }),
+  MISPLACED: ({ message }) => ({ text: stop(title(message)), sub: 'The doctor puts it back.' }),
+  UNREADABLE: ({ message }) => ({ text: stop(title(message)), sub: 'The doctor repairs it if enough of it is left.' }),
   ASKED_FOR_NOTHING: (_, { job }) => ({
     text: 'It is suspended.',
     sub: 'A run, a child or input wakes it.',
@@ -171,9 +170,9 @@ const says: Record<ReasonCode, Say> = {
   }),
 }
 
-const other: Say = ({ message }) => ({ text: stop(upper(message)) })
+const other: Say = ({ message }) => ({ text: stop(title(message)) })
 
-export function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
+function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
   const { job, class: name, status } = link
   const code = Object.hasOwn(says, reason.code) ? (reason.code as ReasonCode) : undefined
   const { remedies = [], ...said } = (code ? says[code] : other)(reason, link, when)
@@ -188,7 +187,7 @@ export function lineOf(reason: Reason): { text: string; until?: number } {
   return { text: reasonCell(reason, NONE, { now: 0, zone: 'UTC' }).text.replace(/\.$/, '') }
 }
 
-export function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }: When): Cell {
+function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }: When): Cell {
   const { job, class: name, status, run } = link
   const share = shareOf(progress)
   const far = share === undefined ? '' : `, at ${percent(share)}`
@@ -209,7 +208,7 @@ function cellsOfLink(link: WhyLink, job: JobView | undefined, when: When): Cell[
   if (link.running) return [runningCell(link, job?.progress ?? null, when)]
   return link.reasons.map((reason) => {
     const cell = reasonCell(reason, link, when)
-    return reason.code === 'FAILED' && job?.error ? { ...cell, text: stop(upper(messageOf(job.error))) } : cell
+    return reason.code === 'FAILED' && job?.error ? { ...cell, text: stop(title(messageOf(job.error))) } : cell
   })
 }
 

@@ -2,8 +2,8 @@
 
 import { type End, wiresOf } from '../../../core/wires.ts'
 
-export type GraphEnd = { node: string; outport: string }
-export type GraphTarget = { node: string; inport: string }
+type GraphEnd = { node: string; outport: string }
+type GraphTarget = { node: string; inport: string }
 export type Node = { queue: string; class: string; [more: string]: unknown }
 export type Graph = {
   nodes: Record<string, Node>

@@ -5,8 +5,8 @@ import type { Box, Layout, Placed } from './layout.ts'
 import { LABEL, portY, shortPort } from './layout.ts'
 import { make, set, write } from './svg.ts'
 
-export type NodeLook = { kind: string; shape: string; cls: string; fact: string; tone?: string; said: string }
-export type WireLook = {
+type NodeLook = { kind: string; shape: string; cls: string; fact: string; tone?: string; said: string }
+type WireLook = {
   kind: string
   label: string
   /** Shown below the label, in the same box. */

@@ -2,7 +2,7 @@ import { missing } from '../../../core/errors.ts'
 import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
-import { queryWith, useLook } from '../../look.ts'
+import { useWay, type Way } from '../../look.ts'
 import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
@@ -86,7 +86,7 @@ const resend: Act = {
   },
 }
 
-const columnsOf = (search: string): readonly Column<CallbackView>[] => [
+const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
   { head: 'State', cell: ({ state }) => <StateOf state={state} /> },
   { head: 'Of', cell: ({ of }) => <JobId id={of} /> },
   { head: 'To', kind: 'mono', cell: ({ url }) => <Name of={url} most={48} /> },
@@ -94,11 +94,7 @@ const columnsOf = (search: string): readonly Column<CallbackView>[] => [
   {
     head: '#Tries',
     cell: ({ of, attempts }) => (
-      <To
-        kind="link"
-        to={`/callbacks${queryWith(search, { open: String(of) })}`}
-        label={`Attempts of the callback of job ${of}`}
-      >
+      <To kind="link" to={way({ open: String(of) })} label={`Attempts of the callback of job ${of}`}>
         {count(attempts)}
       </To>
     ),
@@ -140,9 +136,10 @@ function HostFilter({ host, all }: { host: string; all: string }) {
   )
 }
 
-type ListProps = Pick<CallbacksData, 'callbacks' | 'cursor' | 'newest'> & { search: string; isFiltered: boolean }
+type ListProps = Pick<CallbacksData, 'callbacks' | 'cursor' | 'newest'> & { isFiltered: boolean }
 
-function List({ callbacks, cursor, newest, search, isFiltered }: ListProps) {
+function List({ callbacks, cursor, newest, isFiltered }: ListProps) {
+  const way = useWay()
   return (
     <Card>
       {callbacks.length === 0 && cursor === null ? (
@@ -152,16 +149,10 @@ function List({ callbacks, cursor, newest, search, isFiltered }: ListProps) {
             : 'No callbacks yet. A job that has the option callback sends one when it ends.'}
         </Empty>
       ) : (
-        <DataTable
-          caption="Callbacks"
-          rows={callbacks}
-          columns={columnsOf(search)}
-          idOf={({ of }) => `row-${of}`}
-          grows
-        />
+        <DataTable caption="Callbacks" rows={callbacks} columns={columnsOf(way)} idOf={({ of }) => `row-${of}`} grows />
       )}
       <Further
-        to={cursor === null ? undefined : `/callbacks${queryWith(search, { cursor })}`}
+        to={cursor === null ? undefined : way({ cursor })}
         more="older callbacks"
         rows={callbacks.length}
         limit={MOST}
@@ -172,9 +163,8 @@ function List({ callbacks, cursor, newest, search, isFiltered }: ListProps) {
 }
 
 function View({ data: { callbacks, cursor, newest, counts, breakers, state, host, opened } }: { data: CallbacksData }) {
-  const { here } = useLook()
-  const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
-  const to = (state?: string) => `/callbacks${queryWith(search, { state, cursor: undefined })}`
+  const way = useWay()
+  const to = (state?: string) => way({ state, cursor: undefined })
   return (
     <>
       <Head
@@ -189,14 +179,14 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
           ]}
         />
       </Head>
-      {host && <HostFilter host={host} all={`/callbacks${queryWith(search, { host: undefined })}`} />}
+      {host && <HostFilter host={host} all={way({ host: undefined })} />}
       {opened && <Opened near={opened} breakers={breakers} />}
       {breakers.length > 0 && (
         <Card kind="change">
           <Breakers breakers={breakers} />
         </Card>
       )}
-      <List {...{ callbacks, cursor, newest, search }} isFiltered={state !== undefined || host !== undefined} />
+      <List {...{ callbacks, cursor, newest }} isFiltered={state !== undefined || host !== undefined} />
     </>
   )
 }

@@ -9,8 +9,9 @@ import { KEEP } from './replay.tsx'
 const MOST_BACK = 262_144
 
 const wireOf = ({ form }: ActAsked): string => String(form.get('wire') ?? '')
+const flowOf = ({ params }: ActAsked): string => `/v1/flows/${encodeURIComponent(params.job!)}`
 const pathOf = (asked: ActAsked, verb: string): string =>
-  `/v1/flows/${encodeURIComponent(asked.params.job!)}/wires/${encodeURIComponent(wireOf(asked))}/${verb}`
+  `${flowOf(asked)}/wires/${encodeURIComponent(wireOf(asked))}/${verb}`
 
 async function targetOf({ engine, params, form }: ActAsked): Promise<PortView | undefined> {
   const { wires, nodes } = await engine.flows.get(params.job!)
@@ -64,8 +65,7 @@ async function askDrain(asked: ActAsked): Promise<Confirm> {
 
 async function drain(asked: ActAsked): Promise<Done> {
   const max = Math.max(1, Math.min(10_000, Number(asked.form.get('sure')) || 1))
-  const path = `/v1/flows/${encodeURIComponent(asked.params.job!)}/wires/${encodeURIComponent(wireOf(asked))}/drain`
-  const { values } = (await asked.call('POST', path, { max })) as { values: { data: unknown }[] }
+  const { values } = (await asked.call('POST', pathOf(asked, 'drain'), { max })) as { values: { data: unknown }[] }
   const text = JSON.stringify(values.map(({ data }) => data))
   return {
     say: `${many(values.length, 'value')} taken: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`,
@@ -75,7 +75,7 @@ async function drain(asked: ActAsked): Promise<Done> {
   }
 }
 
-export function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: GraphChange): string[] {
+function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: GraphChange): string[] {
   const lost = orphaned.reduce((sum, { values }) => sum + values, 0)
   return [
     ...start.map((node) => `${node} starts.`),
@@ -119,18 +119,18 @@ async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
   }
 }
 
-async function undo({ params, call }: ActAsked): Promise<Done> {
-  await call('POST', `/v1/flows/${encodeURIComponent(params.job!)}/undo`)
+async function undo(asked: ActAsked): Promise<Done> {
+  await asked.call('POST', `${flowOf(asked)}/undo`)
   return { say: 'The last change is undone' }
 }
 
-async function graph({ params, form, call }: ActAsked): Promise<Done> {
-  await call('POST', `/v1/flows/${encodeURIComponent(params.job!)}/graph`, String(form.get('graph') ?? ''))
+async function graph(asked: ActAsked): Promise<Done> {
+  await asked.call('POST', `${flowOf(asked)}/graph`, String(asked.form.get('graph') ?? ''))
   return { say: 'The flow has a graph now' }
 }
 
-async function record({ params, call }: ActAsked): Promise<Done> {
-  await call('PUT', `/v1/flows/${encodeURIComponent(params.job!)}/record`, { keep: KEEP })
+async function record(asked: ActAsked): Promise<Done> {
+  await asked.call('PUT', `${flowOf(asked)}/record`, { keep: KEEP })
   return { say: 'Recording is on' }
 }
 
@@ -140,8 +140,8 @@ const askForget = async (): Promise<Confirm> => ({
   verb: 'Stop',
 })
 
-async function forget({ params, call }: ActAsked): Promise<Done> {
-  await call('DELETE', `/v1/flows/${encodeURIComponent(params.job!)}/record`)
+async function forget(asked: ActAsked): Promise<Done> {
+  await asked.call('DELETE', `${flowOf(asked)}/record`)
   return { say: 'Recording is off' }
 }
 

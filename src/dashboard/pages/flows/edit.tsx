@@ -5,7 +5,7 @@ import { asset as board } from '../../built/board-js.generated.ts'
 import { asset as style } from '../../built/flow-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
-import { refusal } from '../../parts/act.tsx'
+import { useRefusal } from '../../parts/act.tsx'
 import { Icon, JobId, StatusPill, To } from '../../parts/layout.tsx'
 import type { LimitRoom } from '../../words/flow.ts'
 import { Drawing } from './drawing.tsx'
@@ -79,8 +79,7 @@ function Bar({ view: { flow } }: { view: FlowView }) {
 }
 
 function Panel({ flow }: { flow: number }) {
-  const { who } = useLook()
-  const off = refusal(who.scopes, 'write')
+  const off = useRefusal('write')
   return (
     <aside class="insp" aria-label="What this would do" id="would" data-island="would">
       <header aria-live="polite">

@@ -7,7 +7,7 @@ import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { JobId, Link, StatusPill, To } from '../../parts/layout.tsx'
 import { boardWires, jamSaid, sumOf, wireSaid } from '../../words/flow.ts'
-import { jobPath, nodePath } from '../../words/paths.ts'
+import { jobPath, nodePath, wirePath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Drawing } from './drawing.tsx'
@@ -97,14 +97,14 @@ function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
       <ul>
         {nodes.map(({ name, queue, class: of, status }) => (
           <li>
-            <To to={`/flows/${flow.id}?node=${encodeURIComponent(name)}`}>
+            <To to={nodePath(flow.id, name)}>
               {name}, {queue}/{of}, {status ?? 'not started'}
             </To>
           </li>
         ))}
         {boardWires(wires).map((wire) => (
           <li>
-            <To to={`/flows/${flow.id}?wire=${encodeURIComponent(wire.id)}`}>{wireSaid(wire, now)}</To>
+            <To to={wirePath(flow.id, wire.id)}>{wireSaid(wire, now)}</To>
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 import type { FlowRow } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
-import { queryWith, useLook } from '../../look.ts'
+import { useWay } from '../../look.ts'
 import { type Act as DoesAct, page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Head, Link, Name, Since, StatusMark, To } from '../../parts/layout.tsx'
@@ -67,14 +67,15 @@ const storedColumns: readonly Column<Graphs['graphs'][number]>[] = [
   },
 ]
 
-function Stored({ stored: { graphs, cursor }, search }: { stored: Graphs; search: string }) {
+function Stored({ stored: { graphs, cursor } }: { stored: Graphs }) {
+  const way = useWay()
   if (graphs.length === 0) return null
   return (
     <Card title="Stored graphs">
       <DataTable caption="Stored graphs" rows={graphs} columns={storedColumns} isPlain />
       {cursor && (
         <p class="note body">
-          <Link to={`/flows${queryWith(search, { graphs: cursor })}`}>More graphs</Link>
+          <Link to={way({ graphs: cursor })}>More graphs</Link>
         </p>
       )}
     </Card>
@@ -92,8 +93,7 @@ const begin: DoesAct = {
 }
 
 function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; query: URLSearchParams }) {
-  const { here } = useLook()
-  const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
+  const way = useWay()
   const chosen = query.get('status')
   return (
     <>
@@ -119,11 +119,11 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
           )}
           {cursor && (
             <p class="note body">
-              <Link to={`/flows${queryWith(search, { cursor })}`}>Older flows</Link>
+              <Link to={way({ cursor })}>Older flows</Link>
             </p>
           )}
         </Card>
-        <Stored stored={stored} search={search} />
+        <Stored stored={stored} />
       </div>
     </>
   )

@@ -5,6 +5,7 @@ import { useLook } from '../../look.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Ago, Name, NameLink, StatusPill } from '../../parts/layout.tsx'
+import { groupPath, queuePath } from '../../words/paths.ts'
 import { count, cut } from '../../words/text.ts'
 
 const bad = new Set(['failed', 'lost'])
@@ -25,11 +26,11 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
         </span>
       ))}
       <span>
-        <span class="kk">queue</span> <NameLink to={`/queues/${encodeURIComponent(queue)}`} of={queue} />
+        <span class="kk">queue</span> <NameLink to={queuePath(queue)} of={queue} />
       </span>
       {group && (
         <span>
-          <span class="kk">group</span> <NameLink to={`/groups/${encodeURIComponent(group)}`} of={group} />
+          <span class="kk">group</span> <NameLink to={groupPath(group)} of={group} />
         </span>
       )}
       <span>

@@ -25,7 +25,7 @@ const DEEP = 3
 /** Milliseconds. */
 const CHAIN_FRESH = 10_000
 
-export type JobData = {
+type JobData = {
   job: JobView
   why: WhyView
   limits: readonly WaitedLimit[]

@@ -1,12 +1,12 @@
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'
 import { Card, Choice, StatusMark, To } from '../../parts/layout.tsx'
-import { clock, cut, dayOf, hourOf, percent, span } from '../../words/text.ts'
+import { clock, cut, dayOf, hourOf, percent, round, span } from '../../words/text.ts'
 import { busyIn, type Parts, type Row, rowsOf, type Scale, type Stretch, scaleOf } from '../../words/timeline.ts'
 
 const DAY = 86_400_000
 
-const at = (n: number): string => `${Math.round(n * 100) / 100}%`
+const at = (n: number): string => `${round(n)}%`
 
 const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
   queued: { kind: 'f-queued', tall: false },

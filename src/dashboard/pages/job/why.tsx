@@ -44,11 +44,22 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
 const headOf = (status: string): string =>
   status === 'running' ? 'What it does' : status === 'failed' ? 'Why it failed' : 'Why it does not run'
 
+export function CellText({ cell: { text, limit }, kind }: { cell: Cell; kind?: string }) {
+  if (!limit) return <>{text}</>
+  const at = text.indexOf(limit)
+  return (
+    <>
+      {text.slice(0, at)}
+      <To kind={kind} to={wayToLimit(limit)}>
+        {limit}
+      </To>
+      {text.slice(at + limit.length)}
+    </>
+  )
+}
+
 function Link({ cell, own }: { cell: Cell; own: number }) {
-  const { text, sub, limit, status, means, remedies } = cell
-  const [before, after] = limit
-    ? [text.slice(0, text.indexOf(limit)), text.slice(text.indexOf(limit) + limit.length)]
-    : [text, '']
+  const { sub, status, means, remedies } = cell
   const isOwn = cell.job === own
   return (
     <li>
@@ -59,9 +70,7 @@ function Link({ cell, own }: { cell: Cell; own: number }) {
         {isOwn ? <span>{headOf(status)}</span> : <To to={`/jobs/${cell.job}`}>{`${cell.class} #${cell.job}`}</To>}
       </span>
       <p title={means}>
-        {before}
-        {limit && <To to={wayToLimit(limit)}>{limit}</To>}
-        {after}
+        <CellText cell={cell} />
       </p>
       {sub && <p class="sub">{sub}</p>}
       {remedies.length > 0 && (

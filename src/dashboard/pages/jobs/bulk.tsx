@@ -1,6 +1,6 @@
 import type { JobView } from '../../../engine/engine.ts'
 import { may, useLook } from '../../look.ts'
-import { Act, refusal, Sent } from '../../parts/act.tsx'
+import { Act, Sent, useRefusal } from '../../parts/act.tsx'
 import { Icon, Link, StatusMark } from '../../parts/layout.tsx'
 import { count } from '../../words/text.ts'
 
@@ -15,7 +15,7 @@ const doings: Doing[] = [
 
 export function Bulk({ query }: { query: URLSearchParams }) {
   const look = useLook()
-  const off = refusal(look.who.scopes, 'write')
+  const off = useRefusal('write')
   const search = query.toString()
   return (
     <form class="bulk" id="bulk" method="post" action={`${look.base}/jobs${search && `?${search}`}`} data-act="bulk">

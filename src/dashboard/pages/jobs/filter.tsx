@@ -1,6 +1,6 @@
 import { type Status, statuses } from '../../../core/job.ts'
 import type { JobFilter } from '../../../engine/engine.ts'
-import { queryWith, useLook } from '../../look.ts'
+import { useLook, useWay } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Icon, Name, StatusMark, To } from '../../parts/layout.tsx'
 import { DEPLOY, filterOf, isSorted, type Token } from '../../words/filter.ts'
@@ -34,8 +34,8 @@ async function queueOf(asked: Asked, name: string): Promise<string | undefined> 
 type FilterProps = { tokens: Token[]; query: URLSearchParams; completions: readonly string[] }
 
 export function Filter({ tokens, query, completions }: FilterProps) {
-  const { base, here } = useLook()
-  const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
+  const { base } = useLook()
+  const way = useWay()
   return (
     <form class="filter" action={`${base}/jobs`}>
       <Icon name="filter" size={14} />
@@ -53,7 +53,7 @@ export function Filter({ tokens, query, completions }: FilterProps) {
           <To
             kind="xx"
             label={`Remove ${name} ${value}`}
-            to={`/jobs${queryWith(search, { [name]: undefined, cursor: undefined, sel: undefined })}`}
+            to={way({ [name]: undefined, cursor: undefined, sel: undefined })}
           >
             <Icon name="x" size={12} />
           </To>

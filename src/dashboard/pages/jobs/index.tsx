@@ -27,7 +27,7 @@ const SHARED = 60_000
 
 const NO_JOBS: Awaited<ReturnType<Asked['engine']['jobs']['rows']>> = { jobs: [], cursor: null }
 
-export type JobsData = {
+type JobsData = {
   jobs: JobRow[]
   cursor: string | null
   total?: number

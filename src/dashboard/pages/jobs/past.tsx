@@ -4,7 +4,7 @@ import { queryWith, useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Further } from '../../parts/further.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
-import { Ago, Card, Empty, JobId, Name, NameLink, StatusMark } from '../../parts/layout.tsx'
+import { Ago, Card, Empty, JobId, Name, NameLink, StatusMark, Tag } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { DEPLOY } from '../../words/filter.ts'
 import { messageOf } from '../../words/job.ts'
@@ -36,11 +36,7 @@ const columns: readonly Column<HistoryJob>[] = [
     cell: ({ id, status, class: name, group, labels }) => (
       <>
         <StatusMark status={status} /> <NameLink to={`/jobs/${id}`} of={name} most={36} isMain /> <JobId id={id} />{' '}
-        {group && (
-          <span class="tag">
-            <Name of={group} most={24} />
-          </span>
-        )}
+        {group && <Tag of={group} />}
         <LabelTags labels={labels} also="in=history" />
       </>
     ),

@@ -2,7 +2,7 @@ import type { JobRow } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { Further } from '../../parts/further.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
-import { Ago, Empty, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
+import { Ago, Empty, JobId, Link, Name, NameLink, StatusMark, Tag, To } from '../../parts/layout.tsx'
 import { HeadCell } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { canSort, isSorted, tokensOf } from '../../words/filter.ts'
@@ -49,12 +49,7 @@ function Row({ job, columns, isSelected, paused }: RowProps) {
         <JobId id={id} />
       </td>
       <td class="cls">
-        <NameLink to={`/jobs/${id}`} of={job.class} most={36} isMain />{' '}
-        {group && (
-          <span class="tag">
-            <Name of={group} most={24} />
-          </span>
-        )}
+        <NameLink to={`/jobs/${id}`} of={job.class} most={36} isMain /> {group && <Tag of={group} />}
         <LabelTags labels={job.labels} />
       </td>
       <td class="fill">

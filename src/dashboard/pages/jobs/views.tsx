@@ -1,7 +1,7 @@
 import type { Status } from '../../../core/job.ts'
 import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
-import { Act as Button, refusal, Sent } from '../../parts/act.tsx'
+import { Act as Button, Sent, useRefusal } from '../../parts/act.tsx'
 import { Icon, Name, To } from '../../parts/layout.tsx'
 import type { Counted } from '../../words/counts.ts'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
@@ -68,8 +68,8 @@ export const viewActs: Record<string, Act> = {
 }
 
 function Keep() {
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, 'admin')
+  const { base, here } = useLook()
+  const off = useRefusal('admin')
   return (
     <details class="more keep">
       <summary class="btn small quiet">

@@ -2,6 +2,7 @@ import { SidejobError } from '../../../core/errors.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, maybe, numberIn } from '../../words/form.ts'
+import { limitPath } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
 
 const way = (key: string): string => `/v1/limits/${encodeURIComponent(key)}`
@@ -48,7 +49,7 @@ export const acts: Record<string, Act> = {
       })
       return {
         say: was ? `Limit ${key} is changed` : `Limit ${key} is made`,
-        to: `/limits?open=${encodeURIComponent(key)}`,
+        to: limitPath(key),
         undo: was ? fieldsOf(was) : { act: 'remove', key, sure: 'yes' },
       }
     },

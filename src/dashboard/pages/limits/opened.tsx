@@ -10,7 +10,7 @@ export type Near = { limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] 
 
 type Share = { group: string | null; runs: number; waits: number }
 
-export function sharesOf({ holders, waiting }: Near): Share[] {
+function sharesOf({ holders, waiting }: Near): Share[] {
   const shares = new Map<string | null, Share>()
   const of = (group: string | null): Share => {
     const known = shares.get(group) ?? { group, runs: 0, waits: 0 }

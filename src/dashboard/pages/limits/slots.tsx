@@ -2,12 +2,10 @@ import type { Child } from 'hono/jsx'
 import type { Holder, LimitRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { coloursOf } from '../../words/limit.ts'
-import { clock, count, span } from '../../words/text.ts'
+import { clock, count, round, span } from '../../words/text.ts'
 
 /** Maximum cells. For a larger limit, a cell is a share of the slots. */
 const CELLS = 60
-
-const round = (n: number): number => Math.round(n * 100) / 100
 
 function Cells({ of, on, kinds, height }: { of: number; on: number; kinds: string[]; height: number }) {
   const cells = Math.min(of, CELLS)

@@ -6,14 +6,12 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { stretchText } from '../../words/filter.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
-import { count, dayOf, hourOf, many } from '../../words/text.ts'
+import { count, dayOf, hourOf, many, round } from '../../words/text.ts'
 
 const [LINE, HEIGHT, WIDTH] = [168.5, 225, 1000]
 const GAP = 0.14
 const LABELS = 6
 const FEW = 6
-
-const round = (n: number): number => Math.round(n * 100) / 100
 
 const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
   `/jobs${queryWith('', { status, queue, ended: stretchText({ from: at, to: at + span / columns }) })}`

@@ -20,7 +20,7 @@ import { Needs } from './needs.tsx'
 import { type Ends as EndsByQueue, Queues, RunningLongest, Where } from './tables.tsx'
 import { Tiles } from './tiles.tsx'
 
-export type OverviewData = {
+type OverviewData = {
   first?: FirstMinuteData
   needs: Need[]
   alerts: Alerts

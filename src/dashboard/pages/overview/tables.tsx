@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { queuePath } from '../../words/paths.ts'
 import { readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
-import { about, count } from '../../words/text.ts'
+import { about, count, round } from '../../words/text.ts'
 
 type Part = {
   text: string
@@ -52,8 +52,6 @@ export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
     },
   ]
 }
-
-const round = (n: number): number => Math.round(n * 100) / 100
 
 export function Where({ queues, limited }: { queues: QueueView[]; limited: number }) {
   const parts = partsOf(queues, limited)

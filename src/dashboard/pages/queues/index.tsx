@@ -1,6 +1,6 @@
 import type { QueueView } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'
-import { Act as Button } from '../../parts/act.tsx'
+import { Act } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { rangeIn } from '../../words/series.ts'
@@ -11,13 +11,13 @@ import { acts } from './acts.ts'
 
 export function PauseButton({ queue: { name, paused }, at }: { queue: QueueView; at: string }) {
   return paused ? (
-    <Button act="resume" at={at} scope="admin" fields={{ queue: name }} icon="play">
+    <Act act="resume" at={at} scope="admin" fields={{ queue: name }} icon="play">
       Resume
-    </Button>
+    </Act>
   ) : (
-    <Button act="pause" at={at} scope="admin" fields={{ queue: name }} icon="pause">
+    <Act act="pause" at={at} scope="admin" fields={{ queue: name }} icon="pause">
       Pause
-    </Button>
+    </Act>
   )
 }
 

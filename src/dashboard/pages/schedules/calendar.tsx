@@ -2,12 +2,12 @@ import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Act as Button, LinkButton } from '../../parts/act.tsx'
+import { Act, LinkButton } from '../../parts/act.tsx'
 import { Ago, JobId, NameLink, StatusPill, StatusText, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
-import { clock, cut, dayOf, hourOf, many } from '../../words/text.ts'
+import { clock, cut, dayOf, hourOf, many, round } from '../../words/text.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY
@@ -24,7 +24,7 @@ export function isCron(repeat: Encoded): boolean {
   return typeof cron === 'string' && Object.keys(more).length === 0
 }
 
-export function whenOf(repeat: Encoded): string {
+function whenOf(repeat: Encoded): string {
   const rule = decodeValue(repeat) as Rule
   const zone = rule.tz && rule.tz !== 'UTC' ? ` in ${rule.tz}` : ''
   const missed = rule.missed ? `; misses: ${rule.missed}` : ''
@@ -33,7 +33,7 @@ export function whenOf(repeat: Encoded): string {
   return rule.bedrock ?? cut(repeat, 60)
 }
 
-const pct = (n: number): string => `${Math.round(n * 100) / 100}%`
+const pct = (n: number): string => `${round(n)}%`
 
 type Drawn = { shown: Shown; runs: ReadonlyMap<number, readonly PastRun[]> }
 
@@ -162,10 +162,10 @@ function Acts({ schedule: { job, aliases, paused, repeat }, called }: { schedule
   const [pause, verb] = paused ? (['resume', 'Resume'] as const) : (['pause', 'Pause'] as const)
   return (
     <div class="acts">
-      <Button {...shared} act="run" icon="play" label={`Run now: ${called}`}>
+      <Act {...shared} act="run" icon="play" label={`Run now: ${called}`}>
         Run now
-      </Button>
-      <Button {...shared} act={pause} icon={paused ? 'play' : 'pause'} label={`${verb} ${called}`} />
+      </Act>
+      <Act {...shared} act={pause} icon={paused ? 'play' : 'pause'} label={`${verb} ${called}`} />
       {aliases[0] && isCron(repeat) && (
         <LinkButton
           to={`/schedules?change=${encodeURIComponent(aliases[0])}`}
@@ -176,7 +176,7 @@ function Acts({ schedule: { job, aliases, paused, repeat }, called }: { schedule
           Change
         </LinkButton>
       )}
-      <Button {...shared} act="stop" icon="x" kind="quiet" label={`Stop repeating ${called}`} />
+      <Act {...shared} act="stop" icon="x" kind="quiet" label={`Stop repeating ${called}`} />
     </div>
   )
 }

@@ -1,7 +1,6 @@
 import { SidejobError } from '../../../core/errors.ts'
-import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
-import { refusal } from '../../parts/act.tsx'
+import { useRefusal } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Card, Link } from '../../parts/layout.tsx'
 import { naming } from '../../words/form.ts'
@@ -78,9 +77,8 @@ export const change: Act = {
 
 /** Keeps the class as it was when the form opened, so that conflicts are detected. */
 export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
-  const { who } = useLook()
   const path = workerPath(worker.queue, worker.class)
-  if (refusal(who.scopes, 'admin')) return null
+  if (useRefusal('admin')) return null
   if (isFunction(worker))
     return (
       <Card title={`Change ${cut(worker.class, 40)}`}>

@@ -2,7 +2,7 @@ import { encodedToJson } from '../../../core/codec/value.ts'
 import { shownUrl } from '../../../core/url.ts'
 import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
-import { Act as Button, LinkButton } from '../../parts/act.tsx'
+import { Act, LinkButton } from '../../parts/act.tsx'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
 import { Ago, Card, Choice, JobId, Link, Name, StatusPill } from '../../parts/layout.tsx'
@@ -83,9 +83,9 @@ export function About({ worker }: { worker: Worker }) {
         <LinkButton to={`${workerPath(queue, name)}?change`} scope="admin" icon="pencil" small>
           Change
         </LinkButton>
-        <Button act="unregister" scope="admin" kind="danger" small>
+        <Act act="unregister" scope="admin" kind="danger" small>
           Unregister
-        </Button>
+        </Act>
       </div>
     </Card>
   )

@@ -1,5 +1,6 @@
 import { LinkButton } from '../../../parts/act.tsx'
 import { Ago, JobId, StatusPill, To } from '../../../parts/layout.tsx'
+import { wirePath } from '../../../words/paths.ts'
 import { count } from '../../../words/text.ts'
 import type { FlowData, Near } from '../load.ts'
 import type { Chosen } from '../query.ts'
@@ -18,7 +19,7 @@ function Ports({ data, name }: { data: FlowData; name: string }) {
       <ul class="diff">
         {own.slice(0, WIRES).map(({ id, size, behind, rate }) => (
           <li>
-            <To kind="link clip grow mono" to={`/flows/${flow.id}?wire=${encodeURIComponent(id)}`}>
+            <To kind="link clip grow mono" to={wirePath(flow.id, id)}>
               {id}
             </To>
             <span class="num dim">{size + behind > 0 ? `${count(size + behind)} wait` : `${count(rate)}/min`}</span>

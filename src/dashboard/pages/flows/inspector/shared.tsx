@@ -1,7 +1,7 @@
 import { useLook } from '../../../look.ts'
-import { Icon, Link, To } from '../../../parts/layout.tsx'
-import { wayToLimit } from '../../../words/limit.ts'
+import { Icon, To } from '../../../parts/layout.tsx'
 import { cellsOf } from '../../../words/why.ts'
+import { CellText } from '../../job/why.tsx'
 import type { Near } from '../load.ts'
 
 export function Close({ flow }: { flow: number }) {
@@ -19,11 +19,9 @@ export function WhySaid({ near }: { near: Near }) {
   if (cells.length === 0) return <p class="note">It is idle: it has processed all values.</p>
   return (
     <>
-      {cells.map(({ text, sub, limit }) => (
+      {cells.map((cell) => (
         <p>
-          {limit ? text.slice(0, text.indexOf(limit)) : text}
-          {limit && <Link to={wayToLimit(limit)}>{limit}</Link>}
-          {limit && text.slice(text.indexOf(limit) + limit.length)} {sub && <span class="dim">{sub}</span>}
+          <CellText cell={cell} kind="link" /> {cell.sub && <span class="dim">{cell.sub}</span>}
         </p>
       ))}
     </>

@@ -1,8 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { encodedToJson } from '../../../../core/codec/value.ts'
 import type { WireView } from '../../../../engine/engine.ts'
-import { useLook } from '../../../look.ts'
-import { Act, refusal } from '../../../parts/act.tsx'
+import { Act, useRefusal } from '../../../parts/act.tsx'
 import { Form } from '../../../parts/form.tsx'
 import { Icon } from '../../../parts/layout.tsx'
 import { ValueFields } from '../../../parts/value-fields.tsx'
@@ -20,8 +19,7 @@ function Opens(props: {
   children: Child
 }) {
   const { act, flow, wire, verb, icon, hotkey, children } = props
-  const { who } = useLook()
-  const off = refusal(who.scopes, 'write')
+  const off = useRefusal('write')
   if (off)
     return (
       <button class="btn small" type="button" disabled title={off}>

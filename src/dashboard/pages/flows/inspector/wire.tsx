@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { endText } from '../../../../core/wires.ts'
 import type { WireView } from '../../../../engine/engine.ts'
-import { queryWith, useLook } from '../../../look.ts'
+import { useLook, useWay } from '../../../look.ts'
 import { Icon, Since, StatusPill, To } from '../../../parts/layout.tsx'
 import { Listen, LOG } from '../../../parts/listen.tsx'
 import { Value } from '../../../parts/value.tsx'
@@ -46,7 +46,7 @@ function Watch({ data }: { data: FlowData }) {
     <>
       <To
         kind={`btn small${isOn ? ' on' : ''}`}
-        to={`/flows/${flow.id}${queryWith(here.slice(here.indexOf('?')), { watch: isOn ? undefined : '1' })}`}
+        to={useWay()({ watch: isOn ? undefined : '1' })}
         label={isOn ? 'Watch no more' : 'Watch the values'}
       >
         <Icon name={isOn ? 'pause' : 'play'} size={12} />
