@@ -56,7 +56,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.locator('input[name="channel"]').fill('/news')
       await page.locator('textarea[name="message"]').fill('1')
       await page.getByRole('button', { name: 'Publish' }).click()
-      const alert = page.getByRole('alert').filter({ hasText: 'No answer' })
+      const alert = page.getByRole('alert').filter({ hasText: 'No response' })
       await alert.waitFor()
       return alert
     }

@@ -86,3 +86,13 @@ counted('an unknown token costs one field of a hash, for any number of keys', as
   const cost = await costOf(kit, () => engine.streamTokens.authenticate(token, '/v1/a'))
   expect(cost.commands).toEqual({ hget: 1 })
 })
+
+test('keys are listed by name, in whatever order they were made', async () => {
+  for (const name of ['order c', 'order a', 'order b']) await kit.engine.keys.add({ name, scopes: ['read'] })
+  const { keys } = await kit.engine.keys.list()
+  expect(keys.map(({ name }) => name).filter((name) => name.startsWith('order'))).toEqual([
+    'order a',
+    'order b',
+    'order c',
+  ])
+})

@@ -109,7 +109,7 @@ export function createKeys(
           const used = rows[`used:${id}`]
           return [{ id, ...about, ...(used === undefined ? {} : { lastUsedAt: Number(used) }) }]
         })
-        return { keys }
+        return { keys: keys.sort((one, other) => one.name.localeCompare(other.name)) }
       },
 
       add: (

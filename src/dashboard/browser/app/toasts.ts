@@ -51,7 +51,7 @@ export function toast({ say, link, isError, undo, copy, at }: Told): void {
   if (undo) {
     const undoes = button('Undo', undo)
     undoes.dataset.hotkey = 'u'
-    undoes.append(made('kbd', {}, 'u'))
+    undoes.append(made('kbd', { ariaHidden: 'true' }, 'u'))
   }
   if (isError || copy) button('Close', () => undefined)
   else setTimeout(() => box.remove(), STAY)
