@@ -3,8 +3,11 @@ import { createServer } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-/** Systems assign ports above this range, and could take one before its process listens. */
-const [LOW, HIGH] = [10_000, 32_000]
+/**
+ * Systems assign ports above this range, and could take one before its process listens. `fetch` refuses to call some
+ * ports below it, such as 10080.
+ */
+const [LOW, HIGH] = [10_081, 32_000]
 const TRIES = 20
 
 const probe = (port: number): Promise<void> =>

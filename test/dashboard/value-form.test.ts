@@ -81,11 +81,11 @@ describe('the ports of a job', () => {
     const html = await writer.html(path)
     for (const act of ['write', 'default']) {
       const form = formOf(html, act, 'order')
-      expect(form).toMatch(/<input[^>]*name="value\/id" type="number"/)
+      expect(form).toMatch(/<input[^>]*name="value\/id"[^>]*type="number"/)
       expect(form).toMatch(/<select[^>]*name="value\/gift".*?<option value="true">yes<\/option>/s)
       expect(form).toMatch(/<select[^>]*name="value\/speed".*?<option value="fast">fast<\/option>/s)
       expect(form).toMatch(/<textarea[^>]*name="value\/tags\/-"/)
-      expect(form).toMatch(/<input[^>]*name="value\/to\/city" type="text"/)
+      expect(form).toMatch(/<input[^>]*name="value\/to\/city"[^>]*type="text"/)
     }
   })
 
