@@ -88,7 +88,7 @@ function isAlive(pid: number): boolean {
 type Snapshot = { version: 1; databases: { id: number; entries: KeyspaceEntry[] }[] }
 
 const INTERVAL_MS = 1_000
-/** A snapshot blocks this process, so it may take at most a twentieth of its time. */
+/** Snapshots block this process, so they may use at most a twentieth of the process's time. */
 const SHARE = 20
 
 function keepSnapshots(state: RedisServerState, file: string) {

@@ -7,7 +7,7 @@ const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*
 const PLAN = /^\s*EXPLAIN\s+QUERY\s+PLAN\s/i
 
 /**
- * A query as the database gets it. SQLite takes only queries in parentheses, so without a semicolon nothing can write.
+ * A query as the database gets it. Inside parentheses, SQLite accepts only queries, so no statement can write.
  *
  * @example wrapped('SELECT 1', 10) // 'SELECT * FROM (\nSELECT 1\n) LIMIT 11'
  */

@@ -27,8 +27,8 @@ import type { Caller } from './places.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * Requires a key with this scope, any key (`any`), no key (`open`), or the signature of QStash (`signed`) or of
- * another version of the deployment (`version`).
+ * Required access: a key with this scope, `any` key, `open` (no key), `signed` (by QStash), or `version` (signed by
+ * another version of the deployment).
  */
 export type Entry = Scope | 'any' | 'open' | 'signed' | 'version'
 

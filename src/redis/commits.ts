@@ -1,4 +1,4 @@
-// A failing batch is halved until the failing run is found. That run then fails with its attempts.
+// A failing batch is halved until the failing run is found. That run then fails, and is retried as usual.
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'

@@ -9,7 +9,7 @@ export type Step = {
   after?: string
   defaults?: Record<string, unknown>
   give?: Record<string, unknown[]>
-  /** By output port; a list means port out. Default: none. */
+  /** Values by output port; a list means the port `out`. Default: none. */
   out?: unknown[] | Record<string, unknown[]>
   /** Default: as before. */
   outDefaults?: Record<string, unknown>

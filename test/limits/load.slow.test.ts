@@ -1,4 +1,4 @@
-// Ten clients at all their limits, and an eleventh client. Compares the eleventh with its results alone, alternating.
+// Ten clients at all their limits. An eleventh client is measured in turns with and without them.
 // SIDEJOB_TEST_LOAD=300 keeps the load for five minutes.
 
 import { once } from 'node:events'

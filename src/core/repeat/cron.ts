@@ -52,7 +52,7 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A clock changes by at most a day. Setting it back repeats times; setting it forward moves the slot earlier.
+    // A clock changes by at most a day. If it is set back, some times occur twice; if forward, the slot comes sooner.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))

@@ -105,7 +105,7 @@ function NewErrors({ of: { errors, more } }: { of: Comparison }) {
     <Card title="New kinds of errors" tag={count(errors.length)}>
       <DataTable
         caption="Kinds of errors whose first failed job came after the deploy"
-        empty="No kind of error appeared first after it."
+        empty="No new kind of error appeared after it."
         rows={errors}
         columns={newKinds}
       />

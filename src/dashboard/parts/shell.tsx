@@ -18,7 +18,7 @@ type Frame = {
   crumbs?: { name: string; to?: string }[]
   /** Milliseconds between refreshes; default: never. */
   every?: number
-  /** Maximum Redis commands of a look. */
+  /** Maximum Redis commands of a refresh. */
   commands?: number
   slim?: boolean
   there: ReadonlySet<NavName>

@@ -403,7 +403,7 @@ export function createJudge(report: Report) {
       report('ends are reported out of order', `${id}: ${numbers} from ${first}`)
     if (is && Number(is.endsTold ?? 0) !== first - 1 + told.length)
       report('a job miscounts its callbacks', `${id}: ${is.endsTold} after ${told.length} more than ${first - 1}`)
-    // An end before the termination has already been reported.
+    // If the job ended before it was terminated, its end has already been reported.
     const isKnown = was && (was.endWasTold || (hasEnded(was) && is?.place !== 'c' && is?.place !== 'f'))
     const hasJustEnded = !isKnown && (!is || (hasEnded(is) && is.endedAt !== was?.endedAt))
     if (hasJustEnded && told.length === 0) report('an end was not reported', String(id))

@@ -41,7 +41,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     pageSize: 2,
     subdomain: 'acme' as string | undefined,
     r2: true,
-    /** If false, the token may not use D1. */
+    /** If false, the token has no permission for D1. */
     d1: true,
     databases: [near],
     mount: '',

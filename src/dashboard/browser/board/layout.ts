@@ -16,7 +16,7 @@ const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
 export const LABEL = { width: 108, height: 22 }
 /** If there are more nodes, the board has a map, and only few wires have a label. */
 export const LARGE = 60
-/** Distance between columns, distance between lanes of wires that go back, and radius of bends. */
+/** Distance between columns, distance between the lanes of backward wires, and radius of bends. */
 const [GAP, LANE, BEND] = [18, 34, 6] as const
 /** Space between a wire and a label, a node or a port's name. */
 const CLEAR = 3

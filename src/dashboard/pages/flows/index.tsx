@@ -89,7 +89,7 @@ function Head({ data }: { data: FlowData }) {
   )
 }
 
-/** Used by screen readers, and without scripts. */
+/** For screen readers, and for browsers without scripts. */
 function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
   const { now } = useLook()
   return (

@@ -56,7 +56,7 @@ export const muteActs: Record<string, Act> = {
     async does(asked) {
       const error = given(asked.form, 'error')
       const was = await change(asked, error, { muted: false })
-      return { say: 'This kind of errors is no longer muted', undo: was ? undoOf(error, was) : undefined }
+      return { say: 'This kind of error is no longer muted', undo: was ? undoOf(error, was) : undefined }
     },
   },
 }

@@ -202,7 +202,7 @@ function finish.commit(run, lane)
   return status
 end
 
--- Shared port changes are sent once. If they cannot be applied, these runs are sent again one by one.
+-- Shared port changes are sent once. If they cannot be applied, the runs of the piece are sent again one by one.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
   cache.fetch_jobs(list)

@@ -235,7 +235,7 @@ end
 cache.first_times = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
   completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
--- A score without an end is `inf`, which only some engines parse as a number.
+-- An unbounded score is written `inf`, which only some engines parse as a number.
 function cache.first_moment(q, place)
   return tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
 end

@@ -1,4 +1,4 @@
--- Counts of the last ten minutes, newest first, as minute:count:count… without trailing zeros.
+-- Counts of the last ten minutes, newest first, as minute:count:count…; counts of 0 at the end are omitted.
 
 local minutes = {}
 
