@@ -11,7 +11,7 @@ import { type Context, checkClaim, checkRefusal, laneOf } from '../context.ts'
 import type { Call, Item } from '../engine.ts'
 import { faultInJob, schemaOfClass, skewed, skewOf } from '../jobs/checks.ts'
 import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
-import { timeoutOf, withSchema } from '../jobs/registry.ts'
+import { type Registered, timeoutOf, withSchema } from '../jobs/registry.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 import { inputsOf, snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
@@ -104,11 +104,13 @@ export function createRuns({
   const giveBack = async (token: string): Promise<string> =>
     (await commitToken({ token, n: LAST, end: 'released', words: [] })).answer
 
+  const classFor = ({ document }: Pick<ClaimedJob, 'document'>) => registry.find(document.queue, document.class)
+
   const snapshots = (queue: string, lent: ClaimedJob[]) =>
     Promise.all(
       lent.map(async (one) => {
         classes.note(one.id, { queue, class: one.document.class })
-        const found = await registry.find(queue, one.document.class)
+        const found = await classFor(one)
         const snapshot = snapshotOf(one, timeoutOf(found), schemaOfClass(found))
         const traceparent = traceparentFor(one)
         return traceparent ? { ...snapshot, run: { ...snapshot.run, traceparent } } : snapshot
@@ -144,13 +146,13 @@ export function createRuns({
     }
   }
 
-  async function misread(
+  function misread(
+    found: Registered | undefined,
     built: string | undefined,
     { id, document }: Pick<ClaimedJob, 'id' | 'document'>,
     inputs: Parameters<typeof faultInJob>[2],
-  ): Promise<SidejobError | undefined> {
-    const { queue, class: name } = document
-    const found = await registry.find(queue, name)
+  ): SidejobError | undefined {
+    const { class: name } = document
     const skew = skewOf(found, name, built)
     if (!skew) return undefined
     const older = withSchema(found!, skew.built)
@@ -159,19 +161,20 @@ export function createRuns({
   }
 
   /** Gives the job back if its worker would misread it. */
-  async function refused(built: string | undefined, one: ClaimedJob): Promise<SidejobError | undefined> {
-    const error = await misread(built, one, inputsOf(one))
+  async function refused(
+    found: Registered | undefined,
+    built: string | undefined,
+    one: ClaimedJob,
+  ): Promise<SidejobError | undefined> {
+    const error = misread(found, built, one, inputsOf(one))
     if (error) await giveBack(one.document.token!)
     return error
   }
 
   /** Returns 'failed' if a job of an older schema does not fit the current schema. */
   async function unfitFor(built: string, one: ClaimedJob): Promise<SidejobError | 'failed' | undefined> {
-    const { queue, class: name } = one.document
-    const found = await registry.find(queue, name)
-    const error = await refused(built, one)
-    if (error) return error
-    if (!found || skewOf(found, name, built)) return undefined
+    const found = await classFor(one)
+    if (!found || skewOf(found, one.document.class, built)) return refused(found, built, one)
     const outcome = await executor.misfit(one, found)
     if (outcome) await commitToken(outcome)
     return outcome && 'failed'
@@ -264,7 +267,7 @@ export function createRuns({
       const { answer, lent } = await commitToken(outcome)
       if (fault) throw fault
       if (changes.end !== 'checkpoint' || !lent[0]) return { status: answer as Status }
-      const error = await refused(changes.schema, lent[0])
+      const error = await refused(await classFor(lent[0]), changes.schema, lent[0])
       if (error) throw error
       const [snapshot] = await snapshots(lent[0].document.queue, lent)
       return { status: answer as Status, snapshot }
@@ -293,7 +296,7 @@ export function createRuns({
     ): Promise<{ values: Item[]; more: number }> {
       const job = await jobOf(token)
       const page = await executor.page(job.id, port, after)
-      const error = await misread(schema, job, { [port]: page })
+      const error = schema && misread(await classFor(job), schema, job, { [port]: page })
       if (error) throw error
       return page
     },
