@@ -1,3 +1,5 @@
+import { messageOf } from '../../src/core/errors.ts'
+
 export type Verdict = 'ok' | 'differs' | 'not known'
 
 export type Line = { about: string; verdict: Verdict; expected: string; got: string }
@@ -5,7 +7,7 @@ export type Line = { about: string; verdict: Verdict; expected: string; got: str
 export type Question = {
   about: string
   expected: string
-  /** Returns an undefined `as` if the answer cannot be known from here; `got` then says how to find out. */
+  /** Returns an undefined `as` if the answer cannot be known from here; `got` then has the way to find out. */
   ask: () => Promise<{ as?: boolean; got: string }>
 }
 
@@ -17,15 +19,13 @@ export const unknown = (about: string, expected: string, got: string): Question 
   ask: async () => ({ got }),
 })
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 export const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =>
   work.then(
     () => undefined,
     (error: unknown) => messageOf(error),
   )
 
-/** A network failure says nothing about the platform. */
+/** A network failure is no fault of the platform. */
 export async function answerOf({ about, expected, ask }: Question): Promise<Line> {
   const { as, got } = await ask().catch((error: unknown) => ({
     as: undefined,

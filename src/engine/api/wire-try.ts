@@ -1,7 +1,6 @@
 // Runs a function on a wire's values, one run per value. Discards all changes.
 
-import type { Encoded } from '../../core/codec/value.ts'
-import { encodeValue } from '../../core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { faultText } from '../../core/issues.ts'
 import { mapValues } from '../../core/map-values.ts'

@@ -228,17 +228,12 @@ export function createExecutor({
       if (error instanceof OlderCode) return returned(lent, error.after, error.message)
       throw error
     }
-    const placed = changes.error ? await withPlaces(changes) : changes
+    const stack = locate && changes.error?.stack
+    const placed = stack ? { ...changes, error: { ...changes.error!, stack: await locate(stack) } } : changes
     const settled = await outcomeOf(lent.document.token!, placed, deciding(lent, found, trace))
     if (!recording) return settled
     const recorded = store.vault.seal(recording.text(changes), 'run')
     return { ...settled, words: [...settled.words, ...says.values({ recorded })] }
-  }
-
-  async function withPlaces(changes: Changes): Promise<Changes> {
-    const { error } = changes
-    if (!locate || !error?.stack) return changes
-    return { ...changes, error: { ...error, stack: await locate(error.stack) } }
   }
 
   function spare(lent: ClaimedJob, host: string, until: number): RunOutcome {
