@@ -5,8 +5,7 @@ import { type Moments, momentOf, stretchIn, tokensOf } from './filter.ts'
 /**
  * Accepts the same tokens as the API's search. `since` and `until` refer to ends.
  *
- * @example pastFilter(new URLSearchParams('in=history&class=mail&since=6h'), { now }) // { class: 'mail', since: now
- * - 21_600_000 }
+ * @example pastFilter(new URLSearchParams('class=mail&since=6h'), { now }) // { class: 'mail', since: now - 21_600_000 }
  */
 export function pastFilter(query: URLSearchParams, moments: Moments): HistoryQuery {
   const given: Record<string, unknown> = {}

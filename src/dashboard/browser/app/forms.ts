@@ -1,6 +1,6 @@
 import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
-import { base, hear, made, meta, onClick, tell } from './page.ts'
+import { base, hear, made, meta, NO_RESPONSE, onClick, tell } from './page.ts'
 import { toast } from './toasts.ts'
 
 type Refused = { code: string; message: string; path?: (string | number)[] }
@@ -147,11 +147,7 @@ async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Pro
   try {
     await settle(await send(form.action, new FormData(form, submitter), crypto.randomUUID()), form, submitter)
   } catch {
-    showError(
-      { message: 'No response: the action may or may not have been carried out. Press again.' },
-      form,
-      submitter,
-    )
+    showError({ message: NO_RESPONSE }, form, submitter)
   } finally {
     form.ariaBusy = null
     submitter?.classList.remove('busy')

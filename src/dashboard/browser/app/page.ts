@@ -3,6 +3,8 @@ export const meta = (name: string): string =>
 
 export const base = meta('base')
 
+export const NO_RESPONSE = 'No response: the action may or may not have been carried out. Press again.'
+
 export const isWriting = (target: EventTarget | null): boolean =>
   target instanceof Element &&
   target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null

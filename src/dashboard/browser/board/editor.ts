@@ -1,6 +1,6 @@
 import { type End, endText, wiresOf } from '../../../core/wires.ts'
 import { clock } from '../../words/text.ts'
-import { hear, isWriting, onClick, base as path, tell } from '../app/page.ts'
+import { hear, isWriting, NO_RESPONSE, onClick, base as path, tell } from '../app/page.ts'
 import { type Change, putGraph } from './api.ts'
 import { ask } from './ask.ts'
 import { clockOf, dataOf } from './data.ts'
@@ -109,12 +109,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     if (applyButton.disabled) return
     applyButton.disabled = true
     const told = await putGraph(data.job, JSON.stringify(draft.now), { preview: false, match: draft.hash, key }).catch(
-      () => ({
-        error: {
-          code: 'UNAVAILABLE',
-          message: 'No response: the action may or may not have been carried out. Press again.',
-        },
-      }),
+      () => ({ error: { code: 'UNAVAILABLE', message: NO_RESPONSE } }),
     )
     if ('error' in told) {
       show(told.error.message)

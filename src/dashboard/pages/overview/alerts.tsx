@@ -33,7 +33,7 @@ const change = (verb: string, back: string, means?: string): Act => ({
 })
 
 /** Alerts of a rule that Overview does not check. */
-export const deepOf = (alerts: Alerts, { publicUrl }: { publicUrl: string }): Need[] =>
+export const depthNeeds = (alerts: Alerts, { publicUrl }: { publicUrl: string }): Need[] =>
   [...alerts].flatMap(([key, { alert }]) => {
     if (alert?.rule !== 'depth' || alert.goneAt !== undefined) return []
     const { rule, text, since, link } = alert

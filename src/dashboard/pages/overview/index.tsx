@@ -13,7 +13,7 @@ import { about, clock, longDay } from '../../words/text.ts'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
 import { kindsName } from '../jobs/seen-kinds.ts'
 import { demo } from './acts.ts'
-import { ALERTS, type Alerts, alertActs, deepOf } from './alerts.tsx'
+import { ALERTS, type Alerts, alertActs, depthNeeds } from './alerts.tsx'
 import { Ends } from './chart.tsx'
 import { FirstMinute, type FirstMinuteData, firstMinuteOf } from './first-minute.tsx'
 import { Needs } from './needs.tsx'
@@ -37,7 +37,7 @@ type OverviewData = {
   stats: Pick<Stats, 'waits'>
 }
 
-/** How long slowly changing answers are shared, in milliseconds. */
+/** Lifetimes of slowly changing answers, in milliseconds. */
 const [LATER, SELDOM] = [10_000, 60_000]
 const LONGEST = 6
 
@@ -141,7 +141,7 @@ async function load(asked: Asked): Promise<OverviewData> {
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
-    needs: [...needsOf(known), ...deepOf(alerts, asked.deps)],
+    needs: [...needsOf(known), ...depthNeeds(alerts, asked.deps)],
     alerts,
     isWhole: ![GIVEN_UP, FAILING, KINDS, CLASSES, MINUTES].some(later.waits) && !known.isUntold,
     range,
