@@ -49,6 +49,7 @@ export type Deployment = {
   historyDays: number
   historyRetain?: number
   heartbeat?: string
+  /** Bytes of the largest download. */
   maxDownload?: number
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
 }

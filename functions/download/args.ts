@@ -26,6 +26,7 @@ export const downloadArgs = z.strictObject({
       'expected no header that controls the connection',
     )
     .optional(),
+  /** Bytes of the largest body. */
   maxSize: z.int().min(1).optional(),
   mimeType: z.string().max(1_000).optional(),
   imageSize: z.boolean().optional(),

@@ -8,6 +8,7 @@ export type WatchOptions = {
   onLoop: (pid: number, seconds: number) => void
   /** Seconds of CPU, as in production. */
   limit?: number
+  /** Seconds of CPU that a process has used; undefined if the system does not report it. */
   cpuOf?: (pid: number) => number | undefined
 }
 

@@ -125,7 +125,7 @@ local function check_slots(key)
   end
 end
 
-local checked = {}
+local checked = {} -- number of a piece → true
 local function check_lengths(number)
   checked[number] = true
   local piece = whereabouts.piece(number)

@@ -1,4 +1,4 @@
--- What the records should be. `verify` compares them with Redis, and `repair` writes the differences.
+-- Computes the records that Redis should have. `verify` compares both, and `repair` writes the differences.
 
 local expected = {}
 

@@ -12,7 +12,7 @@ local audience = require 'port/audience'
 local hints = require 'port/hints'
 local ports = require 'port/ports'
 
--- How long the answer of a commit outlives its job, in milliseconds.
+-- Milliseconds that the answer of a commit outlives its job.
 erase.GONE = 60000
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 

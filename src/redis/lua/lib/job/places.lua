@@ -21,8 +21,8 @@ function places.member_of(id, doc)
   return id
 end
 
-places.to_ring = {}
-places.to_call = {}
+places.to_ring = {} -- queue → number of jobs that became ready
+places.to_call = {} -- queue → classes that became ready for pull workers
 
 function places.soonest(q, field, moment)
   local known = cache.queue(q)[field]

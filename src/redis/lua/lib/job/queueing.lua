@@ -58,7 +58,7 @@ function queueing.wake(id, doc, why)
   return true
 end
 
-queueing.settled = {}
+queueing.settled = {} -- parent → children that have ended
 
 function queueing.wake_parent(id, doc, has_ended)
   if not doc.parent then return end

@@ -6,7 +6,7 @@ local values = {}
 
 values.BIG = 512
 local MOST_BYTES = 8388608
-values.added = {}
+values.added = {} -- id → bytes that this script has added to the document or its lists
 
 function values.of(doc)
   local n, rough = (doc.size or '0'):match('^(%d+)(~?)$')
@@ -111,7 +111,7 @@ function values.check(id, doc, more)
 end
 
 local MOST_FIELDS = 1000
-local counted = {}
+local counted = {} -- id and kind → number of fields
 
 function values.admit(id, doc, field)
   if doc[field] then return end

@@ -3,7 +3,7 @@ local limits = {}
 local sides = require 'queue/sides'
 
 limits.known = {} -- key → { settings, held, started }
-limits.touched = {}
+limits.touched = {} -- key → true if a slot may have become free
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
 -- A run reaches its target some time after its claim. Starts are counted from then, so that starts of two periods do

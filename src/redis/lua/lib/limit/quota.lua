@@ -8,11 +8,11 @@ local quota = {}
 local states = require 'job/states'
 local values = require 'job/values'
 
-local grown = {}
+local grown = {} -- account → true if its count is larger than before
 local allowed = {}
 local caller
 local KIB = 1024 -- a job that has not ended counts at least this for its document
-local WAIT = '5'
+local WAIT = '5' -- seconds
 local DAY, QUARTER = 86400000, 21600000
 local TENANT = 'key:tenant'
 local EXPIRING = 3

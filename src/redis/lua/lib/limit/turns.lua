@@ -10,7 +10,7 @@ local limits = require 'limit/limits'
 local order = require 'queue/order'
 
 local MAX_TIERS = 32
-local fronts = {}
+local fronts = {} -- key and tier → first turn
 
 local function turn_after(turn)
   local n = tonumber(turn:sub(1, 7), 16) * 16777216 + tonumber(turn:sub(8), 16) + 1

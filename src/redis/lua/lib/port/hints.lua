@@ -112,7 +112,7 @@ function hints.listen(ms, channels)
   cache.set_text(listened_key, table.concat(lines, '\n'))
 end
 
-hints.told = {}
+hints.told = {} -- list of { channel, item }
 
 function hints.tell(channel, json) journal.push(hints.told, { channel, '@\n\nl\n' .. json }) end
 

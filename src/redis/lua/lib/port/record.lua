@@ -34,7 +34,7 @@ local function note_job(entry, name, id, doc)
   end
 end
 
-local entries = {}
+local entries = {} -- id of a flow → its events in this script
 
 function record.note(more_to_come)
   for id in pairs(cache.dirty) do

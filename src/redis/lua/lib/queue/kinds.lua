@@ -11,7 +11,7 @@ local MOST = 100
 -- Minutes of the last half hour are kept, and before that quarter hours for six hours.
 local RECENT, QUARTER, PAST = 30, 15, 360
 
-kinds.noted = {}
+kinds.noted = {} -- queue → kind → changes since the last flush
 
 function kinds.text_key(q) return ns .. 'counts:' .. q .. ':e' end
 

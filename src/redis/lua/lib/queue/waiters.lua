@@ -27,7 +27,7 @@ local function call_waiters(q, classes)
     local waiter, patterns = waiters.waiter_of(member)
     claims[i] = { member = member, waiter = waiter, patterns = patterns, known = {} }
   end
-  local in_vain = {}
+  local in_vain = {} -- class → true if no remaining waiter wants it
   for _, class in ipairs(classes) do
     for i, claim in ipairs(in_vain[class] and {} or claims) do
       -- If classes cannot be matched in bounded time, the claim is called anyway. That costs one claim and loses

@@ -55,7 +55,7 @@ function eager.begin_lane(lane)
   return ids
 end
 
-local called = {}
+local called = {} -- lane → jobs that were leased to it
 
 local function hand_over(q, version)
   local index = redis_keys.queue_key(q, 'ready')

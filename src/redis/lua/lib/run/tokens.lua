@@ -4,7 +4,7 @@ local mark = seed
 function tokens.of_lane(lane) mark = lane:sub(1, 6) .. seed:sub(-6) end
 
 -- A token shows if its job repeats, so that a commit by token alone knows when to read the job.
-tokens.begun = {}
+tokens.begun = {} -- id → token of the run that this script has begun
 local lent = 0
 
 function tokens.next(id, run, repeats)

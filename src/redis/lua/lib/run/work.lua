@@ -34,7 +34,7 @@ function work.conclude()
   until not more
 end
 
-local written = 0
+local written = 0 -- number of changes at the last flush
 
 -- If `more_to_come` is set, the queues' documents wait for the second flush. Unused modules are not loaded, because
 -- creating their functions is most of the work of a short script.

@@ -66,12 +66,12 @@ function cache.fetch_jobs(ids)
   if others[1] then cache.fetch(others) end
 end
 
-cache.attached = {}
+cache.attached = {} -- id → fields, as attached_to returns them
 local nothing_attached = {}
 
 cache.pieces = {} -- number → piece as it is now, false where there is none
 cache.changed_pieces = {}
-cache.loose = {}
+cache.loose = {} -- id → true if this script has taken the job out of its piece
 
 function cache.piece(number)
   if cache.pieces[number] == nil then
@@ -338,7 +338,7 @@ function cache.hash(key)
   return map
 end
 
-cache.fields_read = {}
+cache.fields_read = {} -- key → field → value as read, false if absent
 local empty = { __index = function() return false end }
 function cache.hash_is_empty(key) cache.fields_read[key] = setmetatable({}, empty) end
 

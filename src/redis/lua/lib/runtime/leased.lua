@@ -5,7 +5,7 @@ local leased = {}
 
 leased.MOST = 16
 
-leased.newly_lent = {}
+leased.newly_lent = {} -- id → true if it was not leased before this script
 local newly_lent = leased.newly_lent
 
 function leased.keep(q, members)

@@ -2,7 +2,7 @@
 
 local readable = {}
 
-readable.damaged = {}
+readable.damaged = {} -- key, or key and field → its text
 
 function readable.note(key, text)
   if readable.damaged[key] == nil then journal.put(readable.damaged, key, text) end

@@ -1,6 +1,6 @@
 local tally = {}
 
-tally.heads = {}
+tally.heads = {} -- key → first members, as a claim has read them
 
 local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
