@@ -57,9 +57,9 @@ export const localSettings = {
   UPSTASH_EMAIL: {
     of: 'deployment',
     means: 'Account at Upstash, to find out the region.',
-    without: 'the region is not asked for',
+    without: 'the region stays unknown',
   },
-  UPSTASH_API_KEY: { of: 'deployment', means: 'API key of that account.', without: 'the region is not asked for' },
+  UPSTASH_API_KEY: { of: 'deployment', means: 'API key of that account.', without: 'the region stays unknown' },
   UPSTASH_API_URL: { of: 'deployment', means: "Address of Upstash's API.", without: 'the public one' },
   CI: {
     of: 'deployment',

@@ -6,7 +6,7 @@ export type Fault =
   | { kind: 'refuse'; status: number; error: string }
   | { kind: 'delay'; ms: number }
 
-/** The first request to affect (default: the next) among those that `when` accepts, and how many. */
+/** `nth`: first request to affect that `when` accepts (default: the next). `times`: number of affected requests. */
 export type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
 
 export type Faults = ReturnType<typeof createFaults>

@@ -122,7 +122,7 @@ export type EngineOptions = {
   env?: unknown
   /** Wraps every run, for logs. */
   hook?: RunHook
-  /** Where to send traces by OpenTelemetry. */
+  /** Collector of OpenTelemetry traces. */
   traces?: TraceOptions
   /** Maps positions in the bundle to positions in the project's files, in a stack. */
   locate?: (stack: string) => Promise<string>
@@ -132,7 +132,7 @@ export type EngineOptions = {
   versionUrl?: string
   /** Author of the deployed code, shown with the deploy. */
   author?: string
-  /** How long the classes of a replaced version stay registered, in milliseconds (default 10 minutes). */
+  /** Milliseconds until the classes of a replaced version are removed (default 10 minutes). */
   grace?: number
   /** Prices that turn the usage of a job into costs. */
   prices?: Prices

@@ -30,7 +30,7 @@ export type StoreOptions = {
   vault?: Vault
   /** A piece reserves a hundred ids. */
   packedFrom?: number
-  /** How long Redis keeps ended jobs that set no time, in milliseconds, if there is a history. */
+  /** Milliseconds that Redis keeps ended jobs that set no time, if there is a history. */
   retain?: number
 }
 

@@ -136,7 +136,7 @@ export type CommitAnswer = {
   stale: { id: number; document: JobRecord }[]
   version: string
   failed: number
-  /** Undefined if the next claim would find no more jobs. */
+  /** Undefined if the next claim would find no jobs. */
   seen?: number
   signal?: Signal
 }

@@ -72,7 +72,7 @@ describe.skipIf(!program())('columns of the list of jobs', { timeout: 60_000 }, 
       expect(card).not.toContain('4111')
     }))
 
-  test('a wrong column is refused with its name and what is expected', () =>
+  test('a wrong column is refused with its name and the expected form', () =>
     as(
       ['read'],
       '/jobs?columns=customer',

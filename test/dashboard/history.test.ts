@@ -174,7 +174,7 @@ test('a search of the history is saved as a view for all, and its link shows the
   expect((await pages.engine.views.list()).views).toMatchObject([{ query: 'in=history&labels.customer=7' }])
 })
 
-test('without a history the pages say how far they look and how to switch it on', async () => {
+test('without a history the pages name their limit and the way to switch it on', async () => {
   const other = await startPages({ workers: [zip], hold: true })
   const visitor = await other.enter(['read'])
   const id = await other.make('zip', { queue: 'files' })

@@ -1,4 +1,4 @@
-// If ended jobs have a retention time, Redis keeps only unfinished jobs, and the history has all others.
+// If ended jobs have a retention time, Redis keeps only unfinished jobs, and the history has all ended jobs.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -85,7 +85,7 @@ test('jobs of pieces leave Redis too', async () => {
   expect(await statusesOf(jobs[117]!.id)).toEqual(['completed'])
 })
 
-test('jobs that are alive stay: those that data can wake, of families, and with a time of their own', async () => {
+test('jobs stay that data can wake, that are parts of families, or that set their own time', async () => {
   const [woken, kept, top] = [
     await kit.make('waits', { inputs: { n: ['1'] } }),
     await kit.make('long'),

@@ -22,7 +22,7 @@ type State = {
   layout?: Layout
   map?: ReturnType<typeof createMap>
   hover?: string
-  /** Whether wires show their last values. */
+  /** True if wires show their last values. */
   isNear: boolean
   live: BoardData
   offset: number

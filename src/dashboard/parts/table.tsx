@@ -53,7 +53,7 @@ export function Table({ caption, isTitled, heads, isPlain, kind, id, grows, chil
 export type Column<Row> = {
   head: string
   kind?: string | ((row: Row) => string)
-  /** Shown on phones, where the table's head is hidden. */
+  /** Shown on phones, because they hide the table's head. */
   label?: string | ((row: Row) => string | undefined)
   title?: (row: Row) => string | undefined
   cell: (row: Row, i: number) => Child

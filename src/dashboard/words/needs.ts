@@ -50,7 +50,7 @@ export type Need = {
   name: string
   /** Identifies a problem whose name has changing numbers. */
   subject?: string
-  /** `{}` stands for the name. */
+  /** The name replaces `{}`. */
   text: string
   more?: string
   since?: number

@@ -25,7 +25,7 @@ export type AnnouncerOptions = {
   version?: string
   versionUrl?: string
   author?: string
-  /** How long the classes of a replaced version stay, in milliseconds. */
+  /** Milliseconds until the classes of a replaced version are removed. */
   grace?: number
 }
 

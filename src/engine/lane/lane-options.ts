@@ -5,11 +5,11 @@ export type LaneOptions = {
   concurrency?: number
   /** Milliseconds of work after which a lane hands over. Waiting for a call is not work. (Default: 25,000) */
   budget?: number
-  /** How long a run is leased, in milliseconds. (Default: 45,000) */
+  /** Lease of a run, in milliseconds. (Default: 45,000) */
   lease?: number
   /** If a batch ends within this many milliseconds, the next claim takes more packed jobs. (Default: 100) */
   short?: number
-  /** How long a lane stays warm after its last run, in milliseconds; 0 means never. (Default: 0) */
+  /** Milliseconds that a lane stays warm after its last run; 0 means never. (Default: 0) */
   warm?: number
   /** Number of requests after which a lane hands over. Requests of functions do not count. (Default: 5,000) */
   requests?: number

@@ -12,7 +12,7 @@ export type TickOptions = {
   ringer: Ringer
   history?: { isOn: boolean; drain: () => Promise<void>; forget: () => Promise<void> }
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
-  /** How long the tick itself serves queues, in milliseconds, and the total requests that it may send. */
+  /** Milliseconds for serving queues in the tick itself, and the total requests that it may send. */
   budget: number
   requests: number
   now: () => number

@@ -7,7 +7,7 @@ export type FlowView = {
   flow: FlowRow
   hash: string | null
   undo: number
-  /** How long events are kept. Null: nothing is recorded. */
+  /** Retention of events, in milliseconds. Null: nothing is recorded. */
   record: number | null
   graph: Graph | null
   nodes: FlowNodeView[]

@@ -7,7 +7,7 @@ import type { Parts } from '../parts.ts'
 import type { BellTrouble } from '../types.ts'
 import { processIn } from './looks.ts'
 
-/** How long a refusal by QStash is reported, in milliseconds. */
+/** Milliseconds that a refusal by QStash is reported. */
 const TROUBLE = 900_000
 
 export const THERE_ARE_TENANTS = 'd:tenants'

@@ -167,7 +167,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       })
       set(parts.badge, { transform: `translate(${Number(x) - long / 2} ${Number(y) - 11})` })
     },
-    /** Hides what is out of view, because the browser lays out all shown texts in each frame of a zoom. */
+    /** Hides elements outside of the view, because the browser lays out all shown texts in each frame of a zoom. */
     cull({ x, y, width, height }: Box): void {
       for (const [name, { box: group }] of nodes) {
         const { box } = layout.nodes.get(name)!

@@ -17,7 +17,7 @@ type Class = { queue: string; class: string } & WorkerDefinition
 type EditData = { view: FlowView; classes: Class[]; limits: Record<string, LimitRoom> }
 
 const CLASSES = 500
-/** How long shared classes stay valid, and how often the page refreshes, in milliseconds. */
+/** Milliseconds: lifetime of shared classes, and interval between refreshes. */
 const [FRESH, EVERY] = [60_000, 10_000]
 
 const portsOf = (ports: WorkerDefinition['in'] = {}): string[] => Object.keys(ports).filter((port) => port !== '*')
