@@ -307,7 +307,7 @@ local function go_through(want, head, got)
   return true, from - removed, removed
 end
 
--- Suspects and other jobs alternate, so that neither group waits for the whole other group. Returns ids (`p` and a number for a
+-- Suspects and other jobs alternate, so that neither group waits for the other. Returns ids (`p` and a number for a
 -- piece), the number of jobs, whether unseen jobs are left, the number of members that the next claim may skip (nil:
 -- it would find nothing more), and the number of jobs that failed.
 -- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (how many start at once),
