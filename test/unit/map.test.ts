@@ -9,7 +9,7 @@ const src = join(root, 'src')
 
 test('files named on the map exist', () => {
   const page = readFileSync(join(src, 'README.md'), 'utf8')
-  const table = page.slice(page.indexOf('## The map'), page.indexOf('`functions/` are the workers'))
+  const table = page.slice(page.indexOf('## Map'), page.indexOf('`functions/` has the standard library'))
   const missing = table
     .split('\n')
     .map((line) => /^\| `([\w/]+\/)` \|(.*)/.exec(line))
