@@ -9,7 +9,7 @@ import type { Op } from './run.ts'
  */
 export const parts = {
   jobs: { weight: 11, name: 'jobs' },
-  packed: { weight: 4, name: 'jobs that are alike' },
+  packed: { weight: 4, name: 'equal jobs' },
   parents: { weight: 10, name: 'jobs with a parent' },
   keys: { weight: 7, name: 'unique keys' },
   limits: { weight: 10, name: 'groups and limits' },
@@ -18,16 +18,16 @@ export const parts = {
   ports: { weight: 2, name: 'ports' },
   filled: { weight: 5, name: 'ports with values' },
   values: { weight: 1, name: 'values' },
-  large: { weight: 4, name: 'values above 512 bytes' },
+  large: { weight: 4, name: 'values over 512 bytes' },
   spawns: { weight: 8, name: 'spawned jobs' },
   messages: { weight: 3, name: 'messages' },
-  levels: { weight: 1.6, name: 'names in the channels of messages' },
+  levels: { weight: 1.6, name: 'parts of channel names' },
   steps: { weight: 3, name: 'steps' },
   entries: { weight: 3, name: 'log entries' },
   writes: { weight: 8, name: 'writes' },
-  acts: { weight: 12, name: 'acts on jobs' },
+  acts: { weight: 12, name: 'operations on jobs' },
   ops: { weight: 2, name: 'ops' },
-  targets: { weight: 1, name: 'targets of ports' },
+  targets: { weight: 1, name: 'port targets' },
   names: { weight: 0.5, name: 'names' },
   bytes: { weight: 1 / 1_024, name: 'bytes' },
 } as const satisfies Record<string, { weight: number; name: string }>
@@ -55,7 +55,7 @@ export function excessOf(sum: Sum): string | undefined {
   if (units <= BUDGET) return undefined
   const [[part, n]] = [...sum].sort((one, other) => cost(...other) - cost(...one)) as [[Part, number]]
   const most = Math.floor((n * BUDGET) / units).toLocaleString('en')
-  return `expected at most ${most} ${parts[part].name} in a call like this one, got ${n.toLocaleString('en')}. Split the call`
+  return `expected at most ${most} ${parts[part].name} in one call, got ${n.toLocaleString('en')}. Send several smaller calls`
 }
 
 type Lists = {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { fitsGlob } from './glob.ts'
 import { atMost } from './schemas/at-most.ts'
-import { duration, label } from './schemas.ts'
+import { label, positive } from './schemas.ts'
 
 const scalar = z.union([z.string().max(1_000), z.number(), z.boolean(), z.null()])
 
@@ -23,7 +23,7 @@ export const constraint = z.strictObject({
       .optional(),
   }),
   concurrency: z.int().min(1).max(1_000_000).optional(),
-  rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), period: duration.refine((ms) => ms > 0) }).optional(),
+  rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive }).optional(),
   groupBy: z.string().min(1).max(255).optional(),
 })
 

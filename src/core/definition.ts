@@ -27,7 +27,7 @@ function checkCron({ cron }: CodeWorker): void {
 export function readWorker(worker: Worker, place = 'the definition'): CodeWorker {
   if (typeof worker !== 'object' || worker === null)
     throw refused(
-      `${place}: expected a class that defineWorker returned, got ${String(worker)}; a circular or misspelled import is undefined`,
+      `${place}: expected a class that defineWorker returned, got ${String(worker)}. Look for a circular or misspelled import`,
     )
   try {
     const read = check(codeWorker, worker)
@@ -53,7 +53,7 @@ export function checkWorkers(workers: readonly Worker[]): void {
     const first = places.get(key)
     if (first !== undefined)
       throw refused(
-        `class ${name} is defined twice for queue ${queue}: functions[${first}] and functions[${i}]; rename one, or remove it`,
+        `class ${name} is defined twice for queue ${queue}: functions[${first}] and functions[${i}]; rename or remove one of them`,
       )
     places.set(key, i)
   }

@@ -41,11 +41,11 @@ export function afterLook(before: Examined | null, look: Look, now: number): Exa
 
 export const examined = z.object({
   at: moment.meta({ description: 'time of its last check' }),
-  whole: z.boolean().meta({ description: 'true if it has completed a pass over all data' }),
+  whole: z.boolean().meta({ description: 'true if it has checked all data at least once' }),
   faults: z
     .partialRecord(z.enum(faultKinds), z.int())
-    .meta({ description: 'faults by kind, from the last check of each slice' }),
-  since: moment.nullable().meta({ description: 'every check since this time has found a fault' }),
+    .meta({ description: 'number of faults by kind, from the last check of each slice' }),
+  since: moment.nullable().meta({ description: 'time since which every check has found a fault' }),
   cursor: z.string().nullable().meta({ description: 'cursor of the first slice with a fault' }),
 })
 

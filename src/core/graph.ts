@@ -51,17 +51,17 @@ type Shape = {
 }
 
 function checkEnds({ nodes, edges, inports, outports }: Shape, ctx: z.RefinementCtx): void {
-  const check = (name: string, path: (string | number)[], whose: string) => {
+  const check = (name: string, path: (string | number)[]) => {
     if (Object.hasOwn(nodes, name)) return
-    const message = `there is no node ${JSON.stringify(name)} for ${whose} to ${path.includes('from') ? 'begin' : 'end'} at`
+    const message = `the graph has no node ${JSON.stringify(name)}`
     ctx.addIssue({ code: 'custom', message, path: [...path, 'node'], input: name })
   }
   edges.forEach(({ from, to }, i) => {
-    check(from.node, ['edges', i, 'from'], 'the edge')
-    check(to.node, ['edges', i, 'to'], 'the edge')
+    check(from.node, ['edges', i, 'from'])
+    check(to.node, ['edges', i, 'to'])
   })
-  for (const [name, { node }] of Object.entries(inports)) check(node, ['inports', name], `inport ${name}`)
-  for (const [name, { node }] of Object.entries(outports)) check(node, ['outports', name], `outport ${name}`)
+  for (const [name, { node }] of Object.entries(inports)) check(node, ['inports', name])
+  for (const [name, { node }] of Object.entries(outports)) check(node, ['outports', name])
 }
 
 export const graph = z
@@ -70,7 +70,7 @@ export const graph = z
     description: z.string().max(10_000).optional(),
     nodes: z
       .record(childName, node)
-      .refine((nodes) => Object.keys(nodes).length <= NODES, `expected at most ${NODES} nodes`)
+      .refine(...atMost(NODES, 'nodes'))
       .default({}),
     edges: z.array(edge).max(EDGES).default([]),
     inports: z

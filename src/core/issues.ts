@@ -41,7 +41,8 @@ const fault = ({ issue, path }: Found): SidejobError => {
 const words = (issue: Issue): string => {
   const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
   if (issue.input === undefined && issue.code !== 'custom') return 'is missing'
-  return / got /.test(message) ? message : `${message}, got ${shown(issue)}`
+  const isRule = issue.code === 'custom' && !message.startsWith('expected ')
+  return isRule || / got /.test(message) ? message : `${message}, got ${shown(issue)}`
 }
 
 const code = (issue: Issue): Code => {

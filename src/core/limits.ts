@@ -33,11 +33,11 @@ export const limits = {
   },
   runBytes: { most: 8_388_608, unit: 'bytes', of: 'all changes of one run', above: failsRun },
   ops: { most: 10_000, unit: 'ops', of: 'operations of one run', above: `${refused}; ${failsRun}` },
-  countNames: { most: 50, unit: 'names', of: 'counts of one run', above: `${refused}; ${failsRun}` },
+  countNames: { most: 50, unit: 'names', of: 'different counts of one run', above: `${refused}; ${failsRun}` },
   logBytes: {
     most: 16_384,
     unit: 'bytes',
-    of: 'one entry of the log',
+    of: 'one log entry',
     above: `${tooLarge}; in a run, only its size is logged`,
   },
   globText: {
@@ -46,13 +46,13 @@ export const limits = {
     of: 'a text that a constraint compares with a glob',
     above: 'the rest is ignored',
   },
-  waitMs: { most: 60_000, unit: 'ms', of: 'a wait for a result or for work in one call', above: refused },
+  waitMs: { most: 60_000, unit: 'ms', of: 'time that one call waits for a result or for work', above: refused },
   claimNames: { most: 20, unit: 'names', of: 'globs or tags of one claim', above: tooLarge },
   claimName: { most: 64, unit: 'bytes', of: 'one glob of a claim', above: refused },
   jobBytes: {
     most: 8_388_608,
     unit: 'bytes',
-    of: 'one job in total: args, state, defaults, waiting values, steps and everything else',
+    of: 'one job in total, with its args, state, defaults, waiting values and steps',
     above: `${tooLarge}; ${failsRun}; a port that listens misses the message`,
   },
   ports: {
@@ -77,7 +77,7 @@ export const limits = {
     above: 'the rest is cut off',
   },
   aliases: { most: 100, unit: 'aliases', of: 'one job', above: `${tooLarge}; ${failsRun}` },
-  durationMs: { most: 315_576_000_000, unit: 'ms', of: 'every duration: ten years', above: refused },
+  durationMs: { most: 315_576_000_000, unit: 'ms', of: 'each duration (ten years)', above: refused },
   pageBytes: {
     most: 4_194_304,
     unit: 'bytes',
@@ -87,19 +87,19 @@ export const limits = {
   published: {
     most: 10_000,
     unit: 'messages',
-    of: 'messages of one call or run: values × channels',
+    of: 'messages of one call or run (values × channels)',
     above: `${tooLarge}; ${failsRun}`,
   },
   publishedNames: {
     most: 10_000,
     unit: 'names',
-    of: 'channels of one call or run, including the channels above each, counted for each message',
+    of: 'channels to which one call or run publishes, including all channels above; counted for each message',
     above: `${tooLarge}; ${failsRun}`,
   },
   delivered: {
     most: 1_000,
     unit: 'messages',
-    of: 'writes of one step to listening ports',
+    of: 'writes to listening ports in one step',
     above: 'the relay of the channel continues page by page',
   },
   keptMessage: {
@@ -130,13 +130,13 @@ export const limits = {
   moved: {
     most: 5_000,
     unit: 'values',
-    of: 'values moved at once by a connection of ports, or by a wire: values × targets',
+    of: 'values that connected ports or wires move at once (values × targets)',
     above: 'the rest stays until the next request',
   },
   copied: {
     most: 8_388_608,
     unit: 'bytes',
-    of: 'a value or default that is copied to connected ports or over wires: bytes × targets',
+    of: 'copies of a value or default for connected ports or wires (bytes × targets)',
     above: `${tooLarge}; ${failsRun}`,
   },
   family: {
@@ -148,33 +148,33 @@ export const limits = {
   keptJobs: {
     most: 500_000,
     unit: 'jobs',
-    of: 'jobs that a queue keeps after their end, for each of completed, failed and terminated',
-    above: 'the jobs next to expire are removed early',
+    of: 'ended jobs that a queue keeps, for each status',
+    above: 'the jobs that would expire next are removed early',
   },
   generations: {
     most: 1_000,
     unit: 'jobs',
-    of: 'generations of a family, up to its topmost job',
+    of: 'generations of jobs, from the topmost parent to the last child',
     above: '429 LIMITED; nothing is changed',
   },
   queriedJobs: {
     most: 10_000,
     unit: 'jobs',
-    of: 'rows read by one Query of Bedrock',
+    of: 'rows that one Bedrock Query reads',
     above: 'the answer contains the condition for the next page',
   },
   queriedRows: {
     most: 1_000,
     unit: 'rows',
-    of: 'rows returned by one Query of Bedrock',
+    of: 'rows that one Bedrock Query returns',
     above: 'the answer contains the condition for the next page',
   },
-  requeued: { most: 1_000, unit: 'ids', of: 'one RequeueJobs of Bedrock', above: 'refused with an error of Bedrock' },
-  runWords: { most: 100_000, unit: 'words', of: 'ops and values of one run, with their names', above: failsRun },
+  requeued: { most: 1_000, unit: 'ids', of: 'one Bedrock RequeueJobs', above: 'refused with a Bedrock error' },
+  runWords: { most: 100_000, unit: 'words', of: 'operations and values of one run, with their names', above: failsRun },
   keptInputs: {
     most: 65_536,
     unit: 'bytes',
-    of: 'inputs of the last run of a job with a history, kept for copies; each value adds 32 bytes',
+    of: 'inputs of the last run that are kept for copies of a job with a history; each value counts 32 bytes more',
     above: 'none of them is kept',
   },
   bulkIds: {
@@ -186,13 +186,13 @@ export const limits = {
   kinds: {
     most: 100,
     unit: 'kinds',
-    of: 'kinds of errors whose times a queue remembers',
-    above: 'the kind that failed longest ago is forgotten; its jobs stay in every list',
+    of: 'kinds of error whose failure times a queue keeps',
+    above: 'the times of the kind that failed longest ago are dropped; its jobs stay in all lists',
   },
   mutes: {
     most: 200,
     unit: 'kinds',
-    of: 'muted kinds of errors',
+    of: 'muted kinds of error',
     above: '429 LIMITED; nothing is changed',
   },
   commitBytes: {

@@ -77,7 +77,7 @@ function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
   const id = node.init as number
   const path = ['nodes', name, 'init']
   const child = own(facts.children, name)
-  if (child) throw refused(`node ${name} is started already, as job ${child.id}`, path)
+  if (child) throw refused(`node ${name} has already started as job ${child.id}`, path)
   const job = facts.jobs[id]
   if (!job) throw refused(`job ${id} does not exist`, path)
   if (job.parent !== null) throw refused(`job ${id} already has a parent (job ${job.parent})`, path)
@@ -88,7 +88,7 @@ function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
   ] as const)
     if (!isSame(is, wanted))
       throw refused(
-        `the ${part} of job ${id} is ${JSON.stringify(is)}, but the node has ${JSON.stringify(wanted)}`,
+        `expected a job with ${part} ${JSON.stringify(wanted)}, got job ${id} with ${part} ${JSON.stringify(is)}`,
         path,
       )
 }

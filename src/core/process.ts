@@ -2,12 +2,13 @@ import * as z from 'zod'
 import { jobId, moment } from './schemas.ts'
 
 export const orders = z.enum(['quiet', 'stop']).meta({
-  description:
-    'quiet: it gets no new jobs; stop: its claims also return immediately, and it exits after its current runs',
+  description: '`quiet`: the worker gets no new jobs; `stop`: it also exits after its current runs',
 })
 
 export const processSignal = z.strictObject({
-  signal: orders.nullable().meta({ description: 'quiet: no new jobs; stop: no new jobs, then exit; null: continue' }),
+  signal: orders.nullable().meta({
+    description: '`quiet`: get no new jobs; `stop`: finish the current runs and exit; null: claim jobs again',
+  }),
 })
 
 const runUnderWay = z.object({
@@ -16,7 +17,9 @@ const runUnderWay = z.object({
   class: z.string(),
   startedAt: moment,
   leaseUntil: moment,
-  by: z.string().meta({ description: 'function, pull, or the host of the push worker' }),
+  by: z
+    .string()
+    .meta({ description: 'worker that performs the run: `function`, `pull`, or the host of the push worker' }),
 })
 const atWork = { id: z.string(), queues: z.array(z.string()), runs: z.array(runUnderWay) }
 
@@ -35,7 +38,9 @@ export const processList = z.object({
         startedAt: moment,
         /** Precise to five seconds. */
         seenAt: moment,
-        live: z.boolean().meta({ description: 'true if it sent a request within the last minute, or has a run' }),
+        live: z
+          .boolean()
+          .meta({ description: 'true if the worker sent a request within the last minute, or has a run' }),
         signal: orders.nullable(),
       }),
     ]),

@@ -25,7 +25,7 @@ export const reasons = {
     remedy: '`POST /v1/jobs/:job/run` runs it now',
   },
   DUE: {
-    means: 'it is scheduled for that time',
+    means: 'it is scheduled for a later time',
     remedy: '`POST /v1/jobs/:job/run` runs it now',
   },
   REPEAT: {
@@ -33,15 +33,15 @@ export const reasons = {
     remedy: '`POST /v1/schedules/:job/run` runs it now',
   },
   PAUSED_UNTIL: {
-    means: 'its function sleeps until then',
+    means: 'its function sleeps until a later time',
     remedy: 'nothing is wrong; terminate the job if it should not wake',
   },
   INPUT: {
-    means: 'it waits for a value at that port',
+    means: 'it waits for a value at an input port',
     remedy: '`POST /v1/jobs/:job/in/:port` writes a value; check the job or client that should have written it',
   },
   MESSAGE: {
-    means: 'its function waits for a message on that channel',
+    means: 'its function waits for a message on a channel',
     remedy: '`POST /v1/publish` sends one',
   },
   CHILDREN: {
@@ -57,7 +57,7 @@ export const reasons = {
     remedy: 'the lock expires; `POST /v1/jobs/:job/unlock` with its token removes it now',
   },
   OVERDUE: {
-    means: 'it is due, but its queue has not been checked since then',
+    means: 'it is due, but its queue has not been checked since it became due',
     remedy:
       'the tick checks the queue within a minute; if not, check `tickAt` in `GET /health?details=true`, then run `sidejob doctor --repair --yes`',
   },
@@ -84,17 +84,17 @@ export const reasons = {
   },
   CODE_CHANGED: {
     means:
-      'its function requested a step or wait that differs from the stored one, or returned without requesting a stored one',
+      'its function requested a step or wait that differs from the stored one, or returned before it reached a stored one',
     remedy:
       'restore the code, or put the change behind `job.patched`, and retry it ([changing-code.md](changing-code.md))',
   },
   VERSION: {
-    means: 'it is pinned to a version of the code that does not answer',
+    means: 'the version of the code to which it is pinned does not answer',
     remedy:
       'deploy that version again, or rehearse the new code and move the job with `sidejob move` ([changing-code.md](changing-code.md#pin-a-class))',
   },
   INPUT_KEPT: {
-    means: 'it failed while values wait at that port',
+    means: 'it failed, and values wait at an input port',
     remedy: 'nothing is lost: a retry reads them',
   },
   TERMINATED: {

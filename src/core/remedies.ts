@@ -16,7 +16,7 @@ export const remedies: Record<Code, Remedy> = {
     remedy: 'send `Authorization: Bearer <key>`; keys that were revoked or have expired are invalid',
   },
   FORBIDDEN: {
-    means: 'the key lacks a scope, or the run may not reach that job',
+    means: 'the key lacks a scope, or the run is not allowed to change the job',
     remedy:
       'use a key with the scope that the message names; register the worker with `reach: all` if its runs change jobs of other families',
   },
@@ -29,7 +29,7 @@ export const remedies: Record<Code, Remedy> = {
     remedy: 'use one of the methods that the `Allow` header lists',
   },
   BUSY: {
-    means: 'a run, a lock or another call is using it at the moment',
+    means: 'the job is in use by a run, a lock or another call',
     remedy: 'try again at the time that the message gives, or when the run has ended',
   },
   TAKEN: {
@@ -38,11 +38,11 @@ export const remedies: Record<Code, Remedy> = {
   },
   WRONG_STATUS: {
     means: 'the status of the job does not allow this',
-    remedy: 'the message names the status; README.md draws all transitions',
+    remedy: 'the message names the status; README.md shows all transitions',
   },
   CONFLICT: {
-    means: 'the data changed after the caller read it',
-    remedy: 'read it again, then decide whether to repeat the change',
+    means: 'the data has changed since the caller read it',
+    remedy: 'read the data again, then decide whether to repeat the change',
   },
   SCHEMA_CHANGED: {
     means:
@@ -56,7 +56,7 @@ export const remedies: Record<Code, Remedy> = {
   },
   CHANGED: {
     means: 'the current version is not the one in `If-Match`',
-    remedy: 'read it again and compare; the message names both versions',
+    remedy: 'get the current version and apply the change to it; the message names both versions',
   },
   TOO_LARGE: {
     means: 'a value, a request or a job is larger than sidejob or Redis allows',
@@ -71,11 +71,11 @@ export const remedies: Record<Code, Remedy> = {
     remedy: 'the message states the expected value; `path` names the field',
   },
   LIMITED: {
-    means: 'a limit of the key, the family or the vendor is used up',
+    means: 'a limit of the API key, the job family or the vendor is reached',
     remedy: 'wait `Retry-After` seconds; read waiting values, or create fewer jobs below one root',
   },
   INTERNAL: {
-    means: 'sidejob failed',
+    means: 'sidejob had an internal error',
     remedy: 'the log of the deployment has the cause; please open an issue with it',
   },
   UNREADABLE: {

@@ -125,9 +125,8 @@ const checked = (given: Exclude<Repeat, string>) => {
 
 const checkFields = (given: Exclude<Repeat, string>): void => {
   for (const [name, value] of Object.entries(given)) {
-    if (name === 'tz' && 'bedrock' in given)
-      throw bad('no time zone for Bedrock’s modifiers, which count in UTC', value)
-    if (!Object.hasOwn(fields, name)) throw bad(`no field but ${Object.keys(fields).join(', ')}`, name)
+    if (name === 'tz' && 'bedrock' in given) throw bad('no time zone, because Bedrock’s modifiers count in UTC', value)
+    if (!Object.hasOwn(fields, name)) throw bad(`only the fields ${Object.keys(fields).join(', ')}`, name)
     if (!fields[name]!.is(value)) throw bad(`${name} to be ${fields[name]!.wanted}`, value)
   }
 }

@@ -73,7 +73,7 @@ export const snapshot = z.object({
     leaseUntil: ms,
     scheduledFor: ms.optional(),
     schema: z.string().optional(),
-    traceparent: z.string().optional().meta({ description: 'for pull workers: the trace of the job' }),
+    traceparent: z.string().optional().meta({ description: 'trace of the job, for pull workers' }),
   }),
   job: z.object({
     id: jobId,
@@ -115,7 +115,7 @@ export const portRef = z.union(
     z.strictObject({ job: jobId, in: portName }),
     z.strictObject({ job: jobId, out: portName }),
   ],
-  'expected a port: { in } or { out }, of this job or with { child } or { job }',
+  'expected a port: { in } or { out }, with { child } or { job } if it belongs to another job',
 )
 
 const job = { job: jobId }
@@ -265,18 +265,18 @@ export const changes = z
     /** Added even if the run failed. */
     counts: z
       .record(label, count)
-      .refine(
-        (given) => Object.keys(given).length <= limits.countNames.most,
-        `expected at most ${limits.countNames.most} names`,
-      )
+      .refine(...atMost(limits.countNames.most, 'names'))
       .optional(),
     version: codeVersion.optional(),
     schema: builtAgainst,
     /** ISO 8601, by the worker's own clock. */
-    saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
+    saidAt: z.iso
+      .datetime({ offset: true, error: 'expected a time such as "2027-01-01T09:00:00Z"' })
+      .max(64)
+      .optional(),
   })
   .refine(({ end, pause }) => pause === undefined || end === 'suspended', {
-    error: 'expected only if "end" is "suspended"',
+    error: 'is allowed only if "end" is "suspended"',
     path: ['pause'],
   })
 

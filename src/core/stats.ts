@@ -2,23 +2,25 @@ import * as z from 'zod'
 import { count, flag, moment, queueName, queueView, time } from './schemas.ts'
 import { counted, keptSteps, standing } from './series.ts'
 
-const counts = z.record(z.string(), z.int()).meta({ description: 'number of events, by name' })
+const counts = z.record(z.string(), z.int()).meta({ description: 'number of events by name' })
 const waits = z.array(z.int()).meta({
   description:
-    'number of runs whose job had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, and longer; absent without runs',
+    'numbers of runs that started up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or later after their job became ready; absent without runs',
 })
 
 export const statsQuery = z.strictObject({
-  days: count(1, 1_826).optional().meta({ description: 'number of days up to today; counts are kept for five years' }),
+  days: count(1, 1_826)
+    .optional()
+    .meta({ description: 'number of days to return, including today; counts are kept for five years' }),
 })
 
 export const stats = z.object({
   queues: z.array(queueView),
-  processed: z.int().meta({ description: 'number of runs that have ended, since the beginning' }),
-  failed: z.int().meta({ description: 'number of these runs that failed' }),
-  today: z.record(z.string(), counts).meta({ description: 'per queue, since midnight UTC' }),
-  total: z.record(z.string(), counts).meta({ description: 'per queue, in total' }),
-  waits: z.record(z.string(), waits).meta({ description: 'per queue, since midnight UTC' }),
+  processed: z.int().meta({ description: 'total number of runs that have ended' }),
+  failed: z.int().meta({ description: 'total number of runs that failed' }),
+  today: z.record(z.string(), counts).meta({ description: 'counts per queue since midnight UTC' }),
+  total: z.record(z.string(), counts).meta({ description: 'total counts per queue' }),
+  waits: z.record(z.string(), waits).meta({ description: 'waiting times per queue since midnight UTC' }),
   days: z
     .array(
       z.object({
@@ -28,7 +30,7 @@ export const stats = z.object({
       }),
     )
     .optional()
-    .meta({ description: 'newest first; days without events are omitted' }),
+    .meta({ description: 'counts of earlier days, newest first; days without events are omitted' }),
   bells: z.object({ refused: z.int(), why: z.string() }).optional(),
 })
 
@@ -36,24 +38,24 @@ export const seriesQuery = z
   .strictObject({
     queue: queueName.optional().meta({ description: 'all queues by default' }),
     step: z.enum(['minute', 'hour']).optional(),
-    from: time.optional().meta({ description: 'time in the first minute or hour to return, if that is still kept' }),
+    from: time.optional().meta({ description: 'time within the first minute or hour to return' }),
     to: time.optional().meta({ description: 'returns only minutes or hours that start before this time' }),
     details: flag.optional().meta({ description: 'adds the points of each queue' }),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
     path: ['to'],
-    message: 'expected a time after "from"',
+    message: 'must be after "from"',
   })
 
 const ms = z.int().meta({ description: 'milliseconds' })
 const spread = z
   .object({
     mean: ms,
-    p50: z.int().meta({ description: 'median in milliseconds, rounded up to the end of a bucket' }),
+    p50: z.int().meta({ description: 'median in milliseconds, rounded up to the bound of its bucket' }),
     p95: z.int().meta({ description: '95th percentile in milliseconds, rounded in the same way' }),
     buckets: z.array(z.int()).meta({
       description:
-        'number of runs up to 10 ms, 30 ms, 100 ms, 300 ms, 1 s, 3 s, 10 s, 30 s, 100 s, 10 min, 1 h, and longer',
+        'numbers of runs that took up to 10 ms, 30 ms, 100 ms, 300 ms, 1 s, 3 s, 10 s, 30 s, 100 s, 10 min, 1 h, or longer',
     }),
   })
   .nullable()
@@ -63,10 +65,8 @@ export const classesQuery = z.strictObject({
   day: z
     .enum(['today', 'yesterday'])
     .optional()
-    .meta({ description: 'today (since midnight UTC, the default) or yesterday' }),
-  hours: flag
-    .optional()
-    .meta({ description: 'adds the counts of each hour of that day that is within the last 24 hours' }),
+    .meta({ description: '`today` (since midnight UTC, the default) or `yesterday`' }),
+  hours: flag.optional().meta({ description: 'adds the counts of each hour of the day, for hours within the last 24' }),
 })
 
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
@@ -74,13 +74,12 @@ const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Name
 
 export const classCounts = z.object({
   queue: queueName,
-  class: z
-    .string()
-    .nullable()
-    .meta({ description: 'null for the total of all classes of the queue after its first 100 of that day' }),
+  class: z.string().nullable().meta({
+    description: 'name of the class; null for the total of all classes of the queue beyond the first 100 of that day',
+  }),
   counts: z.object(point),
-  waited: spread.meta({ description: 'time from ready to start of its runs; null without runs' }),
-  took: spread.meta({ description: 'duration of its runs; null without runs' }),
+  waited: spread.meta({ description: 'time from ready to start of the runs of the class; null without runs' }),
+  took: spread.meta({ description: 'duration of the runs of the class; null without runs' }),
 })
 
 export const classes = z.object({
@@ -110,7 +109,7 @@ const stood = Object.fromEntries(
 
 const pointView = z.object({
   at: moment,
-  longestWait: z.int().meta({ description: 'milliseconds' }),
+  longestWait: z.int().meta({ description: 'longest waiting time, in milliseconds' }),
   ...point,
   ...stood,
   oldestReady: moment.nullable(),
@@ -119,8 +118,11 @@ const pointView = z.object({
 export const series = z.object({
   step: z.enum(['minute', 'hour']),
   points: z.array(pointView).meta({
-    description: `oldest first, from the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours; empty ones are omitted`,
+    description: `oldest first, from the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours; those without events are omitted`,
   }),
   more: z.boolean().meta({ description: 'true if only the first 50 queues, by name, are included' }),
-  queues: z.record(z.string(), z.array(pointView)).optional().meta({ description: 'per queue: with details=true' }),
+  queues: z
+    .record(z.string(), z.array(pointView))
+    .optional()
+    .meta({ description: 'with details=true: points of each queue' }),
 })

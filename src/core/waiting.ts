@@ -13,19 +13,19 @@ export const waitingQuery = z.strictObject({
 export const waitingJob = z.object({
   status,
   snapshot: snapshot.meta({
-    description: 'snapshot that a run would receive if it started when the job is due; `run.token` belongs to no run',
+    description: 'snapshot that a run would receive when the job is due; `run.token` belongs to no run',
   }),
   masked: z.array(z.string()).meta({
     description:
       'parts whose values are redacted, or sealed with a key that the deployment lacks, such as `args` or `state.card`',
   }),
   servedBy: z.array(z.string()).nullable().meta({
-    description: 'deployments that announced its class; null if a push or pull worker serves it',
+    description: 'deployments that announced the class of the job; null if a push or pull worker serves the class',
   }),
   pinnedTo: z.string().optional().meta({
     description: 'version of the code on which its function continues, or the address of its push worker',
   }),
-  fault: z.string().optional().meta({ description: 'why the snapshot is incomplete' }),
+  fault: z.string().optional().meta({ description: 'reason why the snapshot is incomplete' }),
 })
 
 /** A page is short if its jobs are large, and may be empty before the last one. */

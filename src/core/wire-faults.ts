@@ -6,7 +6,7 @@ import { endText } from './wires.ts'
 type WireOp = Extract<Op, { op: 'wire' }>
 type WireFault = { what: string; op: WireOp }
 
-const CALL = 'a call of the flow'
+const CALL = 'a call to the flow'
 const list = (names: readonly string[]): string => names.join(', ') || 'none'
 
 function ledTo(to: Wiring['to'], { id, children }: FlowFacts): string {

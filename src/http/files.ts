@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
 import { type Files, idIn, keyOf, rangeOf, type Stored } from '../core/files.ts'
-import { count, done, duration, flag, jobId, moment } from '../core/schemas.ts'
+import { count, done, duration, flag, jobId, moment, within } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 const listedFile = z.object({
@@ -93,7 +93,7 @@ export const files = {
     summary: 'Get a file',
     description: 'Returns a signed download address that expires.',
     query: z.strictObject({
-      for: duration.refine((ms) => ms > 0 && ms <= WEEK, 'expected at most 7 days').optional(),
+      for: duration.refine(...within(1, WEEK, 'more than 0 and at most 7 days')).optional(),
     }),
     answers: { 200: fileView },
     only: 'downloads',

@@ -24,6 +24,7 @@ import {
   values,
   wireName,
   wireView,
+  within,
 } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
@@ -160,7 +161,7 @@ export const flows = {
     summary: 'Start recording a flow',
     description: 'Events are kept for the given time.',
     body: z.strictObject({
-      keep: duration.refine((ms) => ms >= 60_000 && ms <= 7 * DAY, 'expected 1 minute to 7 days'),
+      keep: duration.refine(...within(60_000, 7 * DAY, '1 minute to 7 days')),
     }),
     answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.flows.record(params.job, body.keep, call),

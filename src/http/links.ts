@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { hashOf, hashOfBytes } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
-import { closed, duration, moment } from '../core/schemas.ts'
+import { closed, duration, moment, within } from '../core/schemas.ts'
 import type { Call } from '../engine/engine.ts'
 import { keyOf } from './places.ts'
 import { Reply, route } from './route.ts'
@@ -13,7 +13,7 @@ const MOST = 30 * DAY
 const TENANT = /\/t\/[a-z0-9-]+$/
 
 const life = duration
-  .refine((ms) => ms >= 1_000 && ms <= MOST, 'expected 1 second to 30 days')
+  .refine(...within(1_000, MOST, '1 second to 30 days'))
   .meta({ description: 'lifetime of the link; 3 days by default' })
 
 /** All uses of a link are one call, whose answer is kept for longer than any link lives. */

@@ -116,7 +116,7 @@ export const schedules = {
     description: 'Creates one job for each slot in a period, at most 1,000 in a call.',
     body: z
       .strictObject({ from: time, to: time })
-      .refine(({ from, to }) => from < to, { error: 'expected a time after "from"', path: ['to'] }),
+      .refine(({ from, to }) => from < to, { error: 'must be after "from"', path: ['to'] }),
     answers: { 201: backfilled },
     handle: async ({ engine, params, body, call }) =>
       reply(201, await engine.schedules.backfill(params.job, body, call)),

@@ -158,7 +158,7 @@ export const jobFields = {
   catchUpAt: ['nc', 'the slot was missed and will be made up, not before this time', 'number'],
   passedSlots: ['px', 'the last missed slots without their own run: from,to, and what replaces them'],
   failedInARow: ['fx', 'job that repeats: consecutive slots that failed', 'number'],
-  sleepUntil: ['sl', 'its function sleeps until then', 'number'],
+  sleepUntil: ['sl', 'its function sleeps until a later time', 'number'],
   awaitedChildren: ['aw', 'children that its function waits for, a list of names'],
   wantedEarly: ['ey', 'must run before its at, as soon as backoff and lock allow'],
   repeats: ['rp', 'repeat'],

@@ -128,7 +128,7 @@ describe('pushing', () => {
     expect(calls[0]!.body).toEqual({ id, name: 'thumb', argument: { id: 7 }, attempt: 1, timeout: 30 })
   })
 
-  test('Q2 two jobs that are alike are two jobs', async () => {
+  test('Q2 two equal jobs are two jobs', async () => {
     const { name, calls } = await startWorker()
     const [a, b] = [await push({ name }), await push({ name })]
     expect(a).not.toBe(b)

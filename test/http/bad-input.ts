@@ -388,8 +388,8 @@ const rows: Row[] = [
   ['an unknown job', get('/v1/jobs/99999999'), 'NOT_FOUND', 404, '99999999', undefined, 'engine'],
   ['an unknown alias', get('/v1/jobs/nobody'), 'NOT_FOUND', 404, 'nobody', undefined, 'engine'],
   ['running an unknown job', post('/v1/jobs/99999999/run', '{}'), 'NOT_FOUND', 404, '99999999', undefined, 'engine'],
-  ['an id with letters', get('/v1/jobs/1abc'), 'NOT_FOUND', 404, 'no job is called "1abc"', ['job']],
-  ['an id with a zero before it', get('/v1/jobs/01'), 'NOT_FOUND', 404, 'no job is called "01"', ['job']],
+  ['an id with letters', get('/v1/jobs/1abc'), 'NOT_FOUND', 404, 'there is no job "1abc"', ['job']],
+  ['an id with a zero before it', get('/v1/jobs/01'), 'NOT_FOUND', 404, 'there is no job "01"', ['job']],
   [
     'an unknown status',
     get('/v1/jobs?status=lost'),

@@ -54,7 +54,7 @@ describe('defineWorker and createWorker refuse the same options as HTTP, with th
   test.each<[string, object, string]>([
     ['no function', { perform: undefined }, 'perform: expected a function, got undefined'],
     ['a shutdown that is no function', { shutdown: true }, 'shutdown: expected a function, got true'],
-    ['args that are no schema', { args: { n: 'number' } }, 'args: expected a zod 4 schema, got an object'],
+    ['args that are no schema', { args: { n: 'number' } }, 'args: expected a Zod 4 schema, got an object'],
     ['a maxLost of 0', { maxLost: 0 }, 'maxLost: expected at least 1, got 0'],
     [
       'a queue with a colon',
@@ -64,7 +64,7 @@ describe('defineWorker and createWorker refuse the same options as HTTP, with th
     ['NaN as a duration', { timeout: Number.NaN }, 'timeout: expected a number or a string, got NaN'],
     ['a negative duration', { retain: -1 }, 'retain: expected a duration in milliseconds or like "5m", "1h30m"'],
     ['a unit that does not exist', { timeout: '5 moons' }, 'timeout: expected a duration in seconds or like "5m"'],
-    ['a cron pattern', { cron: { expression: '0 25 * * *' } }, 'cron: expected fields that cron knows'],
+    ['a cron pattern', { cron: { expression: '0 25 * * *' } }, 'cron: expected valid cron fields'],
     ['a zone', { cron: { expression: '0 2 * * *', tz: 'Mars' } }, 'cron: expected '],
     ['an unknown member of cron', { cron: { expression: '* * * * *', zone: 'x' } }, 'cron.zone: unknown member'],
   ])('and of what only functions have: %s', (_, options, message) => {
@@ -77,7 +77,7 @@ describe('createWorker throws when it is called, before the first request', () =
   test('if a class is defined twice for a queue', () => {
     const again = defineWorker({ class: 'one', perform })
     expect(() => createWorker({ functions: [one({}), defineWorker({ class: 'two', perform }), again] })).toThrow(
-      'class one is defined twice for queue default: functions[0] and functions[2]; rename one, or remove it',
+      'class one is defined twice for queue default: functions[0] and functions[2]; rename or remove one of them',
     )
     expect(() => createWorker({ functions: [one({}), one({ queue: 'other' })] })).not.toThrow()
   })

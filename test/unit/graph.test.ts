@@ -46,13 +46,13 @@ const faults: [name: string, text: string, message: string, path: (string | numb
   [
     'an edge begins at a node',
     with_('"edges":[{"from":{"node":"nowhere","outport":"out"},"to":{"node":"double","inport":"in"}}]'),
-    'edges[0].from.node: there is no node "nowhere" for the edge to begin at',
+    'edges[0].from.node: the graph has no node "nowhere"',
     ['edges', 0, 'from', 'node'],
   ],
   [
     'an edge ends at a node',
     with_('"edges":[{"from":{"node":"sum","outport":"out"},"to":{"node":"dubble","inport":"in"}}]'),
-    'edges[0].to.node: there is no node "dubble" for the edge to end at',
+    'edges[0].to.node: the graph has no node "dubble"',
     ['edges', 0, 'to', 'node'],
   ],
   [
@@ -64,13 +64,13 @@ const faults: [name: string, text: string, message: string, path: (string | numb
   [
     'a port of the flow feeds a node',
     with_('"inports":{"x":{"node":"none","inport":"in"}}'),
-    'inports.x.node: there is no node "none" for inport x to end at',
+    'inports.x.node: the graph has no node "none"',
     ['inports', 'x', 'node'],
   ],
   [
     'a port of the flow is fed by a node',
     with_('"outports":{"y":{"node":"none","outport":"out"}}'),
-    'outports.y.node: there is no node "none"',
+    'outports.y.node: the graph has no node "none"',
     ['outports', 'y', 'node'],
   ],
   [

@@ -1,8 +1,10 @@
 // Errors name the field, the expected forms and the received value.
 
 import { expect, test } from 'vitest'
+import type * as z from 'zod'
 import { check } from '../../src/core/issues.ts'
-import { jobInput } from '../../src/core/schemas.ts'
+import { changes } from '../../src/core/run.ts'
+import { bulkInput, jobInput, jobQuery } from '../../src/core/schemas.ts'
 
 const DURATION = 'expected a duration in seconds or like "5m", "1h30m", "3 days"'
 
@@ -17,4 +19,25 @@ test.each<[object, string]>([
   [{ repeat: {} }, 'repeat: expected a string, an object with cron or an object with bedrock, got an object'],
 ])('an option with several forms names the matching ones: %j', (options, message) => {
   expect(() => check(jobInput, { class: 'resize', ...options })).toThrow(message)
+})
+
+test.each<[z.ZodType, object, string]>([
+  [bulkInput, { action: 'retry' }, 'filter: is missing'],
+  [bulkInput, { action: 'move', ids: [1] }, 'to: is required if "action" is "move", and not allowed otherwise'],
+  [changes, { end: 'completed', pause: { until: 1 } }, 'pause: is allowed only if "end" is "suspended"'],
+  [changes, { end: 'failed', saidAt: 'now' }, 'saidAt: expected a time such as "2027-01-01T09:00:00Z", got "now"'],
+  [jobQuery, { sort: 'ended', status: 'queued' }, 'status: expected only statuses of ended jobs, got "queued"'],
+  [jobQuery, { sort: 'ended', text: 'a' }, 'text: is not allowed with sort=ended'],
+  [
+    jobInput,
+    { class: 'resize', unique: { key: 'a', debounce: { wait: 5, max: 2 } } },
+    'unique.debounce.max: must be at least "wait"',
+  ],
+  [
+    jobInput,
+    { class: 'resize', callback: { url: 'https://example.com', headers: { Host: 'b' } } },
+    'callback.headers: expected no header that sidejob sets itself, got Host',
+  ],
+])('a rule over several fields is not reported with a value that was not sent: %#', (schema, input, message) => {
+  expect(() => check(schema, input)).toThrow(expect.objectContaining({ message }))
 })

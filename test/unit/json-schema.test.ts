@@ -47,9 +47,13 @@ test.each<[unknown, unknown, string]>([
   [{ prefixItems: [{ type: 'string' }], items: false }, ['a', 1], '1: expected no value here, got 1'],
   [{ contains: { type: 'number' } }, ['a'], ': expected at least 1 matching items, got 0'],
   [{ patternProperties: { '^x': { type: 'number' } } }, { xa: 'b' }, 'xa: expected a number, got "b"'],
-  [{ propertyNames: { maxLength: 2 } }, { abc: 1 }, 'abc: a member cannot have this name'],
+  [{ propertyNames: { maxLength: 2 } }, { abc: 1 }, 'abc: this member name is not allowed'],
   [{ dependentRequired: { a: ['b'] } }, { a: 1 }, 'b: is missing'],
-  [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, true, ': expected a match for one of 2 schemas, got true'],
+  [
+    { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    true,
+    ': expected a value that matches one of 2 schemas, got true',
+  ],
   [
     { anyOf: [{ type: 'string' }, { properties: { a: { type: 'number' } } }] },
     { a: 'x' },
@@ -58,9 +62,9 @@ test.each<[unknown, unknown, string]>([
   [
     { oneOf: [{ type: 'number' }, { type: 'integer' }] },
     1,
-    ': expected a match for only one of 2 schemas, got 1, which matches 2',
+    ': expected a value that matches exactly one of 2 schemas, got 1, which matches 2',
   ],
-  [{ not: { type: 'null' } }, null, ': expected a different value, got null'],
+  [{ not: { type: 'null' } }, null, ': expected a value that "not" allows, got null'],
   [byKind, 'ab', ': expected at most 1 characters, got "ab"'],
   [byKind, [], ': expected a number, got a list of 0'],
   [{ multipleOf: 0.01 }, 0.07, 'right'],
@@ -102,8 +106,12 @@ const nested = (depth: number): unknown => (depth === 0 ? {} : { items: nested(d
 
 test.each<[string, unknown, string]>([
   ['a word that is not known', { requird: ['a'] }, 'requird: this JSON Schema keyword is not supported'],
-  ['an unknown type', { properties: { a: { type: 'text' } } }, 'properties.a.type: expected of string, number'],
-  ['a place elsewhere', { $ref: 'https://example.com/schema.json' }, '$ref: expected a place in this schema'],
+  [
+    'an unknown type',
+    { properties: { a: { type: 'text' } } },
+    'properties.a.type: expected one or more of string, number',
+  ],
+  ['a place elsewhere', { $ref: 'https://example.com/schema.json' }, '$ref: expected a reference within this schema'],
   ['an unknown place', { $ref: '#/$defs/a' }, '$ref: this reference points to nothing'],
   ['a pattern that looks ahead', { pattern: '^(?=a)' }, 'pattern: expected a pattern without lookahead'],
   ['a pattern that looks back at a group', { pattern: '(a)\\1' }, 'pattern: expected a pattern without backreferences'],
@@ -189,7 +197,7 @@ describe('a strict check', () => {
     ['an object that no form describes', { anyOf: [{ properties }, { properties: { c: {} } }] }, { d: 1 }, []],
     ['one behind a $ref', { $ref: '#/$defs/x', $defs: { x: { properties } } }, { c: 1 }, ['c']],
   ])('refuses %s', (_, schema, value, path) => {
-    const message = path.length > 0 ? 'unknown member' : 'expected a match for one of 2 schemas, got an object'
+    const message = path.length > 0 ? 'unknown member' : 'expected a value that matches one of 2 schemas, got an object'
     expect(faultOf(schema, value)).toEqual({ path, message })
     expect(checkOf(schema)(value, 10)).toBeUndefined()
   })

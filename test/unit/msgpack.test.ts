@@ -157,7 +157,7 @@ test.each([
   ['', 0, 'expected at least 1 more bytes, got 0'],
   ['c1', 0, 'expected a value, got the unused type 0xc1'],
   ['9201c1', 2, 'got the unused type 0xc1'],
-  ['0102', 1, 'expected the end, got 1 more bytes'],
+  ['0102', 1, 'expected the end of the value, got 1 more bytes'],
   ['a56162', 1, 'expected at least 5 more bytes, got 2'],
   ['cd01', 1, 'expected at least 2 more bytes, got 1'],
   ['ddffffffff01', 5, 'expected at least 4294967295 more bytes, got 1'],

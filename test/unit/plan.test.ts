@@ -97,8 +97,16 @@ test('only changed options of a port are changed', () => {
 test.each([
   ['is not there', null, 'job 7 does not exist'],
   ['has a parent', { queue: 'default', class: 'x', args: null, parent: 3 }, 'already has a parent (job 3)'],
-  ['is of another class', { queue: 'default', class: 'y', args: null, parent: null }, 'the class of job 7 is "y"'],
-  ['has other arguments', { queue: 'default', class: 'x', args: '[]', parent: null }, 'the args of job 7 is []'],
+  [
+    'is of another class',
+    { queue: 'default', class: 'y', args: null, parent: null },
+    'expected a job with class "x", got job 7 with class "y"',
+  ],
+  [
+    'has other arguments',
+    { queue: 'default', class: 'x', args: '[]', parent: null },
+    'expected a job with args null, got job 7 with args []',
+  ],
 ])('a job that %s is not adopted', (_what, job, message) => {
   const graph = graphOf({ a: { init: 7 } })
   const plan = () => planGraph(graph, undefined, factsOf([], [], { jobs: { 7: job } }))

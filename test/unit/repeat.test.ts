@@ -137,8 +137,11 @@ test.each([
 const wrong = (repeat: unknown) => repeat as Repeat
 
 test.each<[Repeat, RegExp]>([
-  ['EVERY, +1 DAY', /or words: SCHEDULED, STARTED or FINISHED and modifiers, or HOURLY, .* alone, got "EVERY"/],
-  ['HOURLY ', /or HOURLY, DAILY or WEEKLY alone, got "HOURLY "/],
+  [
+    'EVERY, +1 DAY',
+    /or a string: HOURLY, DAILY or WEEKLY, or SCHEDULED, STARTED or FINISHED followed by modifiers, got "EVERY"/,
+  ],
+  ['HOURLY ', /HOURLY, DAILY or WEEKLY, or .* modifiers, got "HOURLY "/],
   ['FINISHED,', /expected a modifier like "\+1 DAY" after FINISHED, got nothing/],
   ['FINISHED, +1 DAY, +1 WEEK', /expected modifiers like "\+1 DAY" .*, got "\+1 WEEK"/],
   [`FINISHED${', +1 DAY'.repeat(200)}`, /bedrock to be a string of at most 1000 characters/],
@@ -147,8 +150,8 @@ test.each<[Repeat, RegExp]>([
   [wrong({}), /either "cron" or "bedrock", got {}/],
   [wrong({ cron: '0 0 * * *', bedrock: 'DAILY' }), /either "cron" or "bedrock"/],
   [wrong({ cron: undefined }), /cron to be a string/],
-  [wrong({ bedrock: 'DAILY', tz: 'UTC' }), /no time zone for Bedrock’s modifiers, which count in UTC/],
-  [wrong({ bedrock: 'DAILY', misses: 'skip' }), /no field but bedrock, cron, tz, missed, stopOnFail, got "misses"/],
+  [wrong({ bedrock: 'DAILY', tz: 'UTC' }), /no time zone, because Bedrock’s modifiers count in UTC/],
+  [wrong({ bedrock: 'DAILY', misses: 'skip' }), /only the fields bedrock, cron, tz, missed, stopOnFail, got "misses"/],
   [wrong({ bedrock: 'DAILY', missed: 'drop' }), /missed to be "run", "last" or "skip", got "drop"/],
   [wrong({ bedrock: 'DAILY', stopOnFail: 1 }), /stopOnFail to be true or false, got 1/],
   [{ cron: '' }, /5 or 6 fields/],
@@ -156,8 +159,8 @@ test.each<[Repeat, RegExp]>([
   [{ cron: '0 0 0 1 1 * 2027' }, /5 or 6 fields/],
   [{ cron: '@daily' }, /5 or 6 fields/],
   [{ cron: '2026-03-11T00:00:00' }, /5 or 6 fields/],
-  [{ cron: 'Mon, 11 Mar 2026 10:00:00' }, /fields that cron knows/],
-  [{ cron: '61 * * * *' }, /fields that cron knows \(.*minute: 61\)/],
+  [{ cron: 'Mon, 11 Mar 2026 10:00:00' }, /valid cron fields/],
+  [{ cron: '61 * * * *' }, /valid cron fields \(.*minute: 61\)/],
   [{ cron: '0 0 31 2 *' }, /a date that exists, got "0 0 31 2 \*"/],
   [{ cron: '0 0 * * *', tz: 'Mars/Base' }, /a time zone like "Europe\/Berlin" \(.*\), got "Mars\/Base"/],
 ])('the refusal of %j names the fault', (repeat, words) => {

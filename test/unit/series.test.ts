@@ -30,6 +30,6 @@ test('points of queues are added, the longest wait is the longest of any', () =>
 test('a part that ends before it begins is refused, with the place of the fault', () => {
   expect(seriesQuery.parse({ from: '1000', to: '2000' })).toEqual({ from: 1_000, to: 2_000 })
   expect(seriesQuery.safeParse({ from: '2000', to: '2000' }).error!.issues).toMatchObject([
-    { path: ['to'], message: 'expected a time after "from"' },
+    { path: ['to'], message: 'must be after "from"' },
   ])
 })

@@ -315,7 +315,7 @@ class Reader {
         continue
       }
       this.at = at
-      if (next !== BACKSLASH) this.fail('expected a closing quote, and control characters as escapes')
+      if (next !== BACKSLASH) this.fail('expected a closing quote or an escaped control character')
       escaped = this.match(ESCAPE, 'expected an escape like \\n or \\u00e9')
       at = this.at
     }

@@ -92,7 +92,7 @@ class Reader {
   document(closed: Closed): unknown {
     const value = this.read(closed)
     const left = this.bytes.length - this.at
-    if (left) this.fail(this.at, `expected the end, got ${left} more bytes`)
+    if (left) this.fail(this.at, `expected the end of the value, got ${left} more bytes`)
     return value
   }
 

@@ -63,16 +63,18 @@ const textsOf = (value: unknown): value is string[] =>
 
 const written: Record<string, [(value: unknown) => boolean, string]> = {
   ...Object.fromEntries(numbers.map((name) => [name, [Number.isFinite, 'a number']])),
-  ...Object.fromEntries(sizes.map((name) => [name, [(n: unknown) => Number.isInteger(n) && Number(n) >= 0, 'a size']])),
+  ...Object.fromEntries(
+    sizes.map((name) => [name, [(n: unknown) => Number.isInteger(n) && Number(n) >= 0, 'a whole number from 0']]),
+  ),
   type: [
     (is) => [is].flat().every((name) => Object.hasOwn(kinds, String(name))),
-    `of ${Object.keys(kinds).join(', ')}`,
+    `one or more of ${Object.keys(kinds).join(', ')}`,
   ],
   enum: [Array.isArray, 'a list of values'],
-  required: [textsOf, 'a list of names'],
+  required: [textsOf, 'a list of strings'],
   uniqueItems: [(is) => typeof is === 'boolean', 'true or false'],
-  dependentRequired: [(is) => isMap(is) && Object.values(is).every(textsOf), 'lists of names'],
-  $ref: [(to) => typeof to === 'string' && /^#(\/|$)/.test(to), 'a place in this schema, like "#/$defs/item"'],
+  dependentRequired: [(is) => isMap(is) && Object.values(is).every(textsOf), 'an object of lists of strings'],
+  $ref: [(to) => typeof to === 'string' && /^#(\/|$)/.test(to), 'a reference within this schema, like "#/$defs/item"'],
 }
 
 const step = (text: string): string => decodeURIComponent(text).replaceAll('~1', '/').replaceAll('~0', '~')
@@ -116,7 +118,7 @@ class Checked {
     if (one.includes(word)) this.#read(value, path)
     if (list.includes(word)) this.#each(Array.isArray(value) ? value : undefined, path, 'a list of schemas')
     if (!named.includes(word)) return
-    this.#each(isMap(value) ? value : undefined, path, 'schemas by their names')
+    this.#each(isMap(value) ? value : undefined, path, 'an object of schemas')
     if (word === 'patternProperties')
       for (const name of Object.keys(value as object)) this.#pattern(name, [...path, name])
   }
@@ -308,7 +310,7 @@ class Look {
       additionalProperties?: Schema
       propertyNames?: Schema
     }
-    if (this.fault(propertyNames, name, path)) return { path, message: 'a member cannot have this name' }
+    if (this.fault(propertyNames, name, path)) return { path, message: 'this member name is not allowed' }
     const own = Object.hasOwn(properties, name) ? [properties[name]!] : []
     const like = Object.entries(patternProperties).flatMap(([text, one]) => (this.#matches(text, name) ? [one] : []))
     const all = [...own, ...like]
@@ -341,7 +343,7 @@ class Look {
       if (fault) return fault
     }
     if (not !== undefined && !this.#loosely(() => this.fault(not, value, path)))
-      return { path, message: `expected a different value, got ${shown(value)}` }
+      return { path, message: `expected a value that "not" allows, got ${shown(value)}` }
     return (anyOf && this.#some(anyOf, value, path, false)) ?? (oneOf && this.#some(oneOf, value, path, true))
   }
 
@@ -371,11 +373,11 @@ class Look {
     if (fitting > 1)
       return {
         path,
-        message: `expected a match for only one of ${forms.length} schemas, got ${shown(value)}, which matches ${fitting}`,
+        message: `expected a value that matches exactly one of ${forms.length} schemas, got ${shown(value)}, which matches ${fitting}`,
       }
     const deepest = (faults as Fault[]).toSorted((a, b) => b.path.length - a.path.length)
     if (deepest.length === 1 || deepest[0]!.path.length > (deepest[1]?.path.length ?? 0)) return deepest[0]
-    return { path, message: `expected a match for one of ${forms.length} schemas, got ${shown(value)}` }
+    return { path, message: `expected a value that matches one of ${forms.length} schemas, got ${shown(value)}` }
   }
 }
 

@@ -64,7 +64,7 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
   if (!Object.hasOwn(bases, base)) {
     throw bad(
       given,
-      '{ cron: "0 9 * * *", tz } or words: SCHEDULED, STARTED or FINISHED and modifiers, or HOURLY, DAILY or WEEKLY alone',
+      '{ cron: "0 9 * * *", tz } or a string: HOURLY, DAILY or WEEKLY, or SCHEDULED, STARTED or FINISHED followed by modifiers',
       base,
     )
   }

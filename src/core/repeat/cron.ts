@@ -36,7 +36,7 @@ const lastOf = (next: Step) => (from: number, now: number) => {
 const understood = (pattern: string) => {
   // croner also reads dates, nicknames like @daily and a seventh field.
   if (!FIELDS.test(pattern)) throw bad('5 or 6 fields, like "30 2 * * *"', pattern)
-  const { hour } = read('cron', pattern, 'fields that cron knows', () => new CronPattern(pattern))
+  const { hour } = read('cron', pattern, 'valid cron fields', () => new CronPattern(pattern))
   const walls = wallTimes(new Cron(pattern, { utcOffset: 0 }))
   if (Number.isNaN(walls(0))) throw bad('a date that exists', pattern)
   return { walls, isHourly: hour.every((named) => named === 1) }

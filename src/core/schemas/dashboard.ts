@@ -7,11 +7,8 @@ export const viewInput = z.strictObject({
   query: z
     .string()
     .max(VIEW_QUERY)
-    .refine(
-      (text) => !text.startsWith('?'),
-      'expected a query without its question mark, such as status=failed&queue=media',
-    )
-    .meta({ description: 'query of the jobs page, such as status=failed&queue=media' }),
+    .refine((text) => !text.startsWith('?'), 'expected a query string without "?", such as status=failed&queue=media')
+    .meta({ description: 'query string of the jobs page, such as status=failed&queue=media' }),
 })
 
 export const viewList = z.object({
@@ -24,8 +21,8 @@ export const breakerList = z.object({
   breakers: z.array(
     z.object({
       host: z.string(),
-      of: breakerOf.meta({ description: 'type of calls: callbacks, or runs of push workers' }),
-      failures: z.int().meta({ description: 'consecutive failures' }),
+      of: breakerOf.meta({ description: 'type of the calls: `callbacks`, or `workers` for runs of push workers' }),
+      failures: z.int().meta({ description: 'number of consecutive failures' }),
       // After this time, one call may try the host. If it is in the past, the next call may.
       until: moment,
     }),
@@ -43,7 +40,10 @@ export const alertList = z.object({
       text: z.string().optional(),
       since: moment.optional(),
       link: z.string().optional(),
-      told: moment.nullable().optional().meta({ description: 'when the last message was sent' }),
+      told: moment
+        .nullable()
+        .optional()
+        .meta({ description: 'time at which the last message about the alert was sent' }),
       acknowledged: noted.optional(),
       muted: noted.extend({ until: moment.optional() }).optional(),
     }),
@@ -53,7 +53,7 @@ export const alertList = z.object({
 const REASON = 200
 
 export const alertInput = z.strictObject({
-  alert: z.string().min(1).max(300).meta({ description: 'its name in the list, such as slow mail' }),
+  alert: z.string().min(1).max(300).meta({ description: 'name of the alert in the list, such as slow mail' }),
   reason: z.string().max(REASON).optional(),
 })
 

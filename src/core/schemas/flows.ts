@@ -33,7 +33,8 @@ export const graphChange = z.object({
     )
     .optional()
     .meta({
-      description: 'only in previews: values at the start of a new wire that do not fit the class at its end',
+      description:
+        'only in previews: waiting values that a new wire would pass to a class whose schema they do not fit',
     }),
 })
 export type GraphChange = z.output<typeof graphChange>
@@ -42,47 +43,51 @@ export const wireView = z.object({
   id: z.string(),
   from: end,
   to: end,
-  laid: z.boolean().meta({ description: 'true if both ends exist, so that values can pass' }),
-  size: z
-    .int()
-    .meta({ description: 'number of values waiting at its end; wires that end at the same port share them' }),
-  behind: z.int().meta({ description: 'number of values waiting at its start' }),
+  laid: z.boolean().meta({ description: 'true if both ends of the wire exist, so that values can pass' }),
+  size: z.int().meta({
+    description: 'number of values waiting at the end of the wire; all wires to the same port share these values',
+  }),
+  behind: z.int().meta({ description: 'number of values waiting at the start of the wire' }),
   oldest: z.object({ data: closed, context: closed.optional() }).nullable(),
   oldestAt: moment.nullable().meta({ description: 'time at which the oldest waiting value passed the wire' }),
-  passed: z
-    .array(z.object({ data: closed, at: moment.nullable() }))
-    .meta({ description: 'its last values, newest first: at most 20 values and 2,048 bytes in total' }),
-  rate: z.number().meta({ description: 'values per minute' }),
-  in: z
+  passed: z.array(z.object({ data: closed, at: moment.nullable() })).meta({
+    description: 'last values that passed the wire, newest first: at most 20 values and 2,048 bytes in total',
+  }),
+  rate: z.number().meta({ description: 'number of values that pass per minute' }),
+  in: z.array(z.int()).meta({
+    description: 'number of values that passed in each of the last ten minutes; the last entry is the current minute',
+  }),
+  out: z
     .array(z.int())
-    .meta({ description: 'values that passed in each of the last ten minutes; the last entry is the current minute' }),
-  out: z.array(z.int()).meta({ description: 'values that were read from its end in each of these minutes' }),
+    .meta({ description: 'number of values that were read from the end of the wire in each of the last ten minutes' }),
 })
 export type WireView = z.output<typeof wireView>
 
 export const tried = z.object({
   in: closed,
-  out: z.record(z.string(), z.array(closed)).meta({ description: 'values written, by output port' }),
-  note: z.string().optional().meta({ description: 'reason why its run ended early or failed' }),
+  out: z.record(z.string(), z.array(closed)).meta({ description: 'values that the function wrote, by output port' }),
+  note: z.string().optional().meta({ description: 'reason why the run ended early or failed' }),
 })
 export type Tried = z.output<typeof tried>
 
 export const flowRow = z.object({
   id: jobId,
-  name: z.string().meta({ description: 'name of its graph, otherwise its alias, otherwise its class' }),
+  name: z
+    .string()
+    .meta({ description: 'name of the graph of the flow; if it has none, the alias or class of the flow' }),
   aliases: z.array(z.string()),
   status,
   createdAt: moment,
   nodes: z.int(),
   active: z.int().meta({ description: 'number of busy nodes: queued, running or suspended' }),
   wires: z.int(),
-  values: z.int().meta({ description: 'number of values waiting on its wires' }),
+  values: z.int().meta({ description: 'number of values waiting on the wires of the flow' }),
   oldestAt: moment.nullable(),
-  changedAt: moment.nullable().meta({ description: 'time of the last change of its graph' }),
+  changedAt: moment.nullable().meta({ description: 'time of the last change of the graph' }),
   changedBy: z
     .string()
     .nullable()
-    .meta({ description: 'API key that changed it; null if the change came through its port' }),
+    .meta({ description: 'API key that made this change; null if the new graph came through a port of the flow' }),
 })
 export type FlowRow = z.output<typeof flowRow>
 
@@ -115,8 +120,8 @@ export const flowNode = z.object({
   status: status.nullable(),
   ranAt: moment.nullable(),
   lastRun: pastRun.nullable(),
-  limit: z.string().nullable().meta({ description: 'limit that it waits for' }),
+  limit: z.string().nullable().meta({ description: 'limit for which the job waits' }),
   leaseUntil: moment.nullable(),
-  until: moment.nullable().meta({ description: 'time at which it continues, if it waits for a time' }),
+  until: moment.nullable().meta({ description: 'time at which the job continues, if it waits for a time' }),
 })
 export type FlowNodeView = z.output<typeof flowNode>

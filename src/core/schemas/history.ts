@@ -6,7 +6,7 @@ import { closed, count, duration, moment, span, time } from './values.ts'
 
 const PATHS = 10
 
-export const historyCursor = z.string().regex(/^\d{1,15}\.\d{1,16}$/, 'expected a cursor from a list of the history')
+export const historyCursor = z.string().regex(/^\d{1,15}\.\d{1,16}$/, 'expected a cursor from GET /v1/history')
 
 export const historyQuery = z.strictObject({
   status: statusList.optional(),
@@ -14,19 +14,19 @@ export const historyQuery = z.strictObject({
   class: className.optional(),
   group: label.optional(),
   tag: label.optional(),
-  error: errorKind.optional().meta({ description: 'kind of error' }),
+  error: errorKind.optional().meta({ description: 'id of the kind of error' }),
   parent: z.coerce.number().pipe(jobId).optional().meta({ description: 'id of the parent' }),
   version: label.optional().meta({ description: 'version of the code that performed the last run' }),
   labels: z
     .record(labelName, label)
     .refine(...atMost(8, 'labels'))
     .optional()
-    .meta({ description: 'labels.<name>=<value>: jobs with this label' }),
+    .meta({ description: 'labels.<name>=<value> finds jobs with this label' }),
   args: z
     .record(z.string().min(1).max(255), z.string().max(1_000))
     .refine(...atMost(PATHS, 'paths'))
     .optional()
-    .meta({ description: 'args.<path>=<value>: jobs with this value at a path in their args' }),
+    .meta({ description: 'args.<path>=<value> finds jobs with this value at a path in their args' }),
   text: z
     .string()
     .min(1)
@@ -49,7 +49,7 @@ export const historyJob = z.object({
   args: closed.nullable(),
   result: closed.nullable(),
   error: closed.nullable(),
-  kind: z.string().nullable().meta({ description: 'kind of error' }),
+  kind: z.string().nullable().meta({ description: 'id of the kind of error' }),
   labels: z.record(z.string(), z.string()),
   group: z.string().nullable(),
   tag: z.string().nullable(),
@@ -59,7 +59,7 @@ export const historyJob = z.object({
   startedAt: moment.nullable().meta({ description: 'start of the last run' }),
   endedAt: moment,
   took: span.nullable().meta({ description: 'duration of the last run' }),
-  waited: span.nullable().meta({ description: 'time from its creation to its last run' }),
+  waited: span.nullable().meta({ description: 'time from the creation of the job to the start of its last run' }),
   attempts: z.int(),
   lost: z.int(),
   version: z.string().nullable(),
@@ -83,19 +83,17 @@ export const historyPage = z.object({
   jobs: z.array(historyJob),
   searchedTo: moment
     .nullable()
-    .meta({ description: 'end time of the oldest job searched; null if all jobs were searched' }),
+    .meta({ description: 'end time of the oldest job that was searched; null if all jobs were searched' }),
   cursor: z.string().nullable(),
 })
 
 export const historyDetail = z.object({
-  ends: z
-    .array(historyJob)
-    .meta({ description: 'each time that the job ended, newest first; a job that is run again ends again' }),
-  runs: z.array(historyRun).meta({ description: 'its failed and lost runs, and all runs of a job with `history`' }),
+  ends: z.array(historyJob).meta({ description: 'ends of the job, newest first; a job that runs again has several' }),
+  runs: z.array(historyRun).meta({ description: 'failed and lost runs of the job; all its runs if it has `history`' }),
 })
 
 export const historySql = z.strictObject({
-  sql: z.string().min(1).max(10_000).meta({ description: 'one SELECT, WITH, VALUES or EXPLAIN QUERY PLAN' }),
+  sql: z.string().min(1).max(10_000).meta({ description: 'one statement: SELECT, WITH, VALUES or EXPLAIN QUERY PLAN' }),
   limit: z.int().min(1).max(1_000).default(100).meta({ description: 'maximum number of rows' }),
 })
 export type HistorySql = z.output<typeof historySql>
@@ -104,20 +102,20 @@ export const historyRows = z.object({
   rows: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
   more: z
     .boolean()
-    .meta({ description: 'true if rows are missing because there are more, or because they exceed 1 MiB' }),
+    .meta({ description: 'true if further rows were left out, because of the limit or because the rows exceed 1 MiB' }),
 })
 export type HistoryRows = z.output<typeof historyRows>
 
 export const historyStatus = z.object({
   on: z.boolean().meta({ description: 'true if this deployment has a history' }),
-  waiting: z.int().meta({ description: 'bytes of ended jobs that the history has not stored yet' }),
-  full: z
-    .boolean()
-    .meta({ description: 'true if no jobs are claimed until the history has stored some of the ended ones' }),
+  waiting: z.int().meta({ description: 'bytes of ended jobs that the history has not yet stored' }),
+  full: z.boolean().meta({
+    description: 'true if too many ended jobs wait to be stored; no jobs are claimed until the history has stored some',
+  }),
   storedAt: moment
     .nullable()
     .meta({ description: 'time at which a deployment last read the ended jobs that wait to be stored' }),
   error: z.string().nullable().meta({ description: 'last error of the database in this isolate' }),
-  keptDays: z.int().nullable().meta({ description: 'days for which ended jobs are kept' }),
+  keptDays: z.int().nullable().meta({ description: 'number of days for which ended jobs are kept' }),
 })
 export type HistoryStatus = z.output<typeof historyStatus>

@@ -3,7 +3,7 @@ import { alike, quickParses } from '../alike.ts'
 import { isCallbackGroup } from '../callback.ts'
 import { limits } from '../limits.ts'
 import { missedWays } from '../repeat.ts'
-import { atMost } from './at-most.ts'
+import { atMost, ruleOf } from './at-most.ts'
 import {
   alias,
   anyPort,
@@ -23,27 +23,17 @@ import {
   status,
   values,
 } from './names.ts'
-import { closed, concurrency, DAY, duration, milliseconds, positive, time } from './values.ts'
+import { closed, concurrency, DAY, duration, milliseconds, positive, time, within } from './values.ts'
 
-export const inputs = z
-  .record(portName, values)
-  .refine((given) => Object.keys(given).length <= limits.ports.most, `expected at most ${limits.ports.most} ports`)
+export const inputs = z.record(portName, values).refine(...atMost(limits.ports.most, 'ports'))
 
-export const stateFields = z
-  .record(label, closed)
-  .refine(
-    (given) => Object.keys(given).length <= limits.stateFields.most,
-    `expected at most ${limits.stateFields.most} fields`,
-  )
+export const stateFields = z.record(label, closed).refine(...atMost(limits.stateFields.most, 'fields'))
 
 const portSpec = z.strictObject({ default: closed.optional(), channels: channelNames.optional() })
-export const portSpecs = z
-  .record(anyPort, portSpec)
-  .refine((specs) => Object.keys(specs).length <= limits.ports.most, `expected at most ${limits.ports.most} ports`)
+export const portSpecs = z.record(anyPort, portSpec).refine(...atMost(limits.ports.most, 'ports'))
 
 export const waitTime = duration.refine(
-  (ms) => ms <= limits.waitMs.most,
-  `expected at most ${limits.waitMs.most / 1_000} seconds`,
+  ...within(0, limits.waitMs.most, `at most ${limits.waitMs.most / 1_000} seconds`),
 )
 
 const backoffOver = (duration: typeof milliseconds) =>
@@ -65,7 +55,8 @@ const retryOver = (ways: typeof backoffWays) =>
 export const MOST_HISTORY = 100
 
 export const history = z.int().min(0).max(MOST_HISTORY).meta({
-  description: 'number of runs to keep at /v1/jobs/:job/runs; by default only the last ten failed or lost runs',
+  description:
+    'number of runs that GET /v1/jobs/:job/runs can return; by default only the last ten failed or lost runs',
 })
 
 /** Used as "never ends". */
@@ -78,12 +69,12 @@ export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000])
 
 export const redeliver = z
   .strictObject({
-    after: duration.refine((ms) => ms >= 1_000 && ms <= 365 * DAY, 'expected 1 second to 365 days'),
+    after: duration.refine(...within(1_000, 365 * DAY, '1 second to 365 days')),
     max: z.int().min(1).max(1_000).default(10),
   })
   .meta({
     description:
-      'time within which a pull worker, or a push worker that answered 202, must answer a run; the job fails after `max` unanswered runs in a row',
+      'time within which a pull worker (or a push worker that answered 202) must report the result of a run; the job fails after `max` consecutive runs without a report',
   })
 
 export const retry = retryOver(backoffWays)
@@ -109,7 +100,7 @@ const priority = z.int32().meta({ description: 'lower numbers run first' })
 
 const debounce = z
   .strictObject({ wait: positive, max: positive.optional() })
-  .refine(({ wait, max = wait }) => max >= wait, { error: 'expected at least the value of "wait"', path: ['max'] })
+  .refine(({ wait, max = wait }) => max >= wait, { error: 'must be at least "wait"', path: ['max'] })
   .meta({
     description:
       'the job starts `wait` after the last request, with the newest args, but at most `max` after the first request',
@@ -152,10 +143,10 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 }
 
 /** `concurrency` applies if the group is new. */
-const groupId = label.refine((id) => !isCallbackGroup(id), 'expected a group that does not begin with callback:')
-export const group = z
-  .strictObject({ id: groupId, concurrency: concurrency.optional() })
-  .meta({ description: 'a limit whose key the job sets; groups that share another limit take turns' })
+const groupId = label.refine((id) => !isCallbackGroup(id), 'expected a group that does not begin with "callback:"')
+export const group = z.strictObject({ id: groupId, concurrency: concurrency.optional() }).meta({
+  description: 'limit for jobs with the same group id; groups that also wait for another limit take turns there',
+})
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
@@ -166,6 +157,7 @@ export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that
 
 // Callers cannot set the headers that delivery itself uses.
 const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
+const ownHeader = (headers: object) => Object.keys(headers).find((name) => OWN_HEADERS.test(name))
 
 export const requestHeaders = z
   .record(
@@ -180,15 +172,17 @@ export const webhookSecret = z
 
 const callbackOptions = {
   headers: requestHeaders
-    .refine((headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)), 'expected no reserved header')
+    .refine(...ruleOf((headers: object) => !ownHeader(headers), 'no header that sidejob sets itself', ownHeader))
     .optional(),
   secret: webhookSecret.optional(),
   retry: z.array(duration).max(50).optional(),
-  timeout: positive.refine((ms) => ms <= 30_000, 'expected at most 30 seconds').optional(),
+  timeout: positive.refine(...within(1, 30_000, 'at most 30 seconds')).optional(),
 }
 
 /** `.` and `..` would change the URL's path. */
-export const topic = z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'expected a topic')
+export const topic = z
+  .string()
+  .regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'expected a Kafka topic: at most 249 of a-z, A-Z, 0-9, ".", "_" and "-"')
 
 export const callback = z.union([
   z.strictObject({ url: httpUrl, ...callbackOptions }),
@@ -203,7 +197,7 @@ export const jobInput = z
     queue: queueName.default('default').meta({ description: 'queue of the job' }),
     class: className.meta({ description: 'class of the worker that performs it' }),
     args: closed.optional().meta({ description: 'input of the job; `null` if omitted' }),
-    name: childName.optional().meta({ description: 'name among the children of its parent' }),
+    name: childName.optional().meta({ description: 'name of the job among the children of its parent' }),
     parent: ref.optional().meta({ description: 'id or alias of its parent' }),
     in: portSpecs.optional().meta({
       description: 'input ports with defaults and channels; each replaces the port of the class with the same name',
@@ -226,7 +220,7 @@ export const jobInput = z
       description:
         'key that only one job of its queue and class can hold at a time; a request with the same key returns that job',
     }),
-    repeat: repeat.optional().meta({ description: 'schedule: a cron pattern, or a pattern of Bedrock' }),
+    repeat: repeat.optional().meta({ description: 'schedule of the job: a cron pattern, or a Bedrock pattern' }),
     alias: z.array(alias).max(100).optional().meta({ description: 'names that can be used instead of its id' }),
     callback: callback.optional().meta({ description: 'address or Kafka topic that is notified when the job ends' }),
     createdBy: label.optional().meta({ description: 'free text that names the requester; shown, but not verified' }),
@@ -261,7 +255,7 @@ export const jobPatch = z.strictObject({
   repeat: repeat.nullable().optional().meta({ description: 'new schedule; null removes it' }),
   runAt: time.nullable().optional().meta({
     description:
-      'time of its next run: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds; null: as soon as possible',
+      'time of its next run: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds; null runs it as soon as possible',
   }),
   group: group.optional(),
 })
@@ -288,7 +282,10 @@ const bulkJobs = z.strictObject({
       parent: ref.optional(),
       error: errorKind.optional(),
     })
-    .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'expected at least one condition')
+    .refine(
+      (filter) => Object.values(filter).some((value) => value !== undefined),
+      'expected at least one condition, got none',
+    )
     .optional(),
   ids: z
     .array(jobId)
@@ -311,7 +308,7 @@ export const bulkInput = bulkJobs
     path: ['ids'],
   })
   .refine(({ action, to }) => (action === 'move') === (to !== undefined), {
-    error: 'expected if "action" is "move", and only then',
+    error: 'is required if "action" is "move", and not allowed otherwise',
     path: ['to'],
   })
 

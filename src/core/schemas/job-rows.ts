@@ -57,9 +57,9 @@ function checkSort(query: Sorted, { addIssue }: z.RefinementCtx): void {
   if (query.cursor !== undefined && query.cursor.includes('.') !== isEnded)
     refuse('cursor', 'expected a cursor from a list with the same "sort"')
   if (!isEnded) return
-  if (query.status?.some((one) => !ended.has(one))) refuse('status', 'expected only statuses of ended jobs')
-  for (const name of apart)
-    if (query[name] !== undefined) refuse(name, `expected no "${name}" together with sort=ended`)
+  const open = query.status?.find((one) => !ended.has(one))
+  if (open) refuse('status', `expected only statuses of ended jobs, got "${open}"`)
+  for (const name of apart) if (query[name] !== undefined) refuse(name, 'is not allowed with sort=ended')
 }
 
 export const jobQuery = z
@@ -76,7 +76,7 @@ export const jobQuery = z
     error: errorKind.optional().meta({ description: 'kind of error, as listed by GET /v1/errors' }),
     since: time.optional().meta({ description: 'only jobs created at or after this time' }),
     until: time.optional().meta({ description: 'only jobs created before this time' }),
-    longer: duration.optional().meta({ description: 'only jobs whose current or last run takes longer than this' }),
+    longer: duration.optional().meta({ description: 'only jobs whose current or last run took longer than this' }),
     waits: waits.optional(),
     text: text.optional(),
     args: argsFilter.optional(),
@@ -134,7 +134,7 @@ export const jobRow = z.object({
   message: z.string().nullable().meta({ description: 'first 200 characters of its error message' }),
   reason: reasonView
     .nullable()
-    .meta({ description: 'first reason why it is not running, without the number of jobs ahead of it' }),
+    .meta({ description: 'first reason why the job is not running; does not count the jobs ahead of it' }),
   callback: callbackState.nullable(),
 })
 export type JobRow = z.output<typeof jobRow>
@@ -143,7 +143,7 @@ const paged = {
   looked: z
     .int()
     .optional()
-    .meta({ description: 'with `text` or `args`: number of jobs searched; the cursor continues after them' }),
+    .meta({ description: 'with `text` or `args`: number of jobs that were searched; the cursor continues after them' }),
   cursor: z.string().nullable(),
   total: z.int().optional().meta({
     description:
@@ -151,7 +151,7 @@ const paged = {
   }),
   newest: z.int().optional().meta({
     description:
-      'newest id searched, if the list is in order of ids: the search covered ids from this one down to the cursor',
+      'newest id that was searched, if the list is ordered by id; the search covered all ids from there down to the cursor',
   }),
 }
 
@@ -181,13 +181,13 @@ export const errorKindInput = z
   })
   .refine(({ muted, until }) => muted || until === undefined, {
     path: ['until'],
-    message: 'expected no other member when "muted" is false',
+    message: 'is not allowed if "muted" is false',
   })
 
 export const errorKindMuted = z.object({
   kind: z.string(),
   muted: errorMute.nullable(),
-  was: errorMute.nullable().meta({ description: 'previous value; send it to undo this change' }),
+  was: errorMute.nullable().meta({ description: 'previous mute; send it to undo this change' }),
 })
 export type MutedKind = z.output<typeof errorKindMuted>
 
@@ -195,11 +195,15 @@ export const errorKindView = z.object({
   error: z.string().meta({ description: 'id of the kind, for filters of lists and bulk actions' }),
   class: z.string(),
   queues: z.array(z.string()),
-  message: z.string().meta({ description: 'message without numbers, ids, quoted texts, times, paths and addresses' }),
+  message: z
+    .string()
+    .meta({ description: 'error message without numbers, ids, quoted text, times, paths and addresses' }),
   example: z.string(),
-  frame: z.string().nullable().meta({ description: 'innermost function of the stack, without library functions' }),
-  count: z.int().meta({ description: 'number of jobs that are currently failed' }),
-  firstAt: moment.meta({ description: 'first failure of this kind, even if the job has been retried or deleted' }),
+  frame: z.string().nullable().meta({ description: 'innermost function of the stack that is not in a library' }),
+  count: z.int().meta({ description: 'number of jobs that are failed now' }),
+  firstAt: moment.meta({
+    description: 'time of the first failure of this kind, even if its job has been retried or deleted',
+  }),
   lastAt: moment,
   jobs: z.array(jobId).meta({ description: 'ids of the newest three jobs' }),
   minutes: z
@@ -214,7 +218,7 @@ export const errorKindView = z.object({
 export type ErrorKind = z.output<typeof errorKindView>
 
 export const errorPage = z.object({
-  errors: z.array(errorKindView).meta({ description: 'kinds of errors, the most frequent first' }),
+  errors: z.array(errorKindView).meta({ description: 'kinds of error, the most frequent first' }),
   looked: z
     .int()
     .meta({ description: 'number of matching failed jobs; with `since`, the number of failed jobs checked' }),
@@ -230,14 +234,14 @@ export type ErrorPage = z.output<typeof errorPage>
 export const bulkPreview = z.object({
   fits: z.int().meta({ description: 'number of jobs that the action would change' }),
   looked: z.int().meta({ description: 'number of jobs examined' }),
-  more: z.boolean().meta({ description: 'true if older jobs were not counted: continue with the cursor' }),
-  ids: z
-    .array(jobId)
-    .meta({ description: 'jobs that the action would change; send them as ids to change exactly these' }),
+  more: z.boolean().meta({ description: 'true if older jobs were not counted; continue with the cursor' }),
+  ids: z.array(jobId).meta({
+    description: 'ids of the jobs that the action would change; send them as `ids` to change exactly these jobs',
+  }),
   cursor: z.string().nullable(),
   newest: z.int().optional().meta({
     description:
-      'newest id counted, if older jobs were not counted: the count covers ids from this one down to the cursor',
+      'newest id that was counted, if `more` is true; the count covers all ids from there down to the cursor',
   }),
 })
 export type BulkPreview = z.output<typeof bulkPreview>

@@ -41,7 +41,7 @@ export const callbackTry = z.object({
   took: span,
   outcome: z.enum(['delivered', 'failed', 'lost']),
   attempt: z.int(),
-  again: z.boolean().meta({ description: 'true if the delivery is retried after this error' }),
+  again: z.boolean().meta({ description: 'true if another attempt follows this one' }),
   answer: z.string().nullable().meta({ description: 'error of the attempt; null if the callback was delivered' }),
 })
 export type CallbackTry = z.output<typeof callbackTry>
@@ -50,8 +50,8 @@ export const runUnderWay = z
   .object({
     startedAt: moment,
     leaseUntil: moment,
-    process: z.string().nullable().meta({ description: 'name of the pull worker that runs it' }),
-    lane: z.string().nullable().meta({ description: 'beginning of the id of the lane that runs it' }),
+    process: z.string().nullable().meta({ description: 'name of the pull worker that performs the run' }),
+    lane: z.string().nullable().meta({ description: 'beginning of the id of the lane that performs the run' }),
   })
   .meta({ description: 'current run' })
 export type RunFacts = z.output<typeof runUnderWay>
@@ -85,9 +85,9 @@ export const jobView = z.object({
   out: z.record(z.string(), portView),
   children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
   limits: z.array(z.string()).meta({
-    description: 'keys of its limits; GET /v1/jobs/:job includes the limit of its class',
+    description: 'keys of the limits of the job; GET /v1/jobs/:job includes the limit of its class',
   }),
-  waitingAt: z.string().nullable().meta({ description: 'limit that it waits for' }),
+  waitingAt: z.string().nullable().meta({ description: 'limit for which the job waits' }),
   tag: z.string().nullable(),
   retry: shownRetry.nullable(),
   timeout: span.nullable(),
@@ -97,7 +97,7 @@ export const jobView = z.object({
   unique: z
     .object({ key: z.string(), until: z.enum(['started', 'ended', 'deleted', 'time']) })
     .nullable()
-    .meta({ description: 'its unique key, and the time until which the key is held' }),
+    .meta({ description: 'unique key of the job, and the event or time that releases the key' }),
   lockedUntil: moment.nullable(),
   run: runUnderWay.nullable(),
   version: z
@@ -114,11 +114,19 @@ export const jobView = z.object({
   }),
   cost: z
     .object({
-      runs: z.int().meta({ description: 'number of known runs: the last run and the kept runs' }),
-      took: span.meta({ description: 'total duration of these runs' }),
-      commits: z.int().nullable().meta({ description: 'number of commits of these runs; null without a history' }),
-      whole: z.boolean().meta({ description: 'true if these are all its completed, failed and lost runs' }),
-      price: z.number().nullable().meta({ description: 'cost according to SIDEJOB_PRICES; null if that is not set' }),
+      runs: z.int().meta({ description: 'number of known runs: the last run and the recorded runs' }),
+      took: span.meta({ description: 'total duration of the known runs' }),
+      commits: z
+        .int()
+        .nullable()
+        .meta({ description: 'number of commits of the known runs; null if the job has no history' }),
+      whole: z
+        .boolean()
+        .meta({ description: 'true if the known runs are all completed, failed and lost runs of the job' }),
+      price: z
+        .number()
+        .nullable()
+        .meta({ description: 'cost of the known runs according to SIDEJOB_PRICES; null if that setting is missing' }),
     })
     .optional()
     .meta({ description: 'with details=true: cost of its runs' }),
@@ -137,7 +145,7 @@ export const result = z.union([
     reason: z.enum(['other', 'timeout']),
     message: z.string(),
     error: closed.nullable(),
-    retry: z.literal(false).optional().meta({ description: 'false if the worker requested no retry' }),
+    retry: z.literal(false).optional().meta({ description: 'false if the worker asked for no retry' }),
   }),
 ])
 export type Result = z.output<typeof result>
@@ -153,9 +161,10 @@ export type KeptStep = z.output<typeof keptStep>
 
 export const keptPatch = z.object({
   name: z.string(),
-  patched: z
-    .boolean()
-    .meta({ description: 'false if the job had already passed this code, so it continues on the old path' }),
+  patched: z.boolean().meta({
+    description:
+      'false if the job had passed this place in the code before the patch, so that it continues on the old path',
+  }),
   at: moment.nullable(),
 })
 export type KeptPatch = z.output<typeof keptPatch>

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { quotas } from '../limits.ts'
 import { TENANT } from '../tenant.ts'
 import { label, named } from './names.ts'
-import { DAY, duration, moment, time } from './values.ts'
+import { DAY, duration, moment, time, within } from './values.ts'
 
 export const scope = z.enum(['admin', 'write', 'read', 'work'])
 
@@ -18,14 +18,14 @@ const keyLimits = z.strictObject({
     .min(1)
     .max(1e9)
     .optional()
-    .meta({ description: `maximum number of its jobs that have not ended; by default ${quotas.jobs}` }),
+    .meta({ description: `maximum number of unfinished jobs of the key; by default ${quotas.jobs}` }),
   bytes: z
     .int()
     .min(1)
     .max(1e12)
     .optional()
     .meta({
-      description: `maximum total bytes of these jobs, where each counts as at least 1 KiB; by default ${quotas.bytes}`,
+      description: `maximum total bytes of the unfinished jobs of the key, each counted as at least 1 KiB; by default ${quotas.bytes}`,
     }),
 })
 
@@ -53,7 +53,7 @@ export const keyList = z.object({
       scopes: z.array(scope),
       createdAt: moment,
       expiresAt: moment.optional(),
-      lastUsedAt: moment.optional().meta({ description: 'rounded to the hour' }),
+      lastUsedAt: moment.optional().meta({ description: 'time of the last use, rounded to the hour' }),
       limits: shownLimits.optional(),
     }),
   ),
@@ -67,22 +67,20 @@ export const me = z.object({
 })
 
 export const keyRotation = z.strictObject({
-  overlap: duration.refine((ms) => ms >= 0 && ms <= 30 * DAY, 'expected at most 30 days').default(DAY),
+  overlap: duration.refine(...within(0, 30 * DAY, 'at most 30 days')).default(DAY),
 })
 
 export const tenantInput = z.strictObject({
   limits: keyLimits.optional().meta({
     description:
-      'limits for all keys of the tenant together; if omitted, they stay unchanged, and a new tenant has none; `{}` removes them',
+      'limits for all keys of the tenant together; `{}` removes them. If omitted, the limits stay unchanged; a new tenant has none',
   }),
 })
 
 export const tenantErased = z.object({
-  keys: z.int().meta({ description: 'number of Redis keys that this call erased; with preview, that it would erase' }),
-  files: z
-    .int()
-    .meta({ description: 'number of stored files that this call erased; with preview, that it would erase' }),
-  cursor: z.string().nullable().meta({ description: 'pass it to the next call; null after the last one' }),
+  keys: z.int().meta({ description: 'number of erased Redis keys; with preview, the number that would be erased' }),
+  files: z.int().meta({ description: 'number of erased files; with preview, the number that would be erased' }),
+  cursor: z.string().nullable().meta({ description: 'cursor for the next call; null after the last call' }),
 })
 
 /** First for keys in Redis, then for files. */
@@ -92,7 +90,7 @@ export const erasureCursor = z
   .regex(/^(\d{1,20}|files:.*|history:)$/, 'expected the cursor of the previous call')
   .meta({ description: 'cursor from the previous call' })
 
-const TENANT_NAME = 'a tenant: a-z, 0-9 and -, at most 40 long, beginning with a letter or digit'
+const TENANT_NAME = 'a tenant: at most 40 of a-z, 0-9 and "-", beginning with a letter or digit'
 export const tenantName = named(TENANT_NAME, (text) => TENANT.test(text))
 
 export const tenantList = z.object({
@@ -104,13 +102,13 @@ export const auditPage = z.object({
     z.object({
       id: z.string(),
       at: moment,
-      by: z.string().meta({ description: 'API key, as key:<id>' }),
+      by: z.string().meta({ description: 'API key that made the change, as key:<id>' }),
       name: z.string(),
       verb: z.string(),
       method: z.string(),
       path: z.string(),
       change: z.string().optional().meta({ description: 'body of the request, if it changed settings' }),
-      reason: z.string().optional().meta({ description: 'from the header Sidejob-Reason' }),
+      reason: z.string().optional().meta({ description: 'reason from the header Sidejob-Reason' }),
     }),
   ),
   cursor: z.string().nullable(),

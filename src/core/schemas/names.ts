@@ -25,7 +25,7 @@ export const className = named(`a class name: ${TEXT}`, (text) => isText(text))
 export const childName = named(`a name: ${TEXT}`, (text) => isText(text))
 const LEVELS = limits.channelLevels.most
 export const channelName = named(
-  `a channel name: ${TEXT}, with at most ${LEVELS} names between slashes`,
+  `a channel name: ${TEXT}, with at most ${LEVELS} parts between slashes`,
   (text) => isText(text) && text.split('/').filter(Boolean).length <= LEVELS,
 )
 export const label = named(TEXT, (text) => isText(text))
@@ -65,7 +65,9 @@ export const dir = z.enum(['in', 'out'])
 
 export const jobId = z.int().min(1)
 
-export const errorKind = named('a kind of error: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
+export const errorKind = named('the id of a kind of error: 16 hexadecimal digits', (text) =>
+  /^[0-9a-f]{16}$/.test(text),
+)
 
 const isRef = (text: string) => isId(text) || isAlias(text)
 
@@ -77,7 +79,7 @@ export const runNumber = named('a run number: 1 or more', (text) => /^[1-9]\d{0,
 
 export const pathRef = z.string().refine(isRef, {
   error: (issue) =>
-    `no job is called ${JSON.stringify(issue.input)}: an id is a whole number from 1; an alias begins with a letter`,
+    `there is no job ${JSON.stringify(issue.input)}: an id is a whole number from 1; an alias begins with a letter`,
   params: { code: 'NOT_FOUND' satisfies Code },
 })
 

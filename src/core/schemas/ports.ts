@@ -22,7 +22,7 @@ export const portWrite = z
   })
   .refine(
     (given) => (given.values === undefined) !== (given.value === undefined),
-    'expected either "values" or "value"',
+    'requires either "values" or "value"',
   )
   .meta({ minProperties: 1 })
 
@@ -39,7 +39,7 @@ export const target = z.union(
 )
 
 export const keepMessage = z.union([z.literal(1), z.literal(0)], 'expected 1 or 0').meta({
-  description: '1 keeps this message as the last message of the channel; 0 deletes the kept message',
+  description: '1 keeps this message as the last message of the channel; 0 deletes the message that is kept there',
 })
 
 export const channelList = z.object({
@@ -86,7 +86,7 @@ export const logPage = z.object({
       job: jobId.nullable(),
       entry: closed,
       level: z.string(),
-      class: z.string().nullable().meta({ description: 'class of the job; null if the entry has none' }),
+      class: z.string().nullable().meta({ description: 'class of the job; null if no job wrote the entry' }),
     }),
   ),
   cursor: z.string().nullable(),

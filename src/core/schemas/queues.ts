@@ -11,7 +11,7 @@ const ageing = positive
   .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected a whole number of milliseconds, at most 1 hour')
   .meta({
     description:
-      'waiting time that counts as one step of priority, at most 1 hour: a job that has waited n times this long runs before new jobs whose priority number is smaller by less than n; null for strict priorities',
+      'waiting time that lowers the priority number of a job by one, at most 1 hour; null for strict priorities',
   })
 
 export const queuePatch = z.strictObject({
@@ -46,7 +46,7 @@ export const queueView = z.object({
   ageing: span.nullable(),
   counts: z.record(z.enum([...statuses, 'scheduled', 'limited']), z.int()).meta({
     description:
-      'scheduled jobs (waiting for a time) and limited jobs (waiting for a limit) are included in queued; terminating jobs are included in queued and running',
+      'number of jobs by status; `queued` includes `scheduled` (waiting for a time) and `limited` (waiting for a limit) jobs; `queued` and `running` include `terminating` jobs',
   }),
   oldestReady: moment.nullable(),
 })
@@ -78,8 +78,10 @@ export const queueDetail = queueView.extend({
         until: moment,
       }),
     )
-    .meta({ description: 'lanes that serve it, and bells on their way, each with its expiry' }),
-  runs: z.array(underWay).meta({ description: 'current runs; the lease that ends first comes first' }),
+    .meta({
+      description: 'lanes that serve the queue, and bells that QStash has not yet delivered, each with its expiry',
+    }),
+  runs: z.array(underWay).meta({ description: 'current runs, ordered by the end of their leases' }),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))
     .meta({ description: 'waiting claims of pull workers, each with the requested classes (empty for all)' }),
@@ -118,7 +120,7 @@ export const scheduleView = z.object({
   aliases: z.array(z.string()),
   repeat: closed,
   paused: z.boolean(),
-  failing: z.boolean().meta({ description: 'true if its last run failed or was lost' }),
+  failing: z.boolean().meta({ description: 'true if the last run of the schedule failed or was lost' }),
   error: closed.nullable(),
   lastRun: pastRun.nullable(),
   next: z.array(moment),
@@ -131,7 +133,7 @@ export const scheduleView = z.object({
       to: moment,
       made: z.enum(madeUps).meta({
         description:
-          'runs that make up for them: `each` is one run per slot, `one` is one run for all, `none` is no run',
+          'handling of the missed slots: `each` is one run per slot, `one` is one run for all slots, `none` is no run',
       }),
       count: z.int(),
       more: z.boolean().meta({ description: 'true if more than 100 slots were missed' }),
@@ -141,7 +143,7 @@ export const scheduleView = z.object({
   catchingUp: z.boolean().meta({ description: 'true while missed slots are being made up' }),
   moved: z.object({ at: moment, wall: z.string() }).nullable().meta({
     description:
-      'next slot within a year whose time of day the clock skips (daylight saving), with that time of day; it runs at the end of the gap',
+      'next slot within a year at a time of day that does not exist (start of daylight saving time), with that time of day; the job runs when the gap ends',
   }),
 })
 export type ScheduleView = z.output<typeof scheduleView>
@@ -150,7 +152,7 @@ export const backfilled = z.object({
   jobs: z.array(z.object({ id: jobId, scheduledFor: moment })),
   next: moment
     .nullable()
-    .meta({ description: 'time from which to continue, if there were more slots than one call can handle' }),
+    .meta({ description: 'time from which to call again, if there were more slots than one call can handle' }),
 })
 
 export const limitView = z.object({
@@ -159,7 +161,7 @@ export const limitView = z.object({
   rate: shownRate.nullable(),
   shutUntil: moment
     .nullable()
-    .meta({ description: 'no job starts before this time, because the circuit breaker of a host is open' }),
+    .meta({ description: 'time before which no job starts, because the circuit breaker of a host is open' }),
   ...inUse,
 })
 export type LimitView = z.output<typeof limitView>
@@ -172,7 +174,7 @@ export const limitRow = limitView.extend({
   started: z
     .int()
     .optional()
-    .meta({ description: 'with details=true: number of jobs started within the period of its rate' }),
+    .meta({ description: 'with details=true: number of jobs that started within the current period of the rate' }),
   starts: z
     .array(moment)
     .optional()
@@ -181,11 +183,11 @@ export const limitRow = limitView.extend({
 export type LimitRow = z.output<typeof limitRow>
 
 export const roomView = limitView.extend({
-  started: z.int().meta({ description: 'number of jobs started within the period of its rate' }),
+  started: z.int().meta({ description: 'number of jobs that started within the current period of the rate' }),
   fullSince: moment.nullable().meta({ description: 'time at which the next waiting job began to wait' }),
   nextRoom: moment
     .nullable()
-    .meta({ description: 'time by which the limit has room again; null unless jobs are waiting' }),
+    .meta({ description: 'time at which the limit has room again; null unless jobs are waiting' }),
 })
 export type RoomView = z.output<typeof roomView>
 
@@ -195,7 +197,7 @@ export const holder = z.object({
   ...atLimit,
   startedAt: moment.nullable(),
   leaseUntil: moment,
-  process: z.string().nullable().meta({ description: 'name of the pull worker that runs it, if it has one' }),
+  process: z.string().nullable().meta({ description: 'name of the pull worker that performs the run, if it has one' }),
 })
 export type Holder = z.output<typeof holder>
 
@@ -204,10 +206,10 @@ export type LimitWaiter = z.output<typeof limitWaiter>
 
 const limitPreview = z
   .object({
-    wouldStart: z.int().meta({ description: 'number of jobs waiting for this limit that would start immediately' }),
-    first: z.array(limitWaiter).meta({ description: 'the first 20 of these jobs, in order' }),
+    wouldStart: z.int().meta({ description: 'number of jobs that wait for this limit and would start immediately' }),
+    first: z.array(limitWaiter).meta({ description: 'first 20 of these jobs, in the order in which they would start' }),
   })
-  .meta({ description: 'with preview=true: changes nothing and returns the limit as it would become' })
+  .meta({ description: 'with preview=true: jobs that the new limit would start' })
 export type LimitPreview = z.output<typeof limitPreview>
 
 const previewed = { preview: limitPreview.optional() }

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { type Encoded, wireSize } from '../codec/value.ts'
 import { type Code, SidejobError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { duration as readDuration, milliseconds as readMilliseconds, time as readTime } from '../time.ts'
+import { durationText, duration as readDuration, milliseconds as readMilliseconds, time as readTime } from '../time.ts'
+import { ruleOf } from './at-most.ts'
 
 /** Bytes. */
 const VALUE = 1024 * 1024
@@ -38,8 +39,12 @@ export const time = amount
   .transform(read(readTime))
   .meta({ description: 'ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds' })
 
+/** Milliseconds. */
+export const within = (least: number, most: number, expected: string) =>
+  ruleOf((ms: number) => ms >= least && ms <= most, expected, durationText)
+
 const bounded = (parse: (given: number | string) => number) =>
-  amount.transform(read(parse)).refine((ms) => ms <= limits.durationMs.most, 'expected at most 10 years')
+  amount.transform(read(parse)).refine(...within(0, limits.durationMs.most, 'at most 10 years'))
 
 /** Seconds, or a text with units. */
 export const duration = bounded(readDuration).meta({ description: "seconds, or a string like '5m', '1h30m', '3 days'" })
@@ -76,9 +81,9 @@ export const count = (least: number, most: number) =>
 
 export const DAY = 86_400_000
 
-const ABOVE_ZERO = 'expected a duration above 0'
-export const positive = duration.refine((ms) => ms > 0, ABOVE_ZERO)
-export const positiveMilliseconds = milliseconds.refine((ms) => ms > 0, ABOVE_ZERO)
+const ABOVE_ZERO = within(1, Infinity, 'a duration above 0')
+export const positive = duration.refine(...ABOVE_ZERO)
+export const positiveMilliseconds = milliseconds.refine(...ABOVE_ZERO)
 
 export const concurrency = z.int().min(1).max(1_000_000)
 const rateOver = <P extends z.ZodType>(period: P) => z.strictObject({ limit: z.int().min(1).max(1_000_000), period })

@@ -6,7 +6,7 @@ import { moment } from './values.ts'
 
 export const reasonView = z.object({
   code: z.string(),
-  message: z.string().meta({ description: 'the reason as a sentence, with the values of `data`' }),
+  message: z.string().meta({ description: 'reason as a sentence that contains the values of `data`' }),
   data: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string()), z.array(z.number())])),
   since: moment,
   until: moment.optional(),
@@ -27,7 +27,7 @@ const link = z.object({
   limit: roomView
     .extend({ holders: z.array(holder) })
     .optional()
-    .meta({ description: 'limit at the end of the chain, with the jobs that hold its slots' }),
+    .meta({ description: 'limit at the end of the chain, and the jobs that hold its slots' }),
 })
 
 export const why = link.extend({

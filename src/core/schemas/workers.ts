@@ -20,7 +20,7 @@ import { closed, codeRate, concurrency, flag, moment, positive, positiveMillisec
 
 const workerPort = z.strictObject({
   default: closed.optional(),
-  schema: closed.optional().meta({ description: 'JSON Schema of the values' }),
+  schema: closed.optional().meta({ description: 'JSON Schema of the values of the port' }),
   channels: channelNames.optional(),
 })
 
@@ -57,8 +57,8 @@ const workerShape = z.strictObject({
     .meta({ description: 'limits for all jobs of the class; the key is the class by default' }),
   in: workerPorts.optional().meta({ description: 'input ports by name; `*` matches any name' }),
   out: workerPorts.optional().meta({ description: 'output ports by name; `*` matches any name' }),
-  push: pushed.optional().meta({ description: 'address to which its runs are sent' }),
-  pull: z.boolean().optional().meta({ description: 'true if pull workers claim its runs' }),
+  push: pushed.optional().meta({ description: 'address to which runs of the class are sent' }),
+  pull: z.boolean().optional().meta({ description: 'true if pull workers claim runs of the class' }),
   retry: retry.optional().meta({ description: 'number and backoff of retries of a failed run' }),
   timeout: positive.optional(),
   retain: retain.optional(),
@@ -66,17 +66,17 @@ const workerShape = z.strictObject({
   redeliver: redeliver.optional(),
   labels: classLabels.optional(),
   shutdown: z.boolean().optional().meta({ description: 'true if a terminated job runs once more to clean up' }),
-  reach: z
-    .enum(['family', 'all'])
-    .optional()
-    .meta({ description: '`all`: its runs may also change jobs outside their own tree, and delete jobs with force' }),
+  reach: z.enum(['family', 'all']).optional().meta({
+    description:
+      '`family`: runs may change only jobs in their own tree; `all`: runs may change all jobs, and delete jobs with force',
+  }),
   redact: redactedPaths.optional().meta({
     description:
-      'paths in args, state, in, out, result, error and progress that are hidden from keys with the scope read, such as args.card.number',
+      'paths of values that are hidden from keys with the scope read, such as args.card.number; each begins with args, state, in, out, result, error or progress',
   }),
   pin: z.boolean().optional().meta({
     description:
-      'true if a waiting job continues on the version of the code that started it; for a push worker, at the address that it had then',
+      'true if a job that has started continues on the same version of the code; for a push worker, at the same address',
   }),
   description: z.string().max(10_000).optional().meta({ description: 'description of the class, for people' }),
 })
@@ -95,7 +95,7 @@ type AnyFunction = (...given: never[]) => unknown
 const func = z.custom<AnyFunction>((given) => typeof given === 'function', 'expected a function')
 // zod documents `_zod` as the mark of version 4 schemas.
 const isSchema = (given: unknown): boolean => typeof given === 'object' && given !== null && '_zod' in given
-const zodSchema = z.custom<z.ZodType>(isSchema, 'expected a zod 4 schema')
+const zodSchema = z.custom<z.ZodType>(isSchema, 'expected a Zod 4 schema')
 
 const codePorts = z
   .record(
@@ -195,7 +195,8 @@ export const shownRetry = z.object({
 export const shownRate = z.object({ limit: z.int(), period: span })
 
 const schemaOfClass = schemaHash.optional().meta({
-  description: 'hash of its schemas, to send with jobs, claims and commits; absent if it has none',
+  description:
+    'hash of the schemas of the class, to send with jobs, claims and commits; absent if the class has no schema',
 })
 
 export const workerView = workerShape
@@ -219,7 +220,7 @@ export const workerView = workerShape
 export const workerName = z.strictObject({ queue: queueName, class: className })
 
 const workerUnfit = z.object({
-  jobs: z.int().meta({ description: 'number of waiting jobs whose args or values do not fit' }),
+  jobs: z.int().meta({ description: 'number of waiting jobs whose args or values do not fit the new definition' }),
   values: z
     .array(
       z.object({
@@ -228,7 +229,7 @@ const workerUnfit = z.object({
         why: z.string(),
       }),
     )
-    .meta({ description: 'the first ten of these jobs' }),
+    .meta({ description: 'first ten values that do not fit' }),
   looked: z.int().meta({ description: 'number of waiting jobs that were checked: at most the newest 100' }),
   more: z.boolean().meta({ description: 'true if further waiting jobs were not checked' }),
 })
@@ -241,7 +242,9 @@ export const workerPreview = z.strictObject({
 })
 
 export const storedWorker = workerView.extend({
-  unfit: workerUnfit.optional().meta({ description: 'with preview=true' }),
+  unfit: workerUnfit
+    .optional()
+    .meta({ description: 'with preview=true: waiting jobs that do not fit the new definition' }),
 })
 
 export const workerList = z.object({
@@ -255,7 +258,7 @@ export const workerList = z.object({
       }),
       servedBy: z.array(z.object({ id: z.string(), at: moment, version: z.string().nullable() })).meta({
         description:
-          'for a function: the deployments that serve it, with the time at which the newest version of each announced itself, and the newest version that has the function',
+          'for a function: the deployments that serve it. `at` is the time at which the newest version of the deployment announced itself; `version` is the newest version that has the function',
       }),
     }),
   ),

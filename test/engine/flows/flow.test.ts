@@ -211,7 +211,7 @@ const scenarios: Record<string, Scenario> = {
     expect((await flow.children()).a!.id).toBe(id)
     expect(await flow.take('y')).toEqual([2, 4])
     expect(await (await adopt({}, { args: [] })).flow.error()).toMatch(
-      /nodes\.a\.init: the args of job \d+ is null, but the node has \[\]/,
+      /nodes\.a\.init: expected a job with args \[\], got job \d+ with args null/,
     )
     expect(await (await adopt({}, { class: 'sum' })).flow.error()).toMatch(/the class of job \d+ is "double"/)
     const owner = await kit.make('connect', { queue: 'core' })

@@ -55,7 +55,7 @@ const damages: [string, Where, (was: string) => string | undefined, string][] = 
     'wires from sum.sum: expected double.in, got double.in, double.in',
   ],
   ['stale', 'of a node', () => '99999:i:in', 'wires from sum.sum: expected double.in, got job 99999.in'],
-  ['never laid', 'of a node', () => '!', 'wires from sum.sum: expected double.in, got a call of the flow'],
+  ['never laid', 'of a node', () => '!', 'wires from sum.sum: expected double.in, got a call to the flow'],
   ['gone', 'of the flow', () => undefined, 'wires from in: expected sum.in, got none'],
   ['doubled', 'of the flow', (was) => `${was} ${was}`, 'wires from in: expected sum.in, got sum.in, sum.in'],
   ['stale', 'of the flow', () => '99999:i:in', 'wires from in: expected sum.in, got job 99999.in'],

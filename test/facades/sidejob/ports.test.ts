@@ -186,7 +186,7 @@ test('a connection wakes the target if it receives data or a different default',
   expect(await desk.ready()).toEqual([parent])
 })
 
-test('a connection is one entry of the log, publishes at outputs, and values keep their context', async () => {
+test('a connection is one log entry, publishes at outputs, and values keep their context', async () => {
   const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/b')]
   const from = await desk.make('nop', { out: { out: { default: 9 } } })
   const to = await desk.make('nop', { in: { a: { channels: ['/b'] } }, out: { b: { channels: ['/b'] } } })
