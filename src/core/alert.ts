@@ -1,4 +1,4 @@
-/** `key` stays the same as long as the problem lasts. */
+/** `key` stays the same while the problem lasts. */
 export type Problem = { key: string; rule: string; text: string; since: number; link: string; isSevere: boolean }
 
 /** Times are milliseconds since 1970. */
@@ -9,7 +9,7 @@ export type Alert = {
   link: string
   isSevere: boolean
   at: number
-  /** When the problem was last absent from a check. */
+  /** Time of the first check that no longer found the problem. */
   goneAt?: number
   toldAt?: number
   acknowledged?: Noted
@@ -17,19 +17,19 @@ export type Alert = {
 
 export type Noted = { by: string; at: number; reason?: string }
 
-/** Without `alert`, the problem is muted in advance, or is over. */
+/** Has no `alert` if the problem is over, or was muted before it began. */
 export type AlertState = { alert?: Alert; muted?: Noted & { until?: number } }
 
 export type Told = { key: string; what: 'begins' | 'lasts' | 'is over'; alert: Alert; once: string }
 
 export type AlertTimes = {
-  /** Milliseconds that a problem must last before it is reported, by rule. */
+  /** How long a problem must last before it is reported, in milliseconds, by rule. */
   after: (rule: string) => number
-  /** Milliseconds. */
+  /** Interval between reminders, in milliseconds. */
   every?: number
 }
 
-/** Milliseconds. A problem that one check does not find may be back in the next. */
+/** Milliseconds without the problem until it is over. One check may miss a problem that the next check finds again. */
 const GONE_MS = 90_000
 
 export const isMuted = ({ muted }: AlertState, now: number): boolean =>

@@ -1,14 +1,14 @@
 type Bytes = ReadableStream<Uint8Array>
-/** `size` is the maximum to read. Returns undefined at the end. */
+/** `size` is the maximum number of bytes. `read` returns undefined at the end. */
 type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel: () => Promise<void> }
 
-/** Each read doubles this. Most bodies are small, and each read of a stream has a cost. */
+/** First size of the buffer. Each read doubles it, because most bodies are small and each read has a cost. */
 const FIRST = 8_192
 const LARGEST = 1_048_576
-/** Maximum buffer for an announced length, so that senders cannot reserve more memory by announcing a large body. */
+/** Maximum buffer for a body whose length is announced, so that senders cannot reserve more memory than they send. */
 const SAID = 131_072
 
-/** In workerd, byte streams fill the given buffer with all available bytes; other streams deliver chunks. */
+/** In workerd, byte streams fill the given buffer with all available bytes. Other streams return chunks. */
 function readerOf(stream: Bytes): Reader {
   try {
     const reader = stream.getReader({ mode: 'byob' })
@@ -33,8 +33,8 @@ function asking(said: number): (size: number) => number {
 }
 
 /**
- * If the body is longer than `most` bytes, discards up to `readOn` bytes and returns undefined. `said` is the
- * announced length.
+ * If the body is longer than `most` bytes, discards up to `readOn` bytes and returns undefined. `said` is the length
+ * that the sender announced.
  */
 export async function readUpTo(
   stream: Bytes | null,

@@ -5,7 +5,7 @@ import { iso } from './time.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
-/** Ten attempts in about three days. */
+/** With these delays, a callback has ten attempts within about three days. */
 export const callbackDelays: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -20,7 +20,7 @@ export const callbackDelays: readonly number[] = [
 
 export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 
-/** Callers cannot use this name. */
+/** The API refuses group names that begin with this. */
 export const CALLBACK_GROUP = 'callback:'
 export const callbackGroup = (host: string): string => CALLBACK_GROUP + host
 export const isCallbackGroup = (id: string): boolean => id.startsWith(CALLBACK_GROUP)
@@ -44,10 +44,10 @@ export type Ended = {
   finishedAt: number
 } & ({ type: 'success'; result: Encoded } | { type: 'failure'; reason: string; message: string; error: Encoded | null })
 
-/** Contains the time, because after a failover of Redis the number of an end may be used again. */
+/** Contains the time, because Redis may reuse the number of an end after a failover. */
 export const webhookId = ({ job, end, finishedAt }: Ended): string => `end_${job}_${end}_${finishedAt.toString(36)}`
 
-/** The same text on every attempt. */
+/** The text is the same on every attempt. */
 export function envelope(ended: Ended): string {
   const { job: id, queue, class: name, status, type } = ended
   const head = { id, queue, class: name, status, type, finishedAt: iso(ended.finishedAt) }

@@ -1,7 +1,7 @@
 import { type Counted, counted } from './series.ts'
 import { waitBelow } from './waits.ts'
 
-/** Milliseconds, as in lib/queue/class_counts.lua. The last bucket is unbounded. */
+/** Upper bounds of the buckets in milliseconds, as in lib/queue/class_counts.lua. The last bucket is unbounded. */
 export const classEnds = [
   10,
   30,
@@ -17,10 +17,13 @@ export const classEnds = [
   Number.POSITIVE_INFINITY,
 ] as const
 
-/** Milliseconds. Quantiles are upper bounds of buckets. */
+/** Times are in milliseconds. Each quantile is the upper bound of its bucket. */
 export type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
 
-/** `class` is null for classes after the first hundred of a day. `waited` and `took` are null if no run ended. */
+/**
+ * `class` is null in the sum of all classes after the first hundred of a day. `waited` and `took` are null if no run
+ * ended.
+ */
 export type ClassCount = { class: string | null; counts: Counted; waited: Spread | null; took: Spread | null }
 
 const WAITED = counted.length
@@ -58,13 +61,13 @@ export type ClassHour = { at: number } & Counted
 
 const HOUR = 3_600_000
 
-/** Parses the copy that the first count of an hour stores. */
+/** Parses the copy that is stored at the first count of each hour. */
 function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   const end = mark.indexOf('\n')
   return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }
 }
 
-/** Oldest first. Omits hours in which a class has no events. */
+/** Returns the oldest hour first, and omits hours in which a class has no events. */
 export function classHoursOf(
   { texts, marks }: { texts: readonly string[]; marks: readonly string[] },
   { day, since }: { day: number; since: number },

@@ -1,4 +1,7 @@
-/** `asked` is null if the function returned early. `longer` is in milliseconds. */
+/**
+ * `kept` is the stored step, `asked` the one that the function requested, or null if it returned early. `longer` is in
+ * milliseconds.
+ */
 export type CodeChange = { kept: string; asked: string | null; longer?: number }
 
 export function codeChangeIn(error: string | null): (CodeChange & { message: string }) | undefined {

@@ -1,9 +1,9 @@
 import { SidejobError } from './errors.ts'
 
-/** In any currency. */
+/** The currency is up to the operator. */
 export type Prices = { run: number; second: number }
 
-/** `took`: milliseconds. `whole`: no run is missing. */
+/** `took` is in milliseconds. `whole` means that no run is missing. */
 export type Spent = { runs: number; took: number; commits: number | null; whole: boolean }
 
 const expected = 'expected the price of a run and of a second of run time, such as "run=0.00002,second=0.00001"'

@@ -22,11 +22,11 @@ async function hmac(secret: string, text: string): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text))))
 }
 
-/** The secret belongs to the deployment, because Redis and exports contain the hash. */
+/** Depends on a secret of the deployment, because Redis and exports contain the hash of the key. */
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
   hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
-/** The key depends on a stored random text, so a repeated call gets the same key. */
+/** Derives the key from a random text that is stored, so a repeated call gets the same key. */
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
 

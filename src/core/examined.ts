@@ -1,13 +1,16 @@
-// Findings are stored by slice, so that a check of one slice leaves all other slices unchanged.
+// Findings are stored by slice, so that checking one slice keeps the findings of all other slices.
 
 import * as z from 'zod'
 import { type FaultKind, faultKinds } from './faults.ts'
 import { moment } from './schemas/values.ts'
 
-/** `since`: time of the first of the consecutive checks that found faults. */
+/** `since`: time of the first of the consecutive checks that found faults in the slice. */
 type Slice = { at: number; since: number; faults: Partial<Record<FaultKind, number>> }
 
-/** `begun`: start of the last pass. `ended`: end of that pass, or null if it is not complete. */
+/**
+ * `begun`: start of the last pass over all slices. `ended`: end of the last complete pass, or null if a later pass has
+ * begun.
+ */
 export type Examined = { begun: number; ended: number | null; at: number; slices: Record<string, Slice> }
 
 const MOST = 20
@@ -23,7 +26,7 @@ function withSlice(slices: Examined['slices'], { cursor, faults }: Look, now: nu
   return { ...others, [cursor]: { at: now, since: was?.since ?? now, faults: countsOf(faults) } }
 }
 
-/** A full pass removes findings of slices that no longer exist. */
+/** The end of a pass removes findings of slices that no longer exist. */
 export function afterLook(before: Examined | null, look: Look, now: number): Examined | undefined {
   const was = before ?? { begun: now, ended: null, at: now, slices: {} }
   const hasFound = look.faults.length > 0 || look.cursor in was.slices

@@ -2,16 +2,16 @@ export type Stored = {
   size: number
   type?: string
   etag: string
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   storedAt: number
   metadata: Record<string, string>
 }
 
 export type StoreOptions = { type?: string; metadata?: Record<string, string> }
 
-/** All parts but the last must have the same size, at least 5 MiB. */
+/** All parts except the last must have the same size, at least 5 MiB. */
 export type Upload = {
-  /** After this resolves, the bytes may be overwritten. */
+  /** After the promise resolves, the caller may reuse the buffer. */
   part: (n: number, bytes: Uint8Array) => Promise<void>
   complete: () => Promise<void>
   abort: () => Promise<void>
@@ -36,25 +36,25 @@ export type Range = { offset: number; length: number }
 export type Files = {
   bucket: Bucket
   /**
-   * The id proves that we issued it, and contains the time of the request: after Redis was restored from older data,
-   * the number may belong to another job.
+   * The id proves that we issued it. It depends on the time of the request, because after Redis is restored from older
+   * data, the number may belong to another job.
    */
   idOf: (job: number, askedAt?: number) => Promise<string>
   jobOf: (id: string) => Promise<number | undefined>
   /**
-   * The URL is valid for `length` milliseconds. With `since`, it is valid for up to twice that, and stays the same
-   * for `length` milliseconds.
+   * The URL is valid for `length` milliseconds. With `since`, it stays the same for `length` milliseconds and is valid
+   * for up to twice that time.
    */
   sign: (id: string, length: number, since?: number) => Promise<{ url: string; expiresAt: number }>
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
 }
 
-/** The folder is the first three characters of the id. */
+/** The first three characters of the id are the folder. */
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
-// 84 bits in 14 characters. First 34 bits of proof, so that names spread and cannot be guessed, then 50 bits of the
-// number. The first 10 bits prove the number, so that most guesses need no lookup. The other 24 also depend on the
-// time.
+// An id has 14 characters of 6 bits: 34 bits of proof, then 50 bits of the job's number. The proof comes first, so that
+// names spread over the folders. Its first 10 bits depend only on the number, so most guessed ids are refused without a
+// lookup. The other 24 also depend on the time.
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const NUMBER = 50n
 const MAC = 34n
@@ -71,25 +71,25 @@ export function fileId(job: number, mac: Uint8Array, lasting = mac): string {
   return id
 }
 
-/** The time of the request to Downloader's API, or else of the job's creation. */
+/** Returns the time of the request to Downloader's API, or else the time at which the job was created. */
 export const askedAtOf = ({ createdAt }: { createdAt: Date | number }, { askedAt }: { askedAt?: number }): number =>
   askedAt ?? Number(createdAt)
 
 const bitsOf = (id: string): bigint =>
   [...id].reduce((sum, character) => (sum << 6n) | BigInt(alphabet.indexOf(character)), 0n)
 
-/** To verify the id, the caller encodes the number again. */
+/** Does not verify the id. To verify it, encode the number again and compare. */
 export function numberIn(id: string): number | undefined {
   if (!/^[\w-]{14}$/.test(id)) return undefined
   const job = Number(bitsOf(id) & ((1n << NUMBER) - 1n))
   return job > 0 ? job : undefined
 }
 
-/** True for the same number and secret. The times may differ. */
+/** Returns true if both ids have the same number and were made with the same secret. Their times may differ. */
 export const isKindred = (one: string, other: string): boolean =>
   bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 
-/** Undefined means the whole file, also for unsupported ranges. Null means that no byte matches. */
+/** Returns undefined for the whole file, also if the range is unsupported. Returns null if no byte matches. */
 export function rangeOf(header: string | null, size: number): Range | null | undefined {
   const [, first = '', second = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && second === '') return undefined
@@ -100,14 +100,14 @@ export function rangeOf(header: string | null, size: number): Range | null | und
   return offset >= size || length < 1 ? null : { offset, length }
 }
 
-/** Undefined for records about files, which the bucket also contains. */
+/** Returns undefined for other records in the bucket. */
 export const idIn = (key: string): string | undefined => /^([\w-]{3})\/(\1[\w-]{11})$/.exec(key)?.[2]
 
 export type Downloads = {
   files: Files
   allowHosts: readonly string[]
   base?: string
-  /** Milliseconds from the delivery of the callback. */
+  /** How long a file is kept after the callback was delivered, in milliseconds. */
   keep: number
   kafka?: string
 }

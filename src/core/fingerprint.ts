@@ -2,7 +2,7 @@ export type Failure = { message?: unknown; stack?: unknown }
 
 export type Kind = {
   fingerprint: string
-  /** Without the parts that vary between jobs. */
+  /** The message without the parts that vary between jobs. */
   message: string
   /** The innermost frame of the user's code, without the line number. */
   frame: string | null
@@ -43,7 +43,7 @@ function frameOf(stack: string): string | null {
   return null
 }
 
-/** FNV-1a, 64 bits. */
+/** FNV-1a with 64 bits. */
 function hashOf(text: string): string {
   let hash = 0xcbf29ce484222325n
   for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)

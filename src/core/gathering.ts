@@ -1,13 +1,14 @@
-// A sequential caller also calls often, but waiting for it would gather nothing.
+// Decides whether a call waits a moment so that it can be sent with later calls. Waiting does not help a caller that
+// awaits each call.
 
 const OFTEN = 10
-/** Weight of the last interval. */
+/** Weight of the latest interval in the average. */
 const WEIGHT = 0.2
-/** Maximum interval that counts, so that a few calls after a pause end the gathering. */
+/** Maximum interval in the average, so that a few calls after a pause start the gathering again. */
 const LONGEST = 1_000
 /**
- * After this many empty waits, one wait is skipped. After the next empty wait two are skipped, then four, up to a
- * maximum.
+ * After this many consecutive waits without another call, one wait is skipped. After each further one, twice as many
+ * are skipped, up to `LEFT_OUT`.
  */
 const IN_VAIN = 2
 const LEFT_OUT = 64
@@ -21,7 +22,7 @@ export function createGathering(ms: number, last = Number.NEGATIVE_INFINITY) {
       interval = Math.min((at - last) / Math.max(1, several), LONGEST) * WEIGHT + interval * (1 - WEIGHT)
       last = at
     },
-    /** Milliseconds. */
+    /** In milliseconds. */
     wait(): number {
       if (interval >= OFTEN) return 0
       if (leaveOut === 0) return ms

@@ -1,4 +1,4 @@
-// Matching takes at most pattern length × text length steps.
+// Matching takes at most (pattern length × text length) steps.
 
 export type Step = { fits: (char: string) => boolean; many?: true }
 
@@ -32,7 +32,7 @@ function reach(steps: readonly Step[], places: Uint8Array, at: number): void {
 }
 
 /**
- * `*` matches any text, `?` one character; all other characters match themselves.
+ * Matches `*` with any text and `?` with one character. All other characters match themselves.
  *
  * @example fitsGlob('mail.*', 'mail.welcome') // true
  */

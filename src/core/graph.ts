@@ -22,7 +22,7 @@ const node = z.looseObject({
   queue: queueName.default('default'),
   class: className,
   args: closed.optional(),
-  /** A number is the job that becomes the node. True or a text starts the node without data. */
+  /** A number is the id of the job that becomes the node. True or a string starts the node without data. */
   init: z
     .union(
       [z.int().min(1), z.boolean(), z.string().max(1_000), z.null()],
@@ -92,7 +92,7 @@ const inside = closedIn(graph)
 const outside = places(graph)
 
 /**
- * @throws with the name of the invalid node or port
+ * @throws an error that names the invalid node or port
  * @example readGraph('{"nodes":{"a":{}}}') // throws: nodes.a.class: is missing
  */
 export const readGraph = (text: Encoded): Graph => check(graph, parseJson(encodedToJson(text), inside))

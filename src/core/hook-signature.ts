@@ -2,22 +2,22 @@ import { fromBase64 } from './codec/base64.ts'
 import { hashOfBytes } from './crypto.ts'
 import { SidejobError } from './errors.ts'
 
-/** `standard`: Standard Webhooks, which sidejob's callbacks also use. */
+/** `standard` means Standard Webhooks, which sidejob's callbacks also use. */
 export type Dialect = 'standard' | 'stripe' | 'github'
 
 type Signed = {
   headers: Headers
   body: () => Promise<Uint8Array>
   secrets: readonly string[]
-  /** Milliseconds. */
+  /** Current time in milliseconds since 1970. */
   now: number
 }
 
 type Claim = { header: string; id?: string; prefix: string; signatures: Uint8Array[] }
 
-/** Maximum seconds between the signed time and now. */
+/** Maximum difference between the signed time and now, in seconds. */
 const TOLERANCE = 300
-/** A sender adds one signature per secret. During a rotation there are two. */
+/** A sender adds one signature for each secret, so two during a rotation. */
 const MAX_SIGNATURES = 10
 
 const encoder = new TextEncoder()
@@ -104,8 +104,8 @@ function contentOf(prefix: string, body: Uint8Array): Uint8Array {
 }
 
 /**
- * Reads the body only if the headers are valid. GitHub does not sign its delivery id, so the id of its events is the
- * hash of the body.
+ * Reads the body only if the headers are valid. GitHub does not sign its delivery id, so the returned id is the hash of
+ * the body.
  */
 export async function checkSignature(
   dialect: Dialect,

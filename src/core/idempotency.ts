@@ -1,8 +1,8 @@
 export const RETRY = 'retry:'
 export type RetryKey = `${typeof RETRY}${string}`
-/** Milliseconds. */
+/** Milliseconds for which the answers to automatic retries of clients are stored. */
 export const RETRY_FOR = 600_000
 
 export const HOOK = 'hook:'
-/** Milliseconds. Services resend an event for some days. */
+/** Milliseconds. Services resend a webhook event for several days. */
 export const HOOK_FOR = 7 * 86_400_000

@@ -5,7 +5,7 @@ import { type Code, SidejobError } from './errors.ts'
 type Path = (string | number)[]
 type Issue = z.core.$ZodIssue
 
-/** @throws BAD_REQUEST with the path of the first fault */
+/** @throws BAD_REQUEST with the path of the first invalid value */
 export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
   const quick = quickParses.get(schema)?.(input)
   if (quick !== undefined) return quick as z.output<Schema>
@@ -22,7 +22,7 @@ export const faultOf = (schema: z.ZodType, input: unknown): { path: Path; messag
   return { path: [...path, issue.keys[0]!], message: 'unknown member' }
 }
 
-/** As in code: `in.left.channels[0]`. */
+/** Writes a path as in code: `in.left.channels[0]`. */
 export const dotted = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i ? '.' : ''}${step}`)).join('') || 'the body'
 
@@ -60,7 +60,7 @@ const shown = ({ input, path, code }: Issue): string => {
   return (typeof input === 'string' ? JSON.stringify(input) : String(input)).slice(0, 60)
 }
 
-// An unknown member is often a misspelled name, so it is reported first.
+// Reports unknown members first, because they are often misspelled names.
 const first = (issues: Issue[]): Issue => issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
 
 type Found = { issue: Issue; path: Path }

@@ -36,7 +36,7 @@ export const workerCall = z.object({
   timeout: z.number(),
 })
 
-/** The id is the same on every attempt. */
+/** Contains the same id on every attempt. */
 export const callBody = ({ run, job }: Snapshot): Uint8Array =>
   writeMsgpack({
     id: String(job.id),

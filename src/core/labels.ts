@@ -1,7 +1,7 @@
 import { SidejobError } from './errors.ts'
 import { limits } from './limits.ts'
 
-/** Sorted by name, so that equal labels are equal texts. */
+/** Labels are sorted by name, so that equal labels have equal texts. */
 export type LabelsText = string & { readonly __labels: true }
 
 export type Labels = Record<string, string>

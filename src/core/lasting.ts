@@ -1,5 +1,5 @@
-// After a failover, Redis may be a few seconds older than names in other systems, and may reuse the ids in them.
+// After a failover, Redis may have lost the last few seconds and may reuse ids that other systems have already stored.
 
-/** If an id is reused, its creation time differs. */
+/** Contains the creation time, which differs if an id is reused. */
 export const lastingName = ({ id, createdAt }: { id: number; createdAt: number }): string =>
   `${id}-${createdAt.toString(36)}`

@@ -1,19 +1,19 @@
-/** Counted in each isolate. */
+/** Each isolate counts separately. */
 export const doors = {
-  /** Default of one API key; the burst is twice the rate. */
+  /** Default for each API key. The burst is twice the rate. */
   requests: { rate: 1_000, burst: 2_000 },
-  /** For unknown callers: lookups from one address or IPv6 /64. */
+  /** Key lookups from one IPv4 address or IPv6 /64 network, for callers without a known key. */
   strangers: { rate: 0.5, burst: 30 },
   remembered: 10_000,
-  /** Bytes. */
+  /** In bytes. */
   signedBody: 65_536,
-  /** Maximum for one API key, and at the channel `/`. */
+  /** Maximum streams of one API key, and maximum streams of the channel `/`. */
   listeners: { key: 500, root: 50 },
-  /** Milliseconds. */
+  /** In milliseconds. */
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
 
-/** Maximum unfinished jobs of an API key, and their bytes. */
+/** Maximum unfinished jobs of one API key, and maximum total size of these jobs in bytes. */
 export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
 // docs/limits.md is generated from this table.

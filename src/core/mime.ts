@@ -1,4 +1,4 @@
-// A comma-separated list of globs that must all match; `!` marks a glob that must not.
+// Reads a comma-separated list of globs. A type must match every glob except those with `!`, which it must not match.
 
 import { SidejobError } from './errors.ts'
 import { fitsSteps, type Step } from './glob.ts'
@@ -19,7 +19,10 @@ function setOf(body: string, text: string): Step {
   return { fits: (char) => ranges.some(([from, to]) => from <= char && char <= to) !== not }
 }
 
-/** `*` matches any text without a slash, `**` any text, `?` one character, `[a-z]` and `[!a-z]` character sets. */
+/**
+ * `*` matches any text without a slash, `**` any text, `?` one character, and `[a-z]` or `[!a-z]` one character of a
+ * set.
+ */
 function globOf(text: string): Step[] {
   const steps: Step[] = []
   const small = text.toLowerCase()
@@ -49,12 +52,12 @@ function patternOf(entry: string): Pattern {
   return { text, not, globs: text.split('|').map((glob) => globOf(glob.trim())) }
 }
 
-/** Throws if a pattern is invalid. In an entry, `|` means or: `image/png|image/jpeg`. */
+/** Throws if a pattern is invalid. `|` separates alternatives: `image/png|image/jpeg`. */
 export const mimePatterns = (list: string): Pattern[] =>
   list === '' ? [] : list.split(',').map((entry) => patternOf(entry.trim()))
 
 /**
- * Undefined if the type matches.
+ * * Returns undefined if the type matches the list.
  *
  * @example mimeFault('!image/gif,image/*', 'image/gif') // 'Expected mime-type not to be (image/gif) found -
  * (image/gif)'

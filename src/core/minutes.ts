@@ -1,15 +1,15 @@
-// Reads the counts of lib/runtime/minutes.lua.
+// Reads the counts that lib/runtime/minutes.lua writes.
 
 const MINUTE = 60_000
 const MINUTES = 10
 
-/** Oldest first. */
+/** Returns the oldest minute first. */
 export function minutesOf(counted: string | undefined, now: number): number[] {
   const [minute, ...counts] = (counted ?? '').split(':').map(Number) as [number, ...number[]]
   const behind = counted ? Math.max(0, Math.floor(now / MINUTE) - minute) : MINUTES
   return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)
 }
 
-/** The current minute plus the matching share of the previous one. */
+/** Sums the current minute and the share of the previous minute that is less than a minute ago. */
 export const rateOf = (minutes: readonly number[], now: number): number =>
   Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))

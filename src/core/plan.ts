@@ -29,7 +29,7 @@ export type Plan = {
   start: string[]
   adopt: string[]
   stop: { node: string; job: number }[]
-  /** A new job replaces the old one, and gets its waiting values. */
+  /** A new job replaces the old job and receives its waiting values. */
   replace: { node: string; job: number }[]
   wires: { added: string[]; removed: string[] }
   orphaned: Orphan[]
@@ -158,7 +158,7 @@ function startsOf(seen: Comparison): Set<string> {
     if (asks || [given('inports', name), given('outports', name)].some((ports) => Object.keys(ports).length))
       begin(name)
   }
-  // Data starts its targets, and their defaults may start more nodes.
+  // Data starts the target nodes. The defaults of these nodes may start more nodes.
   for (let before = -1; before !== start.size; ) {
     before = start.size
     for (const wires of sources) {
@@ -173,7 +173,7 @@ function startsOf(seen: Comparison): Set<string> {
 const defaultsOf = (inports: Graph['inports']): Record<string, GraphPort> =>
   mapValues(inports, ({ default: value }) => (value === undefined ? {} : { default: value }))
 
-/** A default stays as the node's class set it, unless the graph sets another. */
+/** Keeps a default of the node's class, unless the graph sets one. */
 function ownAmends({ graph, before, facts }: Comparison): Op[] {
   const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => own(graph.inports, port))
   const ports = Object.entries(changed(defaultsOf(graph.inports), Object.fromEntries(was)) ?? {}).filter(
@@ -227,7 +227,7 @@ function laysAt(seen: Comparison, start: Set<string>, wires: GraphWire[]): Op[] 
     if (row && row.size === 0 && isLaid(seen, row.to, wires)) return []
     return [{ op: 'wire', from: nearEnd(from), to: wires.map(({ to }) => farEnd(to)) }]
   }
-  // An input of the flow always calls the flow.
+  // Values at an input of the flow always call the flow.
   if (from.node === null) return row?.to.length ? [{ op: 'wire', from: nearEnd(from), to: [] }] : []
   return row?.to === 'call' ? [] : [{ op: 'wire', from: nearEnd(from), call: true }]
 }
@@ -271,8 +271,8 @@ function orphansOf(seen: Comparison): Orphan[] {
 }
 
 /**
- * A node keeps its job, values and defaults as long as its class, queue and args stay the same. Initial values are
- * sent only once.
+ * A node keeps its job, values and defaults while its class, queue and args stay the same. Initial values are sent only
+ * once.
  */
 export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFacts): Plan {
   const seen = compare(graph, before, facts)

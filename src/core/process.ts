@@ -29,14 +29,14 @@ export const processList = z.object({
       z.object({
         kind: z.literal('lane'),
         ...atWork,
-        /** When the process counts as dead, unless a request arrives. */
+        /** Time at which the process counts as dead if it sends no request. */
         until: moment,
       }),
       z.object({
         kind: z.literal('pull'),
         ...atWork,
         startedAt: moment,
-        /** Precise to five seconds. */
+        /** Accurate to five seconds. */
         seenAt: moment,
         live: z
           .boolean()

@@ -1,4 +1,4 @@
-// A damaged record stops only its own job, key or view.
+// With this, a damaged record breaks only its own job, key or view.
 
 export function readable<T>(read: () => T): T | undefined {
   try {

@@ -2,16 +2,18 @@ import * as z from 'zod'
 import { changes, snapshot } from './run.ts'
 import { className, count, cursor, jobId, queueName, status } from './schemas.ts'
 
-/** Characters. */
+/** In characters. */
 export const MOST_RECORDED = 65_536
 
-/** `commits`: changes made by each commit; the final entry is the end of the run. */
+/** `commits` contains the changes of each commit. The last entry is the end of the run. */
 export const recordedRun = z.object({
   snapshot,
   commits: z.array(changes).meta({ description: 'changes made by each commit; the last entry is the end of the run' }),
 })
 
-/** `more`: reads that are not in the snapshot. `bytes`: size of a run that was too large to keep. */
+/**
+ * `more` describes reads that the snapshot does not contain. `bytes` is the size of a run that was too large to store.
+ */
 export const storedRun = z.union([recordedRun, z.object({ more: z.string() }), z.object({ bytes: z.int() })])
 
 export const recordedJob = z.object({
@@ -30,7 +32,7 @@ export const recordedQuery = z.strictObject({
   cursor: cursor.optional(),
 })
 
-/** A page is short if its jobs are large, and may be empty before the last one. */
+/** A page of large jobs is short. A page may be empty although more pages follow. */
 export const recordedPage = z.object({ jobs: z.array(recordedJob), cursor: z.string().nullable() })
 
 export type RecordedRun = z.output<typeof recordedRun>

@@ -1,5 +1,5 @@
-// Slots are whole seconds. If slots count from the scheduled slot (SCHEDULED, cron), a late run does not move later
-// slots. If they count from a run's start or end (STARTED, FINISHED), it does.
+// Slots are whole seconds. With the base SCHEDULED or cron, slots count from the scheduled slot, so a late run does not
+// move later slots. With STARTED or FINISHED, slots count from the run, so a late run moves them.
 
 import { SidejobError } from './errors.ts'
 import { bedrockRule } from './repeat/bedrock.ts'
@@ -43,7 +43,7 @@ const fields: Record<string, Field> = {
   stopOnFail: optional({ is: (value) => typeof value === 'boolean', wanted: 'true or false' }),
 }
 
-/** `missed` defaults to 'last'. Bedrock's schedules run every slot. */
+/** `missed` defaults to 'last' for cron patterns and to 'run' for Bedrock's schedules. */
 export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
   const given = typeof repeat === 'string' ? { bedrock: repeat } : checked(repeat)
   checkFields(given)
@@ -54,8 +54,8 @@ export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
 }
 
 /**
- * A slot in the past is due at once. With `missed: 'run'`, it is the slot after the last run; with 'last', the last
- * missed slot. With 'skip', a scheduled slot is always after `now`.
+ * Returns a slot in the past if a run is already due: with `missed: 'run'`, the slot after the last run; with 'last',
+ * the last missed slot. With 'skip', returns a slot after `now`.
  */
 export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: number): number => {
   const parsed = understood(repeat)
@@ -67,7 +67,7 @@ export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: n
   return slot
 }
 
-/** The last missed slot, unless each slot gets a run. */
+/** Returns the last missed slot, unless each missed slot has its own run. */
 export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): number => {
   const parsed = understood(repeat)
   if (parsed.base !== 'scheduled' || parsed.missed === 'run' || !(scheduled < started)) return scheduled
@@ -75,7 +75,7 @@ export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, star
   return slot > scheduled ? slot : scheduled
 }
 
-/** Milliseconds. `missed: 'skip'` omits slots that are later than this. */
+/** With `missed: 'skip'`, a run that starts this many milliseconds after its slot is skipped. */
 export const SLOT_GRACE = 300_000
 
 export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): boolean => {
@@ -87,7 +87,7 @@ export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, start
   )
 }
 
-/** Assumes that runs take no time. Returns fewer than `n` times if the repeat ends or stops advancing. */
+/** Assumes that runs take no time. Returns fewer than `n` times if the repetition ends or its times stop increasing. */
 export const nextTimes = (
   repeat: Repeat | Pick<ParsedRepeat, 'next'>,
   from: number,

@@ -1,21 +1,25 @@
-// lib/run/backoff.lua has the delays of lost runs, conflicts and unreachable hosts. docs/retries.md lists all delays.
+// lib/run/backoff.lua contains the delays after lost runs, conflicts and unreachable hosts. docs/retries.md lists all
+// delays.
 
 export type Backoff = {
   base?: number
   factor?: number
   cap?: number
   jitter?: number
-  /** Replaces base, factor and cap. The last delay is repeated. */
+  /** Replaces base, factor and cap. The last delay repeats. */
   delays?: number[]
 }
 export type Retry = { max?: number; backoff?: Backoff }
 
-/** Milliseconds: 10 s, doubling to 1 h, up to 20 % later. If the worker cannot be reached, ten times that. */
+/**
+ * Times are in milliseconds: 10 s, then doubling up to 1 h, with up to 20 % added at random. `unreached` multiplies the
+ * delay if the worker cannot be reached.
+ */
 export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
 
 /**
- * `failures` counts from 1, `random` is in [0, 1), `floor` is the minimum (Retry-After). Backoff is up to `jitter`
- * later; a list of delays up to `jitter` earlier or later. Returns undefined if no attempts are left.
+ * `failures` counts from 1, `random` is in [0, 1), and `floor` is the minimum (Retry-After). `jitter` makes a computed
+ * delay longer, and a delay from `delays` longer or shorter. Returns undefined if no attempts are left.
  */
 export function retryDelay(
   { max = retryDefaults.max, backoff = {} }: Retry,
@@ -28,14 +32,14 @@ export function retryDelay(
   const delay = delays?.length
     ? delays[Math.min(failures, delays.length) - 1]! * (1 + jitter * (2 * random - 1))
     : Math.min(cap, base * factor ** (failures - 1)) * (1 + jitter * random)
-  // NaN would make the script fail.
+  // With NaN, the script would fail.
   return Number.isFinite(delay) ? Math.round(Math.max(floor, delay)) : retryDelay({ max }, failures, random, floor)
 }
 
-/** 50 ms, then four times the previous delay. `n` counts from 1. */
+/** Returns 50 ms for the first retry, then four times the previous delay. `n` counts from 1. */
 export const requestDelay = (n: number): number => 50 * 4 ** (n - 1)
 
-/** Milliseconds, from a header with seconds or a date. */
+/** Returns milliseconds. The header contains seconds or a date. */
 export function retryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
   const seconds = Number(header)

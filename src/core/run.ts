@@ -53,7 +53,7 @@ const heir = z.object({
 })
 
 const wiring = z.object({
-  /** Absent means this job. */
+  /** If absent, this is a port of the job itself. */
   child: z.string().optional(),
   dir: z.enum(['in', 'out']),
   port: z.string(),
@@ -105,7 +105,7 @@ export type SnapshotOut = z.output<typeof snapshotOut>
 export type Wiring = z.output<typeof wiring>
 export type Snapshot = z.output<typeof snapshot>
 
-/** The child may have been spawned earlier in the same changes. */
+/** The child may be spawned earlier in the same changes. */
 export const portRef = z.union(
   [
     z.strictObject({ out: portName }),
@@ -174,8 +174,8 @@ const op = z.union([
     spawn.extend({ op: z.literal('spawn') }),
     z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed, context: closed.optional() }),
     z.strictObject({ op: z.literal('log'), entry: closed }),
-    // Ends one log entry, which contains the preceding operations and a number of reads. `defaults` lists the reads
-    // that used the default.
+    // Ends one log entry. The entry contains the preceding operations and the number of values read from each port.
+    // `defaults` counts the reads that returned the default.
     z.strictObject({
       op: z.literal('entry'),
       reads: z
@@ -232,7 +232,7 @@ const runError = z.strictObject({
   retry: z.boolean().optional(),
   detail: closed.optional(),
   stack: z.string().optional(),
-  /** Milliseconds before the next retry (Retry-After). */
+  /** Minimum time until the next retry in milliseconds (Retry-After). */
   after: ms.optional(),
 })
 
@@ -244,8 +244,8 @@ export const changes = z
     at: ms.optional(),
     wait: ms.optional(),
     /**
-     * Only with `suspended`: steps are kept, and the function continues at `until` or when one of these children
-     * ends.
+     * Requires `suspended`. The job keeps its steps, and the function continues at `until` or when one of these
+     * children ends.
      */
     pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
     result: closed.optional(),
@@ -262,7 +262,7 @@ export const changes = z
       .optional(),
     ops: z.array(op).max(limits.ops.most).optional(),
     progress: closed.optional(),
-    /** Added even if the run failed. */
+    /** Counts are added even if the run failed. */
     counts: z
       .record(label, count)
       .refine(...atMost(limits.countNames.most, 'names'))
@@ -295,13 +295,13 @@ export type PastRun = {
   endedAt: number
   outcome: string
   attempt: number
-  /** Only for jobs that keep their runs. */
+  /** Absent if the job does not keep its runs. */
   token?: string
   retried?: boolean
   by?: string
   version?: string
   error?: Encoded
-  /** Only for jobs with a `history`. */
+  /** Absent if the job has no `history`. */
   n?: number
   readyAt?: number
   commits?: number

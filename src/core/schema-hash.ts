@@ -16,7 +16,7 @@ const hasSchema = ({ args, result, in: inputs = {}, out = {} }: Schemas): boolea
   result !== undefined ||
   [...Object.values(inputs), ...Object.values(out)].some(({ schema }) => schema !== undefined)
 
-/** Two 32-bit FNV-1a hashes, because a 64-bit hash needs slow integers. */
+/** Computes two 32-bit FNV-1a hashes, because a 64-bit hash needs bigints, which are slow. */
 function digits(text: string): string {
   let [a, b] = [0x811c9dc5, 0x01000193]
   for (let i = 0; i < text.length; i++) {
@@ -26,7 +26,7 @@ function digits(text: string): string {
   return [a, b].map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-/** Undefined if the class has no schema. The order of members does not matter. */
+/** Returns undefined if the class has no schema. The order of members does not change the hash. */
 export const schemaHash = (schemas: Schemas): string | undefined =>
   hasSchema(schemas)
     ? digits(

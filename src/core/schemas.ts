@@ -1,5 +1,5 @@
-// Types for clients (z.input) accept any value, ISO times and '5m'. Types for the engine (z.output) have encoded
-// values and milliseconds.
+// Types for clients (z.input) accept any value, ISO 8601 times and durations like '5m'. Types for the engine (z.output)
+// have encoded values and milliseconds.
 
 export * from './schemas/claims.ts'
 export * from './schemas/dashboard.ts'

@@ -2,14 +2,17 @@ export const counted = ['made', 'runs', 'errors', 'completed', 'failed', 'termin
 
 export type Counted = Record<(typeof counted)[number], number>
 
-/** As in lib/queue/counts.lua. */
+/** Must match lib/queue/counts.lua. */
 export const keptSteps = { minute: 240, hour: 336 } as const
 
 export const standing = ['ready', 'running', 'limited'] as const
 
 type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
 
-/** `longestWait`: milliseconds from ready to claimed. The numbers of jobs are recorded at the period's first event. */
+/**
+ * `longestWait`: milliseconds from ready to claimed. `ready`, `running` and `limited` are recorded at the first event
+ * of the period.
+ */
 export type Point = { at: number; longestWait: number } & Counted & Standing
 
 type Mark = { moment: number; waited: number; counts: number[]; standing: Standing }
@@ -25,7 +28,7 @@ function markOf(text: string): Mark {
   return { moment: Number(moment), waited: Number(waited), counts, standing: standingOf(words.slice(counted.length)) }
 }
 
-/** Oldest first. */
+/** Returns the oldest point first. */
 export function pointsOf(
   { before, latest }: { before: readonly string[]; latest: string },
   { step, since, to = Number.POSITIVE_INFINITY }: { step: number; since: number; to?: number },
@@ -43,7 +46,7 @@ export function pointsOf(
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
-/** Oldest first. */
+/** Returns the oldest point first. */
 export function summed(series: readonly Point[][]): Point[] {
   const all = new Map<number, Point>()
   for (const point of series.flat()) {

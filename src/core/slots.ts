@@ -1,11 +1,14 @@
 export type Slots = {
-  /** Call the returned function to free the slot. */
+  /** Waits for a free slot. The returned function frees it. */
   take: () => Promise<() => void>
   readonly wanted: number
   readonly most: number
 }
 
-/** An invocation may wait for the headers of at most six requests at once. Redis and QStash use two of these. */
+/**
+ * workerd lets an invocation wait for the response headers of at most six requests at once. Redis and QStash need two
+ * of them.
+ */
 export const CALLS = 4
 
 export function createSlots(most: number = CALLS): Slots {

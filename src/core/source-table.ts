@@ -1,8 +1,8 @@
 export type SourceTable = {
-  /** As written in stack frames: `worker.js`. */
+  /** Name in stack frames, such as `worker.js`. */
   bundle: string
   files: { name: string; lines: string[] }[]
-  /** All numbers count from 0. File -1 means that library code follows. */
+  /** All numbers count from 0. A file of -1 means that library code starts here. */
   places: [line: number, column: number, file: number, ownLine: number, ownColumn: number][]
 }
 

@@ -1,6 +1,6 @@
 import { SidejobError } from './errors.ts'
 
-/** Milliseconds, or a text like '3 days'. */
+/** Milliseconds, or a string like '3 days'. */
 export type Length = number | string
 
 const SECOND = 1000
@@ -28,7 +28,7 @@ const LATEST = Date.UTC(10_000, 0, 1) - 1
 const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?([Zz]|[+-]\d\d:?\d\d))?$/
 
-/** A number is seconds. */
+/** A number means seconds. */
 export const duration = (given: number | string): number => {
   const found = typeof given === 'number' ? given * SECOND : amounts(given.trim().toLowerCase())
   if (!(found >= 0)) throw unreadable('a duration in seconds or like "5m", "1h30m", "3 days"', given)
@@ -36,7 +36,7 @@ export const duration = (given: number | string): number => {
   return Math.round(found)
 }
 
-/** A number is milliseconds. */
+/** A number means milliseconds. */
 export const milliseconds = (given: number | string): number => {
   if (typeof given === 'string') return duration(given)
   if (!(given >= 0)) throw unreadable('a duration in milliseconds or like "5m", "1h30m", "3 days"', given)
@@ -44,7 +44,7 @@ export const milliseconds = (given: number | string): number => {
   return Math.round(given)
 }
 
-/** A date without a time is midnight UTC. A number is milliseconds since 1970. */
+/** A date without a time means midnight UTC. A number means milliseconds since 1970. */
 export const time = (given: number | string): number => {
   const found = typeof given === 'number' ? given : instant(given.trim())
   if (!Number.isInteger(found)) {
@@ -79,7 +79,7 @@ const instant = (text: string): number => {
   const found = ISO.exec(text)
   if (!found) return Number.NaN
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0)) as Six
-  // Date.UTC rolls 30 February over into March, so such dates are refused.
+  // Refuses dates like 30 February, which Date.UTC would turn into a day in March.
   if (month < 1 || month > 12 || day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return Number.NaN
   if (hour > 23 || minute > 59 || second > 59) return Number.NaN
   const fraction = Number((found[7] ?? '').slice(0, 3).padEnd(3, '0'))

@@ -2,7 +2,7 @@ export type TraceContext = { traceId: string; spanId: string; isSampled: boolean
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 
-/** Undefined if the W3C Trace Context header is malformed. */
+/** Returns undefined if the W3C Trace Context header is malformed. */
 export function readTraceparent(text: string | null | undefined): TraceContext | undefined {
   const [, traceId, spanId, flags = '0'] = TRACEPARENT.exec(text ?? '') ?? []
   return traceId && spanId ? { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 } : undefined
@@ -11,7 +11,7 @@ export function readTraceparent(text: string | null | undefined): TraceContext |
 export const traceparentOf = ({ traceId, spanId, isSampled }: TraceContext): string =>
   `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 
-/** FNV-1a with MurmurHash3's final mix, because similar texts must differ in all bits. */
+/** FNV-1a with the final mix of MurmurHash3, so that similar texts differ in all bits. */
 function hash32(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
@@ -26,11 +26,11 @@ const hexOf = (text: string, words: number): string =>
 export const traceIdOf = (text: string): string => hexOf(text, 4).replace(/^0{32}$/, '1'.padStart(32, '0'))
 export const spanIdOf = (text: string): string => hexOf(text, 2).replace(/^0{16}$/, '1'.padStart(16, '0'))
 
-/** Returns the same answer for all spans of a trace. `share` is between 0 and 1. */
+/** Decides equally for all spans of a trace. `share` is between 0 and 1. */
 export const isSampled = (traceId: string, share: number): boolean =>
   Number.parseInt(traceId.slice(0, 8), 16) / 2 ** 32 < share
 
-/** Numbers of the OpenTelemetry protocol. */
+/** Values of the OpenTelemetry protocol. */
 const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
 
 export type Attributes = Record<string, string | number | boolean | undefined>
@@ -58,7 +58,7 @@ const anyValueOf = (value: string | number | boolean) => {
 const attributesOf = (attributes: Attributes) =>
   Object.entries(attributes).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: anyValueOf(value) }]))
 
-/** Nanoseconds of a time in milliseconds, exact to a microsecond. */
+/** Converts milliseconds to nanoseconds, accurate to a microsecond. */
 const nano = (ms: number): string => `${Math.round(ms * 1_000)}000`
 
 const STATUS_ERROR = 2
@@ -83,7 +83,7 @@ function spanJson({ traceId, spanId, parent, name, kind, start, end, attributes,
   }
 }
 
-/** The body of `POST /v1/traces` as JSON (OTLP 1.0). */
+/** Returns the JSON body of `POST /v1/traces` (OTLP 1.0). */
 export const otlpOf = (spans: readonly Span[], resource: Attributes) => ({
   resourceSpans: [
     {

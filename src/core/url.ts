@@ -1,8 +1,8 @@
-// Allows only http and https, and only hosts outside our own network or on the allow list.
+// Allows only http and https, and only public hosts or hosts on the allow list.
 
 import { SidejobError } from './errors.ts'
 
-// The URL parser has already converted other spellings: hex, octal, or a single number.
+// The URL parser has already converted addresses in hex, in octal and in a single number.
 const privateV4: readonly [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -42,12 +42,12 @@ function v6Groups(address: string): number[] {
 const dotted = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join('.')
 
 const special: readonly [(groups: number[]) => boolean, (groups: number[]) => boolean][] = [
-  // 6to4, and NAT64 with its well-known prefix: the embedded address decides.
+  // For 6to4, and for NAT64 with its well-known prefix, the embedded address decides.
   [([a]) => a === 0x2002, ([, b, c]) => isPrivateV4(dotted(b!, c!))],
   [([a, b, c]) => a === 0x64 && b === 0xff9b && c === 0, (groups) => isPrivateV4(dotted(groups[6]!, groups[7]!))],
-  // ISATAP, for any network prefix.
+  // Matches ISATAP with any network prefix.
   [(groups) => (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe, (g) => isPrivateV4(dotted(g[6]!, g[7]!))],
-  // Teredo, benchmarks, ORCHID and documentation.
+  // Matches Teredo, benchmark, ORCHID and documentation addresses.
   [([a, b]) => a === 0x2001 && (b! < 0x200 || b === 0xdb8), () => true],
   [([a, b]) => a === 0x3fff && b! < 0x1000, () => true],
 ]
@@ -61,8 +61,8 @@ function isPrivateV6(address: string): boolean {
 const localNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|consul|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
 
-// Public names that resolve to loopback. The platform hides other resolutions. A deployed Worker cannot reach a
-// private network.
+// These public names resolve to loopback. We cannot see the address of other names, but a deployed Worker cannot reach
+// a private network.
 const loopbackNames = /(^|\.)(localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|yoogle\.com|localho\.st)\.?$/
 const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|ip\.addr\.tools)\.?$/
 
@@ -81,7 +81,7 @@ const isPrivateHost = (host: string): boolean => {
 
 export type Use = 'workers' | 'callbacks' | 'downloads'
 
-/** `host` allows all ports, `host:port` one port, and `downloads=host:port` one use. */
+/** `host` allows all ports, `host:port` allows one port, and `downloads=host:port` allows one use. */
 function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): boolean {
   const [for_, place] = entry.includes('=') ? (entry.split('=', 2) as [string, string]) : [use, entry]
   const host = hostname.toLowerCase()
@@ -89,7 +89,7 @@ function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): 
   return for_ === use && (wanted === host || wanted === `${host}:${port || (protocol === 'https:' ? 443 : 80)}`)
 }
 
-/** @throws if the address may not be called for this use */
+/** @throws an error if calls to the address are not allowed for this use */
 export function callable(address: string, allowHosts: readonly string[], use: Use): URL {
   if (!URL.canParse(address)) throw new SidejobError('BAD_REQUEST', `expected a URL, got ${address.slice(0, 100)}`)
   const url = new URL(address)
@@ -105,7 +105,7 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   return url
 }
 
-/** The query and the password may be secret. */
+/** Omits the query and the password, which may be secret. */
 export const shownUrl = (url: string): string => {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search && '?[redacted]'}`

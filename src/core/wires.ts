@@ -1,6 +1,6 @@
-// Has no schemas, so that browsers can load it.
+// Browsers load this module, so it imports no schemas.
 
-/** Null means the flow's own port. */
+/** `node` is null for the flow's own ports. */
 export type End = { node: string | null; port: string }
 export type GraphWire = { id: string; from: End; to: End }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Length } from './time.ts'
 
-/** The type of a port's values, its default, and the channels that the port belongs to. */
+/** A port has the type of its values, a default, and the channels that the port belongs to. */
 export type Port<T = unknown> = {
   schema?: z.ZodType<T>
   default?: T
@@ -22,7 +22,7 @@ export const port = <T>(schema?: z.ZodType<T>, options: { default?: T; channels?
 export type Ports = Record<string, Port<any>>
 export type ValueOf<P> = P extends Port<infer T> ? T : never
 
-/** The end of a run without completion: the result of `job.suspend()`, `job.follow()` and `job.again()`. */
+/** Ends a run without completing the job: the result of `job.suspend()`, `job.follow()` and `job.again()`. */
 export class Ending {
   readonly end: 'suspended' | 'follow' | 'again'
   readonly options: {
@@ -39,7 +39,7 @@ export class Ending {
 }
 
 /**
- * Thrown by a worker if retrying would not help.
+ * Throw this if retrying would not help.
  *
  * @example throw new Terminal('the account is closed')
  */
@@ -54,7 +54,7 @@ export class Terminal extends Error {
 }
 
 /**
- * Thrown by a worker to retry after at least the given number of milliseconds.
+ * Throw this to retry after at least the given number of milliseconds.
  *
  * @example throw new Later('the other side is busy', { after: 120_000 })
  */
@@ -74,8 +74,8 @@ export class Later extends Error {
 }
 
 /**
- * Maximum `concurrency` runs at once, and `limit` starts per `period`, for all jobs that share the key. A function
- * can derive the key from the args; if it returns undefined, the job does not count.
+ * All jobs that share the key have at most `concurrency` runs at once, and start at most `limit` runs per `period`. A
+ * function can derive the key from the args. If it returns undefined, the limit does not apply.
  */
 // biome-ignore lint/suspicious/noExplicitAny: args of any class
 export type WorkerLimit<Args = any> = {
@@ -84,22 +84,22 @@ export type WorkerLimit<Args = any> = {
   rate?: { limit: number; period: Length }
 }
 
-/** Settings for the retries of failed runs. If `backoff` is a duration, it is the first wait. */
+/** Settings for retries of failed runs. If `backoff` is a duration, it is the first delay. */
 export type RetryOptions = {
   max?: number
   backoff?: Length | { base?: Length; factor?: number; cap?: Length; jitter?: number; delays?: Length[] }
 }
 
 /**
- * A repeating job of the class, with the schedule name `cron:<queue>/<class>`. A new deployment replaces it if it
- * changed, and removes it if it is omitted.
+ * Repeats a job of the class. The name of the schedule is `cron:<queue>/<class>`. A deployment applies changes to it,
+ * and removes it if this option is omitted.
  */
 export type Cron = {
-  /** Five fields, or six fields starting with seconds. */
+  /** Five fields. With six fields, the first is the seconds. */
   expression: string
-  /** Time zone (default UTC). */
+  /** Time zone. The default is UTC. */
   tz?: string
-  /** Policy for missed slots. `last`: one run for all of them. */
+  /** What to do about missed slots. `last` starts one run for all of them. */
   missed?: 'run' | 'last' | 'skip'
   args?: unknown
 }
@@ -111,58 +111,62 @@ export type WorkerOptions = {
   class: string
   description?: string
   retry?: RetryOptions
-  /** Maximum time of a run: milliseconds, or a text like '2m' (default 30 s). After that, `job.signal` aborts. */
+  /** Maximum time of a run: milliseconds, or a string like '2m' (default 30 s). After that, `job.signal` aborts. */
   timeout?: Length
-  /** Maximum concurrent runs of the class across all lanes and deployments: the limit `worker:<queue>/<class>`. */
+  /**
+   * Maximum concurrent runs of the class across all lanes and deployments. Creates the limit `worker:<queue>/<class>`.
+   */
   concurrency?: number
   /** Limits for all jobs of the class. The key defaults to the class. */
   limits?: readonly WorkerLimit[]
   /**
-   * Time for which an ended job is kept: milliseconds, a text like '7 days', or 'forever'. Default: a day, or 30 days
+   * How long an ended job is kept: milliseconds, a string like '7 days', or 'forever'. The default is a day, or 30 days
    * if the job failed or new input can wake it.
    */
   retain?: Length
   cron?: Cron
   /**
    * Number of runs to record per job, up to 100 (default: the last ten failed runs). With `values`, a job also keeps
-   * what its last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
+   * the data that its last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
    */
   history?: number | { runs?: number; values: boolean }
-  /** Labels for all jobs of the class. A job can override each and add its own, up to 8 in total. */
+  /** Labels for all jobs of the class. A job can override them and add its own, up to 8 in total. */
   labels?: Record<string, string>
-  /** Each run gets its own invocation: for heavy or untrusted work. */
+  /** Gives each run its own invocation, for heavy or untrusted work. */
   isolate?: boolean
   /**
    * Number of consecutive lost runs after which the job fails, from 1 to 100. The default is 10, or 2 with `isolate`,
-   * because such a run most likely killed its invocation.
+   * because then the run itself probably killed its invocation.
    */
   maxLost?: number
-  /** `'all'`: runs of the class may also change jobs outside their own tree, adopt any job, and delete with force. */
+  /**
+   * With `'all'`, runs of the class may also change jobs outside their own tree, adopt any job, and delete with force.
+   */
   reach?: Reach
   /**
-   * Values that read-only viewers see as `"[redacted]"`: `args`, `state`, `in`, `out`, `result`, `error` or
-   * `progress`, or names inside them, like `args.card.number`.
+   * Values that read-only viewers see as `"[redacted]"`: `args`, `state`, `in`, `out`, `result`, `error`, `progress`,
+   * or names inside them, like `args.card.number`.
    */
   redact?: string[]
-  /** `'door'` checks every write when it arrives. `'run'` checks only in the run that reads the value. */
+  /** `'door'` checks each value when it is written. `'run'` only checks a value in the run that reads it. */
   checked?: 'door' | 'run'
   /**
-   * The reaction if a run asks for another step or wait than its job has stored, or for none: fail (the default), log
-   * a warning, or ignore it.
+   * What happens if changed code requests another step or wait than the job has stored: fail (the default), log a
+   * warning, or ignore it.
    */
   onCodeChange?: 'fail' | 'warn' | 'ignore'
   /**
-   * Jobs that wait inside the function stay on the code version that started them. The deployment needs
+   * Jobs that wait inside the function stay on the version of the code that started them. The deployment needs
    * `SIDEJOB_VERSION_URL`.
    */
   pin?: boolean
-  /** false: status changes send no messages on `/sidejob/job/<id>`. */
+  /** If false, status changes send no messages on `/sidejob/job/<id>`. */
   statusPublish?: boolean
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of workers holds workers of every job type
 export type Worker<J = any> = WorkerOptions & {
-  /** Schema of the args. Other args are refused. */
+  /** Schema of the args. A job with other args is refused. */
   args?: z.ZodType
   /** Schema of the result. A run that returns another value fails. */
   result?: z.ZodType
@@ -175,7 +179,7 @@ export type Worker<J = any> = WorkerOptions & {
 
 export const workerDefaults = { queue: 'default', timeout: 30_000 } as const
 
-/** The result of `defineWorker`. */
+/** Return type of `defineWorker`. */
 export type Defined<
   Class extends string,
   In extends Ports,
@@ -199,14 +203,14 @@ export type Unknown = { queue?: string; class: string; perform?: never }
 
 type Given<P> = NonNullable<P>
 
-/** First values of the input ports of a class. */
+/** Type of the first values for the input ports of a class. */
 export type InputsOf<W extends AnyDefined> = keyof Given<W['in']> extends never
   ? Record<string, never>
   : '*' extends keyof Given<W['in']>
     ? Record<string, unknown[]>
     : { [P in keyof Given<W['in']>]?: ValueOf<Given<W['in']>[P]>[] }
 
-/** Values written to the output ports of a class. */
+/** Type of the values that a class writes to its output ports. */
 export type OutputsOf<W extends AnyDefined> = { [P in keyof Given<W['out']>]: ValueOf<Given<W['out']>[P]>[] }
 
 export type ArgsOf<W extends AnyDefined> = z.input<Given<W['args']>>

@@ -29,7 +29,7 @@ export type Context = {
   versions: Versions
   longPoll: LongPoll
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  /** Absent if lanes are started only by bells. */
+  /** Absent if only bells start lanes. */
   eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
   announce: () => Promise<void>
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
@@ -67,7 +67,7 @@ export function checkRefusal(answer: string): void {
   if (refusal) throw new SidejobError('REFUSED', `${refusal.code}: ${refusal.message}; the run has failed`)
 }
 
-/** If the caller has no key, a random key makes our own retries safe. */
+/** If the caller sent no key, uses a random key, so that our own retries are safe. */
 export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
     ? { key: call.key, period: period ?? call.keep ?? DAY, fingerprint: call.fingerprint ?? '' }

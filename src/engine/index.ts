@@ -71,12 +71,12 @@ import { createTracer, type Tracer } from './trace/tracer.ts'
 export const VERSION = '0.1.0'
 
 export type TraceOptions = {
-  /** Base address of OTLP over HTTP, such as `https://api.honeycomb.io`. */
+  /** Base URL of OTLP over HTTP, such as `https://api.honeycomb.io`. */
   endpoint: string
   headers?: Readonly<Record<string, string>>
   /** Share of traces to send, from 0 to 1 (default 1). */
   sample?: number
-  /** `service.name` of all spans; default `sidejob`. */
+  /** `service.name` of all spans (default: `sidejob`). */
   service?: string
 }
 
@@ -84,64 +84,64 @@ export type EngineOptions = {
   redis: RedisOptions | Client
   qstash: BellOptions
   workers?: readonly Worker[]
-  /** Number of consecutive lost runs after which a job fails (default 10). A class can set another number. */
+  /** Number of consecutive lost runs after which a job fails (default 10). A class can override it. */
   maxLost?: number
-  /** Number of runs that a job keeps (default: the last ten failed runs). A class can set another number. */
+  /** Number of runs to record per job (default: the last ten failed runs). A class can override it. */
   history?: number
-  /** The SQL database that keeps ended jobs, and for how many days it keeps them. */
+  /** SQL database for ended jobs, and the number of days for which it keeps them. */
   historyStore?: HistoryOptions
   namespace?: string
   apiKey?: string
-  /** Signs stream tokens and links. All isolates need the same key. */
+  /** Signs stream tokens and links. All isolates need the same secret. */
   tokenSecret?: string
-  /** A tenant has its own namespace. */
+  /** Each tenant has its own namespace. */
   tenant?: string
-  /** The secrets of push workers and callbacks derive from these. Two secrets are set during a rotation. */
+  /** The secrets of push workers and callbacks are derived from these. Set two secrets during a rotation. */
   webhookSecrets?: readonly string[]
-  /** `false`: calls are signed only with their endpoint's own secret. */
+  /** If `false`, signs calls only with the secret of their endpoint. */
   sharedSignature?: boolean
   allowHosts?: readonly string[]
   lane?: LaneOptions
-  /** 'eager': the invocation that enqueues starts the lane. */
+  /** 'eager' starts the lane in the invocation that enqueues. */
   dispatch?: 'bell' | 'eager'
-  /** Milliseconds to add to every clock. */
+  /** Returns milliseconds that are added to every clock. */
   clock?: () => number
   random?: () => number
   fetch?: typeof fetch
   /**
-   * Keeps an invocation alive after its response. If it is absent or returns `false`, the response waits for the
+   * Keeps the invocation alive after its response. If this is absent or returns `false`, the response waits for the
    * work.
    */
   defer?: (work: Promise<unknown>) => unknown
   payloads?: Record<string, Payload>
-  /** 32-byte keys that seal args, state, values and results. The first key seals; every key opens. */
+  /** Keys of 32 bytes that seal args, state, values and results. The first key seals, and all keys open. */
   encryptionKeys?: readonly Uint8Array[]
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
   retry?: Retry
-  /** `job.env` of functions. */
+  /** Value of `job.env` in functions. */
   env?: unknown
-  /** Wraps every run, for logs. */
+  /** Wraps every run, for example to log it. */
   hook?: RunHook
   /** Collector of OpenTelemetry traces. */
   traces?: TraceOptions
-  /** Maps positions in the bundle to positions in the project's files, in a stack. */
+  /** Maps the positions in a stack from the bundle to the files of the project. */
   locate?: (stack: string) => Promise<string>
-  /** Version of the deployed code, such as a commit. Each run records it. */
+  /** Version of the deployed code, such as a commit hash. Each run records it. */
   version?: string
-  /** Address of only this version, for classes with `pin`. */
+  /** Address of exactly this version, for classes with `pin`. */
   versionUrl?: string
-  /** Author of the deployed code, shown with the deploy. */
+  /** Author of the deployed code, shown with the deployment. */
   author?: string
-  /** Milliseconds until the classes of a replaced version are removed (default 10 minutes). */
+  /** Milliseconds after which the classes of a replaced version are removed (default 10 minutes). */
   grace?: number
-  /** Prices that turn the usage of a job into costs. */
+  /** Prices that convert the usage of a job to costs. */
   prices?: Prices
 }
 
-/** Milliseconds for one or two calls to Redis. */
+/** Maximum milliseconds for one or two calls to Redis. */
 const slice = () => 5_000
 
-/** Isolated classes have a different maximum number of lost runs. */
+/** Isolated classes have another default of `maxLost`. */
 const withDefaults =
   ({ maxLost, history }: Pick<EngineOptions, 'maxLost' | 'history'>) =>
   (worker: Worker): Worker => ({
@@ -236,8 +236,8 @@ function assemble(options: EngineOptions) {
     await ringer.ring(rings, guest)
   }
 
-  // A flag instead of a promise, because one invocation must not wait for another one's requests. The tick announces
-  // again if Redis was emptied or restored.
+  // This is a flag and not a promise, because an invocation must not wait for requests of another invocation. The tick
+  // announces again if Redis was emptied or restored.
   let announced = false
   async function announce(known?: readonly string[]): Promise<void> {
     if (announced && !known) return
@@ -251,7 +251,7 @@ function assemble(options: EngineOptions) {
     announced = true
   }
 
-  /** The limits of classes must be in Redis before any of their jobs start. */
+  /** The limits of classes must be in Redis before any of their jobs starts. */
   async function mustAnnounce(queue?: string): Promise<void> {
     await announce()
     if (!announced && queue !== BULK.queue)
@@ -259,7 +259,7 @@ function assemble(options: EngineOptions) {
   }
 
   /**
-   * Concurrency must apply from the first run on, a class with a shutdown hook must not look deleted, and a pinned
+   * A concurrency limit must apply to the first run, a class with a shutdown hook must not look deleted, and a pinned
    * job needs the address of its version.
    */
   const mustBeKnown = workers.some(({ concurrency, shutdown, pin }) => concurrency !== undefined || shutdown || pin)
@@ -387,7 +387,7 @@ function assemble(options: EngineOptions) {
   }
 }
 
-/** An interface, so that error messages name it instead of listing its members. */
+/** An interface, so that error messages contain its name and not all of its members. */
 export interface Engine extends ReturnType<typeof assemble> {}
 
 /**

@@ -1,8 +1,8 @@
-// Uint8Array's own base64 exists in workerd and in Node from version 25; btoa and atob exist everywhere.
+// workerd and Node 25 have Uint8Array.toBase64. btoa and atob exist everywhere.
 type Base64 = { toBase64?: () => string }
 const native = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array }
 
-// fromCharCode takes characters as arguments, and an engine allows only about 64k arguments.
+// fromCharCode receives each character as an argument, and JavaScript engines allow only about 64k arguments.
 const CHUNK = 0x8000
 
 export const toBase64 = (bytes: Uint8Array & Base64): string =>

@@ -5,12 +5,14 @@ export abstract class Raw {
   abstract msgpack(): Uint8Array
 }
 
-/** Bytes, large integers and floats without a JSON form become `{ "$bin" }`, `{ "$int" }` and `{ "$float" }`. */
+/**
+ * Writes bytes as `{ "$bin" }`, large integers as `{ "$int" }`, and floats that JSON cannot express as `{ "$float" }`.
+ */
 export const writeJson = (tree: unknown): string => (isPlain(tree) ? JSON.stringify(tree) : written(tree)) ?? 'null'
 
 const plain = new Set(['string', 'boolean', 'undefined'])
 
-/** JSON.stringify writes the same text in a fifth of the time. */
+/** For these values, JSON.stringify writes the same text in a fifth of the time. */
 const isPlain = (value: unknown): boolean => {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
   if (typeof value !== 'object' || value === null) return plain.has(typeof value) || value === null

@@ -1,10 +1,10 @@
 import { SidejobError } from '../errors.ts'
 import type { Encoded } from './opaque.ts'
 
-/** Maximum nesting. Conversions between formats rely on it. */
+/** Maximum nesting. Conversions between JSON and MessagePack rely on it. */
 export const DEPTH = 200
 
-/** Marks a position where a user's value stays encoded. */
+/** Marks a position at which a user's value stays encoded. */
 export const CLOSED: unique symbol = Symbol('closed')
 const ITEM: unique symbol = Symbol('item')
 const MEMBER: unique symbol = Symbol('member')
@@ -47,7 +47,7 @@ export class JsonError extends SidejobError {
   }
 }
 
-/** `has` detects repeated names, which are refused. */
+/** If `has` finds a repeated name, the text is refused. */
 export type Builder<T> = {
   make(): T
   has(made: T, name: string): boolean
@@ -57,8 +57,8 @@ export type Builder<T> = {
 }
 
 /**
- * Readers disagree about which of two members with the same name counts, so such members are refused. `__proto__` is
- * an ordinary name.
+ * Refuses repeated names, because JSON parsers disagree about which of the two members counts. Treats `__proto__` as an
+ * ordinary name.
  */
 export const objects: Builder<Record<string, unknown>> = {
   make: () => ({}),
@@ -71,10 +71,10 @@ export const objects: Builder<Record<string, unknown>> = {
   done: (made) => made,
 }
 
-/** If a name is repeated, the last member counts, as in JSON.parse. */
+/** The last member with a name counts, as in JSON.parse. */
 export const lenient: Builder<Record<string, unknown>> = { ...objects, has: () => false }
 
-/** Maps keep the order of members; objects move "1" before "a". */
+/** Maps keep the order of members. Objects would move "1" before "a". */
 export const maps: Builder<Map<string, unknown>> = {
   make: () => new Map(),
   has: () => false,
@@ -120,7 +120,10 @@ type Hole = { name: string; closed: Closed; from: number; to: number }
 
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/** An object that does not match the pattern is read twice. */
+/**
+ * The comparison stops after a pattern that fits fewer objects than this, because an object that does not fit is read
+ * twice.
+ */
 const FEW = 4
 
 const holdsClosed = (item: Closed): item is Pattern =>
@@ -217,8 +220,8 @@ class Reader {
   }
 
   /**
-   * In most lists, objects differ only in users' values, so each object is compared with the text of the previous
-   * one.
+   * Objects of a list usually differ only in users' values. So this compares the text of each object with the previous
+   * one before it parses the object.
    */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined

@@ -5,21 +5,21 @@ import { Ext, MsgpackError, SHORT } from './msgpack.ts'
 import type { Encoded } from './opaque.ts'
 
 /**
- * CLOSED positions become `~` and the base64 of the slice. Integers beyond 2^53 become bigints, keys that are not
- * strings become their JSON text, and a str that is not UTF-8 becomes bytes.
+ * Returns each CLOSED value as `~` and the base64 of its slice. Integers beyond 2^53 become bigints, keys other than
+ * strings become their JSON text, and a str that is not valid UTF-8 becomes bytes.
  */
 export const parseMsgpack = (bytes: Uint8Array, closed: Closed = OPEN, options?: ParseOptions): unknown =>
   new Reader(bytes, options).document(closed)
 
 type Kind = 'nil' | 'bool' | 'uint' | 'int' | 'float' | 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-/** `inline` is the value or its length, unless they follow in the next `width` bytes. */
+/** `inline` is the value or its length. If `width` is not 0, the next `width` bytes contain it instead. */
 type Format = { kind: Kind; width: number; inline: number }
 
 const wide = (kind: Kind, ...widths: number[]): Format[] => widths.map((width) => ({ kind, width, inline: 0 }))
 const inline = (kind: Kind, ...values: number[]): Format[] => values.map((inline) => ({ kind, width: 0, inline }))
 
-// 0xc0 to 0xdf; 0xc1 is not used.
+// Formats of the bytes 0xc0 to 0xdf. MessagePack does not use 0xc1.
 const named: (Format | undefined)[] = [
   ...inline('nil', 0),
   undefined,
@@ -64,10 +64,10 @@ const shortText = (bytes: Uint8Array, from: number, to: number): string | undefi
   return text
 }
 
-// A byte order mark at the front of a string is part of the string.
+// A byte order mark at the start of a string is part of the string.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Old writers of MessagePack marked bytes as str. */
+/** Old MessagePack writers marked bytes as str. */
 const longText = (bytes: Uint8Array): string | Uint8Array => {
   try {
     return decoder.decode(bytes)
@@ -134,7 +134,7 @@ class Reader {
     else this.need(kind === 'str' || kind === 'bin' ? this.length(format) : width)
   }
 
-  // Created once per reader, instead of once per map.
+  // Functions are created once per reader instead of once per map.
   private readonly skipItem = (): void => this.skip()
   private readonly skipMember = (): void => {
     this.skip()
@@ -212,7 +212,7 @@ class Reader {
     this.at += length
   }
 
-  /** Every value takes at least a byte, so a larger count must be wrong. */
+  /** Every value takes at least one byte, so a larger count must be wrong. */
   private fits(length: number): void {
     const left = this.bytes.length - this.at
     if (length > left) this.fail(this.at, `expected at least ${length} more bytes, got ${left}`)

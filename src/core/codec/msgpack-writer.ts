@@ -2,7 +2,7 @@ import { DEPTH } from './json.ts'
 import { Raw } from './json-writer.ts'
 import { Ext, fits64, MsgpackError, SHORT } from './msgpack.ts'
 
-/** An integer beyond 64 bits becomes the map `{ "$int": "…" }`. */
+/** Writes an integer beyond 64 bits as the map `{ "$int": "…" }`. */
 export const writeMsgpack = (tree: unknown): Uint8Array => {
   const writer = new Writer()
   writer.write(tree)
@@ -11,7 +11,7 @@ export const writeMsgpack = (tree: unknown): Uint8Array => {
 
 type Sized = 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-// Lengths up to `most` are part of the byte `short`. Larger lengths follow the first byte in 1, 2 or 4 bytes.
+// Lengths up to `most` are added to the byte `short`. Larger lengths follow the first byte in 1, 2 or 4 bytes.
 const heads: Record<Sized, { most: number; short: number; wide: [one: number, two: number, four: number] }> = {
   str: { most: 31, short: 0xa0, wide: [0xd9, 0xda, 0xdb] },
   bin: { most: -1, short: 0, wide: [0xc4, 0xc5, 0xc6] },
@@ -22,7 +22,7 @@ const heads: Record<Sized, { most: number; short: number; wide: [one: number, tw
 
 const fixedExt: Record<number, number> = { 1: 0xd4, 2: 0xd5, 4: 0xd6, 8: 0xd7, 16: 0xd8 }
 
-// One more than the reader allows, because an integer at the deepest level may become the map `{ "$int": … }`.
+// One level more than the reader allows, because an integer at the deepest level may become the map `{ "$int": … }`.
 const DEEPEST = DEPTH + 1
 
 const encoder = new TextEncoder()
@@ -113,7 +113,7 @@ class Writer {
     else if (value > 0xffffffff || value < -0x80000000) this.wide(BigInt(value))
     else if (value >= 0x80) this.widths(value, value, [0xcc, 0xcd, 0xce])
     else if (value >= -0x20) this.byte(value & 0xff)
-    // One bit is the sign, so -128 is as wide as 255, and -129 as wide as 257.
+    // Signed formats hold half as large numbers: -128 needs as many bytes as 255, and -129 as many as 257.
     else this.widths(value, -2 * value - 1, [0xd0, 0xd1, 0xd2])
   }
 

@@ -2,7 +2,7 @@ import { SidejobError } from '../errors.ts'
 import { toBase64 } from './base64.ts'
 import type { Fault } from './json.ts'
 
-/** A timestamp is type -1. */
+/** Type -1 is a timestamp. */
 export class Ext {
   readonly type: number
   readonly data: Uint8Array
@@ -31,5 +31,5 @@ export class MsgpackError extends SidejobError {
 
 export const fits64 = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n
 
-// Up to this length, copying an ASCII string is faster than using the platform's encoder.
+// Copying an ASCII string up to this length is faster than the platform's encoder.
 export const SHORT = 24

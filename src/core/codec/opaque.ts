@@ -1,2 +1,2 @@
-/** The original JSON text, or `~` and the base64 of a MessagePack slice. JSON text never starts with `~`. */
+/** Contains the original JSON text, or `~` and the base64 of a MessagePack slice. JSON text never starts with `~`. */
 export type Encoded = string & { readonly __wire?: never }

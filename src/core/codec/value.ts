@@ -8,7 +8,7 @@ import type { Encoded } from './opaque.ts'
 
 export type { Encoded } from './opaque.ts'
 
-/** Uses MessagePack only if the value has bytes, bigints, NaN, Infinity, a Map or an Ext. */
+/** Uses MessagePack only if the value contains bytes, bigints, NaN, Infinity, a Map or an Ext. */
 export const encodeValue = (value: unknown): Encoded => {
   let beyond = false
   const text = JSON.stringify(value, function (this: Record<string, unknown>, name, shown) {
@@ -20,20 +20,20 @@ export const encodeValue = (value: unknown): Encoded => {
   return parseJson(text, CLOSED) as Encoded
 }
 
-/** From MessagePack, integers beyond 2^53 become bigints, bin becomes Uint8Array, and extensions become Ext. */
+/** In MessagePack, integers beyond 2^53 become bigints, bin becomes Uint8Array, and extensions become Ext. */
 export const decodeValue = (wire: Encoded): unknown =>
   isSlice(wire) ? parseMsgpack(sliceOf(wire), OPEN, forgiving) : parseJson(wire, OPEN, forgiving)
 
 /**
- * Values without a JSON form become `{ "$bin": base64 }`, `{ "$int": digits }` (beyond 2^53), `{ "$ext": [type,
- * base64] }` or `{ "$float": "NaN" }`; a key other than a string becomes its JSON text.
+ * Values that JSON cannot express become `{ "$bin": base64 }`, `{ "$int": digits }` (beyond 2^53), `{ "$ext": [type,
+ * base64] }` or `{ "$float": "NaN" }`. Keys other than strings become their JSON text.
  */
 export const encodedToJson = (wire: Encoded): string =>
   isSlice(wire) ? writeJson(parseMsgpack(sliceOf(wire), OPEN, { builder: maps })) : wire
 
 /**
- * Integers keep their digits: as integers within 64 bits, otherwise as the double that prints the same digits, or as
- * the map `{ "$int": digits }`. If a name is repeated, its last value counts.
+ * Keeps all digits of integers. An integer beyond 64 bits becomes the double that prints the same digits, or else the
+ * map `{ "$int": digits }`. If a name is repeated, its last value counts.
  */
 export const encodedToMsgpack = (wire: Encoded): Uint8Array =>
   isSlice(wire) ? sliceOf(wire) : writeMsgpack(parseJson(wire, OPEN, exact))
@@ -88,7 +88,7 @@ const exactNumber = (text: string): unknown => {
 
 const isInteger = (text: string): boolean => /^(?:-?[1-9]\d*|0)$/.test(text)
 
-// 64 bits have at most 20 characters. Converting longer text to a bigint takes quadratic time.
+// A 64-bit integer has at most 20 characters. Converting longer text to a bigint takes quadratic time.
 const int64 = (text: string): bigint | undefined => {
   const value = text.length <= 20 ? BigInt(text) : undefined
   return value !== undefined && fits64(value) ? value : undefined

@@ -1,4 +1,4 @@
-// Schemas are untrusted: neither a schema nor a value can make a check slow.
+// Schemas come from callers, so neither a schema nor a value may make a check slow.
 
 import { isObject } from '../is-object.ts'
 import { type Pattern, patternOf, type Spend } from './pattern.ts'
@@ -20,7 +20,7 @@ const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
   return [`min${name}`, `max${name}`]
 })
 const others = ['type', 'enum', 'const', 'pattern', 'required', 'dependentRequired', 'uniqueItems', '$ref']
-/** Ignored by checks. `format` differs between libraries. */
+/** Keywords that checks ignore. JSON Schema libraries disagree about `format`. */
 const remarks = [
   'title',
   'description',
@@ -152,7 +152,7 @@ const isType = (value: unknown, type: string): boolean => {
   return type === 'object' ? isMap(value) : typeof value === type
 }
 
-/** Equal values have equal text, whatever the order of members. */
+/** Equal values have equal texts, regardless of the order of members. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'bigint'
@@ -381,12 +381,12 @@ class Look {
   }
 }
 
-/** `bytes`: size of the value's text. */
+/** `bytes` is the size of the value's text. */
 export type Check = (value: unknown, bytes: number) => Fault | undefined
 
 /**
- * `lenient` ignores unknown keywords, for schemas that were accepted in the past. `strict` refuses members that the
- * schema does not name.
+ * `lenient` ignores unknown keywords, because stored schemas may contain them. `strict` refuses members that the schema
+ * does not name.
  */
 export function checkOf(schema: unknown, { lenient = false, strict = false } = {}): Check {
   const { patterns } = new Checked(schema, lenient)

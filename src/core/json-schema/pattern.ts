@@ -1,4 +1,5 @@
-// JavaScript's RegExp backtracks: `(a+)+$` takes seconds for 30 letters. This automaton follows all paths at once.
+// JavaScript's RegExp backtracks: `(a+)+$` takes seconds for 30 letters. This automaton follows all paths at the same
+// time.
 
 type Tree =
   | { kind: 'one'; takes: (character: string) => boolean }
@@ -142,7 +143,7 @@ function flagsOf(text: string): string {
   }
 }
 
-/** @throws if the pattern is invalid, too large, or uses lookahead, lookbehind or backreferences */
+/** @throws an error if the pattern is invalid, too large, or uses lookahead, lookbehind or backreferences */
 export function patternOf(text: string): Pattern {
   if (text.length > MOST.characters) throw new Error(`expected a pattern of at most ${MOST.characters} characters`)
   const flags = flagsOf(text)

@@ -3,7 +3,7 @@ import { type Encoded, encodeValue } from '../codec/value.ts'
 import { faultOf } from '../issues.ts'
 import { type Check, most } from './index.ts'
 
-/** Asynchronous checks only happen in the run that reads the value. */
+/** Accepts values whose schema has asynchronous checks. The run that reads the value performs them. */
 export const zodCheck =
   (schema: z.ZodType): Check =>
   (value) => {
@@ -14,7 +14,7 @@ export const zodCheck =
     }
   }
 
-/** Undefined if JSON Schema cannot express the schema. */
+/** Returns undefined if JSON Schema cannot express the schema. */
 export function jsonSchemaOf(schema: z.ZodType | undefined): Encoded | undefined {
   if (!schema) return undefined
   try {

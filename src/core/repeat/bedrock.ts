@@ -1,4 +1,4 @@
-// Modifiers apply from left to right, as in SQLite's date functions.
+// Modifiers apply from left to right, like those of SQLite's date functions.
 
 import { SidejobError } from '../errors.ts'
 import type { Base, Rule } from './rule.ts'
@@ -25,14 +25,14 @@ const adding = (n: string, unit: string): Modifier => {
   return { step: (at) => at + length, length }
 }
 
-// A day that does not exist in the month runs over into the next month: 31 January + 1 MONTH is 3 March.
+// A day that the month does not have becomes a day of the next month: 31 January + 1 MONTH is 3 March.
 const addingMonths = (n: string, unit: string): Modifier =>
   varying((at) => {
     const date = new Date(at)
     return date.setUTCMonth(date.getUTCMonth() + Number(n) * months[unit]!)
   })
 
-// A day that already is the requested weekday stays.
+// A date that is already the requested weekday stays unchanged.
 const toWeekday = (day: string): Modifier =>
   varying((at) => at + ((Number(day) + 7 - new Date(at).getUTCDay()) % 7) * DAY)
 
@@ -51,7 +51,7 @@ const repeatShapes: Shape[] = [...delayShapes, { form: /^START OF (HOUR)$/, read
 
 const bases: Record<string, Base> = { SCHEDULED: 'scheduled', STARTED: 'started', FINISHED: 'finished' }
 
-// As documented by Bedrock. Its code rounds to the hour, the day and the Sunday.
+// Follows Bedrock's documentation. Its code also rounds to the hour, the day and the Sunday.
 const canned: Record<string, string> = {
   HOURLY: 'FINISHED, +1 HOUR',
   DAILY: 'FINISHED, +1 DAY',
@@ -82,7 +82,7 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
   }
 }
 
-/** Applies modifiers without a base, as in Bedrock's `retryAfter`. */
+/** Applies modifiers that follow no base, as in Bedrock's `retryAfter`. */
 export const shift = (modifiers: string, from: number): number => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
@@ -91,17 +91,17 @@ export const shift = (modifiers: string, from: number): number => {
   return to
 }
 
-/** Milliseconds, or NaN if the length depends on the date. */
+/** Returns milliseconds, or NaN if the length depends on the date. */
 export const shiftLength = (modifiers: string): number => {
   const given = items(capitals(modifiers))
   if (given.length === 0) throw bad(modifiers, 'a modifier like "+5 MINUTES"', '')
   return given.reduce((sum, item) => sum + modifier(modifiers, item, delayShapes).length, 0)
 }
 
-// Only a to z, because toUpperCase would also change the long ſ to S.
+// Converts only a to z, because toUpperCase would also change the long ſ to S.
 const capitals = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())
 
-// Spaces before an item are ignored. A space after an item makes it invalid.
+// Ignores spaces before an item. A space after an item makes the item invalid.
 const items = (text: string) =>
   text
     .split(',')
@@ -129,7 +129,7 @@ const following =
 const FIRST = new Date(0).setUTCFullYear(0, 0, 1)
 const LAST = Date.UTC(10_000, 0, 1) - SECOND
 
-// SQLite supports the years 0 to 9999; other times stay invalid.
+// SQLite supports the years 0 to 9999, so other times are invalid.
 const known = (at: number): number => (at >= FIRST && at <= LAST ? at : Number.NaN)
 
 const skipEven = (length: number) => (from: number, now: number) =>
@@ -138,11 +138,11 @@ const skipEven = (length: number) => (from: number, now: number) =>
 const lastEven = (length: number) => (from: number, now: number) =>
   known(from + Math.max(0, Math.floor((now - from) / length)) * length)
 
-// Enough for 800 years of months or a year of hours. A rule that is still in the past after that ("+1 SECOND, WEEKDAY
-// 1") runs once at that time.
+// Allows 800 years of months, or a year of hours. If the time after all steps is still in the past ("+1 SECOND, WEEKDAY
+// 1"), the job runs once at that time.
 const MOST_STEPS = 10_000
 
-// A rule that stops or goes backwards has no later slot.
+// A rule has no later slot if a step does not increase the time.
 const skipSteps = (next: Step) => (from: number, now: number) => {
   let [slot, before] = [next(from), from]
   for (let n = 1; n < MOST_STEPS && slot > before && slot <= now; n++) [slot, before] = [next(slot), slot]

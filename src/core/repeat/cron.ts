@@ -1,7 +1,7 @@
-// croner only matches wall-clock times. With time zones, it treats `*/15 2 * * *` as an interval, which is lost in a
-// gap and runs twice in an overlap. Here a pattern is hourly only if it names all 24 hours: it runs in both hours of
-// an overlap, and its times in a gap do not exist. Every other pattern runs once: at the first of two times, or right
-// after the gap.
+// croner knows only wall-clock times here, because it treats `*/15 2 * * *` with a time zone as an interval: it loses
+// times in a gap, and runs twice in an overlap. This module treats only patterns that name all 24 hours as hourly: they
+// run in both hours of an overlap and skip the gap. Every other pattern runs once: at the first of two equal times, or
+// right after the gap.
 
 import { Cron, CronPattern } from 'croner'
 import { SidejobError } from '../errors.ts'
@@ -13,7 +13,7 @@ const FIELDS = /^\s*\S+(\s+\S+){4,5}\s*$/
 
 type Step = (at: number) => number
 
-/** With six fields, the first is seconds. */
+/** A pattern with six fields starts with the seconds. */
 export const cronRule = (pattern: string, tz = 'UTC'): Rule => {
   const { walls, isHourly } = understood(pattern)
   const offset = zoneOffset(tz)
@@ -34,7 +34,7 @@ const lastOf = (next: Step) => (from: number, now: number) => {
 }
 
 const understood = (pattern: string) => {
-  // croner also reads dates, nicknames like @daily and a seventh field.
+  // Refuses dates, nicknames like @daily and a seventh field, which croner would accept.
   if (!FIELDS.test(pattern)) throw bad('5 or 6 fields, like "30 2 * * *"', pattern)
   const { hour } = read('cron', pattern, 'valid cron fields', () => new CronPattern(pattern))
   const walls = wallTimes(new Cron(pattern, { utcOffset: 0 }))
@@ -42,7 +42,7 @@ const understood = (pattern: string) => {
   return { walls, isHourly: hour.every((named) => named === 1) }
 }
 
-// Wall-clock times are milliseconds as if the clock showed UTC. croner ends in the year 3000.
+// A wall-clock time is the milliseconds at which a clock in UTC would show it. croner ends in the year 3000.
 const wallTimes =
   (cron: Cron): Step =>
   (wall) =>
@@ -52,7 +52,8 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A clock changes by at most a day. If it is set back, some times occur twice; if forward, the slot comes sooner.
+    // A clock change moves the clock by at most a day. If the clock goes back, some times occur twice. If it goes
+    // forward, the slot comes sooner.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))
@@ -79,7 +80,7 @@ const movedBy = (walls: Step, offset: Step) => (from: number) => {
   return undefined
 }
 
-// The latest time that the clock has shown. In the second hour of an overlap, that is the end of the first hour.
+// Returns the latest time that the clock has shown: in the second hour of an overlap, the end of the first hour.
 const furthest = (offset: Step, at: number): number => {
   const wall = at + offset(at)
   const first = firstShown(offset, wall)

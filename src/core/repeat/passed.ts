@@ -1,6 +1,6 @@
 import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
 
-/** One run for each missed slot, one run for all of them, or no run. */
+/** A missed slot gets its own run, one run for all missed slots, or no run. */
 export const madeUps = ['each', 'one', 'none'] as const
 
 export type Passed = { from: number; to: number; made: (typeof madeUps)[number] }
@@ -14,14 +14,14 @@ export function passedOf(text: string): Passed {
   return { from: Number(from), to: Number(to), made }
 }
 
-/** Only the first slot of a repeat has milliseconds. No slot is counted from them. */
+/** Removes milliseconds, which only the first slot can have. Later slots do not count from them. */
 const following = ({ next }: ParsedRepeat, slot: number): number => next(Math.floor(slot / SECOND) * SECOND)
 
 type Used = {
   scheduled: number
   started: number
   slot: number
-  /** The run was released, so no other run takes its slot. */
+  /** The run was released without running the function, and no other run replaces it. */
   isSkipped: boolean
   now: number
   catchingUp?: Passed

@@ -1,13 +1,15 @@
 export type Base = 'scheduled' | 'started' | 'finished'
 
-/** NaN if there is no slot. */
+/** Each function returns NaN if no slot exists. */
 export type Rule = {
   base: Base
   next: (from: number) => number
-  /** The first slot after `now` in the series that starts at `from`. `now` is a whole second. */
+  /** Returns the first slot after `now` in the series that starts at `from`. `now` is a whole second. */
   skip: (from: number, now: number) => number
-  /** The last slot up to `now` in the series that starts at `from`. `from` is a slot. */
+  /** Returns the last slot up to `now` in the series that starts at `from`. `from` is a slot. */
   last: (from: number, now: number) => number
-  /** The next slot within a year whose time the clock skips. `wall` is its wall-clock time as if in UTC. */
+  /**
+   * Returns the next slot within a year that falls into a gap of the clock. `wall` is its wall-clock time as if in UTC.
+   */
   moved?: (from: number) => { at: number; wall: number } | undefined
 }

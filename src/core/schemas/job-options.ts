@@ -59,7 +59,7 @@ export const history = z.int().min(0).max(MOST_HISTORY).meta({
     'number of runs that GET /v1/jobs/:job/runs can return; by default only the last ten failed or lost runs',
 })
 
-/** Used as "never ends". */
+/** Stands for a time that never ends. */
 export const FOREVER = 100 * 365.25 * DAY
 
 export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)]).meta({
@@ -79,7 +79,7 @@ export const redeliver = z
 
 export const retry = retryOver(backoffWays)
 
-/** Numbers are milliseconds. */
+/** In code, numbers are milliseconds. In requests, they are seconds. */
 export const codeRetry = retryOver(backoffOver(milliseconds))
 export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER]).transform(() => FOREVER)])
 
@@ -155,7 +155,7 @@ const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(
 
 export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://')
 
-// Callers cannot set the headers that delivery itself uses.
+// The delivery of a callback sets these headers, so callers cannot.
 const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
 const ownHeader = (headers: object) => Object.keys(headers).find((name) => OWN_HEADERS.test(name))
 
@@ -240,7 +240,8 @@ export type AskedJob = z.output<typeof jobInput>
 const MAX_JOBS = 1_000
 
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOBS)])
-// `checkDebounce` reads `inputs` only if there is a `unique` object, and parsed rows never share an object.
+// `alike` requires two facts: `checkDebounce` reads `inputs` only if there is a `unique` object, and two parsed rows
+// never share an object.
 quickParses.set(
   jobInputs,
   alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'labels', 'tag'], most: MAX_JOBS }),

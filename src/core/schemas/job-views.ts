@@ -177,5 +177,5 @@ export const tree = z.object({
   more: z.literal(true).optional().meta({ description: 'true if some of its descendants are not shown' }),
 })
 
-/** The engine returns nothing; clients receive `{}`. */
+/** The engine returns undefined, and clients receive `{}`. */
 export const done = z.object({}) as unknown as z.ZodType<void, Record<string, never>>

@@ -42,7 +42,7 @@ export const keyInput = z.strictObject({
   limits: keyLimits.optional(),
 })
 
-/** The key's text is only ever shown here. */
+/** No other response contains the text of the key. */
 export const keyMade = z.object({ id: z.string(), key: z.string() })
 
 export const keyList = z.object({
@@ -83,7 +83,7 @@ export const tenantErased = z.object({
   cursor: z.string().nullable().meta({ description: 'cursor for the next call; null after the last call' }),
 })
 
-/** First for keys in Redis, then for files. */
+/** Erasure walks through keys in Redis first, then files, then the history. */
 export const erasureCursor = z
   .string()
   .max(2_000)

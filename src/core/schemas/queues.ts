@@ -100,7 +100,7 @@ export const queueDetail = queueView.extend({
 })
 export type QueueDetail = z.output<typeof queueDetail>
 
-/** null removes a setting. An omitted setting stays unchanged. */
+/** null removes a setting. Omitted settings stay unchanged. */
 export const limitSettings = z.strictObject({
   concurrency: concurrency.nullable().optional(),
   rate: rate.nullable().optional(),

@@ -5,22 +5,22 @@ import { limits } from '../limits.ts'
 import { durationText, duration as readDuration, milliseconds as readMilliseconds, time as readTime } from '../time.ts'
 import { ruleOf } from './at-most.ts'
 
-/** Bytes. */
+/** In bytes. */
 const VALUE = 1024 * 1024
 
-// A character has at most 3 bytes of UTF-8, so only few values have to be measured.
+// A character has at most 3 bytes in UTF-8, so only long values need to be measured.
 const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
 
-/** The body's reader leaves it encoded. */
+/** The reader of the body leaves the value encoded. */
 export const closed = z.string('is missing').refine(isSmall, {
   error: 'expected a value of at most 1 MiB',
   params: { code: 'TOO_LARGE' satisfies Code },
 }) as unknown as z.ZodType<Encoded, unknown>
 
-/** Milliseconds for the engine, ISO 8601 for clients. */
+/** Milliseconds since 1970 in the engine, ISO 8601 for clients. */
 export const moment = z.iso.datetime() as unknown as z.ZodType<number, string>
 
-/** Milliseconds for the engine, seconds for clients. */
+/** Milliseconds in the engine, seconds for clients. */
 export const span = z.number().meta({ description: 'seconds' })
 
 const read = (parse: (given: number | string) => number) => (given: number | string, ctx: z.RefinementCtx) => {
@@ -46,10 +46,10 @@ export const within = (least: number, most: number, expected: string) =>
 const bounded = (parse: (given: number | string) => number) =>
   amount.transform(read(parse)).refine(...within(0, limits.durationMs.most, 'at most 10 years'))
 
-/** Seconds, or a text with units. */
+/** Accepts seconds, or a string with units. */
 export const duration = bounded(readDuration).meta({ description: "seconds, or a string like '5m', '1h30m', '3 days'" })
 
-/** Milliseconds, or a text with units. */
+/** Accepts milliseconds, or a string with units. */
 export const milliseconds = bounded(readMilliseconds)
 
 export const flag = z
@@ -90,5 +90,5 @@ const rateOver = <P extends z.ZodType>(period: P) => z.strictObject({ limit: z.i
 export const rate = rateOver(positive)
 export const codeRate = rateOver(positiveMilliseconds)
 
-/** A 32-bit priority times this, plus a time, fits the integers of a double. */
+/** A 32-bit priority times this, plus a time, is still an exact integer in a double. */
 export const MAX_AGEING = 3_600_000

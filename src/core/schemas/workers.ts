@@ -93,7 +93,7 @@ export const keptWorker = workerShape.extend({ former: z.array(closed).optional(
 type AnyFunction = (...given: never[]) => unknown
 
 const func = z.custom<AnyFunction>((given) => typeof given === 'function', 'expected a function')
-// zod documents `_zod` as the mark of version 4 schemas.
+// zod documents `_zod` as the mark of schemas of version 4.
 const isSchema = (given: unknown): boolean => typeof given === 'object' && given !== null && '_zod' in given
 const zodSchema = z.custom<z.ZodType>(isSchema, 'expected a Zod 4 schema')
 
@@ -116,7 +116,7 @@ const codeLimit = z.strictObject({
   rate: codeRate.optional(),
 })
 
-/** Numbers are milliseconds, schemas are zod's. */
+/** Numbers are milliseconds, and schemas are zod schemas. */
 export const codeWorker = z.strictObject({
   history: z.union([history, z.strictObject({ runs: history.optional(), values: z.boolean() })]).optional(),
   ...workerShape.pick({ concurrency: true, labels: true, reach: true, redact: true, pin: true, description: true })

@@ -22,7 +22,7 @@ export function createAlerts({ store, now }: Context) {
     states,
     save,
 
-    /** If another check opened the alert first, returns its state. */
+    /** Returns the existing state if another check opened the alert first. */
     async open(key: string, state: AlertState): Promise<AlertState> {
       if (state.muted) await save(key, state)
       else if (!(await store.addAlert(key, JSON.stringify(state)))) return stateOf(key)
@@ -50,14 +50,14 @@ export function createAlerts({ store, now }: Context) {
       return { alerts: alerts.sort((a, b) => (b.since ?? 0) - (a.since ?? 0)) }
     },
 
-    /** An acknowledged alert is not sent again before it is over. Without `given` it is. */
+    /** An acknowledged alert sends no reminders while it lasts. Without `given`, reminders resume. */
     async acknowledge(key: string, given?: By): Promise<void> {
       const state = await stateOf(key)
       if (!state.alert) throw new SidejobError('NOT_FOUND', `alert ${key} is not open`)
       await save(key, { ...state, alert: { ...state.alert, acknowledged: given && { ...given, at: now() } } })
     },
 
-    /** `until`: milliseconds since 1970. */
+    /** `until` is in milliseconds since 1970. */
     async mute(key: string, { until, ...given }: By & { until?: number }): Promise<void> {
       const known = await states()
       if (!known.has(key) && known.size >= MOST)

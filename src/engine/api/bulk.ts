@@ -1,4 +1,4 @@
-// A slice and its cursor are committed together, so a lost run has changed nothing.
+// The job commits each slice together with the cursor, so a lost run has changed nothing.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -16,7 +16,10 @@ import { kindNameOf } from '../jobs/kind.ts'
 import { isAddress } from '../remote/versions.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
-/** Continues with a family that is too large for one script. Redis does all the work: lib/family/branches.lua. */
+/**
+ * Class of the job that continues with a family too large for one script. Redis does all the work:
+ * lib/family/branches.lua.
+ */
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200
@@ -24,7 +27,7 @@ const DAY = 86_400_000
 
 const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWith('sidejob.')
 
-/** The script makes the same decision: `bulk` in lib/run/ops/on_jobs.lua. */
+/** `bulk` in lib/run/ops/on_jobs.lua makes the same decisions. */
 const changes: Record<BulkInput['action'], (document: JobRecord, to?: string) => boolean> = {
   retry: ({ place }) => place === PLACE.failed,
   requeue: ({ place }) => place !== undefined && place !== PLACE.pull,
@@ -56,7 +59,7 @@ async function namedPage(store: Store, ids: readonly number[], before: string | 
 
 type Slice = { ids: number[]; cursor: string | null }
 
-/** Jobs created after the bulk job are skipped. */
+/** Skips jobs that were created after the bulk job. */
 async function filteredSlice(store: Store, filter: Filter, before: string): Promise<Slice> {
   const { jobs, cursor } = await pageOf(store, filter, before)
   return { ids: jobs.map(({ id }) => id), cursor }

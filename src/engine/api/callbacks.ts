@@ -71,7 +71,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       return { tries: await triesOf((await toldOf(job)).told) }
     },
 
-    /** `sent` is null if the request is no longer known. */
+    /** `sent` is null if the request is no longer stored. */
     async get(
       job: Ref,
     ): Promise<{ callback: CallbackView; tries: CallbackTry[]; sent: CallbackSent | null; host: string | null }> {
@@ -104,7 +104,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       }
     },
 
-    /** The body and the id stay the same. `job` is the ended job, or its callback. */
+    /** Sends the same body and id again. `job` is the ended job or the job of its callback. */
     async resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
       return stepOf(await change(job, [ops.resend()], call))
     },

@@ -26,7 +26,7 @@ async function* merged<T>(readers: AsyncIterator<T>[]): AsyncIterable<T> {
 
 const REMEMBERED = 1_000
 
-/** Remembers listeners, so that the next message's first MGET can read their jobs. */
+/** Remembers the listeners of channels, so that the next message can read their jobs with the first MGET. */
 function createAudience() {
   const heard = new Map<string, readonly string[]>()
   return {
@@ -67,7 +67,10 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   const publishersOf = (name: string, ports: Awaited<ReturnType<typeof saying>>) =>
     ports.flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : [])).slice(0, MOST_PUBLISHERS)
 
-  /** In log messages, scripts write text around sealed values. Other messages are sealed as a whole or not at all. */
+  /**
+   * Scripts write log messages with sealed values inside plain text. Other messages are sealed as a whole, or not at
+   * all.
+   */
   const shownMessage = (channel: string, message: string): Encoded =>
     channel === '/sidejob/log' ? store.vault.showLogMessage(message) : store.vault.show.value(message, 'value')
 
@@ -115,7 +118,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       const [page, ports, kept] = await Promise.all([
         store.channels(cursor),
         publishers ? saying() : undefined,
-        // All stored messages fit on the first page.
+        // The first page has room for all stored messages.
         last && cursor === '0' ? store.keptChannels() : [],
       ])
       const heard = Object.entries(page.channels).flatMap(([name, head]) =>
@@ -138,7 +141,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       }
     },
 
-    /** Resolves once Redis sends messages. Then yields each message once, until the signal aborts. */
+    /** Resolves when the subscription is active. Yields each message once, until the signal aborts. */
     async subscribe(
       channels: string | readonly string[],
       signal: AbortSignal,

@@ -16,11 +16,11 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { inputsOf, snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** Names support only `*` and `?`. */
+/** Class names support only `*` and `?`, so `[` is escaped. */
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000
-/** Redis examines up to 1,000 jobs each time. */
+/** Each look examines up to 1,000 jobs. */
 const MAX_LOOKS = 50
 
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
@@ -44,8 +44,8 @@ export function createRuns({
   longPoll,
 }: Context) {
   /**
-   * These commits need the job's document: failures increase a counter, repeats move to the next slot, and refusals
-   * may be retried.
+   * True for commits that need the job's record: failures increase a counter, repeats move to the next slot, and
+   * refused ops may be retried.
    */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
@@ -117,7 +117,7 @@ export function createRuns({
       }),
     )
 
-  /** A pull worker itself sends the span of its run, as a child of the job's span. */
+  /** The pull worker sends the span of its run itself, as a child of the job's span. */
   function traceparentFor(lent: ClaimedJob): string | undefined {
     const trace = executor.tracer?.begin(lent)
     if (!trace) return lent.document.traceparent
@@ -160,7 +160,7 @@ export function createRuns({
     return fault && skewed(skew, 'worker', `job ${id}: ${faultText(fault)}`, fault.path)
   }
 
-  /** Gives the job back if its worker would misread it. */
+  /** Releases the job if its worker would misread it. */
   async function refused(
     found: Registered | undefined,
     built: string | undefined,
@@ -171,7 +171,7 @@ export function createRuns({
     return error
   }
 
-  /** Returns 'failed' if a job of an older schema does not fit the current schema. */
+  /** Returns 'failed' if the job was created for an older schema and does not fit the current schema. */
   async function unfitFor(built: string, one: ClaimedJob): Promise<SidejobError | 'failed' | undefined> {
     const found = await classFor(one)
     if (!found || skewOf(found, one.document.class, built)) return refused(found, built, one)
@@ -180,7 +180,7 @@ export function createRuns({
     return outcome && 'failed'
   }
 
-  /** @throws SCHEMA_CHANGED if no job is left, and another worker has to run one of them */
+  /** @throws SCHEMA_CHANGED if no job remains and other workers must run some of them */
   async function fitting(schemas: Record<string, string>, lent: ClaimedJob[]): Promise<ClaimedJob[]> {
     const unfit = new Map<ClaimedJob, SidejobError | 'failed'>()
     for (const one of lent) {
@@ -207,7 +207,8 @@ export function createRuns({
     const sound = await fitting(schemas, await executor.sound(answer.lent))
     const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
-    // Stale jobs now have new tags, and unfit jobs have failed. A repeated claim with a key gets its first answer.
+    // Claim again: stale jobs now have new tags, and unfit jobs have failed. A repeated claim with a key returns its
+    // first jobs.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
     if (answer.lent.length && !lane) return look(request, waiter, skip)
     if (answer.seen !== undefined && looks < MAX_LOOKS) return look(request, waiter, answer.seen, looks + 1)
@@ -250,13 +251,13 @@ export function createRuns({
         first.length || wait === 0 || stopped.signal.aborted
           ? first
           : await longPoll((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
-      // With a key, the caller can repeat the claim. Without a key, these jobs would be lost to it.
+      // A caller with a key can repeat the claim. A caller without a key has lost these jobs, so release them.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
       return []
     },
 
-    /** After a checkpoint, returns a new snapshot. `reach` replaces the `reach` of the registered class. */
+    /** Returns a new snapshot after a checkpoint. `reach` overrides the `reach` of the registered class. */
     async commit(
       token: string,
       changes: Changes,

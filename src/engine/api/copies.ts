@@ -48,7 +48,7 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
   }
 
   return {
-    /** `inputs: 'last'` (the default) repeats the inputs of the last run, if they were kept. */
+    /** `inputs: 'last'` (the default) repeats the inputs of the last run if they were recorded. */
     async copy(job: Ref, { args, inputs }: CopyChanges, call?: Call): Promise<Enqueued> {
       const { id, document } = await store.inspect(job)
       if (args === undefined && isSealed(document.args)) throw needsKey(job, 'args')

@@ -24,9 +24,9 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** 100 years: a delivery without its own time limit never ends. */
+/** 100 years, for deliveries without a time limit. */
 const FOR_EVER = 100 * 365 * 86_400_000
-/** Milliseconds. This lease ends a job whose last run was not answered. */
+/** Lease for ending a job whose last run was not answered, in milliseconds. */
 const BRIEFLY = 60_000
 const MOST_TRIES = 5
 
@@ -89,7 +89,7 @@ function slotWords(
 }
 
 function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, now: number): Fields {
-  // In Bedrock, a change never runs a finished job again.
+  // In Bedrock, an update never restarts a finished job.
   if (document.place === PLACE.completed) return {}
   const due = dueAt === 'same' ? (document.nextSlot ?? dueAtOf(document)) : dueAt
   if (repeat === undefined)
@@ -192,7 +192,7 @@ export function createDeliveries(parts: Context) {
   const lost = (id: number) =>
     new SidejobError('LOST', `job ${id} was claimed again since then, or was never claimed with this token`)
 
-  /** Throws before any change, so that the holder can end the run differently. */
+  /** Throws before it changes anything, so that the holder can end the run differently. */
   async function checkEnd({ end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord): Promise<void> {
     const name = renamed ?? document.class
     if (args === undefined && name === document.class) return
@@ -249,7 +249,7 @@ export function createDeliveries(parts: Context) {
       if (found) classes.note(found.id, { queue: found.document.queue, class: name! })
     },
 
-    /** Runs as one transaction. Skips jobs of other queues. */
+    /** Requeues all jobs in one transaction. Skips jobs of other queues. */
     async requeueAll(
       queue: string,
       jobs: readonly Ref[],
@@ -259,7 +259,7 @@ export function createDeliveries(parts: Context) {
       await change('', [ops.requeue_all({ queue_name: queue, forgiven, jobs: jobs.map(String) })], call)
     },
 
-    /** Does not count the delivery. The call may be repeated. */
+    /** The delivery does not count. The call is safe to repeat. */
     async giveBack(deliveries: Delivery[], call?: Call): Promise<void> {
       await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)
@@ -285,7 +285,7 @@ export function createDeliveries(parts: Context) {
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
       const fields = repeatFields(update, document, store.now())
-      // A new time replaces an earlier request to run now.
+      // The new time replaces an earlier request to run immediately.
       if (Object.keys(fields).length) fields.wantedEarly = ''
       if (args !== undefined) fields.args = vault.sealSame(args, 'args')
       if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)

@@ -40,7 +40,7 @@ const dayOf = (at: number): number => Math.floor(at / DAY)
 
 type Counts = { queue: string; class: string | null } & OfPeriod
 
-/** Counts are kept for two days, so a longer period starts one day before its end. */
+/** Counts are kept for two days. If `from` is older, the period starts a day before `to`. */
 function periodOf(from: Mark | undefined, to: Mark): { from: number; rows: Counts[] } {
   const [last, start] = [dayOf(to.at), from && dayOf(from.at) >= dayOf(to.at) - 1 ? from : undefined]
   const first = start ? dayOf(start.at) : last - 1
@@ -99,7 +99,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
       return { deployments: deployments.sort((a, b) => b.at - a.at) }
     },
 
-    /** Both versions run for a moment after a deploy. */
+    /** Both versions run for a moment after a deployment. */
     async compare(of?: string, { at }: { at?: number } = {}): Promise<Comparison> {
       const { id, deploys, i } = await deployOf(of, at)
       const [deploy, previous, next] = [deploys[i]!, deploys[i + 1], deploys[i - 1]]

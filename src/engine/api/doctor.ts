@@ -14,10 +14,11 @@ import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
 /**
- * The last digit of a cursor is the part that is checked, and the digits before it are the position. Flows come last.
+ * The last digit of a cursor selects the kind of check, and the other digits are the position in it. Flows are checked
+ * last.
  */
 const FLOWS = '9'
-/** Maximum flows per slice, and maximum nodes across them. */
+/** Maximum flows per slice, and maximum nodes of these flows. */
 const [PAGE, NODES] = [20, 5_000]
 
 type Slice = { faults: FoundFault[]; jobs: number; cursor: string | null }
@@ -47,7 +48,7 @@ function wiresAt(state: FlowState) {
 
 export function createDoctor({ store, ring, change, now }: Context) {
   async function examineFlows(before: string | undefined): Promise<Slice> {
-    // Checked only at rest: a running flow may still have to connect its wires.
+    // Checks only flows at rest, because a running flow may still have to connect its wires.
     const at = {
       mode: 'all',
       queue: 'core',
@@ -74,7 +75,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
     return { faults: faults.map(linked), jobs: seen, cursor: next === null ? FLOWS : String(next) }
   }
 
-  /** A full Redis refuses the record, but accepts the repair. */
+  /** If Redis is full, it refuses this record but still accepts repairs. */
   async function note(cursor: string, { faults, cursor: next }: Slice): Promise<void> {
     const look = { cursor, isFirst: cursor === FIRST, isLast: next === null, faults }
     const known = afterLook(await store.examined(), look, now())
@@ -95,7 +96,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
       if (target.kind !== 'flow') return await ring(await store.repair([target]))
       await layAnew(target.who)
     } catch (error) {
-      // The next check finds this fault again.
+      // The next check will find this fault again.
       if (!(error instanceof SidejobError)) throw error
     }
   }
@@ -113,7 +114,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
         await note(cursor, slice)
         return { repaired: [], left: [], jobs, cursor: next }
       }
-      // One script per target, so that other calls can run in between.
+      // Each target has its own script, so that other calls can run in between.
       for (const target of targetsOf(faults)) await mend(target)
       const after = await look(cursor)
       await note(cursor, { ...after, cursor: next })

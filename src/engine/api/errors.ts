@@ -1,4 +1,4 @@
-// Commits in which a job fails write the index (lib/queue/kinds.lua).
+// Commits that fail a job write the index that this module reads (lib/queue/kinds.lua).
 
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -13,14 +13,14 @@ const NAMED = 3
 const MESSAGE = 500
 const MINUTE = 60_000
 
-/** Maximum jobs that get a kind in one step. Then: milliseconds for which one request continues. */
+/** Maximum jobs that one step adds to the index. */
 const SORTED = 500
 const SORTS_FOR = 3_000
 const STEPS = 20
-/** Values of `kindsBelow` in lib/queue/kinds.lua: the index has no job yet, or has every job. */
+/** Values of `kindsBelow` in lib/queue/kinds.lua. FIRST: the index is empty. WHOLE: it contains every job. */
 const [FIRST, WHOLE] = ['0', '-']
 const NO_KIND = '-'
-/** Cursor of an answer that has not counted all failed jobs yet. */
+/** Cursor of an answer that has not yet counted all failed jobs. */
 const MORE = '1'
 const SCANNED = 1_000
 

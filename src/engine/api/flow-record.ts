@@ -6,12 +6,12 @@ import { pastRunOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, FlowEvent, FlowRecord, Ref } from '../engine.ts'
 
-/** 200 of the largest entries take 3.3 MB. An answer of Redis holds 10 MB. */
+/** 200 of the largest entries take 3.3 MB. A response of Redis may have 10 MB. */
 const PAGE = 200
-/** Stream ids are `milliseconds-number`. */
+/** Stream ids have the form `milliseconds-number`. */
 const [FIRST, LAST] = ['-', '+']
 
-/** Words per part, including the part's name, as in lib/port/record.lua. */
+/** Words of each kind of part, including its letter, as in lib/port/record.lua. */
 const WORDS = { s: 6, p: 6 } as const
 
 function eventOf([id, flat]: [string, string[]]): FlowEvent {
@@ -49,7 +49,7 @@ export function createRecording({ store, change }: Pick<Context, 'store' | 'chan
   }
 
   return {
-    /** `keep` is in milliseconds; `null` stops and deletes the recording. */
+    /** `keep` is in milliseconds. `null` stops the recording and deletes it. */
     async record(job: Ref, keep: number | null, call?: Call): Promise<void> {
       const { id, document } = await store.inspect(String(job))
       if (document.class !== 'flow' || document.queue !== 'core')

@@ -38,7 +38,7 @@ const bellsProblem = ({ why, refused }: Trouble): Problem => ({
 
 const nouns: Record<string, string> = { job: 'job', jobs: 'piece', queue: 'queue', limit: 'limit', workers: 'class' }
 
-/** `/health` needs no key, so the names of records stay private. */
+/** Names no records, because `/health` needs no key. */
 function dataProblem(keys: readonly string[]): Problem {
   const counts = [...Map.groupBy(keys, (key) => nouns[key.split(':')[0]!] ?? 'other')]
   const kinds = counts.map(([noun, found]) => `${noun}: ${found.length}`).join(', ')
@@ -57,7 +57,7 @@ const historyProblem = (message: string): Problem => ({
   remedy: 'check the database that is bound as `HISTORY`; ended jobs wait in Redis until it stores them',
 })
 
-/** Each call to QStash costs a message, so health reports the last known answer. */
+/** Returns the last known answer of QStash, because each call to it costs a message. */
 export function createHealth({ client, store, bells, version, isTenant, history }: HealthParts) {
   return {
     async health(): Promise<Health> {

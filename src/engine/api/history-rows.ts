@@ -1,4 +1,4 @@
-// Redacted values are masked before they are stored.
+// Redacted values are masked before they reach the database.
 
 import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { type Failure, kindOf } from '../../core/fingerprint.ts'
@@ -13,7 +13,7 @@ import type { HistoryJob, HistoryRun } from '../engine.ts'
 
 type Part = Extract<Purpose, 'args' | 'result' | 'error'>
 
-/** Leaves out a sealed value that cannot be opened if it has redacted parts. */
+/** Returns null if the value has redacted parts, but cannot be opened to mask them. */
 function kept(text: string | undefined, part: Part, record: JobRecord, vault: Vault): string | null {
   if (text === undefined || text === 'null') return null
   const paths = redactedPathsOf(record)
@@ -29,7 +29,7 @@ const failureOf = (text: string | null): Failure => {
   return typeof error === 'object' && error !== null ? (error as Failure) : {}
 }
 
-/** Opens an error's members to compute its kind. The kind is a hash. */
+/** Opens the error to compute its kind, which is a hash. */
 const openError = (text: string | undefined, record: JobRecord, vault: Vault): string | null =>
   text === undefined ? null : redacted(vault.show.error(text) as Encoded, redactedPathsOf(record), 'error')
 

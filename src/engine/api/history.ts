@@ -7,20 +7,17 @@ import type { HistoryJob, HistoryQuery, HistoryRows, HistoryRun, HistorySql, His
 import { historyJob, historyRun, rowsOf } from './history-rows.ts'
 
 const DAY = 86_400_000
-/**
- * A lane stores history after this many ends, or when this time has passed since it last stored some. The tick stores
- * the rest.
- */
+/** A lane stores history after this many ended jobs, or after this time. The tick stores the rest. */
 const ENDS = 200
 const EVERY_MS = 5_000
 const PAUSE_MS = 10_000
-/** Maximum slices per call. A slice has at most 4 MiB. */
+/** Maximum slices per call. Each slice has at most 4 MiB. */
 const SLICES = 20
 const FORGOTTEN = 10
-/** As in lib/runtime/outbox.lua. */
+/** Must match lib/runtime/outbox.lua. */
 const FULL = 67_108_864
 
-/** `retain`: how long Redis keeps an ended job that sets no time, in milliseconds. */
+/** `retain`: default time for which Redis keeps an ended job, in milliseconds. */
 export type HistoryOptions = { store: HistoryStore; days?: number; retain?: number }
 
 type HistoryParts = { store: Store; history: HistoryOptions | undefined; now: () => number }
@@ -43,7 +40,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
     )
   }
 
-  /** Concurrent calls store the same rows. The database ignores duplicates. */
+  /** Concurrent calls store the same rows, and the database ignores duplicates. */
   async function drained(database: HistoryStore): Promise<void> {
     let stored: StoredTexts | undefined
     for (let n = 0; n < SLICES; n++) {
@@ -79,7 +76,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
   return {
     isOn: history !== undefined,
 
-    /** Starts the outbox first, so that no ended job is missed. */
+    /** Starts the outbox before any job runs, so that the history misses no job. */
     async begin(): Promise<void> {
       if (!history || isBegun) return
       await store.outbox('1')
@@ -93,7 +90,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
       if (ends >= ENDS || now() - storedAt >= EVERY_MS) void drain()
     },
 
-    /** An invocation must not end before this resolves. */
+    /** The invocation must not end before this resolves. */
     settled: (): Promise<void> => running ?? Promise.resolve(),
 
     drain,
@@ -120,7 +117,7 @@ export function createHistory({ store, history, now }: HistoryParts) {
       return { ends: found.map((row) => historyJob(row, vault)), runs: runs.map((row) => historyRun(row, vault)) }
     },
 
-    /** Sealed and redacted values stay sealed and redacted. */
+    /** Sealed values stay sealed, and redacted values stay masked. */
     async sql({ sql, limit }: HistorySql): Promise<HistoryRows> {
       try {
         return await there().sql(sql, limit)

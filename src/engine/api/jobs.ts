@@ -40,7 +40,7 @@ import { followed } from './why-chain.ts'
 
 const MAX_TREE = 5_000
 
-/** True if a run may take longer than an invocation lives after its response. */
+/** True if the run may outlive its invocation. */
 const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>
   timeoutOf(found, timeout) > LONGEST_RUN
 
@@ -144,7 +144,7 @@ export function createJobs({
   }
 
   return {
-    /** `existing`: a job already existed for the idempotency key or the unique key. */
+    /** `existing` is true if the idempotency key or the unique key already had a job. */
     async enqueue(inputs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }> {
       const at = store.now()
       const find = await registry.finder(inputs)
@@ -169,14 +169,14 @@ export function createJobs({
 
     withSchemas: described,
 
-    /** Costs at most one command if the job is read in the same turn of the event loop. */
+    /** Needs no extra command if the job is read in the same turn of the event loop. */
     async children(job: Ref, limit: number): Promise<JobView[]> {
       const { id, kin } = await store.inspect(job, { kin: limit })
       const { jobs } = kin ? { jobs: kin } : await page({ parent: String(id), limit })
       return jobs.map(listedView)
     },
 
-    /** `total` is set only if it costs no extra command: for one queue and statuses at rest. */
+    /** Returns `total` only if that needs no extra command: for one queue and statuses at rest. */
     async list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null } & ListNotes> {
       const { jobs, ...rest } = await page(filter)
       return { jobs: jobs.map(listedView), ...rest }
@@ -252,7 +252,7 @@ export function createJobs({
       return stateShown(job)
     },
 
-    /** Also true for deleted jobs. */
+    /** Returns true for deleted jobs too. */
     async existed(id: string): Promise<boolean> {
       return isId(id) && Number(id) <= (await store.lastId())
     },
@@ -281,7 +281,7 @@ export function createJobs({
       }
     },
 
-    /** Nearest jobs first. `more`: the tree is larger. */
+    /** Returns the nearest jobs first. `more` means that the tree has more jobs. */
     async tree(
       job: Ref,
       limit: number = MAX_TREE,
@@ -310,7 +310,7 @@ export function createJobs({
     },
 
     async lock(job: Ref, { ttl }: { ttl: number }, call?: Call): Promise<{ token: string }> {
-      // The call's key determines the token, so that a repeated call returns the valid token.
+      // The token depends on the call's key, so that a repeated call returns the token that is still valid.
       const token = call?.key ? (await hashOf(call.key)).slice(0, 32) : crypto.randomUUID().replaceAll('-', '')
       await change(job, [ops.lock({ ms: ttl, token })], call)
       return { token }

@@ -7,19 +7,19 @@ import type { Context } from '../context.ts'
 import type { ApiKey, Call, KnownKey } from '../engine.ts'
 import { createSessions } from './sessions.ts'
 
-/** Milliseconds. */
+/** In milliseconds. */
 const STREAM = 60_000
 const MAX_TOKEN_MS = 30 * 86_400_000
 const FRESH = 10_000
 const REMEMBERED = 1_000
-/** Minimum milliseconds between two records of the last use. */
+/** Minimum time between two records of the last use, in milliseconds. */
 const NOTED_EVERY = 3_600_000
 
 type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
 
 const idOf = (hash: string): string => hash.slice(0, 16)
 
-/** `<tenant>~<id>.<until>.<proof>`; the main deployment has no tenant part. */
+/** Format: `<tenant>~<id>.<until>.<proof>`. The main deployment omits `<tenant>~`. */
 const TOKEN = /^(?:[a-z0-9-]+~)?([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/
 
 export function createKeys(
@@ -31,7 +31,7 @@ export function createKeys(
 
   let ownHash: string | undefined
   let secret = tokenSecret
-  // Without a secret of the deployment, tokens are valid only in this process.
+  // If the deployment has no secret, its tokens are valid only in this process.
   const secretOf = () => (secret ??= newKey())
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
 
@@ -45,7 +45,7 @@ export function createKeys(
 
   const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
 
-  /** An isolate records the use of a key once an hour. Only the request that triggers the record waits for it. */
+  /** Records the use of a key at most once an hour in each isolate. */
   async function note(id: string): Promise<void> {
     if (now() - (noted.get(id) ?? 0) < NOTED_EVERY) return
     noted.set(id, now())
@@ -80,8 +80,8 @@ export function createKeys(
   }
 
   /**
-   * The answer that is stored under the idempotency key contains only the random part. A repeated call derives the
-   * same key from it and a secret that Redis does not hold.
+   * The answer stored for the idempotency key contains only a random text. A repeated call derives the same key from it
+   * and a secret that Redis does not have.
    */
   async function made(about: Omit<Kept, 'hash' | 'createdAt'>, call: Call | undefined, more: string[][]) {
     const chance = newKey()
@@ -117,7 +117,7 @@ export function createKeys(
         call?: Call,
       ): Promise<{ id: string; key: string }> => made(about, call, []),
 
-      /** The old key expires after `overlap` milliseconds, or at its own expiry if that is sooner. */
+      /** The old key expires after `overlap` milliseconds, unless its own expiry is sooner. */
       async rotate(
         id: string,
         { overlap }: { overlap: number },

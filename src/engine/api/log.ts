@@ -7,13 +7,13 @@ import type { Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
 import type { Call, Ref } from '../engine.ts'
 
-// 400 of the largest entries take 6.4 MiB. An answer of Redis holds 10 MB.
+// 400 of the largest entries take 6.4 MiB. A response of Redis may have 10 MB.
 const LOG_PAGE = 400
 const LOG_PAGES = 25
 
 type LogRow = { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }
 
-/** Entries are sealed as a whole, errors of runs one member at a time. */
+/** An entry is sealed as a whole, but in errors each member is sealed. */
 const shownEntry = (entry: string, { show }: Vault): Encoded =>
   entry.startsWith('{') ? show.error(entry) : show.value(entry, 'log')
 
@@ -45,7 +45,7 @@ const entryOf = (entry: Encoded): Encoded => {
   return typeof text === 'string' ? encodeValue({ message: text }) : entry
 }
 
-/** Maximum milliseconds by which Redis' clock may change. */
+/** Maximum change of Redis' clock, in milliseconds. */
 const MARGIN = 5_000
 
 const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({
@@ -83,11 +83,11 @@ export function createLog({ store, change, now }: Context) {
     }> {
       const found = job === undefined ? undefined : await store.inspect(job)
       const id = found?.id
-      // A job with a history has a log of its own, from which other jobs cannot push out entries.
+      // A job with a history has its own log, which other jobs cannot fill.
       const own = found?.document.history ? found : undefined
       const { from = 0, to: end = Number.POSITIVE_INFINITY } = found && !own ? lifeOf(found.document) : {}
       const to = Math.min(end, until + MARGIN)
-      // Redis numbers the entries by its own clock, which tests cannot move.
+      // Redis numbers the entries by its own clock. Tests cannot move that clock.
       const latest = to === Number.POSITIVE_INFINITY || Math.abs(now() - Date.now()) > MARGIN ? '+' : String(to)
       const earliest = Math.max(since, from)
       const wanted = text?.toLowerCase()

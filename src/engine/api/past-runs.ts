@@ -17,7 +17,7 @@ function shown(run: PastRun, document: JobRecord): PastRun {
   return { ...run, error: redacted(run.error, redactedPathsOf(document), 'error') }
 }
 
-/** A job without a history costs no command. */
+/** Needs no command for a job without a history. */
 export const keptRunsOf = async (
   store: Store,
   { id, document }: Pick<Inspection, 'id' | 'document'>,
@@ -26,7 +26,7 @@ export const keptRunsOf = async (
 export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRun[] =>
   runLines(document, kept).map((text) => shown(pastRunOf(text), document))
 
-/** The previous run may have ended when this one began. */
+/** The previous run may have ended in the millisecond in which this run began. */
 const during = ({ startedAt, endedAt }: PastRun) => ({
   since: endedAt > startedAt ? startedAt + 1 : startedAt,
   until: endedAt,

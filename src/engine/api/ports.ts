@@ -14,7 +14,7 @@ import { shownPortOf, shownValues } from '../run/shown.ts'
 
 type Target = { in: string } | { out: string }
 
-/** Milliseconds. The smallest plan allows only a few reads per invocation. */
+/** Time between looks at the port, in milliseconds. The smallest plan allows only a few reads per invocation. */
 const [FIRST_LOOK, LAST_LOOK] = [50, 2_000]
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
@@ -35,7 +35,7 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
   }
 
   return {
-    /** Corresponds to SideJob's `inports=` and `outports=`. */
+    /** Does the same as SideJob's `inports=` and `outports=`. */
     async define(job: Ref, specs: { in?: PortSpecs; out?: PortSpecs }, call?: Call): Promise<JobView> {
       checkRoot(specs.in, call)
       const { document } = await store.inspect(job)

@@ -7,7 +7,7 @@ import { type Context, MINUTE } from '../context.ts'
 import type { Call, Ref, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 
-/** A caller that takes the result receives it unredacted. */
+/** A caller that takes the result receives it without redaction. */
 function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   const [type, head, ...rest] = text.split('\n')
   const [times, redacts = '[]'] = head!.split('\t')
@@ -68,7 +68,7 @@ export function createResults({ store, change, now, longPoll }: Context) {
       let { answer, id } = await ask(0)
       if (answer.ended || wait === 0) return answer
       const again = async ({ wait }: Waiter): Promise<Answer[]> => {
-        // Take no result for a caller that has disconnected.
+        // If the caller has disconnected, leaves the result in place.
         if (!call?.signal?.aborted) answer = (await ask(wait)).answer
         return answer.ended ? [answer] : []
       }

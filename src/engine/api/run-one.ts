@@ -8,9 +8,9 @@ import type { Executor } from '../run/executor.ts'
 
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
 
-/** Comes before every priority of a job. */
+/** Smaller than every priority of jobs. */
 const FIRST = -(2 ** 31) - 1
-/** Longer than every run, so that no lease needs renewal. */
+/** In milliseconds. Longer than every run, so that the lease needs no renewal. */
 const LEASE = 3_600_000
 
 type One = { store: Store; executor: Executor; constraints: Constraints; ring: (rings: Ring[]) => Promise<void> }

@@ -64,10 +64,10 @@ function scheduleOf(id: number, doc: JobRecord, stretch: Stretch = {}): Schedule
   }
 }
 
-/** A failed job that no longer repeats counts as failing forever. */
+/** A failed job that no longer repeats counts as failing without end. */
 const failedTimes = (doc: JobRecord): number => (statusOf(doc) === 'failed' ? Infinity : (doc.failedInARow ?? 0))
 
-/** Milliseconds after which a slot without a run is late. */
+/** A slot without a run is late after this many milliseconds. */
 const LATE = 300_000
 
 const isLate = (doc: JobRecord, now: number): boolean =>
@@ -78,7 +78,7 @@ const rowOf = (id: number, doc: JobRecord, stretch: Stretch, at?: number): Sched
   ...(at && { failedInARow: doc.failedInARow ?? 0, ...(isLate(doc, at) && { lateAt: doc.nextSlot }) }),
 })
 
-/** The slots that a pause skips, starting with the next slot when the pause begins. */
+/** Returns the slots that the pause skipped. `from` is the first one. */
 const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
   base === 'scheduled' && from > 1 && from <= to ? { from, to: last(from, to), made: 'none' } : undefined
 
@@ -95,7 +95,7 @@ const isChange = (document: JobRecord, input: JobInput): boolean =>
 function patchOf(input: JobInput, was: string): JobPatch {
   const { args, priority = 0, retry, timeout, group, repeat } = input
   const fields = { args, priority, retry, timeout, group }
-  // An unchanged repeat keeps its next slot.
+  // If the repeat is unchanged, keeps its next slot.
   const isSame = JSON.stringify(parseRepeat(repeat!).source) === JSON.stringify(parseRepeat(JSON.parse(was)).source)
   return { ...fields, ...(isSame ? {} : { repeat }) }
 }
@@ -130,7 +130,7 @@ export function createSchedules(
   }
 
   async function make(alias: string, input: JobInput, print: string, call?: Call): Promise<ScheduleView> {
-    // The call's key covers all steps, not only this step.
+    // The key of the call covers the whole update, so this step must not use it.
     const asked = call && { by: call.by, quota: call.quota, rootless: call.rootless }
     const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }], asked)).jobs
     await change(String(made!.id), [ops.patch({ fields: { scheduleHash: print } })])
@@ -152,9 +152,9 @@ export function createSchedules(
       failing?: boolean
       muted?: boolean
       inARow?: number
-      /** Costs one command per schedule with a history. */
+      /** Needs one command for each schedule with a history. */
       runs?: boolean
-      /** Limited to 50 slots per schedule. */
+      /** Returns at most 50 slots of each schedule. */
       until?: number
     }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }> {
       const schedules: ScheduleRow[] = []

@@ -1,4 +1,4 @@
-// Redis holds only hashes of their names and keys.
+// Redis stores only hashes of the names and keys of sessions.
 
 import { hashOf, sessionName } from '../../core/crypto.ts'
 import { Lru } from '../../core/lru.ts'
@@ -30,7 +30,7 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
   }
 
   return {
-    /** `once` is a login name for one session only. */
+    /** `once` is a login name that opens only one session. */
     async open(key: string, { life, once }: { life: number; once?: boolean }): Promise<string | undefined> {
       const hash = await hashOf(key)
       return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined

@@ -12,10 +12,10 @@ import { runAtOf, snapshotOf } from '../run/snapshot.ts'
 
 type Filter = { queue?: string; class?: string; deployment?: string; limit?: number; cursor?: string }
 
-/** Milliseconds, the same as in a snapshot. */
+/** Milliseconds, as in a real snapshot. */
 const LEASE = 45_000
 
-/** The record as it would be after a claim at `at`. */
+/** Returns the record as it would be after a claim at `at`. */
 const begun = (id: number, record: JobRecord, at: number): JobRecord => ({
   ...record,
   token: `${id}.${record.runNumber ?? 1}.rehearsal`,
@@ -30,7 +30,7 @@ export function createWaiting({ store, registry, now }: Context) {
     return ({ queue, class: name }) => all.flatMap(([id, classes]) => (classes.has(keyOf({ queue, name })) ? [id] : []))
   }
 
-  /** The result of each ended child has its own redacted paths. */
+  /** Each ended child has its own redacted paths for its result. */
   async function heirsOf(jobs: readonly ClaimedJob[]): Promise<Map<number, JobRecord>> {
     const ids = jobs.flatMap(({ family }) => family.map(({ id }) => id))
     if (ids.length === 0) return new Map()

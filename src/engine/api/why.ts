@@ -180,7 +180,7 @@ function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
     .slice(0, TOLD)
 }
 
-/** A job that follows its children, such as a flow, is at rest while they work. */
+/** A job that follows its children, such as a flow, rests while they work. */
 function followReasons(inspection: Inspection): Told[] {
   if (!inspection.document.followed) return []
   const left = awaitedChildren(inspection, 'children')
@@ -325,6 +325,6 @@ export function reasonsOf(inspection: Looked, waits: Waiting['waits']): Reason[]
   return toldOf({ ...inspection, waits }).map((reason) => ({ ...reason, since }))
 }
 
-/** Uses only the record, so it returns neither the number of jobs ahead nor waits inside functions. */
+/** Reads only the record, so it knows neither the number of jobs ahead nor waits inside functions. */
 export const firstReasonOf = (document: JobRecord, now: number): Reason | null =>
   reasonsOf({ document, children: [], ahead: null, limitFree: null, now }, [])[0] ?? null

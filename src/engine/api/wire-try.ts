@@ -1,4 +1,4 @@
-// Runs a function on a wire's values, one run per value. Discards all changes.
+// Runs a function once for each value of a wire, and discards all changes.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -13,7 +13,7 @@ import type { Registered } from '../jobs/registry.ts'
 import { LostRun } from '../run/function.ts'
 import { judging } from '../run/judge.ts'
 
-/** Maximum milliseconds for all runs, and for one run. */
+/** Maximum milliseconds for all runs, and for each run. */
 const [ALL, ONE] = [10_000, 2_000]
 
 const listening = ({ channels = [], default: value }: Ports[string]) => ({

@@ -1,4 +1,4 @@
-// The newest version defines its classes. Other classes stay as long as isolates of their version are seen.
+// The newest version defines the classes. Classes of older versions remain while isolates of those versions are active.
 
 import { hashOf } from '../../core/crypto.ts'
 import { readObject } from '../../core/readable.ts'
@@ -25,7 +25,7 @@ export type AnnouncerOptions = {
   version?: string
   versionUrl?: string
   author?: string
-  /** Milliseconds until the classes of a replaced version are removed. */
+  /** Milliseconds after which the classes of a replaced version are removed. */
   grace?: number
 }
 
@@ -33,9 +33,9 @@ export type CodeVersion = {
   hash: string
   defined?: string
   version?: string
-  /** When this version became the newest. */
+  /** Time at which this version became the newest. */
   at: number
-  /** When an isolate of this version was last seen. */
+  /** Time at which an isolate of this version was last active. */
   seen: number
   classes: string[]
   crons?: string[]
@@ -43,7 +43,7 @@ export type CodeVersion = {
 
 export type Deploy = { version?: string; author?: string; at: number }
 
-/** `versions`: versions that may serve now, newest first. `classes` and `crons` combine theirs. */
+/** `versions` lists the versions that may be active, newest first. `classes` and `crons` are the union of theirs. */
 export type Deployment = {
   at: number
   hashes: string[]
@@ -55,15 +55,15 @@ export type Deployment = {
 
 export type AnnouncedVersion = { url: string; at: number }
 
-/** Enough to recognize the last isolates of an old version. */
+/** Enough versions to recognize the last isolates of an old version. */
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
 const MAX_ADDRESSES = 100
-/** If an isolate of an old version starts later than this after a deploy, it is a rollback. */
+/** An isolate of an old version that starts more than this many milliseconds after a deployment means a rollback. */
 const GRACE = 600_000
-/** Maximum queues whose counts are stored at a deploy, to compare them later. */
+/** Maximum queues whose counts are stored with a deployment for comparisons. */
 export const MAX_QUEUES = 50
-/** Maximum characters of these counts. */
+/** Maximum characters of the stored counts. */
 const MAX_COUNTS = 256 * 1024
 
 export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
@@ -81,7 +81,7 @@ const namedBy = (key: string): { queue: string; name: string } => {
 
 const removed = (key: string) => ({ ...namedBy(key), definition: null, serves: 'push' as const })
 
-/** A release without `versions` stored only the newest version. */
+/** Earlier releases stored only the newest version, without `versions`. */
 const versionsOf = ({ versions, hashes, at, classes, crons }: Deployment): CodeVersion[] =>
   versions ?? [{ hash: hashes[0]!, at, seen: at, classes, ...(crons ? { crons } : {}) }]
 
@@ -89,13 +89,13 @@ const classesOf = (versions: readonly CodeVersion[]): string[] => [
   ...new Set(versions.flatMap(({ classes }) => classes)),
 ]
 
-/** The newest version that has a class decides if the class repeats. */
+/** The newest version that contains a class decides whether the class repeats. */
 const cronsOf = (versions: readonly CodeVersion[]): string[] =>
   versions.flatMap(({ crons = [] }, i) => crons.filter((key) => !classesOf(versions.slice(0, i)).includes(key)))
 
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/** If an old version starts long after the newest version, it was deployed again and leads again. */
+/** An old version that starts long after the newest version was deployed again, so it becomes the newest. */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before
@@ -159,16 +159,14 @@ export function createAnnouncer(options: AnnouncerOptions) {
     return { id: id.slice(0, 12), hash, defined, rows }
   }
 
-  /** Nothing else depends on these counts. */
+  /** Ignores errors, because only comparisons need these counts. */
   async function keepCounts(id: string, at: number, dropped: readonly Deploy[]): Promise<void> {
     try {
       const { queues } = await store.classes('', MAX_QUEUES, 0)
       const text = JSON.stringify(queues.map(({ queue, texts }) => ({ queue, texts })))
       const gone = dropped.map((one) => one.at)
       await store.keepDeploy(id, at, text.length > MAX_COUNTS ? '[]' : text, gone)
-    } catch {
-      // Without counts, the deploy is compared without them.
-    }
+    } catch {}
   }
 
   async function announceVersion(name: string, own: AnnouncedVersion): Promise<void> {
@@ -183,7 +181,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
   }
 
   let isDone = false
-  /** While several versions serve, an isolate checks them only from time to time. */
+  /** While several versions are active, an isolate checks them only from time to time. */
   let looksAt = 0
 
   async function carryOut(found: Found, serving: CodeVersion[], joins: boolean): Promise<void> {
@@ -195,7 +193,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
       const stays = new Set([...kept, ...others.flatMap((one) => one[what] ?? [])])
       return (own?.[what] ?? []).filter((key) => !stays.has(key))
     }
-    // If no deployment was announced before, existing classes come from an earlier release.
+    // If this is the first announcement, existing classes come from an earlier release.
     await write(fresh, goneFrom('classes', classesOf(serving)), !own && others.length === 0)
     const repeating = fresh.filter(({ cron }) => cron)
     await schedule(repeating, goneFrom('crons', cronsOf(serving)))

@@ -6,7 +6,8 @@ export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
 /**
- * Calls of one API key to one host share a breaker and slots. Other keys may have healthy endpoints at the same host.
+ * Callbacks of one API key to one host share a circuit breaker and a limit. Other keys have their own, because their
+ * endpoints at the host may be healthy.
  */
 export function keptCallback(
   callback: Callback | undefined,

@@ -37,7 +37,7 @@ function make({ local, definition }: Described, part: Part): Check | undefined {
   return text === undefined ? undefined : checkOf(decodeValue(text), { lenient: true })
 }
 
-/** Also refuses members that the class does not know, because a function would not receive them. */
+/** Also refuses members that the class does not know, because the function would not receive them. */
 function makeStrict(found: Described, part: Part): Check | undefined {
   const usual = checkFor(found, part)
   const text = textOf(announced(found), part)
@@ -60,7 +60,7 @@ export function faultIn(found: Described | undefined, part: Part, value: Encoded
   return found && checkFor(found, part, isStrict)?.(decodeValue(value), value.length)
 }
 
-/** Compares the schemas of one part. An unknown definition always differs. */
+/** True if the schemas of one part differ. An unknown definition always differs. */
 const differs = (found: Described, other: Described | undefined, part: Part): boolean =>
   other !== found &&
   (!other ||
@@ -82,8 +82,8 @@ function faultInInputs(found: Described, inputs: Inputs, written: Described | un
 }
 
 /**
- * Returns the fault of a job that was created for another schema. `written` is the definition by which values reached
- * its input ports. If a port's schema differs, its values must not have unknown members.
+ * Returns the fault of a job that was created for another schema. `written` is the definition that was valid when the
+ * inputs were written. Inputs with another schema must not have unknown members.
  */
 export function faultInJob(
   found: Described,
@@ -158,7 +158,7 @@ export const checkArgs = (found: Described | undefined, name: string, args = 'nu
 export const checkResult = (found: Described | undefined, name: string, result: Encoded): void =>
   checkOne(found, name, 'result', result, ['result'])
 
-/** `built`: the definition that the worker was built against. */
+/** `built` is the definition that the worker was built against. */
 export function faultOfRun(found: Described, changes: Changes, built: Described | undefined): Fault | undefined {
   if (changes.result !== undefined && changes.end === 'completed') {
     const fault = faultIn(found, 'result', changes.result, differs(found, built, 'result'))
@@ -221,7 +221,7 @@ export function announcedDefinition(definition: WorkerDefinition, worker: Worker
 
 const ROOT = '/'
 
-/** `/` receives every message, so only admins may connect input ports to it. */
+/** Only admins may connect input ports to `/`, because it receives every message. */
 export function checkRoot(ports: Record<string, { channels?: readonly string[] }> = {}, call: Call | undefined): void {
   if (!call?.rootless) return
   const port = Object.keys(ports).find((name) => ports[name]!.channels?.includes(ROOT))

@@ -4,10 +4,7 @@ import type { Store } from '../../redis/store.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const REMEMBERED = 10_000
-/**
- * Deliveries can be returned under another class, so other isolates read the class again after this many
- * milliseconds.
- */
+/** Isolates read the class of a job again after this many milliseconds, because a delivery can change it. */
 const KNOWN_FOR = 60_000
 
 const SERIES = 1_000
@@ -28,7 +25,7 @@ function seriesOf(made: readonly { id: number }[], inputs: readonly Named[], unt
   return all
 }
 
-/** Each isolate reads an unknown job once. */
+/** Each isolate reads an unknown job only once. */
 export function createClasses({ store, registry }: { store: Store; registry: Registry }) {
   const known = new Lru<string, Named & { until: number }>(REMEMBERED)
   const note = (id: number | string, { queue, class: name }: Named): void => {

@@ -31,7 +31,7 @@ const groupOf = ({
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
   group === undefined ? undefined : { id: group, concurrency }
 
-/** If the tags now have another version than `seen`, nothing changes. */
+/** If the job's tags no longer have the version `seen`, nothing changes. */
 type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
 
 export function createConstraints(store: Store, registry: Registry) {
@@ -57,7 +57,9 @@ export function createConstraints(store: Store, registry: Registry) {
     return ops.tag({ of: id, version: known.version, limits, group: group?.id, seen })
   }
 
-  /** Jobs without a matching constraint share their class's list, so that they can wait in a piece. */
+  /**
+   * Jobs without a matching constraint keep the limits list of their class, so that they can be packed into a piece.
+   */
   function tag(job: NewJob): NewJob {
     const matching = limitsFor(job)
     const limits = matching.length ? { limits: [...(job.limits ?? []), ...matching] } : {}

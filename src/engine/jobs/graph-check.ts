@@ -28,7 +28,7 @@ type Made = { queue?: string; class: string; args?: Encoded; inputs?: Record<str
 
 export const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
 
-/** A malformed graph is reported by the run, which may have a better graph by then. */
+/** Ignores a malformed graph. The run reports it, unless the graph has been replaced by then. */
 function graphIn(text: Encoded): Graph | undefined {
   try {
     return readGraph(text)
@@ -46,7 +46,7 @@ function graphsOf({ args, inputs }: Made): { text: Encoded; at: (string | number
   return typeof graph === 'object' && graph !== null ? [{ text: encodeValue(graph), at: ['args', 'graph'] }] : []
 }
 
-/** These ports must exist before the first run. */
+/** Returns the ports that must exist before the first run. */
 export function flowPorts(made: Made): { in: PortSpecs; out: PortSpecs } | undefined {
   const [given] = isFlow(made) ? graphsOf(made) : []
   const graph = given && graphIn(given.text)

@@ -1,4 +1,4 @@
-// Uses what viewers see, so that redacted values do not change the kind.
+// Computes the kind from the redacted error, so that redacted values do not change it.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'

@@ -21,7 +21,7 @@ const LOST_ALONE = 2
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? 0 : keep
 
-/** Merges port by port. All other ports stay unchanged (sidejob.md 93). */
+/** Replaces whole ports. Ports that `own` does not name stay unchanged (sidejob.md 93). */
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
   own ? { ...base, ...own } : base
 
@@ -63,7 +63,7 @@ const none: LimitKey[] = []
 const refusedKey = (name: string, why: string) =>
   new SidejobError('REFUSED', `args: the key function of a limit of class ${name} failed: ${why}`, { path: ['args'] })
 
-/** Derived from the args as the functions of the class see them. */
+/** Derives the keys from the parsed args, as functions receive them. */
 function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' }: Counted): LimitKey[] {
   if (!keyed) return none
   const given = decodeValue(args)
@@ -175,7 +175,7 @@ function newJob(
 export const quotaOf = (call: Call | undefined): { quota?: Quota } =>
   call?.by && call.quota ? { quota: { by: call.by, ...call.quota } } : {}
 
-/** Omits undefined members, because copying and comparing thousands of jobs is slow with them. */
+/** Omits undefined members, because they slow down copying and comparing thousands of jobs. */
 const given = (job: NewJob): NewJob =>
   Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined)) as NewJob
 

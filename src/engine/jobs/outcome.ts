@@ -21,7 +21,7 @@ import { kindOfFailed } from './kind.ts'
 import { spawnedJob } from './new-job.ts'
 import { type Registered, type Registry, withSchema } from './registry.ts'
 
-/** Number of the last commit of a run without checkpoints. It is larger than the number of every checkpoint. */
+/** Number of the last commit of a run, larger than the number of every checkpoint. */
 export const LAST = 1_000_000_000
 
 type Deciding = {
@@ -35,7 +35,7 @@ type Deciding = {
   by?: string
   found?: Registered
   reach?: Reach
-  /** For children, which cannot derive the trace from their root. */
+  /** Children need this, because they cannot derive the trace from their root. */
   traceparent?: string
   writer?: string
   /** Absent if the class is not pinned. */
@@ -46,12 +46,12 @@ const plain = createVault()
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
 
-/** Seals the user's message, detail and stack. `reason` is ours. */
+/** Seals the user's message, detail and stack. `reason` is set by us. */
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError, { sealInJson }: Vault): string =>
   writeJson({
     message: raw(sealInJson(encodeValue(cut(message)), 'error')),
     reason,
-    // Comes before the user's members, because the log looks for the stack there.
+    // The stack comes before `detail`, because the log looks for it here.
     ...(stack ? { stack: raw(sealInJson(encodeValue(cut(stack)), 'error')) } : {}),
     ...(detail === undefined ? {} : { detail: raw(sealInJson(detail, 'error')) }),
     ...(retry === false ? { retry } : {}),
@@ -65,7 +65,7 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
 }
 
 /**
- * A run that used its slot moves to the next slot. A run before its slot leaves the slot unchanged (protocol:
+ * Moves the job to its next slot if the run used its slot. A run before its slot leaves the slot unchanged (protocol:
  * repeats).
  */
 function slotOf(
@@ -78,7 +78,7 @@ function slotOf(
   if (scheduled > started) return { words: [] }
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
   const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
-  // An interval that counts from the end of a run has no missed slots.
+  // A repeat that counts from the end of a run cannot miss slots.
   const catchesUp = repeat.base === 'scheduled' && slot > scheduled && slot <= now
   const catchingUp = document.catchUpAt && document.passedSlots ? passedOf(document.passedSlots) : undefined
   const passed = passedBy(repeat, { scheduled, started, slot, now, isSkipped, catchingUp })
@@ -204,7 +204,7 @@ const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
 const byWords = ({ document, by }: Deciding): Words =>
   document.history && by !== undefined ? says.by({ process: by }) : []
 
-/** A mismatch is final, unless another worker was built against the current schema and may succeed. */
+/** A mismatch fails the job, unless another worker was built against the current schema and may succeed. */
 export function soundChanges(
   changes: Changes,
   name: string,
@@ -221,7 +221,7 @@ export function soundChanges(
   return { changes: { end: 'failed', n: LAST, error }, fault }
 }
 
-/** A result is kept for a day or for `keepResult`, and a callback may need it. */
+/** A result is kept for a day or for `keepResult`. Callbacks need it too. */
 const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined
 
 const isEmpty = (record: object = {}): boolean => {
@@ -275,7 +275,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const words = [
     ...reachWords(changes, deciding),
     // A temporary refusal (name taken, target gone) is retried like a failure, and a final refusal continues the
-    // repeat. The words for both come first.
+    // repeat. So the script must read the words for both before the ops.
     ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),

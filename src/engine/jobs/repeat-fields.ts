@@ -4,7 +4,7 @@ import type { Sealed } from '../../redis/vault.ts'
 import type { JobInput } from '../engine.ts'
 import { repeatOf } from './new-job.ts'
 
-/** The next slot of a paused schedule: the latest time that a date can hold. */
+/** Next slot of a paused schedule: the largest time of a Date. */
 export const NEVER = 8_640_000_000_000_000
 
 export function repeatFields(document: JobRecord, repeat: JobInput['repeat'] | null, now: number): Fields {

@@ -1,10 +1,10 @@
-/** Yields '' first, to confirm the subscription. */
+/** Yields '' first to confirm the subscription. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
 export type Take = (call: string) => boolean
 
 type Calls = {
-  /** A new subscription counts as a call, because jobs may have arrived before. */
+  /** A new subscription counts as a call, because jobs may have arrived before it. */
   next: (ms: number, or: Promise<void>) => Promise<void>
   works: () => boolean
   close: () => void
@@ -28,7 +28,7 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
   return {
     async next(ms, or) {
       const late = Promise.withResolvers<boolean>()
-      // Not a sleep that a signal ends: aborting creates an error, which costs workerd a fortieth of the total for a
+      // Does not use a `sleep` that a signal aborts: creating the abort error costs workerd a fortieth of the time of a
       // single job.
       const timer = setTimeout(late.resolve, ms, false)
       const isCalled = await Promise.race([call.promise.then(() => true), or.then(() => false), late.promise])
@@ -42,7 +42,7 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
 
 export type WarmthOptions = {
   listen?: Listen
-  /** Milliseconds that a lane stays after its last run. */
+  /** How long a lane stays warm after its last run, in milliseconds. */
   warm: number
   most: number
   elapsed: () => number

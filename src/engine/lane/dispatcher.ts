@@ -11,10 +11,10 @@ import { type LaneOptions, laneDefaults } from './lane-options.ts'
 import { eventOf, type LaneState, SOON_MS, transitions } from './lane-state.ts'
 import type { Guest } from './ringer.ts'
 
-/** Maximum packed jobs of one claim after a short batch, and the maximum as a multiple of that batch. */
+/** After a short batch, a claim takes at most GROWTH times as many packed jobs as the batch had, and at most WIDE. */
 const WIDE = 600
 const GROWTH = 3
-/** Milliseconds after which the lane commits the runs that have ended, and claims more. */
+/** After this many milliseconds, the lane commits the runs that have ended and claims more. */
 const BATCH_WAIT_MS = 1_000
 
 export type DispatcherOptions = {
@@ -75,7 +75,7 @@ export function createDispatcher(parts: DispatcherOptions) {
     await executor.tellCommitted(done, answer.answers)
     lane.noteTraces(done)
     if (answer.rings.length) usage.sent.requests++
-    // A guest that has used up its time starts no lane in its invocation.
+    // A guest that has used up its time must not start a lane in its invocation.
     await ring(
       [...answer.rings, ...(await constraints.retag(answer))],
       guest && leaves ? { ...guest, until: 0 } : guest,

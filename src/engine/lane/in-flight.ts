@@ -13,7 +13,7 @@ export function createInFlight(
   limit: number,
   perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
 ) {
-  /** A job may be claimed again before its lost run ends, so this set holds claims instead of ids. */
+  /** Contains claims and not ids, because a job may be claimed again before its lost run ends. */
   const open = new Set<ClaimedJob>()
   const waiting: { lent: ClaimedJob; asked: number }[] = []
   let running = 0

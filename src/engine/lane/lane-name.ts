@@ -1,6 +1,6 @@
-// The name contains the time at which the lane was opened, so its age is known without a write.
+// The name contains the time at which the lane started, so its age needs no write to Redis.
 
-/** Tokens of the lane's runs begin with the first of these characters. */
+/** The tokens of the lane's runs begin with this many characters of the name. */
 const RANDOM_LENGTH = 21
 
 export const newLaneName = (now: number): string =>

@@ -1,22 +1,22 @@
 export type LaneOptions = {
-  /** Maximum runs per claim. The queue may set a lower number. (Default: 100) */
+  /** Maximum runs per claim (default 100). The queue may set a lower number. */
   batch?: number
-  /** Maximum concurrent runs. (Default: 100) */
+  /** Maximum concurrent runs (default 100). */
   concurrency?: number
-  /** Milliseconds of work after which a lane hands over. Waiting for a call is not work. (Default: 25,000) */
+  /** Milliseconds of work after which a lane hands over (default 25,000). Waiting for a call is not work. */
   budget?: number
-  /** Lease of a run, in milliseconds. (Default: 45,000) */
+  /** Lease of a run in milliseconds (default 45,000). */
   lease?: number
-  /** If a batch ends within this many milliseconds, the next claim takes more packed jobs. (Default: 100) */
+  /** If a batch takes at most this many milliseconds (default 100), the next claim takes more packed jobs. */
   short?: number
-  /** Milliseconds that a lane stays warm after its last run; 0 means never. (Default: 0) */
+  /** How long a lane stays warm after its last run, in milliseconds (default 0: never). */
   warm?: number
-  /** Number of requests after which a lane hands over. Requests of functions do not count. (Default: 5,000) */
+  /** Number of requests after which a lane hands over (default 5,000). Requests of functions do not count. */
   requests?: number
 }
 
-// The budget of 25 s is below every plan's response time. A paid invocation may send 10,000 requests: the lane uses
-// half of them and leaves half to functions.
+// The budget of 25 s is below the response time that each plan allows. A paid invocation may send 10,000 requests: the
+// lane uses half of them and leaves half to functions.
 export const laneDefaults = {
   batch: 100,
   concurrency: 100,

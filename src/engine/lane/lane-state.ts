@@ -1,11 +1,11 @@
-// A warm lane waits for a call, a due job or the end of a run. A lane that hands over claims nothing, and commits its
-// last runs.
+// A warm lane waits for a call, a due job or the end of a run. A lane that hands over commits its last runs and claims
+// nothing.
 
 import type { CommitAnswer } from '../../redis/types.ts'
 
 export type LaneState = 'cold' | 'serving' | 'warm' | 'handing over'
 
-/** A lane waits for a job that becomes ready within this many milliseconds. */
+/** The lane waits for a job that becomes ready within this many milliseconds. */
 export const SOON_MS = 2_000
 
 const committed = {
@@ -15,9 +15,9 @@ const committed = {
   due: 'serving',
   /** Nothing is ready, and the lane may stay warm. */
   quiet: 'warm',
-  /** The lane has runs, but may not claim more. */
+  /** The lane has runs, but must not claim more. */
   closed: 'handing over',
-  /** The lane has no runs, and may not or need not stay warm. */
+  /** The lane has no runs, and does not stay warm. */
   done: 'cold',
 } as const
 

@@ -1,10 +1,10 @@
-// CPU time is limited. A waiting lane uses none.
+// A waiting lane uses no CPU time, so waiting does not use up the budget.
 
-/** Maximum budgets that a lane stays by the clock, so that a new deployment replaces it soon. */
+/** A lane ends after this many budgets, including waiting, so that a new deployment replaces it soon. */
 const MAX_BUDGETS = 4
 
 export type LaneTimeOptions = {
-  /** Milliseconds of work, by the clock, because a Worker cannot read its CPU time. */
+  /** Milliseconds of work. Measured by the clock, because a Worker cannot read its CPU time. */
   budget: number
   until?: number
   elapsed: () => number

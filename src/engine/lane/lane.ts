@@ -10,10 +10,13 @@ import { createLent } from './lent.ts'
 import { createRenewals } from './renewals.ts'
 import type { Guest } from './ringer.ts'
 
-/** Maximum warm lanes per isolate. Each keeps a delivery of QStash open, and QStash's free plan has ten at a time. */
+/**
+ * Maximum warm lanes per isolate. Each keeps a delivery of QStash open, and QStash's free plan allows ten open
+ * deliveries.
+ */
 const MAX_WARM = 5
 /**
- * Milliseconds that a warm lane waits for a commit after its time is up, because leaving together with a commit costs
+ * A warm lane whose time is up waits this many milliseconds for a commit, because ending together with a commit costs
  * nothing.
  */
 const LEAVING_MS = 1_000
@@ -44,7 +47,7 @@ export type LanesOptions = {
   settings: Required<LaneOptions>
 }
 
-/** A lane without runs takes one such job, which waits for its turn. */
+/** A lane without runs takes one such job even if no slot is free. The job then waits for a slot. */
 export const callsFree = ({ calls }: Usage, running: number): number =>
   Math.max(running ? 0 : 1, calls.most - calls.wanted)
 

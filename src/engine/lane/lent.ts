@@ -1,10 +1,10 @@
-// Until the lane confirms a call, the next answer repeats its jobs. This module starts each job only once.
+// Answers repeat the jobs of a call until the lane confirms it. This module starts each job only once.
 
 import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
-/** Milliseconds between frequent calls and the commit, so that one commit covers several runs. */
+/** Milliseconds to wait after a frequent call, so that one commit covers several runs. */
 const GATHERING_MS = 10
 
 export function createLent() {
@@ -28,7 +28,7 @@ export function createLent() {
       heard.push(...own.map(({ document }) => document.token!))
       return own
     },
-    /** A copy, because calls may add more during the commit. */
+    /** Returns a copy, because calls may add tokens during the commit. */
     heard: (): readonly string[] => [...heard],
     told(n: number): void {
       heard = heard.slice(n)

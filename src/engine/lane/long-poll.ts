@@ -4,12 +4,9 @@ import type { Client } from '../../redis/client.ts'
 /** `wait: 0` leaves the queue of waiters. */
 export type Waiter = { id: string; wait: number }
 
-/** Milliseconds until a waiter that is not called asks again. */
+/** Milliseconds after which a waiter asks again if it was not called. */
 const ASK_AGAIN = 15_000
-/**
- * Milliseconds until a waiter asks again if Redis refuses subscriptions: a proxy may block them, or the plan has no
- * free connection.
- */
+/** The same if Redis refuses subscriptions, because a proxy blocks them or the plan has no free connection. */
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {
@@ -41,7 +38,7 @@ export const createLongPoll =
       for (;;) {
         const call = next()
         const left = over.aborted ? 0 : Math.max(0, end - now())
-        // Without time left, the waiter leaves the queue, so that no job calls it in vain.
+        // When no time is left, the waiter leaves the queue, so that no job calls it in vain.
         const found = await ask({ id, wait: left })
         if (found.length || left === 0) return found
         await quiet(call)

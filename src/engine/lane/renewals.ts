@@ -1,6 +1,6 @@
-/** A lease is renewed after a third of its time, so that two renewals may fail. */
+/** A lease is renewed after a third of its time, so that two failed renewals do no harm. */
 const RENEWALS = 3
-/** Milliseconds. A job that is leased by a call has a lease as long as a bell may take. */
+/** In milliseconds. The lease of a job that came with a call is only as long as a bell may take. */
 const FIRST_RENEWAL_MS = 6_000
 
 export function createRenewals(lease: number, renew: () => void) {

@@ -1,4 +1,4 @@
-// By a bell. If QStash accepts no bell, in this invocation or by the tick.
+// Wakes lanes by bells. If QStash accepts no bell, the invocation itself or the tick serves the queue.
 
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { ops } from '../../redis/ops.ts'
@@ -8,29 +8,29 @@ import type { Sent } from '../run/executor.ts'
 import type { Bells } from './bells.ts'
 
 export type Guest = {
-  /** When the lane must stop claiming, on the monotonic clock. */
+  /** Time at which the lane must stop claiming, on the monotonic clock. */
   until: number
   calls: Slots
   sent: Sent
-  /** When its last run must end. Absent if the invocation has no end. */
+  /** Time by which its last run must end. Absent if the invocation has no end. */
   ends?: number
 }
 
 export type RingerOptions = {
   bells: Bells
   store: Store
-  /** If this is absent or returns false, the response waits for the work. */
+  /** Keeps the invocation alive. If this is absent or returns false, the response waits for the work. */
   defer?: (work: Promise<unknown>) => unknown
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
   eager: boolean
   elapsed?: () => number
 }
 
-/** Workers stop background work after this many milliseconds from the response. */
+/** Workers stop background work this many milliseconds after the response. */
 const KEPT = 30_000
 const COMMIT = 3_000
 export const LONGEST_RUN = KEPT - COMMIT
-/** A guest claims for this many milliseconds. The remaining time is for its runs. */
+/** A guest claims for this many milliseconds. The rest of the time is for its runs. */
 const STAY = 8_000
 export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots(), sent: { requests: 0 } }
 const TELL = 10_000
@@ -40,7 +40,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
   let told = Number.NEGATIVE_INFINITY
   let isTold = false
 
-  /** Other isolates show the trouble in /health and /v1/stats. */
+  /** Stores the trouble, so that other isolates show it in /health and /v1/stats. */
   async function tell(trouble: BellTrouble | undefined): Promise<void> {
     if (!trouble && !isTold) return
     if (trouble && elapsed() - told < TELL) return

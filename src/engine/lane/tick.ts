@@ -12,7 +12,7 @@ export type TickOptions = {
   ringer: Ringer
   history?: { isOn: boolean; drain: () => Promise<void>; forget: () => Promise<void> }
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
-  /** Milliseconds for serving queues in the tick itself, and the total requests that it may send. */
+  /** Maximum milliseconds and requests for queues that the tick serves itself. */
   budget: number
   requests: number
   now: () => number
@@ -25,7 +25,7 @@ type Ticked = { rung: string[]; more: boolean; faults?: string[] }
 const ROUNDS = 20
 /** The script uses Redis' clock, which may differ from ours. */
 const SOON = 15 * 60_000
-/** Every second tick is recorded. That shows at half the cost that ticks arrive. */
+/** In milliseconds. Only every second tick is recorded, which costs half as much. */
 const NOTED = 90_000
 const LANES = 4
 
@@ -52,7 +52,7 @@ export function createTick({
         if (ring.at !== undefined || isOver()) left.push(ring)
         else await serve(ring.queue, ring.bell, guest)
       } catch {
-        // These runs are repeated when their leases end. A failing queue does not stop the other queues.
+        // Redis repeats these runs when their leases expire. A failing queue must not stop the others.
         left.push(ring)
       } finally {
         leave()
@@ -98,7 +98,7 @@ export function createTick({
 
   return async (by: Heart = 'qstash', tell?: (hasTenants: boolean) => void): Promise<Ticked> => {
     const at = now()
-    // In most minutes nothing is due, and one command is enough to find out.
+    // In most minutes nothing is due, and this one command finds out.
     const { announced, hasTenants, isDue } = await store.standingAt(at + SOON, toNote(at, by))
     tell?.(hasTenants)
     await announce(announced)

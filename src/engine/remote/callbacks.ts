@@ -45,7 +45,7 @@ export type CallbackOptions = {
 }
 
 const TIMEOUT = 30_000
-/** Maximum `Retry-After` that is respected, in milliseconds. */
+/** Maximum `Retry-After` to obey, in milliseconds. */
 const LONGEST = 86_400_000
 
 export function endedOf(document: JobRecord): Ended {
@@ -90,7 +90,7 @@ const reasonOf = (error: unknown): string => {
   return cause?.code ? `${message}: ${cause.code}` : message
 }
 
-// 408 and 429 indicate load, 5xx an unhealthy host. Other statuses come from a healthy host.
+// 408, 429 and 5xx mean that the host is overloaded or unhealthy. A healthy host sends all other statuses.
 const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429
 
 type KafkaAnswer = { offsets?: { error_code?: number | null; error?: string | null }[] }
@@ -105,7 +105,7 @@ const kafkaAnswer = (text: string): KafkaAnswer => {
   }
 }
 
-/** A Kafka REST proxy answers 200 even if the broker refused the record. A missing offset means that it was refused. */
+/** A Kafka REST proxy answers 200 even if the broker refused the record. Without an offset, the record was refused. */
 async function kafkaFault({ body }: Response): Promise<string | undefined> {
   const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
   const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
@@ -209,7 +209,7 @@ export function createCallbacks(options: CallbackOptions) {
     if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
     const call = (traceparent = lent.document.traceparent) => send(url, { spec, ended, body, traceparent })
     const sent = await (trace ? trace.span(`POST ${url.host}`, call, 'client') : call())
-    // The attempt counts even if other isolates cannot be informed.
+    // The attempt counts even if the circuit breaker cannot be updated.
     await breakers.leave(destination, permit, sent.ok ? { down: false } : sent.outcome).catch(() => undefined)
     if (sent.ok) return commit(lent, spec, delivered(spec, ended))
     const { message, final, outcome } = sent
@@ -262,7 +262,7 @@ export function callbackView(id: number, document: JobRecord): CallbackView {
     state: stateOf(document),
     attempts: attemptsOf(document),
     lastError: messageOf(document.lastError),
-    // The query may contain tokens.
+    // Omits the query, which may contain tokens.
     url: address ? address.origin + address.pathname : '',
     createdAt: document.createdAt!,
     nextAt: document.place === PLACE.timers ? (document.backoffUntil ?? null) : null,

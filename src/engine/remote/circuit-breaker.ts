@@ -1,11 +1,12 @@
 import type { Store } from '../../redis/store.ts'
 import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
-// Opens after 5 consecutive failures for 10 s, doubling to 5 min. A host that was down for 30 min got 10 trial calls,
-// and all waiting callbacks arrived within 5 min after it returned. A trial call takes up to 30 s.
+// A breaker opens after 5 consecutive failures, first for 10 s, then doubling to 5 min. A test host that was down for
+// 30 min received 10 trial calls, and all waiting callbacks arrived within 5 min after it returned. A trial call takes
+// up to 30 s.
 export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, cap: 300_000, probing: 35_000 }
 
-/** Push workers have a breaker per endpoint, so that callbacks to the same host continue. */
+/** Push workers have their own breaker for each endpoint, so that callbacks to the same host continue. */
 export const PUSHED = 'push/'
 
 export const endpointOf = (url: string): string => {
@@ -14,10 +15,10 @@ export const endpointOf = (url: string): string => {
 }
 
 const FRESH = 1_000
-/** After this many milliseconds an open breaker is read again, because an operator may have closed it. */
+/** An open breaker is read again after this many milliseconds, because an operator may have closed it. */
 const OPEN_FRESH = 10_000
 
-/** Milliseconds. Random, so that jobs do not all arrive in the same second. */
+/** Returns milliseconds with a random part, so that the jobs do not all start in the same second. */
 export const delayUntil = (until: number, now: number, random: () => number): number =>
   Math.max(0, until - now) + 1_000 + random() * 9_000
 
@@ -28,7 +29,7 @@ export type BreakerOptions = {
   shut: (host: string, until: number | null) => Promise<void>
 }
 
-/** Redis shares the breakers, and each isolate caches their last state. */
+/** The breakers are in Redis, and each isolate caches their last state. */
 export function createCircuitBreakers({ store, shut }: BreakerOptions, settings = breakerDefaults) {
   const seen = new Map<string, BreakerState & { at: number }>()
 
@@ -67,7 +68,7 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     }
     const last = seen.get(host)
     if (permit.failures === 0 && !(last?.state === 'closed' && last.failures > 0)) return permit
-    // Cached first, so that calls that end at the same time report it only once.
+    // Updates the cache first, so that only one of several concurrent calls reports the change.
     const closed: BreakerState = { state: 'closed', failures: 0 }
     keep(host, closed)
     await store.breaker(host, 'succeeded', settings)

@@ -35,10 +35,10 @@ const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = 
   error: { message, reason: 'other', ...more },
 })
 
-/** The same as the maximum request size of the API. */
+/** Equal to the maximum request size of the API. */
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 1_000
-/** The maximum delay of a timer. A longer one would fire at once. */
+/** Maximum delay of a JavaScript timer. A longer timer would fire immediately. */
 const LONGEST = 2 ** 31 - 1
 
 const passing = new Set([408, 425, 429])
@@ -52,7 +52,7 @@ type ResultMap = {
   message?: unknown
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 const MOST_LATER = 86_400_000
 
 export type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true; status?: number }
@@ -136,7 +136,7 @@ const MSGPACK = 'application/vnd.msgpack'
 
 const isText = (contentType: string | null): boolean => /^text\/|json/i.test(contentType ?? '')
 
-// Every answer that is not a result map is a temporary failure (jq.md JQ-34, JQ-35).
+// An answer that is not a result map is a temporary failure (jq.md JQ-34, JQ-35).
 const jq: Dialect = {
   bodyOf: callBody,
   contentType: MSGPACK,
@@ -161,7 +161,7 @@ async function signed(snapshot: Snapshot, secrets: readonly string[], dialect: D
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** Includes the cause: `fetch failed: connect ECONNREFUSED …`. */
+/** Adds the cause: `fetch failed: connect ECONNREFUSED …`. */
 const withCause = (error: unknown): string =>
   error instanceof Error && error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : messageOf(error)
 
@@ -171,7 +171,7 @@ function unreached(error: unknown, timeout: number): Pushed {
   return { changes: failed(`the worker could not be reached: ${withCause(error)}`), down: true, unreached: true }
 }
 
-/** An error before the call does not affect the host's breaker. */
+/** The host's breaker ignores errors that occur before the call. */
 function uncalled(error: unknown): Pushed {
   if (error instanceof SidejobError)
     return { changes: failed(`the worker could not be reached: ${withCause(error)}`, { retry: false }) }

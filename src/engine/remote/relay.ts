@@ -1,4 +1,4 @@
-// Relays one page per run. Redis does all the work (lib/port/relay.lua), so a lost run has passed nothing.
+// Each run relays one page. Redis does all the work (lib/port/relay.lua), so a lost run has relayed nothing.
 
 import { Lru } from '../../core/lru.ts'
 import { sleep } from '../../core/sleep.ts'
@@ -9,9 +9,9 @@ import type { ClaimedJob } from '../../redis/types.ts'
 export const RELAYS = { queue: 'sidejob.relay', class: 'relay' } as const
 
 const REMEMBERED = 100
-/** A relay rests four times as long as its last step took, so it uses at most a fifth of Redis' time. */
+/** A relay rests four times as long as its last page took, so it uses at most a fifth of the time of Redis. */
 const REST = 4
-/** Milliseconds. A longer step was waiting for something other than Redis. */
+/** Milliseconds. A page that takes longer was waiting for something other than Redis. */
 const LONGEST_STEP = 500
 
 type RelayOptions = { elapsed?: () => number; rest?: (ms: number) => Promise<void> }

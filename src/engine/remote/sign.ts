@@ -1,4 +1,4 @@
-// Standard Webhooks: HMAC-SHA256 over id, timestamp and body.
+// Implements Standard Webhooks: HMAC-SHA256 over id, timestamp and body.
 
 import { fromBase64, toBase64 } from '../../core/codec/base64.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -23,14 +23,14 @@ const endpointOf = (url: string): string => {
 export type SignerOptions = {
   roots: readonly string[]
   shared?: boolean
-  /** For the same address, tenants have secrets other than the deployment's. */
+  /** Tenants have different secrets for the same address. */
   tenant?: string
 }
 
-/** During a rotation, secrets are separated by commas, and both signatures are sent. */
+/** During a rotation, two secrets are separated by a comma, and both sign. */
 const listed = (secrets: string): string[] => secrets.split(',').map((one) => one.trim())
 
-/** Uses the receiver's own secrets, or a secret derived for this endpoint, so that no receiver can sign for another. */
+/** Uses the receiver's own secrets, or a secret derived for its endpoint, so that no receiver can sign for another. */
 export function createSigner({ roots, shared = true, tenant = '' }: SignerOptions) {
   async function endpointSecrets(url: string): Promise<string[]> {
     const text = encoder.encode(`endpoint ${tenant} ${endpointOf(url)}`)

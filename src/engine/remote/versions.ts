@@ -22,7 +22,7 @@ export type VersionsOptions = OwnVersion & {
 export type Forwarded = { outcome?: SentOutcome; silent?: string }
 
 const FRESH = 60_000
-/** Milliseconds to wait for the answer after the run's timeout. */
+/** Milliseconds to wait for the answer after the run has timed out. */
 const ANSWERING = 5_000
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 200

@@ -7,7 +7,7 @@ import { largestPart } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
-/** Every other op must be inside a step. */
+/** All other ops must be inside a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
 const tooMuch = (what: string): SidejobError =>
@@ -60,7 +60,7 @@ export class RunBuffer {
   #counts: Record<string, number> = {}
   #closed = false
   #broken: unknown
-  /** The checkpoint in progress. The next one and every read wait for it. */
+  /** The checkpoint in progress. The next checkpoint and all reads wait for it. */
   #turn: Promise<unknown> | undefined
   #acting = 0
   #loose: string | undefined
@@ -201,7 +201,7 @@ export class RunBuffer {
     try {
       this.snapshot = await checkpoint(changes)
     } catch (error) {
-      // The commit may have happened, so continuing could repeat its work.
+      // Redis may have applied the commit, so continuing could repeat its work.
       this.#broken = error
       this.close()
       throw error

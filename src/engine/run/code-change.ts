@@ -4,7 +4,7 @@ import { Terminal } from '../../core/worker.ts'
 
 export type OnCodeChange = 'fail' | 'warn' | 'ignore'
 
-/** `on`: the port or channel. `ms`: the length or timeout. `class`: the called class. */
+/** `on` is the port or channel, `ms` the duration or timeout, `class` the called class. */
 export type Waited = {
   kind: 'sleep' | 'waitFor' | 'callWorker' | 'each'
   until?: number
@@ -18,7 +18,7 @@ export type Waited = {
 
 export type Asked = Pick<Waited, 'kind' | 'on' | 'ms' | 'class'>
 
-/** The function need not ask for all its records. */
+/** Marks jobs whose function may skip stored records. */
 export const FREE = '~~free'
 
 const NESTED = /\[\d+\]\//g
@@ -104,10 +104,10 @@ export class CodeChanged extends Terminal {
 
 const DAY = 86_400_000
 
-/** Milliseconds. */
+/** Delay of a released run, in milliseconds. */
 const RETURN = { least: 10_000, most: 600_000 }
 
-/** The run is given back without using an attempt, so that newer code takes it. */
+/** Releases the run without using an attempt, so that newer code takes it. */
 export class OlderCode extends Error {
   readonly after: number
 
@@ -144,7 +144,7 @@ export class CodeWatch {
     return this.#around.mode !== 'ignore' || this.#around.noted !== undefined
   }
 
-  /** Never settles if the run fails: a function that catches errors must not continue. */
+  /** If the run fails, never settles, because a function that catches errors must not continue. */
   async report(change: CodeChange, newer?: NewerPatch): Promise<void> {
     const error = this.#errorOf(change, newer)
     if (!error) return

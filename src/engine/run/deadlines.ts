@@ -1,13 +1,13 @@
-// One timer for many runs, because a timer per run costs more than a short run (12 of 60 µs in workerd).
+// Many runs share one timer, because a timer costs 12 of the 60 µs of a short run in workerd.
 
-/** The maximum delay of a timer. A longer one would fire at once. */
+/** Maximum delay of a JavaScript timer. A longer timer would fire immediately. */
 const LONGEST = 2 ** 31 - 1
 
 export type Deadlines = {
   add: (ms: number, over: () => void) => () => void
 }
 
-/** Create one per request, because timers belong to their request. */
+/** Create one for each request, because workerd binds timers to their request. */
 export function createDeadlines(): Deadlines {
   const open = new Set<{ at: number; over: () => void }>()
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -47,21 +47,18 @@ export type ExecutorOptions = {
 }
 
 const RELEASE_FOR = 10_000
-/** Statuses that a push worker returns when it no longer has the address of an earlier version. */
+/** Statuses that mean that the address of an earlier version no longer exists. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
-/**
- * Milliseconds. The class may have just moved to pull workers, and its queue may learn that a moment before or after
- * this isolate.
- */
+/** Delay in milliseconds for a job whose class is unknown here. The class may have just moved to pull workers. */
 const BRIEFLY = 1_000
 /** Milliseconds until the first heartbeat of a push worker that answered 202. */
 const LATER_LEASE = 60_000
 
-/** The excess of a run is divided by this, because some lateness is normal. */
+/** Divides the excess of a run, because some delay is normal. */
 const LATENESS = 3
 
-/** Cloudflare allows 32 invocations per request, including its own calls. Two are left for the user's code. */
+/** Cloudflare allows 32 invocations per request. Two are left for the user's code. */
 const MAX_ISOLATED = 30
 
 const faulted = ({ code, message }: { code: string; message: string }): Changes => ({
@@ -70,7 +67,7 @@ const faulted = ({ code, message }: { code: string; message: string }): Changes 
   error: { message: `${code}: ${message}`, ...(code === 'TOO_LARGE' ? { retry: false } : {}) },
 })
 
-/** Requests that plans limit. Requests of functions are not counted. */
+/** Counts requests for the limits of plans, without requests of functions. */
 export type Sent = { requests: number }
 
 export type Usage = {
@@ -111,7 +108,7 @@ const remedyOf = (id: number, [part, port, at]: Path): string => {
     : `take the value out with POST ${place}/read`
 }
 
-/** An invocation that fails by itself does not count. */
+/** True if no invocation was available. Errors of the invocation itself are false. */
 const isUnavailable = (error: unknown): boolean =>
   /too many|invocations|internal error|connection lost|disconnected|has been updated/i.test(String(error))
 
@@ -164,7 +161,7 @@ export function createExecutor({
     return snapshotOf(fresh[0]!, timeoutOf(found))
   }
 
-  /** A class, because creating closures per run would cost more than a short run. */
+  /** This is a class, because creating closures for each run would cost more than a short run. */
   class Tools implements JobTools {
     readonly #running: Running
     constructor(running: Running) {
@@ -258,11 +255,12 @@ export function createExecutor({
     const { changes, ...outcome } = await (trace
       ? trace.span(`POST ${new URL(address.url).host}`, call, 'client')
       : call())
-    // The answer counts even if other isolates cannot be informed.
+    // The answer counts even if the circuit breaker cannot be updated.
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
     const isGone = outcome.unreached || GONE.has(outcome.status ?? 0)
     if (pinnedTo && isGone) return silence(outcome.unreached ? 'cannot be reached' : `answered ${outcome.status}`)
-    // Only the failure of a trial call counts for its job, so a job that always fails ends eventually.
+    // The failure of a trial call counts for its job, so that a job that always fails ends eventually. Other failures
+    // of an unhealthy host do not count.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
     if (changes !== 'later')
       return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found, trace), unreached: outcome.unreached })
@@ -271,7 +269,7 @@ export function createExecutor({
     return undefined
   }
 
-  /** Undefined if the job fits. If it fits only the schema of newer code, that code has to run it. */
+  /** Returns undefined if the job fits. If it only fits the schema of newer code, that code has to run it. */
   async function misfit(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {
     const { queue, class: name, schema: built } = lent.document
     const skew = skewOf(found, name, built)
@@ -282,7 +280,7 @@ export function createExecutor({
     const isOlder = newest !== undefined && schemaOfClass(newest) !== skew.current
     const hashes = `Class ${name} has schema ${skew.current}, and job ${lent.id} was created for ${skew.built}`
     if (isOlder && !faultFor(newest)) return returned(lent, RELEASE_FOR, `${hashes}: newer code has to run it`)
-    // A function checks only the values that it reads.
+    // A function checks its inputs when it reads them.
     if (found.local && fault.path[0] === 'inputs') return undefined
     const message = `SCHEMA_CHANGED: ${faultText(fault)}. ${hashes}: ${remedyOf(lent.id, fault.path)}, then retry it`
     return outcomeOf(lent.document.token!, { end: 'failed', n: LAST, error: { message, retry: false } }, deciding(lent))
@@ -308,7 +306,7 @@ export function createExecutor({
     }
   }
 
-  /** `asked` is the time of the claim request. Rates count from that time. */
+  /** `asked` is the time of the claim request, from which rate limits count. */
   async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked, trace }: RunOptions = {}) {
     const { queue, class: name } = lent.document
     const passed = lent.document.slotMissed && skipped(lent.document, store.now())

@@ -18,13 +18,13 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     this.#given = given
   }
 
-  /** Aborts when the run times out, the job must end, or another worker has the run. Then stop all work. */
+  /** Aborts when the run times out, the job must end, or another worker has taken the run. Stop all work then. */
   get signal(): AbortSignal {
     return this.#given.stop.signal
   }
 
   /**
-   * Variables, secrets and bindings of the Worker, with the types from `wrangler types`.
+   * Variables, secrets and bindings of the Worker, with the types of `wrangler types`.
    *
    * @example await fetch(url, { headers: { authorization: job.env.STRIPE_KEY } })
    */
@@ -32,7 +32,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return (this.#given.env ?? {}) as Cloudflare.Env
   }
 
-  /** The args of the job, parsed by the class's `args` schema. */
+  /** The args of the job, parsed by the `args` schema of the class. */
   get args(): Args {
     const { args } = this.#run.snapshot.job
     const value = args === null ? null : decodeValue(args)
@@ -60,19 +60,18 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
   get createdBy(): string {
     return this.#run.snapshot.job.createdBy
   }
-  /** Labels of the job. */
   get labels(): Record<string, string> {
     return this.#run.snapshot.job.labels ?? {}
   }
   get createdAt(): Date {
     return new Date(this.#run.snapshot.job.createdAt)
   }
-  /** Start of this run, by the clock that also applies to `at`. */
+  /** Start of this run, by the same clock as `at`. */
   get startedAt(): Date {
     return new Date(this.#run.snapshot.run.startedAt)
   }
   /**
-   * The slot of this run, however late the run started. Null if the run was requested by hand or caused by input.
+   * The slot of this run, even if the run started late. Null if a caller or an input caused the run.
    *
    * @example const day = job.scheduledFor?.toISOString().slice(0, 10)
    */
@@ -81,7 +80,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return scheduledFor === undefined ? null : new Date(scheduledFor)
   }
   /**
-   * An idempotency key for calls to other systems. It is the same on every attempt, and different for each deployment
+   * An idempotency key for calls to other systems. It is the same on every attempt, and different in each deployment
    * and tenant.
    */
   effectKey(what = ''): string {
@@ -89,7 +88,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return `${this.#given.namespace ?? NAMESPACE}${lastingName(job)}:${run.token.split('.')[1]}:${what}`
   }
 
-  /** Names of existing input ports in byte order, for classes with any ports (`*`). */
+  /** Names of the existing input ports in byte order, for classes with a `*` port. */
   inPorts(): Name<In>[] {
     return Object.keys(this.#run.snapshot.in).sort() as Name<In>[]
   }
@@ -97,12 +96,12 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return Object.keys(this.#run.snapshot.out).sort() as Name<Out>[]
   }
 
-  /** The children at the start of the run, limited to about a thousand. */
+  /** Children at the start of the run, up to about a thousand. */
   get children(): Snapshot['children'] {
     return this.#run.snapshot.children
   }
 
-  /** Set only for a job that follows its children. */
+  /** Empty unless the job follows its children. */
   get wires(): Wiring[] {
     return this.#run.snapshot.wires ?? []
   }

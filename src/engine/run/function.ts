@@ -9,7 +9,7 @@ import { Job } from './job.ts'
 import type { Stops } from './stops.ts'
 import type { JobTools } from './tools.ts'
 
-/** Another worker has the run, so nothing that this run does counts. */
+/** Another worker has taken the run, so this run has no effect. */
 export class LostRun extends Error {}
 
 class Timeout extends Error {
@@ -44,7 +44,7 @@ export function runError(error: unknown): RunError {
   return {
     message,
     reason: error instanceof Timeout ? 'timeout' : 'other',
-    // If a run is too large, a retry would be as large.
+    // If a run is too large, its retry would be too large as well.
     ...(error instanceof Terminal || code === 'REFUSED' || hasCode(error, 'TOO_LARGE') ? { retry: false } : {}),
     ...(error instanceof Later && error.after > 0 ? { after: error.after } : {}),
     detail,
@@ -114,7 +114,7 @@ function within<T>(
 /**
  * A failed run changes nothing, except for its counts and log entries.
  *
- * @throws LostRun or OlderCode if another worker has to take the run
+ * @throws LostRun or OlderCode if another worker has to perform the run
  */
 export async function runFunction(
   worker: Worker,

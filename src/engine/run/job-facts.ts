@@ -5,7 +5,7 @@ import { LANE_MARK } from '../../redis/store.ts'
 import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
 
 const DAY = 86_400_000
-/** As in lib/job/ending.lua. */
+/** Must match lib/job/ending.lua. */
 const RETAIN = DAY
 const RETAIN_FAILED = 30 * DAY
 
@@ -32,13 +32,13 @@ export function runOf(doc: JobRecord): RunFacts | null {
 
 const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
 
-/** As in lib/run/leases.lua. */
+/** Must match lib/run/leases.lua. */
 const FAILURES_KEPT = 10
 
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
   lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
 
-/** Counts only known runs: a total over all runs would cost each run of every job. */
+/** Counts only recorded runs, because a total would make each run of every job more expensive. */
 export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   const runs = runLines(doc, kept).map(pastRunOf)
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)

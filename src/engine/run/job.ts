@@ -42,7 +42,7 @@ const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
 })
 
 /**
- * A job during one run. Reads and writes use the snapshot and a buffer; the commit applies all of it or nothing.
+ * A job during one run. Reads and writes use the snapshot and a buffer. The commit applies all of them or none.
  *
  * @example
  * for await (const { left, right } of job.inputs('left', 'right')) job.write('pair', [left, right])
@@ -87,37 +87,37 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#parts.paused = told
   }
 
-  /** Number of values on an input port, without its default. */
+  /** Returns the number of values at an input port, without its default. */
   size(port: Name<In>): number {
     return this.#parts.inputs.size(port)
   }
 
-  /** The default of an input port, or undefined. */
+  /** Returns the default of an input port, or undefined. */
   default<P extends Name<In>>(port: P): Value<In, P> | undefined {
     const data = this.#parts.inputs.default(port)
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
-  /** True if an input port has a value or a default. */
+  /** Returns true if an input port has a value or a default. */
   hasData(port: Name<In>): boolean {
     return this.#parts.inputs.hasData(port)
   }
 
-  /** Reads the oldest value of an input port, its default if there is none, or undefined. */
+  /** Reads the oldest value of an input port, or else its default. Returns undefined if the port has neither. */
   async read<P extends Name<In>>(port: P): Promise<Value<In, P> | undefined> {
     const data = await this.readClosed(port)
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
-  /** Like `read`, but the value is encoded and of any type. */
+  /** Reads like `read`, but returns the encoded value. */
   readClosed(port: Name<In>): Promise<Encoded | undefined> {
     return this.#parts.inputs.read(port)
   }
 
   /**
-   * Yields one value of each port, as long as every port has a value or a default and at least one port has a value.
-   * Partial input suspends the job. If all ports have only defaults, they are yielded once per change, and writes
-   * then set the output's default (sidejob.md 220–229).
+   * Yields one value of each port while every port has a value or a default, and at least one port has a value. If only
+   * some ports have values, the job is suspended. If all ports have only defaults, yields them once for each change,
+   * and writes then set the default of the output (sidejob.md 220–229).
    */
   inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     return this.#parts.inputs.tuples(ports, () => this.#tuple(ports))
@@ -147,7 +147,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Adds members to everything that the block writes, publishes and logs. An inner block takes precedence.
+   * Adds members to the context of everything that the block writes, publishes and logs. Inner blocks take precedence.
    *
    * @example await job.context({ user: 'ann' }, () => job.write('out', 1))
    */
@@ -156,7 +156,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Puts all reads and writes of the block into one log entry. `options` is the default for each write.
+   * Combines all reads and writes of the block into one log entry. `options` are defaults for its writes.
    *
    * @example await job.group({ notify: false }, async () => job.write('out', await job.read('in')))
    */
@@ -164,7 +164,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#buffer.log.withOptions(options, block)
   }
 
-  /** Sets the default of an output port. Does not wake any job. */
+  /** Sets the default of an output port without waking any job. */
   setDefault<P extends Name<Out>>(port: P, value: Value<Out, P>): void {
     this.#checked('out', port, value)
     this.op({ op: 'default', of: { out: port }, value: encodeValue(value) })
@@ -175,15 +175,15 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     const value = this.#buffer.get(field)
     return value === undefined ? undefined : (decodeValue(value) as T)
   }
-  /** Like `get`, but encoded, with all digits. */
+  /** Returns the encoded field, with all digits. */
   getClosed(field: string): Encoded | undefined {
     return this.#buffer.get(field)
   }
-  /** Sets state fields to encoded values. */
+  /** Sets fields of the state to encoded values. */
   setClosed(values: Record<string, Encoded>): void {
     this.#buffer.set(values)
   }
-  /** Sets state fields. */
+  /** Sets fields of the state. */
   set(values: Record<string, unknown>): void {
     this.#buffer.open()
     this.setClosed(mapValues(values, (value) => encodeValue(value)))
@@ -193,7 +193,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Performs `action` and records its span in the job's trace, if the job has a trace.
+   * Performs `action` and records it as a span, if the job has a trace.
    *
    * @example const page = await job.span('render', () => render(order))
    */
@@ -206,7 +206,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#tools.trace?.traceparent
   }
 
-  /** Creates a child, given its worker or its queue and class. */
+  /** Creates a child from its worker, or from its queue and class. */
   spawn<W extends AnyDefined>(
     name: string,
     worker: W,
@@ -218,7 +218,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Returns all children. Those after the first thousand are read page by page on first use.
+   * Returns all children. The first call reads children after the first thousand page by page.
    *
    * @example const open = Object.values(await job.allChildren()).filter(({ status }) => status !== 'completed')
    */
@@ -226,12 +226,12 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#parts.children.all()
   }
 
-  /** Reads what children have written to an output port since the last read, in one round trip. */
+  /** Reads the values that children have written to an output port since the last read, in one round trip. */
   readChildren<T = unknown>(port: string, which?: string[]): Promise<Record<string, T[]>> {
     return this.#parts.children.read<T>(port, which)
   }
 
-  /** Writes to an input port of a child. The child may have been created by this run. */
+  /** Writes to an input port of a child. This run may have created the child. */
   writeChild(child: string, port: string, ...values: unknown[]): void {
     this.op({
       op: 'write',
@@ -247,7 +247,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.op({ op: 'connect', from, to })
   }
 
-  /** Returns a job that could be adopted, or null. */
+  /** Returns a job that this job can adopt, or null. */
   look(id: number): Promise<Adoptable | null> {
     return this.#tools.look(id)
   }
@@ -257,7 +257,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#tools.storedGraph(name)
   }
 
-  /** Reports progress, at most once per second. Never waits. */
+  /** Reports progress without waiting, at most once per second. */
   progress(value: unknown): void {
     const now = Date.now()
     if (this.#buffer.isClosed || now - this.#shown < PROGRESS) return
@@ -265,7 +265,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#tools.progress(encodeValue(value)).catch(() => undefined)
   }
 
-  /** Adds to the queue's counts of the day, even if the run fails. */
+  /** Adds to the counts of the queue and day. The counts remain even if the run fails. */
   count(name: string, n = 1): void {
     this.#buffer.count(name, n)
   }
@@ -278,7 +278,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.op({ op: 'publish', channel, message: encodeValue(message), ...this.#buffer.log.context })
   }
 
-  /** Writes a log entry: an object, a text or an error. */
+  /** Writes a log entry: an object, a string or an error. */
   log(entry: object | string): void {
     this.op({ op: 'log', entry: this.#buffer.log.message(entry) })
   }
@@ -288,20 +288,20 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#buffer.op(op)
   }
 
-  /** Return this from perform to run again when input arrives or the awaited children have ended. */
+  /** Return this from `perform` to run again when input arrives or the awaited children have ended. */
   suspend({ waitFor, ...times }: { waitFor?: 'children' | string[]; at?: Date | number; wait?: Length } = {}): Ending {
     return this.#ending('suspended', { waitFor, ...timesOf(times) })
   }
 
   /**
-   * Return this from perform to be completed while all children are completed, and suspended otherwise. The job runs
-   * again only if a child fails, is terminated, or recovers.
+   * Return this from `perform` to complete the job while all its children are completed, and to suspend it otherwise.
+   * The job runs again only if a child fails, is terminated, or recovers.
    */
   follow(): Ending {
     return this.#ending('follow')
   }
 
-  /** Return this from perform to run again: now, at a time, or after `wait` (milliseconds, or a text such as '5m'). */
+  /** Return this from `perform` to run again: now, at a time, or after `wait` (milliseconds, or a string like '5m'). */
   again(times: { at?: Date | number; wait?: Length } = {}): Ending {
     return this.#ending('again', timesOf(times))
   }
@@ -311,7 +311,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return new Ending(...how)
   }
 
-  /** Commits the work so far and continues with a new snapshot of ports and children. */
+  /** Commits the work so far, and continues with a new snapshot. */
   async checkpoint(): Promise<void> {
     this.#buffer.open()
     await this.#parts.suspension.during(() =>
@@ -323,13 +323,15 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     )
   }
 
-  /** Runs `action` once. Commits its result and all its changes to the job; later calls return the result. */
+  /**
+   * Runs `action` once and commits its result together with all changes so far. Later calls return the stored result.
+   */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     return this.#waits.step(name, action)
   }
 
   /**
-   * True if the job reaches this line for the first time with this code, false if an earlier run was already past it.
+   * Returns true if the job first reaches this line with the new code, and false if an earlier run was already past it.
    * The answer is stored and never changes for the job.
    *
    * @example if (await job.patched('audit')) await job.step('audit', () => audit(order))
@@ -338,14 +340,14 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#waits.patched(id)
   }
 
-  /** Continues in another run after a length (milliseconds, or a text such as '3 days') or at a time. */
+  /** Continues in another run after a duration (milliseconds, or a string like '3 days') or at a date. */
   sleep(length: Length | Date, options?: Named): Promise<void> {
     return this.#waits.sleep(length, options)
   }
 
   /**
    * Returns the next value of an input port or the next message of a channel (`/orders/7`), or undefined after the
-   * timeout. A value that does not match the port's type fails the job.
+   * timeout. A value that does not match the type of the port fails the job.
    *
    * @example const decision = await job.waitFor('decision', { timeout: '3 days' })
    */
@@ -355,7 +357,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#waits.waitFor(name, options)
   }
 
-  /** Creates a child and returns its result. Throws `CallFailed` if it does not complete. */
+  /** Creates a child and returns its result. Throws `CallFailed` if the child does not complete. */
   callWorker<W extends AnyDefined>(worker: W, args?: ArgsOf<W>, options?: CallOptions): Promise<ResultOf<W>>
   callWorker<T = unknown>(worker: string | Unknown, args?: unknown, options?: CallOptions): Promise<T>
   callWorker(
@@ -367,8 +369,8 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Calls `turn` for each item of a list, or a number of times, one after the other. Remembers its position between
-   * runs.
+   * Calls `turn` for each item of a list, or a number of times, one after the other. Later runs continue at the same
+   * position.
    */
   each<T = number>(
     name: string,
@@ -378,7 +380,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#waits.each(name, list, turn)
   }
 
-  /** Runs branches concurrently, at most `limit` at a time. Returns their results in order. */
+  /** Runs branches concurrently, at most `limit` at a time, and returns their results in order. */
   parallel<const B extends readonly Branch[]>(branches: B, options?: ParallelOptions): Promise<Results<B>> {
     return this.#waits.parallel(branches, options)
   }

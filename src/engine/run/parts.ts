@@ -1,4 +1,4 @@
-// Each part is created on first use, because creating all of them costs more than a short run.
+// Each part is created on first use, because creating all parts costs more than a short run.
 
 import type { Changes } from '../../core/run.ts'
 import { Terminal } from '../../core/worker.ts'
@@ -68,7 +68,7 @@ export class RunParts {
     })
     const isLost = ({ helper, isObserved }: Observed<unknown>) => helper === 'patched' && !isObserved
     const answersAwaited = async () => {
-      // An answer that another branch has just requested is not awaited yet.
+      // A branch that has just called `patched` has had no time to await the answer.
       if (this.#waiting.some(isLost)) await during(turn)
       this.#awaited(isLost)
     }

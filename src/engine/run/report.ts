@@ -16,12 +16,13 @@ export type RunStart = {
 }
 
 /**
- * The end of a run. `retry`: it failed and will run again. `failed`: it failed for good. `released`: it was given
- * back without using an attempt. Reports come before the commit: a refused run had no effect, and is reported again.
+ * Reports the end of a run. `retry`: it failed and will run again. `failed`: it failed and has no retries left.
+ * `released`: it was returned without using an attempt. The report comes before the commit. If Redis refuses the
+ * commit, the run has no effect, and a later run is reported again.
  */
 export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   ms: number
   /** Milliseconds until the next attempt. */
   retryIn?: number
@@ -60,7 +61,7 @@ export function refusedReport(report: RunReport, { again }: RunOutcome, answer: 
 }
 
 /**
- * Wraps every run. It must call `perform` once, and return its result.
+ * Wraps every run. The hook must call `perform` once and return its result.
  *
  * @example const hook: RunHook = async (start, perform) => { console.log(start.job); return perform() }
  */

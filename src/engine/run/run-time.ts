@@ -1,12 +1,13 @@
-// A longer run may have waited in a busy isolate before it reached its target, so a rate counts it from a later time.
+// A run that takes longer than usual may have waited in a busy isolate before it reached the other service. A rate
+// limit then counts the run from a later time.
 
 const MOST = 75
-/** A class may slow down by this factor from batch to batch and still count as usual. */
+/** A class may slow down by this factor from batch to batch before the excess counts. */
 const SLOWER = 1.1
 
 type Pace = { asked: number; least: number; usual: number }
 
-/** Runs of one batch wait together, so only the fastest run counts. */
+/** The runs of a batch wait together, so the fastest run measures the usual time. */
 export function createRunTimes() {
   const paces = new Map<string, Pace>()
 

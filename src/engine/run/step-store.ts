@@ -38,7 +38,7 @@ export class StepStore {
   #more: boolean
   #asked = new Set<string>()
   #answers = new Map<string, { scope: string; patch: Patch }>()
-  /** Scopes whose other branches need not ask for all records. */
+  /** Scopes with a failed branch, whose other branches may skip stored records. */
   #abandoned: string[] = []
   #underWay = new Set<string>()
   #hasFailed = false
@@ -98,7 +98,7 @@ export class StepStore {
     return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
 
-  /** By this point the function has asked for all stored records of the scope, unless its code has changed. */
+  /** Checks that the function has requested all stored records of the scope, unless its code has changed. */
   async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()
@@ -175,7 +175,7 @@ export class StepStore {
     return find()
   }
 
-  /** Concurrent chains have one turn of the event loop to ask for their records. */
+  /** Gives concurrent chains one turn of the event loop to request their records. */
   async #isPast(scope: string): Promise<boolean> {
     await this.#readAll()
     const find = () => [...this.unasked().keys()].some((key) => isAlong(scope, key))

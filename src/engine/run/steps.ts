@@ -28,14 +28,14 @@ export type RunAccess = {
   checked: (port: string, value: unknown) => unknown
   take: (port: string) => Promise<{ data: Encoded } | undefined>
   heir: (child: string) => ChildEnd | 'open' | undefined
-  /** Ends the run when no other work is in progress. Never settles: the next run continues here. */
+  /** Ends the run when no other work is in progress. The promise never settles, because the next run continues here. */
   pause: (what: Pause) => Promise<never>
   use: (key: string) => number
   uses: (key: string) => number
 }
 
 export type Named = {
-  /** Key of the wait. Without a name, the kind and position form the key. */
+  /** Key of the wait. The default key consists of the kind and the position. */
   name?: string
   /** @deprecated Use `name`. */
   as?: string
@@ -51,10 +51,10 @@ export class CallFailed extends Terminal {}
 
 export const OURS = '~'
 
-/** 30 days, enough for a called job whose queue is paused. */
+/** 30 days in milliseconds, enough for a called job whose queue is paused. */
 const KEPT = 30 * 86_400_000
 
-/** One of several concurrent branches. Each has its own waits. */
+/** One of several concurrent branches. Each branch has its own waits. */
 export type Branch<T = unknown> = (at: Steps) => T | Promise<T>
 
 export type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
@@ -86,7 +86,7 @@ function answerOf<T>(child: string, { result, error }: Called): T {
 }
 
 /**
- * Helpers of a function, or of one of its branches, which has its own keys.
+ * Helpers of a function, or of one of its branches, which have their own keys.
  *
  * @example
  * await job.step('charge', () => charge(order))
@@ -102,18 +102,20 @@ export class Steps {
     this.#scope = scope
   }
 
-  /** Runs `action` once. Commits its result and all its changes to the job; later calls return the result. */
+  /**
+   * Runs `action` once and commits its result together with all changes so far. Later calls return the stored result.
+   */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     if (name.startsWith(OURS)) throw new Terminal(`a step cannot be named ${name}: expected a name without ${OURS}`)
     return this.#desk.once(this.#scope, this.#scope + name, action)
   }
 
-  /** True if the job reaches this line for the first time with this code. The answer never changes. */
+  /** Returns true if the job first reaches this line with the new code. The answer never changes for the job. */
   patched(id: string): Promise<boolean> {
     return this.#desk.waiting('patched', this.#desk.patched(this.#scope, id))
   }
 
-  /** Continues in another run after a length (milliseconds, or a text such as '3 days') or at a date. */
+  /** Continues in another run after a duration (milliseconds, or a string like '3 days') or at a date. */
   sleep(length: Length | Date, options: Named = {}): Promise<void> {
     return this.#desk.waiting('sleep', this.#sleep(length, options))
   }
@@ -142,7 +144,7 @@ export class Steps {
     const asked: Asked = { kind: 'waitFor', on, ...(timeout === undefined ? {} : { ms: milliseconds(timeout) }) }
     const { key, known } = await this.#wait(on, named, asked)
     const port = isChannel(on) ? portFor(key) : on
-    // Stored unparsed, because a schema may produce a value that JSON cannot hold.
+    // Stores the value unparsed, because a schema may return a value that JSON cannot express.
     const given = (value: unknown) => (value === undefined || isChannel(on) ? value : desk.checked(port, value)) as T
     if (known?.done) return given(known.value)
     await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
@@ -161,7 +163,7 @@ export class Steps {
     return answer
   }
 
-  /** Creates a child and returns its result. Throws `CallFailed` if it does not complete. */
+  /** Creates a child and returns its result. Throws `CallFailed` if the child does not complete. */
   callWorker<T = unknown>(
     worker: string | { queue?: string; class: string },
     args?: unknown,
@@ -196,8 +198,8 @@ export class Steps {
   }
 
   /**
-   * Calls `turn` for each item of a list, or n times. Removes the records of a turn at its end, so that the last of a
-   * thousand turns costs as much as the first.
+   * Calls `turn` for each item of a list, or n times. Removes the records of each turn at its end, so that the last of
+   * a thousand turns costs as much as the first.
    */
   each<T = number>(
     name: string,
@@ -224,7 +226,7 @@ export class Steps {
     }
   }
 
-  /** Runs branches concurrently, at most `limit` at a time. Returns their results in order. */
+  /** Runs branches concurrently, at most `limit` at a time, and returns their results in order. */
   parallel<const B extends readonly Branch[]>(branches: B, options: ParallelOptions = {}): Promise<Results<B>> {
     return this.#desk.waiting('parallel', this.#parallel(branches, options))
   }
@@ -266,7 +268,7 @@ export class Steps {
     return { key, known }
   }
 
-  /** `~sleep#2` is the second sleep in this run. */
+  /** `~sleep#2` is the key of the second sleep in this run. */
   async #keyOf(kind: string, { as, name = as }: Named, isOpen: (key: string) => boolean): Promise<string> {
     const { use, uses, kept } = this.#desk
     const place = this.#scope || OURS

@@ -1,6 +1,6 @@
 export type Stoppable = { readonly token: string; stop: (why: Error) => void }
 
-/** Stopping by token is rare, so there is no index: string keys are slow in workerd. */
+/** Runs are rarely stopped by token, so there is no index. String keys are slow in workerd. */
 export class Stops {
   readonly #open = new Set<Stoppable>()
 

@@ -1,7 +1,7 @@
 import { Ending } from '../../core/worker.ts'
 import type { Pause } from './pause.ts'
 
-/** After a turn, everything that is ready has gone as far as it can. */
+/** After one turn of the event loop, all code that was ready has run. */
 export const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 
 export type Paused = { ended: (ending: Ending) => void; refused: (why: Error) => void }

@@ -21,7 +21,7 @@ export type ChildResult = {
 }
 
 export type DeliveryRequest = {
-  /** Globs that support `*`, `?` and `[a-z]`. */
+  /** Globs with `*`, `?` and `[a-z]`. */
   names?: string[]
   tags?: string[]
   max?: number
@@ -56,12 +56,12 @@ export type DeliveryUpdate = {
   counted?: 'anew'
 }
 
-/** `restored`: Redis went back to older data. */
+/** `restored` is set if Redis was restored from older data. */
 export type Health = {
   ok: boolean
   redis: boolean
   ms?: number
-  /** Every second tick is recorded. Tenants have no tick of their own. */
+  /** Accurate to two minutes, because only every second tick is recorded. Null for tenants, which have no tick. */
   tickAt?: number | null
   tickBy?: Heart | null
   bellAt?: number | null

@@ -4,7 +4,7 @@ import type { AskedJob } from '../../core/schemas/job-options.ts'
 export type { CallbackProgress, CallbackTry, CallbackView } from '../../core/schemas/job-views.ts'
 export type { CallbackState } from '../../core/schemas/names.ts'
 
-/** A job by its id or one of its aliases: `"7"`, `"nightly"`. */
+/** The id of a job or one of its aliases: `"7"`, `"nightly"`. */
 export type Ref = string
 export type Dir = 'in' | 'out'
 
@@ -12,8 +12,8 @@ export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
 /**
- * A run that is not answered within `after` (milliseconds, or modifiers: "+5 MINUTES") goes to another worker. After
- * `max` times, the job fails.
+ * If a run is not answered within `after` (milliseconds, or modifiers like "+5 MINUTES"), another worker gets it. The
+ * job fails after `max` times.
  */
 export type Redeliver = { after: number | string; max?: number }
 
@@ -38,7 +38,7 @@ export type JobInput = Omit<AskedJob, 'repeat' | 'callback' | 'redeliver'> & {
   callback?: Callback
   redeliver?: Redeliver
   uniqueness?: { held?: 'deleted'; hit?: 'same parent' | 'ignored' }
-  /** Creates a child for the current run of its parent. The child is held until that run ends. */
+  /** Creates a child for the current run of its parent. The child starts when that run ends. */
   joins?: boolean
   scheduledFor?: number
 }

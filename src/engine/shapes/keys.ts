@@ -12,7 +12,7 @@ export type ApiKey = {
   scopes: Scope[]
   createdAt: number
   expiresAt?: number
-  /** Exact to the hour. */
+  /** Accurate to an hour. */
   lastUsedAt?: number
   limits?: KeyLimits
 }

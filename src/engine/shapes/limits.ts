@@ -21,16 +21,19 @@ export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures:
 
 export type ConstraintView = Constraint & { name: string }
 
-/** Maximum unfinished jobs and bytes of an API key, and of its tenant. */
+/** Maximum unfinished jobs of an API key and of its tenant, and maximum bytes of these jobs. */
 export type Quota = { jobs: number; bytes: number; tenant?: { jobs?: number; bytes?: number } }
 
-/** `by`: `key:<id>`. `keep`: how long the answer for an idempotency key is kept, in milliseconds (default: a day). */
+/**
+ * `by` identifies the API key as `key:<id>`. `keep` is the time for which the answer for the idempotency key is stored,
+ * in milliseconds (default: a day).
+ */
 export type Call = {
   key?: string
   fingerprint?: string
   by?: string
   quota?: Quota
-  /** The caller lacks the admin scope, so its ports may not listen to `/`. */
+  /** The caller lacks the admin scope, so its ports must not listen to `/`. */
   rootless?: true
   signal?: AbortSignal
   traceparent?: string

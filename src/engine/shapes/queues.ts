@@ -39,8 +39,8 @@ export type { WorkerUnfit } from '../../core/schemas/workers.ts'
 export type StoredWorker = WorkerDefinition & { schema?: string; unfit?: WorkerUnfit }
 
 /**
- * `seen`: time of a named process's last claim from the queue, or null. `servedBy`: deployments that contain the
- * function.
+ * `seen` is the time at which a named process last claimed from the queue, or null. `servedBy` lists the deployments
+ * that contain the function.
  */
 export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
     schema?: string
@@ -57,7 +57,10 @@ export type RunUnderWay = {
   by: string
 }
 
-/** `until`: end of a lane, unless it is renewed. `live`: heard from within the last minute, or has a run. */
+/**
+ * `until` is the time at which a lane ends unless it is renewed. `live` means that the process sent a request within
+ * the last minute, or has a run.
+ */
 export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } & (
   | { kind: 'lane'; until: number }
   | { kind: 'pull'; startedAt: number; seenAt: number; live: boolean; signal: Signal | null }
@@ -74,8 +77,8 @@ export type Stats = {
   today: Record<string, Counts>
   total: Record<string, Counts>
   /**
-   * Number of today's runs that had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or
-   * longer.
+   * Number of today's runs by the time for which they had been ready: up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10
+   * min, 1 h, and longer.
    */
   waits: Record<string, number[]>
   days?: DayView[]

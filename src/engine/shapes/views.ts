@@ -18,7 +18,7 @@ export type { Enqueued, JobView, PortView, Result, RunFacts } from '../../core/s
 export type { ChannelView } from '../../core/schemas/ports.ts'
 export type { Reason } from '../../core/schemas/why.ts'
 
-/** `until`: how long the key is held. A throttle has its own time. */
+/** `until` is the time until which the job holds the key. A throttle has its own time. */
 export type JobUnique = NonNullable<JobView['unique']>
 
 export type JobFacts = Pick<
@@ -43,10 +43,10 @@ export type JobBase = Omit<JobView, keyof JobFacts>
 
 export type JobPatch = Omit<AskedPatch, 'repeat'> & { repeat?: Repeat | null }
 
-/** `args`: by path, as a list asked for. */
+/** `args` contains the requested parts by path. */
 export type JobRow = Row & { args?: Record<string, unknown> }
 
-/** A search looks at up to twice `lookAt` jobs. `paths`: parts of args that rows show. */
+/** A search reads up to twice `lookAt` jobs. `paths` are the parts of args to return. */
 export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & {
   status?: Status | readonly Status[]
   lookAt?: number

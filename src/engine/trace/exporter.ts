@@ -3,7 +3,7 @@
 import { type Attributes, otlpOf, type Span } from '../../core/trace.ts'
 
 export type ExporterOptions = {
-  /** `/v1/traces` is appended unless the address already ends with it. */
+  /** `/v1/traces` is appended unless the URL already ends with it. */
   endpoint: string
   headers?: Readonly<Record<string, string>>
   resource: Attributes
@@ -12,7 +12,7 @@ export type ExporterOptions = {
   now: () => number
 }
 
-/** Further spans are dropped, because an invocation's memory is limited. */
+/** Further spans are dropped, because the memory of an invocation is limited. */
 const MAX_WAITING = 2_048
 const MAX_REQUEST = 512
 const TIMEOUT_MS = 10_000

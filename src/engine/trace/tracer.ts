@@ -1,4 +1,4 @@
-// The root job determines the ids, so a trace needs no data in Redis. Only the caller's `traceparent` is stored.
+// The ids are derived from the root job, so a trace needs no data in Redis. Only the caller's `traceparent` is stored.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import {
@@ -17,7 +17,7 @@ import type { Exporter } from './exporter.ts'
 
 export type TracerOptions = {
   seed: string
-  /** Share of traces to send, from 0 to 1. A caller's `traceparent` overrides it. */
+  /** Share of traces to send, from 0 to 1. The caller's `traceparent` overrides it. */
   share: number
   exporter: Exporter
   now: () => number
@@ -26,9 +26,7 @@ export type TracerOptions = {
 const rootOf = (id: number, { callbackRoot, callbackOf, rootAndLevel }: JobRecord): string =>
   callbackRoot ?? callbackOf ?? rootAndLevel?.split(',')[0] ?? String(id)
 
-/**
- * True if all earlier runs of the job, or of the slot, were lost or released, so that none of their spans were sent.
- */
+/** True if all earlier runs of the job or slot were lost or released, so that they sent no spans. */
 const isFirst = ({ lastRun = '', startedUp, failures, repeats }: JobRecord): boolean =>
   !failures && (repeats !== undefined || (!startedUp && (lastRun === '' || /,(lost|released),/.test(lastRun))))
 
@@ -36,14 +34,14 @@ type Ended = {
   attempt: number
   version?: string
   outcome: string
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   ms: number
   error?: { message: string; stack?: string }
 }
 
 const MAX_LINKS = 100
 
-/** `slot`: each slot of a schedule has its own trace, because one trace over months would be too long. */
+/** Each slot of a schedule has its own trace, because a trace over months would be too long. */
 type Traced = { traceId: string; given?: TraceContext; slot: string }
 
 function tracedOf({ id, document }: ClaimedJob, seed: string): Traced {
