@@ -63,7 +63,7 @@ export function createActs({ base, draw }: Parts) {
     if (!may(asked.look, act.scope))
       throw new SidejobError(
         'FORBIDDEN',
-        `this needs the scope "${act.scope}", this key has ${asked.look.who.scopes.join(', ') || 'none'}`,
+        `this action needs the scope "${act.scope}"; your key has ${asked.look.who.scopes.join(', ') || 'none'}`,
       )
     const confirm = await act.confirm?.(asked)
     if (confirm && !isSure(confirm, form)) return confirmation(c, page, asked, confirm)

@@ -20,6 +20,6 @@ export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Pr
       jobs: failures,
       ...(full > 0 ? { limits: { n: full, kind: 'warn' as const } } : {}),
     },
-    foot: { ok: true, text: `Redis answers; ${many(jobs, 'job')}` },
+    foot: { ok: true, text: `Redis is up; ${many(jobs, 'job')}` },
   }
 }

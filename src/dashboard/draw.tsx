@@ -137,7 +137,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
         look={look}
         title={code === 'NOT_FOUND' ? 'Not found' : 'Error'}
         there={there}
-        foot={{ ok: status < 500, text: status < 500 ? 'Redis answers' : 'Something is wrong' }}
+        foot={{ ok: status < 500, text: status < 500 ? 'Redis is up' : 'Something is wrong' }}
       >
         <ErrorPage code={code} message={message} />
       </Shell>

@@ -50,7 +50,7 @@ function LoginPage({ base, c, to, wrong, host }: PageProps) {
   return (
     <EntryPage base={base} c={c}>
       <p class="dim">
-        Log in to <b>{host}</b> with an API key. Redis stores only a hash; this browser gets a session of 12 hours.
+        Log in to <b>{host}</b> with an API key. Only a hash of the key is stored. The session lasts 12 hours.
       </p>
       <form method="post" action={`${base}/login`}>
         <input type="hidden" name="to" value={to} />
@@ -72,7 +72,7 @@ function LoginPage({ base, c, to, wrong, host }: PageProps) {
         </button>
       </form>
       <p class="note">
-        <code>npm start</code> and <code>sidejob dev</code> print a link that logs in once.
+        <code>npm start</code> and <code>sidejob dev</code> print a one-time login link.
       </p>
     </EntryPage>
   )
@@ -129,7 +129,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     c.html(`<!doctype html>${page.toString()}`, status)
   const draw = (c: Context, to: string, wrong?: string, status: 200 | 401 | 429 = 200) =>
     html(c, <LoginPage base={base} c={c} to={to} wrong={wrong} host={host} />, status)
-  const usedUp = (c: Context) => draw(c, '/', 'this link was used before, or its hour is over', 401)
+  const usedUp = (c: Context) => draw(c, '/', 'this login link was already used, or is older than an hour', 401)
 
   /** A session grants as much as its key, so the audit log records it. */
   const recorded = ({ place, who }: Found, verb: string, path: string): Promise<void> =>

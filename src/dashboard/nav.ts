@@ -31,7 +31,7 @@ export const nav: { title: string; entries: NavEntry[] }[] = [
     ],
   },
   {
-    title: 'Parts',
+    title: 'System',
     entries: [
       entry('workers', 'Workers', 'w'),
       entry('channels', 'Channels', 'c'),

@@ -90,7 +90,7 @@ test('a paused queue causes a message after two minutes, and another when it is 
   await told(1)
   expect(texts()).toEqual([
     expect.stringMatching(
-      /^Queue mail is paused\. 1 job waits \(<!date\^\d+\^since \{time\}\|since 2.*Z>\) <https:\/\/jobs\.example\.com\/ui\/.*\|Open>$/,
+      /^Queue mail is paused\. 1 job is waiting \(<!date\^\d+\^since \{time\}\|since 2.*Z>\) <https:\/\/jobs\.example\.com\/ui\/.*\|Open>$/,
     ),
   ])
   const [event] = bodies('/pagerduty')
@@ -98,7 +98,7 @@ test('a paused queue causes a message after two minutes, and another when it is 
     routing_key: 'integration',
     event_action: 'trigger',
     dedup_key: `${URL} paused mail`,
-    payload: { severity: 'warning', summary: 'Queue mail is paused. 1 job waits', source: 'jobs.example.com' },
+    payload: { severity: 'warning', summary: 'Queue mail is paused. 1 job is waiting', source: 'jobs.example.com' },
   })
   const [hook] = at('/hook')
   const { 'webhook-id': id, 'webhook-timestamp': t, 'webhook-signature': signature } = hook!.headers
@@ -122,7 +122,7 @@ test('a class that fails causes one message with its error, although the check i
   await told(1)
   await minutes(2)
   expect(texts()).toHaveLength(1)
-  expect(texts()[0]).toMatch(/^pay fails: 6 jobs in the last 15 minutes.*card declined/)
+  expect(texts()[0]).toMatch(/^6 jobs of pay failed in the last 15 minutes.*card declined/)
   expect(bodies('/pagerduty')[0]).toMatchObject({ payload: { severity: 'error' } })
 })
 
@@ -190,11 +190,11 @@ test('a schedule whose run does not begin within five minutes of its slot causes
   expect(about()).toEqual([])
   await minutes(2)
   await kit.until(() => about().length > 0)
-  expect(about()[0]).toMatch(/^Schedule hourly has not run: its slot is more than five minutes late\./)
+  expect(about()[0]).toMatch(/^Schedule hourly is more than five minutes late\./)
   await paused(false)
   await minutes(4)
   await kit.until(() => about().length > 1)
-  expect(about()[1]).toMatch(/^Over: Schedule hourly has not run/)
+  expect(about()[1]).toMatch(/^Over: Schedule hourly is more than five minutes late/)
   await kit.engine.schedules.end('hourly')
 })
 
@@ -203,12 +203,12 @@ test('failed jobs that were all retried cause no second message about the same f
   for (let i = 0; i < 24; i++) ids.push(await kit.make('heal', { retry: { max: 0 } }))
   for (const id of ids) await kit.rest(id, 'failed')
   await check()
-  await kit.until(() => texts('heal fails: 24 jobs').length === 1)
+  await kit.until(() => texts('24 jobs of heal failed').length === 1)
   isHealed = true
   for (const id of ids) await kit.engine.jobs.retry(String(id))
   for (const id of ids) await kit.rest(id, 'completed')
   await minutes(3)
-  await kit.until(() => texts('Over: heal fails').length === 1)
+  await kit.until(() => texts('Over: 24 jobs of heal failed').length === 1)
   expect(texts('jobs failed in the last 15 minutes')).toEqual([])
 })
 

@@ -69,7 +69,7 @@ test('pressed twice is done once', async () => {
   const [one, two] = (await Promise.all([press(), press()].map(async (answer) => (await answer).json()))) as {
     say: string
   }[]
-  expect(one!.say).toMatch(/^Job #\d+ was made$/)
+  expect(one!.say).toMatch(/^Job #\d+ created$/)
   expect(two).toEqual(one)
 })
 

@@ -179,10 +179,10 @@ test('callbacks of a host are sent again as counted', async () => {
   await send(2)
   await pages.until(async () => (await failed()) === 2)
   const dialog = await dialogOf('/callbacks', { act: 'resend', host })
-  expect(dialog).toMatchObject({ title: `Send 2 callbacks to ${host} again?`, verb: 'Send 2' })
+  expect(dialog).toMatchObject({ title: `Resend 2 callbacks to ${host}?`, verb: 'Resend 2' })
   await send(1)
   await pages.until(async () => (await failed()) === 3)
-  expect((await press('/callbacks', dialog)).say).toBe(`2 callbacks to ${host} sent again`)
+  expect((await press('/callbacks', dialog)).say).toBe(`Resending 2 callbacks to ${host}`)
   await receiver.close()
 })
 

@@ -75,9 +75,11 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await as(['read'], '/files', async (page) => {
       const remove = page.getByRole('button', { name: `Remove ${id}` })
       expect(await remove.isDisabled()).toBe(true)
-      expect(await page.locator('tr', { has: remove }).locator('[title="needs write; you have read"]').count()).toBe(1)
-      await page.getByRole('button', { name: `An address of ${id} for an hour` }).click()
-      const told = toast(page, `The address of ${id}, valid for an hour:`)
+      expect(
+        await page.locator('tr', { has: remove }).locator('[title="needs the scope write; your key has read"]').count(),
+      ).toBe(1)
+      await page.getByRole('button', { name: `Get a link to ${id}` }).click()
+      const told = toast(page, `Link to ${id}, valid for an hour:`)
       await told.getByRole('button', { name: 'Copy' }).click()
       await toast(page, 'Copied').waitFor()
       const address = new URL(await clipboard(page))
@@ -116,11 +118,11 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const host = new URL(one.url).host
     await as(['read', 'write'], '/', async (page) => {
       const line = page.locator('.alerts li', { hasText: `2 callbacks to ${host} were given up` })
-      await line.getByRole('button', { name: 'Send again' }).click()
+      await line.getByRole('button', { name: 'Resend' }).click()
       await page.getByRole('dialog').getByText(`Send 2 callbacks to ${host} again?`).waitFor()
       expect(one.came.length).toBe(2)
       await page.getByRole('dialog').getByRole('button', { name: 'Send 2' }).click()
-      await toast(page, `2 callbacks to ${host} sent again`).waitFor()
+      await toast(page, `Resending 2 callbacks to ${host}`).waitFor()
     })
     await site.until(async () => (await failed()).length === 1)
     await site.until(() => one.came.length === 4)
@@ -135,10 +137,10 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const other = await site.make('prints')
     for (const id of [...made, other]) await site.rest(id, 'failed')
     isDeclined = false
-    const line = (page: Page) => page.locator('.alerts li', { hasText: `charges fails: ${ALL} jobs` })
+    const line = (page: Page) => page.locator('.alerts li', { hasText: `${ALL} jobs of charges failed` })
     await as(['read', 'write'], '/', async (page) => {
       const off = line(page).getByRole('button', { name: 'Retry all' })
-      expect(await off.getAttribute('title')).toBe('needs admin; you have read, write')
+      expect(await off.getAttribute('title')).toBe('needs the scope admin; your key has read, write')
     })
     await as(['admin'], '/', async (page) => {
       expect(await line(page).innerText()).toContain('“the card was declined”')
@@ -163,28 +165,28 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const id = jobs[0]!.id
     await site.rest(id)
     await as(['read'], `/flows/${id}`, async (page) => {
-      const off = page.getByRole('button', { name: 'Begin with it' })
-      expect(await off.getAttribute('title')).toBe('needs write; you have read')
+      const off = page.getByRole('button', { name: 'Start with this graph' })
+      expect(await off.getAttribute('title')).toBe('needs the scope write; your key has read')
     })
     await as(['read', 'write'], `/flows/${id}`, async (page) => {
-      await page.getByText('It waits for its graph on port').waitFor()
+      await page.getByText('This flow is waiting for its graph on port').waitFor()
       const field = page.getByRole('textbox', { name: 'Graph' })
       await field.fill('{"nodes": 7}')
-      await page.getByRole('button', { name: 'Begin with it' }).click()
+      await page.getByRole('button', { name: 'Start with this graph' }).click()
       await page.getByRole('alert').filter({ hasText: 'nodes' }).waitFor()
       expect(await field.getAttribute('aria-invalid')).toBe('true')
       // The text stays when the page is redrawn while its button has the focus.
       const drawn = page.evaluate(
         () => new Promise((drawn) => document.addEventListener('drawn', drawn, { once: true })),
       )
-      await page.getByRole('button', { name: 'Begin with it' }).focus()
+      await page.getByRole('button', { name: 'Start with this graph' }).focus()
       await page.keyboard.press('.')
       await drawn
       expect(await page.getByRole('alert').textContent()).toContain('nodes')
       expect(await field.inputValue()).toBe('{"nodes": 7}')
       await field.fill(JSON.stringify(catalog))
-      await page.getByRole('button', { name: 'Begin with it' }).click()
-      await toast(page, 'The flow has a graph now').waitFor()
+      await page.getByRole('button', { name: 'Start with this graph' }).click()
+      await toast(page, 'The flow now has a graph').waitFor()
       await page.waitForSelector('.board [data-name="rows"]')
       expect(Object.keys((await site.engine.flows.get(String(id))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
     })
@@ -216,7 +218,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await wide()).toBeCloseTo(all)
       await page.getByRole('button', { name: 'Zoom out' }).click()
       expect(await wide()).toBeCloseTo(all * 1.25)
-      await page.getByRole('button', { name: 'All of it' }).click()
+      await page.getByRole('button', { name: 'Fit to screen' }).click()
       expect(await wide()).toBeCloseTo(all)
       await page.getByRole('button', { name: 'Zoom in' }).click()
       await page.keyboard.press('f')
@@ -232,7 +234,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const section = page.locator('.insp section', { hasText: 'Last 10 minutes' })
       expect(await section.locator('.legend').textContent()).toBe(`came 1,318went ${sum(out)}`)
       expect(await section.getByRole('img').getAttribute('aria-label')).toBe(
-        `In ten minutes 1,318 values came and ${sum(out)} went`,
+        `In ten minutes, 1,318 values arrived and ${sum(out)} left`,
       )
     }))
 
@@ -242,7 +244,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.keyboard.press('i')
       await page.locator('.opens textarea[name="value"]').fill('{"by":"admin"}')
       await page.locator('.opens form').getByRole('button', { name: 'Inject' }).click()
-      await toast(page, 'there now').waitFor()
+      await toast(page, 'now waiting on the wire').waitFor()
       const { values } = await site.engine.ports.get(String(flow), 'out', 'report', 10)
       expect(values.at(-1)!.data).toBe('{"by":"admin"}')
       await page.getByRole('button', { name: 'Drain…' }).click()

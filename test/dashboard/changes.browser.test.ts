@@ -39,17 +39,17 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('a queue shows its next jobs and the reason for their order, its runs, and its waiting claims', async () => {
     await as(['read'], '/queues/press', async (page) => {
-      const rows = card(page, 'Who is next').locator('tbody tr')
+      const rows = card(page, 'Next jobs').locator('tbody tr')
       expect(await rows.evaluateAll((all) => all.map((row) => row.textContent!.match(/#\d+/)![0]))).toEqual([
         '#2',
         '#3',
         '#1',
       ])
       expect(await rows.first().innerText()).toMatch(/print\s+shop-9\s+pull\s+priority 1/)
-      expect(await card(page, 'Who is next').locator('header').innerText()).toContain('smallest priority first')
+      expect(await card(page, 'Next jobs').locator('header').innerText()).toContain('smallest priority first')
       expect(await card(page, 'Settings').innerText()).toContain('3 jobs are ready')
       expect(await page.getByRole('button', { name: 'Change' }).getAttribute('title')).toBe(
-        'needs admin; you have read',
+        'needs the scope admin; your key has read',
       )
     })
     await call('PATCH', '/v1/queues/press', { ageing: '1s' })
@@ -57,15 +57,15 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const waits = call('POST', '/v1/queues/press/claim', { names: ['bind'], wait: '60s' }).catch(() => undefined)
     await site.until(async () => (await site.engine.queues.get('press')).claims.length === 1)
     await as(['read'], '/queues/press', async (page) => {
-      const serves = card(page, 'Who serves it')
+      const serves = card(page, 'Served by')
       await serves.getByText('printer-1').waitFor()
       await serves.getByText('for bind').waitFor()
-      expect(await card(page, 'Runs under way').locator('tbody tr').count()).toBe(1)
-      await card(page, 'Who is next')
-        .getByText(/by its wait/)
+      expect(await card(page, 'Current runs').locator('tbody tr').count()).toBe(1)
+      await card(page, 'Next jobs')
+        .getByText(/by waiting/)
         .first()
         .waitFor()
-      expect(await card(page, 'Who is next').locator('header').innerText()).toContain('is worth one step of priority')
+      expect(await card(page, 'Next jobs').locator('header').innerText()).toContain('counts as one step of priority')
       expect(await card(page, 'Classes').innerText()).toContain('print')
     })
     await call('POST', '/v1/jobs', { queue: 'press', class: 'print' })
@@ -113,12 +113,12 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test('a group gets a limit, which can be undone; it is paused and resumed', async () => {
     await as(['read', 'write'], '/limits', async (page) => {
       const off = page.getByRole('button', { name: 'Change group shop-7' })
-      expect(await off.getAttribute('title')).toBe('needs admin; you have read, write')
+      expect(await off.getAttribute('title')).toBe('needs the scope admin; your key has read, write')
     })
     const bound = async () => (await site.engine.groups.list()).groups.find(({ id }) => id === 'shop-7')!
     await as(['read', 'admin'], '/limits', async (page) => {
       await page.getByRole('link', { name: 'Change group shop-7' }).click()
-      await page.getByText('no job waits for it: a different limit changes nothing now').waitFor()
+      await page.getByText('No jobs are waiting, so a different limit changes nothing now').waitFor()
       await page.getByLabel('Max running').fill('4')
       await page.getByRole('button', { name: 'Save' }).click()
       await toast(page, 'Group shop-7: at most 4 at once').waitFor()
@@ -144,11 +144,11 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const field = (name: string) => page.locator(`form[data-act=register] [name=${name}]`)
       await field('queue').fill('bindery')
       await field('class').pressSequentially('sew')
-      await said.getByText('Nothing waits for it.', { exact: true }).waitFor()
+      await said.getByText('No jobs are waiting for it.', { exact: true }).waitFor()
       expect(asked.map((url) => new URL(url).searchParams.get('class'))).toEqual(['sew'])
       await field('class').fill('bind')
       await field('args').fill('{"properties":{"pages":{"type":"number"}}}')
-      await said.getByText(`1 job of 1 that wait would not fit. #${id}, args: pages: expected a number`).waitFor()
+      await said.getByText(`1 of 1 waiting job would not match. #${id}, args: pages: expected a number`).waitFor()
       await said.getByText('bind is registered already (pull)').waitFor()
       await field('args').fill('{"properties":{"pages":{"type":"string"}}}')
       await said.getByText('All of 1 that wait fit.').waitFor()
@@ -160,7 +160,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await late
       await field('class').fill('sew')
       expect((await given).url()).toContain('class=bind')
-      await said.getByText('Nothing waits for it.', { exact: true }).waitFor()
+      await said.getByText('No jobs are waiting for it.', { exact: true }).waitFor()
       expect(await findings(page)).toEqual([])
     })
   })
@@ -194,7 +194,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const cron = async () => JSON.parse((await site.engine.schedules.get('nightly')).repeat as string).cron
     await as(['read'], '/schedules', async (page) => {
       const off = page.getByRole('button', { name: 'Change nightly' })
-      expect(await off.getAttribute('title')).toBe('needs write; you have read')
+      expect(await off.getAttribute('title')).toBe('needs the scope write; your key has read')
     })
     await as(['read', 'write'], '/schedules', async (page) => {
       await page.getByRole('link', { name: 'Change nightly' }).click()

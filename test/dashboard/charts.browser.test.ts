@@ -55,7 +55,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       expect(await cell('shop').innerText()).toBe('3 completed, 2 failed')
       expect(await cell('mail').innerText()).toBe('1 completed, 0 failed')
       expect(await drawn(page, 'shop')).toBeGreaterThan(0)
-      expect(await page.getByRole('columnheader', { name: 'Ends, 4 h' }).count()).toBe(1)
+      expect(await page.getByRole('columnheader', { name: 'Ended, 4 h' }).count()).toBe(1)
     }),
   )
 
@@ -86,11 +86,11 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       const [a, b] = stretch(page)
       expect(a - (to - (to - from) / 8)).toBeLessThan(60_000)
       expect(to - b).toBeLessThan(60_000)
-      await page.getByRole('link', { name: 'All of it' }).waitFor()
+      await page.getByRole('link', { name: 'Show all' }).waitFor()
       expect(await page.getByRole('img', { name: /3?4 jobs completed and 2 failed in 3\d minutes from/ }).count()).toBe(
         1,
       )
-      expect(await page.getByRole('columnheader', { name: /^Ends, 3\d minutes$/ }).count()).toBe(1)
+      expect(await page.getByRole('columnheader', { name: /^Ended, 3\d minutes$/ }).count()).toBe(1)
     }))
 
   test('a press on an empty place of a chart leads nowhere', () =>
@@ -157,7 +157,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       await page.waitForURL((url) => url.searchParams.get('to') === String(from))
       await page.getByRole('link', { name: 'Later' }).press('Enter')
       await page.waitForURL((url) => url.searchParams.get('from') === String(from))
-      await page.getByRole('link', { name: 'All of it' }).press('Enter')
+      await page.getByRole('link', { name: 'Show all' }).press('Enter')
       await page.waitForURL((url) => url.search === '?range=1h')
     }))
 
@@ -165,10 +165,10 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
     at('/limits', async (page) => {
       const dot = page.locator('#live')
       expect(await dot.getAttribute('title')).toBe(
-        `At most ${costs['/limits']![1]} commands every 2 s; press to pause (p)`,
+        `At most ${costs['/limits']![1]} commands every 2 s. Click to pause (p)`,
       )
       expect(await dot.locator('.news').innerText()).toBe('· every 2 s')
       await dot.click()
-      expect(await dot.getAttribute('title')).toBe('Paused, costs nothing; press to resume (p)')
+      expect(await dot.getAttribute('title')).toBe('Paused: sends no Redis commands. Click to resume (p)')
     }))
 })

@@ -116,7 +116,7 @@ test('the form names the settings that a removed address takes with it, and offe
   await wholeOf('moved')
   const told = await press('/workers/default/moved', { act: 'change', served: 'pull', was_served: 'push' })
   expect(told).toMatchObject({
-    say: 'moved is changed: served; the secret and format of its address were removed with it',
+    say: 'moved is changed: served; the secret and format of its address were also removed',
   })
   expect(told).not.toHaveProperty('undo')
   expect(await classOf('moved')).toMatchObject({ pull: true, timeout: 1_500 })
@@ -164,10 +164,10 @@ test('a class is changed port by port, and changes that were made since the form
   expect(now).toMatchObject({ concurrency: 3, pull: true })
   expect(now!.in).toEqual({ url, n: { schema: '{"type":"number"}' }, more: {} })
   expect(await press(path, form)).toMatchObject({
-    error: { message: expect.stringMatching(/^in: expected .* set by another user$/) },
+    error: { message: expect.stringMatching(/^in: expected .* \(set by another user\)$/) },
   })
   expect(await press(path, { act: 'change', timeout: '', was_timeout: '' })).toMatchObject({
-    say: 'cards stays as it is',
+    say: 'cards is unchanged',
   })
   expect(await press(path, { act: 'change', in: '[1]', was_in: '' })).toMatchObject({ error: {} })
 })
@@ -183,9 +183,9 @@ test('the form of a class shows admins which waiting jobs would not fit, and cha
   expect(await previewed({})).toBe('')
   const typed = { args: '{"properties":{"sum":{"type":"number"}}}' }
   expect(await previewed(typed)).toBe(
-    `1 job of 1 that wait would not fit. #${made}, args: sum: expected a number, got &quot;1&quot;`,
+    `1 of 1 waiting job would not match. #${made}, args: sum: expected a number, got &quot;1&quot;`,
   )
-  expect(await previewed({ args: '{}' })).toBe('All of 1 that wait fit.')
+  expect(await previewed({ args: '{}' })).toBe('Checked 1 waiting job. All match.')
   expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)
   expect(await previewed(typed, await pages.enter(['read']))).toBeUndefined()
   const now = (await pages.engine.workers.list()).workers.find(({ class: name }) => name === 'fitted')
@@ -200,15 +200,15 @@ test('the form that registers a class shows which waiting jobs of its name would
     const html = await who.html(`/ui/workers?${new URLSearchParams({ register: '', ...typed, ...more })}`)
     return /id="preview"[^>]*>([^<]*)</.exec(html)?.[1]
   }
-  const fault = `1 job of 1 that wait would not fit. #${made}, args: sum: expected a number, got &quot;1&quot;`
-  const taken = 'once is registered already (pull): this form replaces all of it.'
+  const fault = `1 of 1 waiting job would not match. #${made}, args: sum: expected a number, got &quot;1&quot;`
+  const taken = 'once is registered already (pull): this form replaces it entirely.'
   expect(await previewed({})).toBe(`${taken} ${fault}`)
-  expect(await previewed({ args: '' })).toBe(`${taken} All of 1 that wait fit.`)
+  expect(await previewed({ args: '' })).toBe(`${taken} Checked 1 waiting job. All match.`)
   expect(await previewed({}, await pages.enter(['read']))).toBe('')
   expect((await classOf('once')).args).toBeUndefined()
   await pages.engine.workers.unregister('default', 'once')
   expect(await previewed({})).toBe(fault)
-  expect(await previewed({ class: 'never' })).toBe('Nothing waits for it.')
+  expect(await previewed({ class: 'never' })).toBe('No jobs are waiting for it.')
   expect(await previewed({ class: '' })).toBe('')
   expect(await previewed({ queue: 'a/b' })).toMatch(/^queue: expected a queue/)
   expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)

@@ -43,7 +43,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel('Class').fill('crawl*')
       const said = page.locator('#preview')
       await said.getByText('3 of the 4 open jobs fit').waitFor()
-      await page.getByLabel('A limit for each').fill('host')
+      await page.getByLabel('Separate limit for each').fill('host')
       await said.getByText('under 2 limits').waitFor()
       await page.getByLabel(/^Args/).fill('{"host": "a.example"}')
       await said.getByText('1 of the 4 open jobs fits').waitFor()
@@ -59,7 +59,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByText('class crawl*, by args.host: 1 at once').waitFor()
       await page.getByRole('button', { name: 'Undo' }).click()
       await site.until(async () => (await known()).length === 0)
-      await page.getByText('No constraint: limits come from workers and groups.').waitFor()
+      await page.getByText('No constraints. Limits come from workers and groups.').waitFor()
     }))
 
   test('an existing constraint is changed and removed; both can be undone', async () => {
@@ -90,7 +90,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       for (const name of ['Create constraint', 'Remove constraint mails', 'New constraint']) {
         const button = page.getByRole('button', { name })
         expect(await button.isDisabled()).toBe(true)
-        expect(await button.getAttribute('title')).toBe('needs admin; you have read, write')
+        expect(await button.getAttribute('title')).toBe('needs the scope admin; your key has read, write')
       }
     }))
 

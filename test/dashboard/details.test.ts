@@ -32,7 +32,7 @@ test('a failed job shows its error and args above its timeline, and opens at its
   expect(opened(html)).toBe('Log')
   expect(html).toContain('Why it failed')
   expect(html).toMatch(/id="failure".*<b>card declined<\/b>.*<h3>This job<\/h3>.*ORD-7.*<h2>Timeline<\/h2>/s)
-  expect(html).toContain('No recent job of declined has completed.')
+  expect(html).toContain('No recent jobs of declined have completed.')
   expect(opened(await reader.html(`/ui/jobs/${failed}?tab=errors`))).toBe('Errors')
   const other = await reader.html(`/ui/jobs/${waiting}`)
   expect(opened(other)).toBe('Log')
@@ -82,7 +82,7 @@ test('a group has one colour in the slots of a limit and in the list below them'
 test('the doctor reports lost runs, and classes that no pull worker claims', async () => {
   const healthy = await reader.html('/ui/doctor')
   expect(healthy).toContain('none lost in the last hour')
-  expect(healthy).toContain('all services answer')
+  expect(healthy).toContain('all services are up')
   await pages.engine.workers.register('mill', 'ground', { pull: true })
   await pages.advance(-120_000)
   await pages.make('ground', { queue: 'mill' })
@@ -93,8 +93,8 @@ test('the doctor reports lost runs, and classes that no pull worker claims', asy
   pages.forget()
   const html = await reader.html('/ui/doctor')
   expect(html).toContain('1 run lost in the last hour')
-  expect(html).toContain('none takes ground from queue mill')
-  expect(html).toContain('services answer, but runs need a look')
+  expect(html).toContain('none claims ground from queue mill')
+  expect(html).toContain('services are up, but some runs need attention')
 })
 
 test('"Since the deploy" narrows the list that is shown', async () => {

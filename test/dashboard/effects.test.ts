@@ -188,7 +188,7 @@ test('a message is published, and who hears it is counted', async () => {
   const id = await pages.make('waits', { in: { n: { channels: ['/news'] } } })
   await pages.rest(id)
   const done = await press('/channels', { act: 'publish', channel: '/news', message: '{"a":1}' })
-  expect(done.say).toBe('1 port received it on /news')
+  expect(done.say).toBe('1 port received the message on /news')
   await pages.until(async () => {
     const { values } = await pages.engine.ports.get(String(id), 'in', 'n', 1)
     return values.length === 1
@@ -225,9 +225,9 @@ test('the last message of a channel is kept on request, and shown with its age',
   expect(shown).toContain('Last messages')
   expect(shown).toMatch(/\/till.*<time [^>]*data-ago.*1 in ten minutes.*false/s)
   expect(shown).not.toContain('hunter2')
-  expect(await admin.html('/ui/channels?at=%2Ftill')).toMatch(/The last one that is kept.*<summary>covered/s)
+  expect(await admin.html('/ui/channels?at=%2Ftill')).toMatch(/Last stored message.*<summary>hidden/s)
   await press('/channels', { act: 'publish', channel: '/till', message: values[1]!, keep: '1' })
-  expect(await admin.html('/ui/channels')).toContain('too long to be kept')
+  expect(await admin.html('/ui/channels')).toContain('too large to keep')
   await pages.engine.channels.publish('/till', '1', { keep: 0 })
   expect(await admin.html('/ui/channels')).not.toContain('/till')
 })
@@ -238,7 +238,7 @@ test('a callback is sent again with the same id', async () => {
   await pages.until(() => receiver.came.length === 1)
   await pages.until(async () => (await pages.engine.callbacks.list({ state: 'DELIVERED' })).callbacks.length === 1)
   const done = await press('/callbacks', { act: 'resend', job: String(id) })
-  expect(done.say).toBe(`The callback of #${id} is sent again`)
+  expect(done.say).toBe(`Resending the callback of #${id}`)
   await pages.until(() => receiver.came.length === 2)
   const [first, second] = receiver.came.map(({ headers }) => headers['webhook-id'])
   expect(second).toBe(first)
@@ -318,9 +318,9 @@ test('all failed callbacks to a host are sent again with one press, and callback
   expect(heard.splice(0)).toEqual(['one/a', 'one/b', 'other/c'])
   status = 200
   const asked = (await (await admin.act('/ui/callbacks', { act: 'resend', host })).json()) as Done
-  expect(asked.confirm).toContain(`Send 2 callbacks to ${host} again?`)
+  expect(asked.confirm).toContain(`Resend 2 callbacks to ${host}?`)
   expect(heard).toEqual([])
-  expect((await press('/callbacks', { act: 'resend', host })).say).toBe(`2 callbacks to ${host} sent again`)
+  expect((await press('/callbacks', { act: 'resend', host })).say).toBe(`Resending 2 callbacks to ${host}`)
   const states = async () => {
     const found = [...(await pages.engine.callbacks.list({ limit: 50 })).callbacks]
     return [...own, left].map((id) => found.find(({ of }) => of === id)?.state)
@@ -344,7 +344,7 @@ test('callbacks are counted by state, filtered by host, and open with their atte
   await pages.engine.callbacks.resend(String(id))
   await pages.until(async () => (await pages.engine.callbacks.counts()).DELIVERED > before.DELIVERED)
   const html = await admin.html(`/ui/callbacks?host=${encodeURIComponent(host)}&open=${id}`)
-  expect(html).toMatch(new RegExp(`name="host" value="${host}".*Send all that failed again`, 's'))
+  expect(html).toMatch(new RegExp(`name="host" value="${host}".*Resend all failed`, 's'))
   expect(html).toContain('answered 500')
   expect(html).toContain(`Delivered ${before.DELIVERED + 1}`)
   expect(html).toContain('/tried')

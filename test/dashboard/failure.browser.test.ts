@@ -90,14 +90,14 @@ describe.skipIf(!program())('the page of a failed job', { timeout: 60_000 }, () 
         expect(stack).toContain('at charge (src/jobs/charge.ts:12:3)')
         expect(stack.match(/^[> ] +\d+ \| /gm)).toHaveLength(5)
         expect(stack).toContain('> 12 | const line12 = 12')
-        const [own, other] = [failure.getByLabel('This job'), failure.getByLabel('Last good job')]
+        const [own, other] = [failure.getByLabel('This job'), failure.getByLabel('Last successful job')]
         expect(await own.innerText()).toMatch(/88f62d2b\s+deployed.*by\s+Ann Lee.*ORD-2/s)
         expect(await other.innerText()).toMatch(new RegExp(`#${good}.*a41c07e9.*ORD-1`, 's'))
         expect(await failure.getByLabel('Log of the last run').innerText()).toContain('charging ORD-2')
         const { height } = page.viewportSize()!
         for (const text of [/insufficient_funds/, /ORD-2/, /ORD-1/, '88f62d2b', /charging ORD-2/])
           expect(await bottomOf(page, text), String(text)).toBeLessThan(height)
-        for (const name of ['Retry', 'Again with changes'])
+        for (const name of ['Retry', 'Duplicate'])
           expect(await page.locator('.jobhead').getByText(name).first().isVisible()).toBe(true)
         expect(await page.locator('.wf').innerText()).toContain('reserve')
       },
@@ -123,7 +123,7 @@ describe.skipIf(!program())('the page of a failed job', { timeout: 60_000 }, () 
           )
         expect(wide).toEqual([])
         expect(await bottomOf(page, /insufficient_funds/)).toBeLessThan(844)
-        for (const name of ['Retry', 'Again with changes'])
+        for (const name of ['Retry', 'Duplicate'])
           expect(await page.locator('.jobhead').getByText(name).first().isVisible()).toBe(true)
       },
       { width: 390, height: 844 },
@@ -132,7 +132,7 @@ describe.skipIf(!program())('the page of a failed job', { timeout: 60_000 }, () 
   test('the deploy leads to its comparison, and the last good job to its page', () =>
     as(['read'], `/jobs/${failed}`, async (page) => {
       await page.locator('#failure').getByRole('link', { name: '88f62d2b' }).click()
-      await page.getByText('88f62d2b is shown').waitFor()
+      await page.getByText('showing 88f62d2b').waitFor()
       await page.goBack()
       await page
         .locator('#failure')

@@ -33,7 +33,7 @@ test('a file is listed with its type and its job; an unknown name has no job', a
   const html = await (await pages.enter(['read'])).html('/ui/files')
   expect(html).toContain('text/plain')
   expect(html).toContain('href="/ui/jobs/7"')
-  expect(html).toContain('stays until it is removed')
+  expect(html).toContain('kept until you remove it')
 })
 
 test('a file shows when the job that deletes it will run', async () => {
@@ -44,7 +44,7 @@ test('a file shows when the job that deletes it will run', async () => {
   await pages.make('reap', goes as never)
   pages.forget()
   const row = (await (await pages.enter(['read'])).html('/ui/files')).split('<tr>').find((row) => row.includes(id))!
-  expect(row.replace(/<[^>]*>/g, '')).toContain('goes in 2 h')
+  expect(row.replace(/<[^>]*>/g, '')).toContain('removed in 2 h')
 })
 
 test('all files are counted with their bytes on each page, and other objects are not', async () => {
@@ -85,7 +85,7 @@ test('files are looked for by their id, type or job, page by page; a link shows 
   expect((await shown('text/plain')).files.length).toBeGreaterThanOrEqual(100)
   const none = await shown('nothing has it')
   expect(none.files).toEqual([])
-  expect(none.html).toContain('No file matches.')
+  expect(none.html).toContain('No files match.')
   await there.close()
 })
 
@@ -102,7 +102,7 @@ test('a search without a match shows the number of searched files, and its link 
   const first = await reader.html('/ui/files?q=image%2Fpng')
   expect(first).toContain('No match in 1,000 files')
   expect(first).toContain('data-more="100"')
-  expect(first).not.toContain('No file matches.')
+  expect(first).not.toContain('No files match.')
   const [, next] = /<div class="further".*?href="([^"]*)"/s.exec(first)!
   const second = await reader.html(next!.replaceAll('&amp;', '&'))
   expect(second).toContain('image/png')

@@ -88,7 +88,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       expect(await whole.isVisible()).toBe(false)
       await line.dispatchEvent('pointerover')
       await whole.getByText('"note":"a long text"').waitFor()
-      await page.getByRole('button', { name: 'All of it' }).click()
+      await page.getByRole('button', { name: 'Fit to screen' }).click()
       await value.waitFor({ state: 'detached' })
     })
   })
@@ -125,7 +125,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     await as(['read'], `/flows/${await large()}`, async (page) => {
       const find = async (text?: string) => {
         await page.keyboard.press('/')
-        const field = page.getByRole('dialog', { name: 'Find' }).getByLabel('Name, class or #job of a node, or a wire')
+        const field = page.getByRole('dialog', { name: 'Find' }).getByLabel('Node name, class or #job, or wire name')
         if (text !== undefined) await field.fill(text)
         await page.keyboard.press('Enter')
       }
@@ -182,7 +182,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         expect(page.url()).toContain('watch=1')
         await site.engine.flows.inject(String(flow), wire, ['"watched"'])
         await page.locator('.vlist .val', { hasText: 'watched' }).waitFor()
-        await page.getByRole('link', { name: 'Watch no more' }).click()
+        await page.getByRole('link', { name: 'Stop watching' }).click()
         await page.getByText('This listens to').waitFor({ state: 'detached' })
       },
       { before: unhurried },
@@ -197,7 +197,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Live' }).waitFor()
       await site.engine.flows.inject(String(flow), 'images.done>join.image', ['1'])
       await page.waitForFunction(
-        () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'its turn comes',
+        () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'ready to run',
       )
     }))
 
@@ -242,13 +242,13 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         await dialog.getByText('class: expected a function of this deployment, got shop/price').waitFor()
         await dialog.getByLabel('Queue/class').fill('core/array')
         await dialog.getByRole('button', { name: 'Dry run' }).click()
-        await dialog.getByText('7 values, oldest first; nothing is kept').waitFor()
+        await dialog.getByText('7 values, oldest first; nothing is saved').waitFor()
         const lines = (await dialog.locator('pre').textContent())!.split('\n')
         expect(lines).toHaveLength(7)
         expect(lines[0]).toBe('{"sku":"desk-oak","url":"/u/881.heic"} → out [{"sku":"desk-oak","url":"/u/881.heic"}]')
         await dialog.getByLabel('Name of the node').fill('rows')
         await dialog.getByRole('button', { name: 'Splice' }).click()
-        await dialog.getByText('name: there is a node rows already').waitFor()
+        await dialog.getByText('name: the graph already has a node rows').waitFor()
         await dialog.getByLabel('Name of the node').fill('tap')
         await page.keyboard.press('Enter')
         const tap = page.locator('.board [data-name="tap"]')
@@ -305,7 +305,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         const drawn = () => page.evaluate(() => Number(document.body.dataset.drawn ?? 0))
         await site.engine.flows.inject(String(flow), 'images.done>join.image', ['1', '2'])
         await page.waitForFunction(
-          () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'its turn comes',
+          () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'ready to run',
         )
         const before = await page.locator('#flowbar .dim').textContent()
         await site.engine.flows.inject(String(flow), 'rows.rejected>rejected.in', ['1', '2'])
@@ -346,7 +346,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         const { looks } = await countsOf(page)
         await site.engine.flows.inject(String(flow), 'rows.rejected>rejected.in', ['1'])
         await above(page, 'looks', looks)
-        await page.getByRole('link', { name: 'Watch no more' }).click()
+        await page.getByRole('link', { name: 'Stop watching' }).click()
         await page.getByText('This listens to').waitFor({ state: 'detached' })
         expect(await isQuiet(page, 3_000)).toBe(false)
       },

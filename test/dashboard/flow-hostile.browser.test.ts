@@ -87,7 +87,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect((await box(NAMES[3]!)).width).toBeLessThan(400)
       for (const name of ['constructor', EVIL]) {
         await page.locator('.board .node').nth(NAMES.indexOf(name)).click()
-        await page.getByRole('complementary', { name: 'The node that is selected' }).getByText(name).first().waitFor()
+        await page.getByRole('complementary', { name: 'Selected node' }).getByText(name).first().waitFor()
       }
       await page.goto(`${site.url}/ui/flows/${made.odd}/edit`)
       await page.waitForSelector('.board .node')

@@ -180,7 +180,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         expect(await shown()).toContain(name)
       }
       expect(await shown()).not.toContain('load_0')
-      await page.getByRole('button', { name: 'All of it' }).click()
+      await page.getByRole('button', { name: 'Fit to screen' }).click()
       expect(await page.locator('.board [data-off]').count()).toBe(0)
     })
   })

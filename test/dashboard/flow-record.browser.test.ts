@@ -42,7 +42,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
   test('it takes write to record, and to stop', async () => {
     const window = await enter(['read'])
     const off = window.page.getByRole('button', { name: 'Record for 2 h' })
-    expect(await off.getAttribute('title')).toBe('needs write; you have read')
+    expect(await off.getAttribute('title')).toBe('needs the scope write; your key has read')
     await leave(window)
   })
 
@@ -50,7 +50,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     const window = await enter(['read', 'write'])
     const { page } = window
     await page.getByRole('button', { name: 'Record for 2 h' }).click()
-    await page.getByText('Nothing has happened since this is recorded').waitFor()
+    await page.getByText('Nothing has happened since recording started').waitFor()
     expect((await site.engine.flows.get(flow)).record).toBe(7_200_000)
     for (const values of [['1', '2'], ['3'], ['4', '5', '6']]) await site.engine.flows.inject(flow, REPORT, values)
     await page.reload()
@@ -86,7 +86,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
     await kept(page, 3)
     expect(await label(page).textContent()).toMatch(/^3/)
     await page.locator(`.badge[data-wire="${REPORT}"]`).click()
-    await page.getByRole('complementary', { name: 'The wire that is selected' }).waitFor()
+    await page.getByRole('complementary', { name: 'Selected wire' }).waitFor()
     expect(page.url()).toContain(`at=${moment}`)
     expect(await label(page).textContent()).toMatch(/^3/)
     expect(await page.getByRole('button', { name: 'Replay', exact: true }).getAttribute('aria-pressed')).toBe('true')

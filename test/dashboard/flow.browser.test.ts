@@ -86,7 +86,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const { page } = window
     await page.waitForSelector('[data-board] .node')
     await page.locator(`.badge[data-wire="${IMAGES}"]`).click()
-    const open = page.getByRole('complementary', { name: 'The wire that is selected' })
+    const open = page.getByRole('complementary', { name: 'Selected wire' })
     await open.waitFor()
     expect(await open.textContent()).toMatch(/1,318values wait/)
     expect(await open.locator('.vlist li').count()).toBe(5)
@@ -99,7 +99,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const window = await enter(['read'], `/flows/${flow}${at(IMAGES)}`)
     for (const name of ['Inject', 'Move to…', 'Drain…', 'Edit graph e'])
       expect(await window.page.getByRole('button', { name, exact: true }).getAttribute('title')).toBe(
-        'needs write; you have read',
+        'needs the scope write; your key has read',
       )
     await leave(window)
   })
@@ -171,7 +171,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await page.getByLabel('Name of the node').fill('dedupe')
     await page.getByLabel('Queue/class').fill('shop/dedupe')
     await page.keyboard.press('Enter')
-    await page.locator('#would').getByText('starts when a value comes').waitFor()
+    await page.locator('#would').getByText('starts when a value arrives').waitFor()
     for (const port of ['Input dedupe.in', 'Output dedupe.out'])
       await page.locator('#would').getByText(`${port} has no wire`).waitFor()
     await page.locator('.board [data-name="rejected"]').focus()
@@ -273,7 +273,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).dataset.name)
     expect(await focused()).toBe('clean')
     await page.keyboard.press('Enter')
-    await page.getByRole('complementary', { name: 'The node that is selected' }).waitFor()
+    await page.getByRole('complementary', { name: 'Selected node' }).waitFor()
     await page.keyboard.press('e')
     await page.waitForURL(/\/edit$/)
     await page.waitForSelector('.board .node')

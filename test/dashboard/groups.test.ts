@@ -27,18 +27,18 @@ const jobsIn = (html: string): number[] => [...html.matchAll(/href="\/ui\/jobs\/
 
 test('it shows its limit, the holders of its slots, its waiting jobs in order, and its jobs', async () => {
   const html = await admin.html(PAGE)
-  expect(html).toContain('2 jobs run, 2 wait for a slot')
+  expect(html).toContain('2 jobs are running, 2 waiting for a slot')
   expect(html).toContain('at most 2 at once')
   expect(jobsIn(part(html, 'Waiting, in order', 'Holders'))).toEqual(ids.slice(2, 4))
   expect(jobsIn(part(html, 'Holders</caption>', '</table>'))).toEqual(ids.slice(0, 2))
-  expect([...new Set(jobsIn(part(html, 'Its newest jobs</caption>', '</table>')))]).toEqual(ids.slice(0, 4).reverse())
+  expect([...new Set(jobsIn(part(html, 'Newest jobs</caption>', '</table>')))]).toEqual(ids.slice(0, 4).reverse())
 })
 
 test('a group without a limit shows its runs, and no waiting jobs', async () => {
   const html = await admin.html('/ui/groups/free')
-  expect(html).toContain('1 job runs, 0 wait for a slot')
-  expect(html).toContain('no bound')
-  expect(jobsIn(part(html, 'Its newest jobs</caption>', '</table>'))).toContain(ids[4])
+  expect(html).toContain('1 job is running, 0 waiting for a slot')
+  expect(html).toContain('unlimited')
+  expect(jobsIn(part(html, 'Newest jobs</caption>', '</table>'))).toContain(ids[4])
 })
 
 test('a group without jobs has a page with an explanation', async () => {
@@ -50,10 +50,10 @@ test('a group without jobs has a page with an explanation', async () => {
 test('Limits, the page of a job and the search lead to it', async () => {
   const link = `href="${PAGE.replace('&', '&amp;')}"`
   expect(await admin.html('/ui/limits')).toContain(link)
-  const rail = part(await admin.html(`/ui/jobs/${ids[0]}`), 'Family and facts', '</aside>')
+  const rail = part(await admin.html(`/ui/jobs/${ids[0]}`), 'Related jobs and details', '</aside>')
   expect(rail.split(link)).toHaveLength(3)
   expect(rail).not.toContain('group:')
-  expect(await admin.html(`/ui/jobs/${ids[3]}`)).toMatch(new RegExp(`${link}[^>]*>\\s*Who holds it`))
+  expect(await admin.html(`/ui/jobs/${ids[3]}`)).toMatch(new RegExp(`${link}[^>]*>\\s*Show holders`))
   expect(await admin.html('/ui/find?q=shop')).toContain(link)
 })
 

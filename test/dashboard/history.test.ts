@@ -76,7 +76,7 @@ describe('the list of the history', () => {
   test.each(cases)('%s', async (query, expected) => {
     const html = await reader.html(`/ui/jobs?in=history&${query}`)
     expect(rowsOf(html).toSorted()).toEqual(expected().toSorted())
-    if (expected().length === 0) expect(textOf(html)).toContain('No ended job matches.')
+    if (expected().length === 0) expect(textOf(html)).toContain('No ended jobs match.')
     else expect(noteOf(html)).toMatch(new RegExp(`^${expected().length} (failed )?jobs?$`))
   })
 
@@ -113,7 +113,7 @@ describe('the list of the history', () => {
     const first = await reader.html('/ui/jobs?in=history&class=bulk&text=nothing')
     expect(textOf(first)).toContain('No match in the jobs that ended since 1 Jan 2026')
     const next = /class="further".*?href="([^"]*)"/s.exec(first)![1]!.replaceAll('&amp;', '&')
-    expect(textOf(await reader.html(next))).toContain('No ended job matches.')
+    expect(textOf(await reader.html(next))).toContain('No ended jobs match.')
     const full = await reader.html('/ui/jobs?in=history&class=bulk')
     expect(rowsOf(full)).toEqual(
       ids
@@ -142,7 +142,7 @@ describe('a job that Redis no longer has', () => {
 
   test('is copied to a new job', async () => {
     const html = await reader.html(`/ui/jobs/new?from=${jobs.sent}`)
-    expect(html).toContain(`Again #${jobs.sent} with changes`)
+    expect(html).toContain(`Duplicate #${jobs.sent}`)
     expect(html).toContain('4711')
   })
 
@@ -164,7 +164,7 @@ describe('a job that Redis no longer has', () => {
 test('a search of the history is saved as a view for all, and its link shows the search', async () => {
   const at = '/ui/jobs?in=history&labels.customer=7'
   expect(await (await reader.act(at, { act: 'share', name: 'Customer 7' })).json()).toMatchObject({
-    say: 'View Customer 7 is shared with all',
+    say: 'View Customer 7 is shared with everyone',
   })
   pages.forget()
   const html = await reader.html(at)
@@ -182,7 +182,7 @@ test('without a history the pages name their limit and the way to switch it on',
   expect(textOf(await visitor.html('/ui/jobs?in=history'))).toContain('bind a D1 database as HISTORY')
   await other.make('zip', { queue: 'files', wait: 60_000 })
   const live = await visitor.html('/ui/jobs?class=none')
-  expect(textOf(live)).toContain('Ended jobs stay here for a day or 30 days: search the history')
+  expect(textOf(live)).toContain('This list keeps ended jobs for a day, or 30 days if they failed: search the history')
   expect(live).toContain('href="/ui/jobs?class=none&amp;in=history"')
   const answer = await visitor.get(`/ui/jobs/${id}`)
   expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('this deployment has no history')])

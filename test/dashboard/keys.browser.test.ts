@@ -186,9 +186,9 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
   test('? lists all keys, those on the buttons of the page among them', () =>
     at(`/jobs/${jobs[0]}`, async (page) => {
       await press(page, '?')
-      const dialog = page.getByRole('dialog', { name: 'Keys' })
+      const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
       const said = await dialog.locator('dl').innerText()
-      for (const what of ['Run now', 'Again with changes', 'Terminate', 'Log', 'State', 'search or filter', 'Overview'])
+      for (const what of ['Run now', 'Duplicate', 'Terminate', 'Log', 'State', 'search or filter', 'Overview'])
         expect(said).toContain(what)
       expect(await dialog.locator('dt kbd').allInnerTexts()).toEqual(
         expect.arrayContaining(['r', 'e', 'x', 'l', 's', '/', '?', 't', 'd', 'z', 'p', '.', 'j', 'k', 'o', 'a', 'Esc']),
@@ -364,7 +364,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect(await focused()).not.toMatchObject({ name: 'join' })
       await page.locator(`.board g[role="button"][data-wire="${WIRE}"]`).focus()
       await press(page, 'Enter')
-      await page.getByRole('complementary', { name: 'The wire that is selected' }).waitFor()
+      await page.getByRole('complementary', { name: 'Selected wire' }).waitFor()
       await press(page, 'i')
       await page.locator('.opens[open] textarea[name="value"]').waitFor()
       await press(page, 'Escape')
@@ -449,7 +449,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect(await root(page)).toEqual(before)
       expect(await page.getByRole('dialog').count()).toBe(0)
       await press(page, 'Escape', '?')
-      await page.getByRole('checkbox', { name: 'Keys are on' }).uncheck()
+      await page.getByRole('checkbox', { name: 'Enable keyboard shortcuts' }).uncheck()
       await press(page, 'Escape', 't', 'g', 'l')
       expect(await root(page)).toEqual(before)
       await page.reload()
@@ -457,7 +457,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect(await root(page)).toEqual(before)
       expect(page.url()).toContain('/queues')
       await press(page, '?')
-      await page.getByRole('checkbox', { name: 'Keys are on' }).check()
+      await page.getByRole('checkbox', { name: 'Enable keyboard shortcuts' }).check()
       await press(page, 'Escape', 't')
       expect((await root(page)).theme).not.toBe(before.theme)
     }))

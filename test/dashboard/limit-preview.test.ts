@@ -95,11 +95,11 @@ test('the forms of a limit and of a group show the effect of the typed values', 
   const shown = async (query: string) =>
     /id="preview"[^>]*>(.*?)<\/div>/s.exec(await admin.html(`/ui/limits?${query}`))?.[1]?.replaceAll(/<[^>]*>/g, '')
   expect(await shown('change=stripe')).toBe('')
-  expect(await shown('key=stripe&concurrency=9&limit=&period=')).toMatch(/^1 job would have room at once: #\d+/)
+  expect(await shown('key=stripe&concurrency=9&limit=&period=')).toMatch(/^1 job could start immediately: #\d+/)
   expect(await shown('group=mail&concurrency=1')).toBe('No job would start immediately.')
   expect(await shown('key=stripe&concurrency=x&limit=&period=')).toBe('')
   expect(await shown('key=stripe&concurrency=&limit=9&period=1parsec')).toBe('')
-  expect(await shown('group=mail&concurrency=2')).toMatch(/^1 job would have room at once: #\d+/)
+  expect(await shown('group=mail&concurrency=2')).toMatch(/^1 job could start immediately: #\d+/)
   expect(await admin.html('/ui/limits?change=stripe')).toContain('data-preview="key concurrency limit period"')
   expect(await admin.html('/ui/limits?group=mail')).toContain('data-preview="group concurrency"')
 })

@@ -80,7 +80,7 @@ test('the log is read back from the moment of the address, and the timeline mark
   const { runs } = await pages.engine.jobs.runs(String(id))
   const [last, first] = [runs[0]!, runs.at(-1)!]
   const errors = await visitor.html(`${way}?tab=errors`)
-  const [, until] = /href="([^"]*)"[^>]*>\s*The log until then/.exec(errors)!
+  const [, until] = /href="([^"]*)"[^>]*>\s*Open the log up to this error/.exec(errors)!
   expect(until).toContain(`at=${encodeURIComponent(new Date(last.endedAt).toISOString())}`)
   const early = new Date(first.startedAt - 60_000).toISOString()
   const [all, before] = [
@@ -88,9 +88,9 @@ test('the log is read back from the moment of the address, and the timeline mark
     await visitor.html(`${way}?at=${encodeURIComponent(early)}`),
   ]
   expect(all).toContain('says 0')
-  expect(all).not.toContain('Until ')
+  expect(all).not.toContain('Entries until ')
   expect(before).not.toContain('says 0')
-  expect(before).toContain('Until ')
+  expect(before).toContain('Entries until ')
   const marks = (html: string) => html.match(/stroke-dasharray="3 2"/g)?.length ?? 0
   expect(marks(all)).toBe(0)
   expect(marks(await visitor.html(until!.replaceAll('&amp;', '&')))).toBe(1)
@@ -98,6 +98,6 @@ test('the log is read back from the moment of the address, and the timeline mark
 })
 
 test('the scale of the timeline is in the address', async () => {
-  expect(await visitor.html(`${way}?scale=true`)).toMatch(/aria-current="page">True time/)
-  expect(await visitor.html(way)).toMatch(/aria-current="page">Folded/)
+  expect(await visitor.html(`${way}?scale=true`)).toMatch(/aria-current="page">To scale/)
+  expect(await visitor.html(way)).toMatch(/aria-current="page">Compact/)
 })

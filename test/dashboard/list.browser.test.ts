@@ -32,7 +32,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const first = page.locator('#rows > tr').first()
       const id = await first.getAttribute('id')
       const made = await served.make('waits')
-      await page.getByRole('button', { name: /1 new above/ }).waitFor()
+      await page.getByRole('button', { name: /Show 1 new/ }).waitFor()
       expect(await first.getAttribute('id')).toBe(id)
       await page.keyboard.press('.')
       await page.locator(`#row-${made}`).waitFor()
@@ -102,7 +102,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByText(/^\d of \d$/).waitFor()
       await page.keyboard.press(']')
       await page.waitForURL(`${served.url}/ui/jobs/1`)
-      expect(await page.getByRole('link', { name: 'The one after' }).count()).toBe(0)
+      expect(await page.getByRole('link', { name: 'Next job' }).count()).toBe(0)
       await page.keyboard.press('[')
       await page.waitForURL(`${served.url}/ui/jobs/2`)
       await page.getByText(/^\d of \d$/).click()
@@ -111,7 +111,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('a view is kept in this browser, and taken away', () =>
     at('/jobs?status=suspended&class=waits', async (page) => {
-      await page.getByText('Keep this view').click()
+      await page.getByText('Save this view').click()
       await page.getByLabel('Name').fill('Mine')
       await page.getByRole('button', { name: 'In this browser' }).click()
       await page.reload()
@@ -123,10 +123,10 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('a view is shared with all by an admin, seen by who may read, and taken away', async () => {
     await at('/jobs?class=waits', async (page) => {
-      await page.getByText('Keep this view').click()
+      await page.getByText('Save this view').click()
       await page.getByLabel('Name').fill('Waiters')
-      await page.getByRole('button', { name: 'Share with all' }).click()
-      await page.locator('.toast', { hasText: 'View Waiters is shared with all' }).waitFor()
+      await page.getByRole('button', { name: 'Share with everyone' }).click()
+      await page.locator('.toast', { hasText: 'View Waiters is shared with everyone' }).waitFor()
     })
     const { key } = await served.engine.keys.add({ name: 'reader', scopes: ['read'] })
     await at(
@@ -171,8 +171,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const mute = (page: Page) => page.getByRole('button', { name: /^Mute fails: no answer from host [^w]*$/ })
     await at('/jobs?status=failed', async (page) => {
       await mute(page).click()
-      await page.locator('.toast', { hasText: 'This kind of errors is muted until it is unmuted' }).waitFor()
-      await page.getByText('All failed jobs are of muted kinds.').waitFor()
+      await page.locator('.toast', { hasText: 'This kind of error is muted until it is unmuted' }).waitFor()
+      await page.getByText('All failed jobs have muted kinds of errors.').waitFor()
       await page.getByRole('link', { name: '1 muted' }).click()
       await page.waitForURL(/muted=true/)
       await page.locator('.kinds .tag', { hasText: 'muted by' }).waitFor()
@@ -188,7 +188,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(one!.until! - Date.now()).toBeGreaterThan(86_000_000)
     })
     await at('/', async (page) => {
-      await page.getByText('All failed jobs are of muted kinds.').waitFor()
+      await page.getByText('All failed jobs have muted kinds of errors.').waitFor()
     })
   })
 
@@ -226,8 +226,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
     for (const _ of [1, 2, 3]) await served.store.breaker(host, 'failed', settings)
     await at('/limits', async (page) => {
-      await page.getByRole('button', { name: `Call ${host} again now` }).click()
-      await page.locator('.toast', { hasText: `${host} is called again` }).waitFor()
+      await page.getByRole('button', { name: `Resume calls to ${host}` }).click()
+      await page.locator('.toast', { hasText: `Calls to ${host} resume` }).waitFor()
       expect((await served.engine.breakers.list()).breakers).toEqual([])
       expect((await served.store.breaker(host, 'ask', settings)).state).toBe('closed')
     })
@@ -242,7 +242,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       })
       const shown = async () => {
         const id = await served.make('waits')
-        await page.getByRole('button', { name: /1 new above/ }).waitFor()
+        await page.getByRole('button', { name: /Show 1 new/ }).waitFor()
         await page.keyboard.press('.')
         await page.locator(`#row-${id}`).waitFor()
       }

@@ -56,7 +56,7 @@ test('a link shows the entries since a moment, and one entry in whole with those
   expect(whole).toContain('all is well')
   expect(one).not.toContain('stripe said yes')
   expect(one).toContain(`id="e${no!.id}"`)
-  expect(await reader.html('/ui/log?entry=1-1')).toContain('is not kept any more')
+  expect(await reader.html('/ui/log?entry=1-1')).toContain('is no longer stored')
   expect((await reader.get('/ui/log?entry=oops')).status).toBe(200)
 })
 

@@ -168,7 +168,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
           await page.route('**/ui/queues', (route) =>
             route.fulfill({ status: 503, contentType: 'text/html', body: said }),
           )
-          await page.getByText(/^Redis does not answer \(UNAVAILABLE\)\. Shows the state at \d\d:\d\d:\d\d\./).waitFor()
+          await page
+            .getByText(/^Redis does not answer \(UNAVAILABLE\)\. This page shows the state at \d\d:\d\d:\d\d\./)
+            .waitFor()
           await page.locator('.live', { hasText: /^No connection for .*; shows the state at \d\d:\d\d:\d\d/ }).waitFor()
           expect(await page.evaluate(() => document.body.classList.contains('stale'))).toBe(true)
           expect(await page.locator('.tbl tbody tr').count()).toBeGreaterThan(0)
@@ -276,7 +278,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const cover = page.locator('.cover').first()
       expect(await page.getByText('sesame').isVisible()).toBe(false)
       expect(await page.getByText('sk_live').isVisible()).toBe(false)
-      await cover.getByText('covered').click()
+      await cover.getByText('hidden').click()
       expect(await page.getByText('sesame').isVisible()).toBe(true)
       expect(await page.getByText('sk_live').isVisible()).toBe(false)
     })
@@ -287,6 +289,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const note = page.locator('.head .note[aria-live="polite"]')
       await note.waitFor()
       expect(await page.locator('main [aria-live="assertive"]').count()).toBe(0)
-      expect(await page.locator('#toasts').getAttribute('aria-label')).toBe('What was done')
+      expect(await page.locator('#toasts').getAttribute('aria-label')).toBe('Notifications')
     }))
 })

@@ -154,7 +154,7 @@ test('a full limit is shown with the time since which jobs wait at it', () => {
 test('faults of the doctor are shown with their objects, their age, and the page that lists them', () => {
   const [need] = needs.needsOf({ ...quiet, examined: found({ job: 2, alias: 1 }) })
   expect(need).toMatchObject({ name: '3 faults', more: 'At 2 jobs, 1 alias', since: NOW - HOUR })
-  expect(need!.buttons).toEqual([{ to: '/doctor?cursor=5010', text: 'Doctor' }])
+  expect(need!.buttons).toEqual([{ to: '/doctor?cursor=5010', text: 'Open doctor' }])
 })
 
 test('a schedule is shown with the number of its failures in a row, since its last run, and can be run', () => {
@@ -203,9 +203,9 @@ describe('a class that fails', () => {
     ]
     const classes = [hoursOf('parse_csv', 0), hoursOf('charge_card', 20), hoursOf('sync_customer', 9_896)]
     expect(told({ kinds, classes })).toEqual([
-      ['sync_customer', '{} fails: 104 jobs in the last 15 minutes, at least 1.0 % of the jobs that ended.'],
-      ['charge_card', '{} fails: 40 jobs in the last 15 minutes, at least 67 % of the jobs that ended.'],
-      ['parse_csv', '{} fails: 12 jobs in the last 15 minutes, and none completed.'],
+      ['sync_customer', '104 jobs of {} failed in the last 15 minutes, at least 1.0 % of the jobs that ended.'],
+      ['charge_card', '40 jobs of {} failed in the last 15 minutes, at least 67 % of the jobs that ended.'],
+      ['parse_csv', '12 jobs of {} failed in the last 15 minutes, and none completed.'],
     ])
   })
 
@@ -307,7 +307,7 @@ test('failed callbacks are shown once per host, and can be sent again', () => {
   const [need, ...more] = needs.needsOf({ ...quiet, givenUp: [callback, { ...callback, of: 8 }] as never })
   expect(more).toEqual([])
   expect(need).toMatchObject({ name: 'hooks.example', text: '2 callbacks to {} were given up.' })
-  expect(need!.buttons.map(({ text }) => text)).toEqual(['See them', 'Send again'])
+  expect(need!.buttons.map(({ text }) => text)).toEqual(['See them', 'Resend'])
 })
 
 test('the worst comes first, and all are counted', () => {
@@ -362,7 +362,7 @@ test('a calendar marks past slots by their outcome, and the slot that the clock 
     [-10, 'passed'],
   ])
   expect(kinds('one').map(([, kind]) => kind)).toEqual(['caught', 'caught', 'caught'])
-  expect(passedWords({ ...missed, made: 'one' })).toBe('11 slots went by; one run for all')
+  expect(passedWords({ ...missed, made: 'one' })).toBe('11 slots missed; one run for all')
   const moved = { at: hour + HOUR, wall: '2027-03-28 02:30' }
   expect(laneOf({ ...drawn, nextAt: hour + HOUR, moved }, shown).marks.slice(0, 2)).toEqual([
     { at: hour + HOUR, kind: 'moved' },

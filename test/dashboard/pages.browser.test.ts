@@ -85,7 +85,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await enter(['read'], `/jobs/${ids.waits}`)
     const button = page.getByRole('button', { name: /^Run now/ })
     expect(await button.isDisabled()).toBe(true)
-    expect(await button.getAttribute('title')).toBe('needs write; you have read')
+    expect(await button.getAttribute('title')).toBe('needs the scope write; your key has read')
   })
 
   test('a value is written to a port, is shown at once, and is taken after a question', async () => {
@@ -97,7 +97,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.locator('#port-in-n .val', { hasText: '12345678901234567890' }).waitFor()
     await page.getByLabel('More for n').click()
     await page.getByRole('button', { name: 'Take a value' }).click()
-    await page.getByRole('button', { name: 'Take it' }).click()
+    await page.getByRole('button', { name: 'Take result' }).click()
     await toast('Taken')
   })
 
@@ -157,14 +157,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await enter(['read', 'write'], '/workers/core/split')
     await page.locator('textarea[name="in.in"]').fill('"to,be,or"')
     await page.getByRole('button', { name: /Make the job/ }).click()
-    await toast('was made')
+    await toast('created')
     await page.locator('.lasts li').first().waitFor()
   })
 
   test('the demo runs from the page, and its end is seen there', async () => {
     await enter(['read', 'write'], '/?first')
     await page.getByRole('button', { name: 'Run the demo' }).click()
-    await toast('A flow and 24 jobs were made')
+    await toast('A flow and 24 jobs were created')
     await page.getByText(/2[45] jobs of the demo have ended/).waitFor({ timeout: 60_000 })
   })
 
@@ -256,25 +256,25 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.locator('input[name="queue"]').fill('media')
     await page.locator('input[name="in.width"]').fill('640')
     expect(await page.locator('textarea[name="args"]').inputValue()).toBe('[7]')
-    await page.getByRole('button', { name: 'Make the job' }).click()
-    await toast(/Job #\d+ was made/)
+    await page.getByRole('button', { name: 'Create job' }).click()
+    await toast(/Job #\d+ created/)
     await page.waitForURL(/\/ui\/jobs\/\d+/)
   })
 
   test('a class is registered by a form, shown, and unregistered after its name was typed', async () => {
     await enter(['read', 'admin'], '/workers')
-    await page.getByRole('link', { name: 'Register' }).click()
+    await page.getByRole('link', { name: 'Register class' }).click()
     await page.locator('input[name="class"]').fill('stamp')
     await page.getByLabel(/Max running/).fill('3')
     await page.locator('textarea[name="in"]').fill('{ "n": { "schema": { "type": "integer" } } }')
-    await page.getByRole('button', { name: 'Register it' }).click()
+    await page.getByRole('button', { name: 'Register' }).click()
     await toast('default/stamp is registered')
     await page.waitForURL(`${served.url}/ui/workers/default/stamp`)
     const { workers } = await served.engine.workers.list()
     expect(workers.find((one) => one.class === 'stamp')).toMatchObject({ pull: true, concurrency: 3 })
     await page.getByRole('button', { name: 'Unregister' }).click()
     await page.getByRole('dialog').getByRole('textbox').fill('stamp')
-    await page.getByRole('dialog').getByRole('button', { name: 'Unregister it' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Unregister' }).click()
     await toast('stamp is unregistered')
   })
 
@@ -289,7 +289,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const after = await page.evaluate(() => document.documentElement.dataset.theme)
     expect(after).not.toBe(before)
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   })
 
   test('changes appear without a reload', async () => {

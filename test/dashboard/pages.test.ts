@@ -158,7 +158,7 @@ test('the typed filter becomes the address', async () => {
 
 test('buttons that the user may not press are disabled, with the reason', async () => {
   const html = await reader.html('/ui/jobs')
-  expect(html).toMatch(/<button[^>]*disabled[^>]*title="needs write; you have read"[^>]*>/)
+  expect(html).toMatch(/<button[^>]*disabled[^>]*title="needs the scope write; your key has read"[^>]*>/)
 })
 
 test('assets have their hash in their name and are cached forever', async () => {
@@ -180,7 +180,7 @@ describe('the views of Jobs', () => {
 
   test('open on a click, and show their text', async () => {
     const html = await reader.html('/ui/jobs')
-    for (const name of ['Since the deploy', 'At limits', 'Retrying', 'Longer than a minute'])
+    for (const name of ['Since the deploy', 'At limits', 'Retrying', 'Over a minute'])
       expect(html).toContain(`${name} `)
     const held = await pages.make('pulled', { group: { id: 'one-at-a-time', concurrency: 1 } })
     await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
@@ -218,7 +218,7 @@ describe('the views of Jobs', () => {
 
   test('jobs are counted by class, with how long they waited and ran', async () => {
     const html = await reader.html('/ui/jobs?by=class')
-    expect(html).toMatch(/Runs by the hour, UTC: \d+ at \d+:00/)
+    expect(html).toMatch(/Runs per hour, UTC: \d+ at \d+:00/)
     expect(html).toMatch(/aria-current="page"[^>]*>By class</)
     const { classes } = await pages.engine.stats.classes({})
     const failing = classes.find(({ class: name }) => name === 'fails')!
@@ -231,7 +231,7 @@ describe('the views of Jobs', () => {
     expect(row).toContain(`class=fails">${failing.counts.failed}</a>`)
     expect(row).toMatch(/≤ [\d.]+ m?s/)
     expect(await reader.html('/ui/jobs?by=class&class=pulled')).not.toContain('<b>fails</b>')
-    expect(await reader.html('/ui/jobs?by=class&day=yesterday')).toContain('Nothing was counted yesterday')
+    expect(await reader.html('/ui/jobs?by=class&day=yesterday')).toContain('No jobs were counted yesterday')
   })
 
   test('are tokens of the filter line', async () => {
@@ -245,19 +245,19 @@ test('a class tells which deployments have its function, and when a program of i
   const own = await reader.html('/ui/workers/default/ends')
   expect(own).toContain('a function of 1 deployment')
   expect(own).toContain(deployments[0]!.id)
-  expect(await reader.html('/ui/workers/default/pulled')).toContain('no named one has claimed')
-  expect(await reader.html('/ui/workers')).toContain('not heard')
+  expect(await reader.html('/ui/workers/default/pulled')).toContain('none with a name has claimed')
+  expect(await reader.html('/ui/workers')).toContain('no claims yet')
   await pages.engine.runs.claim('default', { names: ['nothing'], process: 'host:1' })
   const heard = await reader.html('/ui/workers/default/pulled')
   expect(heard).toContain('the last claim from its queue was')
-  expect(heard).not.toContain('not heard')
+  expect(heard).not.toContain('no claims yet')
 })
 
 test('the page of deploys compares the time before and after one, and lists new kinds of errors', async () => {
   const site = await startPages({ hold: true })
   try {
     const visitor = await site.enter(['read'])
-    expect(await visitor.html('/ui/deploys')).toContain('No deployment has announced its classes yet.')
+    expect(await visitor.html('/ui/deploys')).toContain('No deployment has registered its classes yet.')
     for (const [version, message] of [
       ['a41c07e9', 'a known kind of error'],
       ['88f62d2b', 'a new kind of error'],
@@ -275,15 +275,15 @@ test('the page of deploys compares the time before and after one, and lists new 
       await drain(engine, { errors: 'keep' })
     }
     const html = await visitor.html('/ui/deploys')
-    expect(html).toContain('88f62d2b is shown')
+    expect(html).toContain('showing 88f62d2b')
     expect(html).toMatch(/1 →<\/span> <span[^>]*>1</)
     expect(html).toContain('a new kind of error')
     expect(html).not.toContain('a known kind of error')
     const { deploys } = (await site.engine.deployments.list()).deployments[0]!
     const first = await visitor.html(`/ui/deploys?at=${deploys[1]!.at}`)
-    expect(first).toContain('a41c07e9 is shown')
+    expect(first).toContain('showing a41c07e9')
     expect(first).toContain('a known kind of error')
-    expect(await visitor.html('/ui/deploys?at=5')).not.toContain('is shown')
+    expect(await visitor.html('/ui/deploys?at=5')).not.toContain('showing ')
     expect(await visitor.html('/ui')).toContain('deploy of 88f62d2b')
     const since = await visitor.html('/ui/jobs?status=failed&since=deploy')
     expect(since).toContain('Since the deploy of 88f62d2b')
@@ -304,6 +304,6 @@ test('the family shows a running child', async () => {
   await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
   expect(await pages.statusOf(child)).toBe('running')
   const html = await reader.html(`/ui/jobs/${parent}`)
-  const [, family] = /aria-label="Family and facts">([\s\S]*?)<\/aside>/.exec(html)!
+  const [, family] = /aria-label="Related jobs and details">([\s\S]*?)<\/aside>/.exec(html)!
   expect(family).toMatch(new RegExp(`running[^<]*<[\\s\\S]*/ui/jobs/${child}"`, 'i'))
 })

@@ -32,6 +32,6 @@ test('the page of a job names its version, and says that it does not answer', as
   await pages.engine.jobs.run(id, {})
   await pages.until(async () => (await pages.engine.jobs.why(id)).reasons[0]?.code === 'VERSION')
   const shown = await reader.html(`/ui/jobs/${id}`)
-  expect(shown).toContain('It is pinned to version v1, which does not answer.')
+  expect(shown).toContain('It is pinned to version v1, which does not respond.')
   expect(shown).toContain('version v1 at https://v1.example.com answered 404 gone. It tries again')
 })

@@ -35,7 +35,7 @@ test('each run shows how long it waited and links to its effects', async () => {
   const one = await reader.html(`/ui/jobs/${id}?tab=runs&run=1`)
   expect(one).toMatch(/aria-current="page">\s*Run 1/)
   expect(one).toMatch(/<dt>Ready<\/dt>.*, waited.*<dt>Committed<\/dt><dd>1 time<\/dd>/s)
-  expect(one).toMatch(/<dt>Published<\/dt><dd>1 to \/sums<\/dd>.*<dt>Made<\/dt><dd>kid .*\/ui\/jobs\/\d+/s)
+  expect(one).toMatch(/<dt>Published<\/dt><dd>1 to \/sums<\/dd>.*<dt>Created<\/dt><dd>kid .*\/ui\/jobs\/\d+/s)
   expect(one).toContain('adds &lt;b&gt;')
   expect(one).not.toContain('adds <b>')
 })
@@ -45,7 +45,7 @@ test('a run that is not kept has a note; rows of a job without a history have no
   const id = String(await pages.make('adder'))
   await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'suspended')
   for (const run of ['9', '0', 'x', ''])
-    expect(await reader.html(`/ui/jobs/${id}?tab=runs&run=${run}`)).toContain('That run is not kept')
+    expect(await reader.html(`/ui/jobs/${id}?tab=runs&run=${run}`)).toContain('This run is not stored')
   const other = String(await pages.make('plain'))
   await pages.until(async () => (await pages.engine.jobs.get(other)).status === 'completed')
   const shown = await reader.html(`/ui/jobs/${other}?tab=runs`)
@@ -57,11 +57,11 @@ test('a job is made again with the inputs of its last run', async () => {
   const id = String(await pages.make('adder', { inputs: { n: [1] } }))
   await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'suspended')
   const writer = await pages.enter(['read', 'write'])
-  expect(await writer.html(`/ui/jobs/${id}`)).toContain('Again, with the inputs of its last run')
+  expect(await writer.html(`/ui/jobs/${id}`)).toContain('Duplicate with the inputs of the last run')
   const done = await (await writer.act(`/ui/jobs/${id}`, { act: 'again' })).json()
-  expect(done).toMatchObject({ say: expect.stringMatching(/^Job #\d+ was made, with the same inputs$/) })
+  expect(done).toMatchObject({ say: expect.stringMatching(/^Job #\d+ created with the same inputs$/) })
   const other = String(await pages.make('plain'))
-  expect(await writer.html(`/ui/jobs/${other}`)).not.toContain('Again, with the inputs')
+  expect(await writer.html(`/ui/jobs/${other}`)).not.toContain('Duplicate with the inputs')
   const reader = await pages.enter(['read'])
   expect((await reader.act(`/ui/jobs/${id}`, { act: 'again' })).status).toBe(403)
 })
@@ -81,9 +81,9 @@ test('a schedule lists its last runs, and says where only the last is known', as
   const shown = await reader.html(`/ui/schedules?runs=${kept}`)
   expect(shown).toMatch(/Last runs of adds.*suspended/s)
   expect(shown).toContain(`/ui/jobs/${kept}?tab=runs&amp;run=1#run`)
-  expect(shown).not.toContain('Only the last run and failed runs are known')
+  expect(shown).not.toContain('Only the last run and failed runs are stored')
   expect(await reader.html(`/ui/schedules?runs=${brief}`)).toMatch(
-    /Last runs of plain.*Only the last run and failed runs are known/s,
+    /Last runs of plain.*Only the last run and failed runs are stored/s,
   )
   for (const none of ['999999', 'x y'])
     expect(await reader.html(`/ui/schedules?runs=${encodeURIComponent(none)}`)).not.toContain('id="past"')
@@ -126,7 +126,7 @@ test('without kept runs the page explains how to keep them', async () => {
     await pages.rest(id)
     return reader.html(`/ui/jobs/${id}?tab=runs`)
   }
-  const note = 'Only the last run and failed runs are known.'
+  const note = 'Only the last run and failed runs are stored.'
   expect(await shown('plain')).toContain(note)
   expect(await shown('adder')).not.toContain(note)
 })

@@ -39,7 +39,7 @@ export const shownPages = (order: number, flow: number): Shown[] => [
   one('more', '/more', 'The other pages, on a phone'),
 ]
 
-export const before = [one('login', '/login', 'Coming in'), one('first-minute', '/', 'The first minute')]
+export const before = [one('login', '/login', 'Coming in'), one('first-minute', '/', 'Get started')]
 
 export const looks = [
   { name: 'light', theme: 'light', width: 1440, height: 1000 },

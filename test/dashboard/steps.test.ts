@@ -67,6 +67,6 @@ test('a job without steps has a note, and an unknown job is refused', async () =
   await pages.engine.queues.update('default', { paused: true })
   const id = String(await pages.make('order'))
   expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], patches: [], cursor: null })
-  expect(await reader.html(`/ui/jobs/${id}?tab=steps`)).toContain('No steps are kept')
+  expect(await reader.html(`/ui/jobs/${id}?tab=steps`)).toContain('No steps are stored')
   await expect(pages.engine.jobs.steps('999')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

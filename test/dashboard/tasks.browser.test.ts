@@ -352,7 +352,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
       await hand.press('Control+Enter')
     },
     async check(_, hand) {
-      await hand.toast('1 port received it on /shop/7/paid')
+      await hand.toast('1 port received the message on /shop/7/paid')
       await hand.page.locator('#tail li', { hasText: '{"amount":12}' }).waitFor()
     },
   })

@@ -160,7 +160,7 @@ test('a form of settings sends only the changed ones, so changes of other users 
   expect(undo).toEqual({ act: 'change', sure: 'yes', batch: '' })
   await press('/queues/default', undo!)
   expect(await settings()).toMatchObject({ maxLanes: 7, batch: 100 })
-  expect(await press('/queues/default', form)).toMatchObject({ say: 'Queue default stays as it is' })
+  expect(await press('/queues/default', form)).toMatchObject({ say: 'Queue default is unchanged' })
   await pages.engine.queues.update('default', { lanes: null })
 })
 
@@ -208,7 +208,7 @@ test.each([
   [() => '/jobs?class=waits', { act: 'selected', do: 'delete', fit: 'all' }, 'Delete \\d+', true],
   [() => '/jobs', { act: 'selected', do: 'delete', sel: ['1', '2'] }, 'Delete 2', true],
   [() => `/jobs/${id}`, { act: 'remove' }, 'Delete', true],
-  [() => '/workers/default/pulled', { act: 'unregister' }, 'Unregister it', true],
+  [() => '/workers/default/pulled', { act: 'unregister' }, 'Unregister', true],
   [() => '/', { act: 'undemo' }, 'Delete \\d+', true],
 ])(
   '%# asks with its verb, and has the name typed where nothing brings it back',

@@ -53,10 +53,10 @@ async function listed(view: string): Promise<string[]> {
 }
 
 test.each([
-  ['Failed 6 h', ['failedLate']],
+  ['Failed in 6 h', ['failedLate']],
   ['At limits', ['waits']],
   ['Retrying', ['tries']],
-  ['Longer than a minute', ['slow']],
+  ['Over a minute', ['slow']],
   ['Since the deploy', ['failedEarly', 'failedLate', 'holds', 'quick', 'tries', 'waits']],
 ])('%s', async (view, names) => expect(await listed(view)).toEqual(names))
 
@@ -82,6 +82,6 @@ test('rows that the address selects are ticked, and links lead on without them',
 test('the ends of queues are shown over the range of the address', async () => {
   const html = await reader.html('/ui/queues?range=24h')
   expect(html).toMatch(/aria-current="page"[^>]*>24 h</)
-  expect(html).toContain('Ends, 24 h')
-  expect(await reader.html('/ui/queues')).toContain('Ends, 4 h')
+  expect(html).toContain('Ended, 24 h')
+  expect(await reader.html('/ui/queues')).toContain('Ended, 4 h')
 })

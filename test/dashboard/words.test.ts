@@ -255,7 +255,7 @@ describe('the history of a job', () => {
     ['a pull', { reason: reason('PULL') }, { text: 'It waits for a pull worker to claim it' }],
     ['a limit', { reason: reason('LIMITED', { limit: 'stripe' }) }, { text: 'Limit stripe is full' }],
     ['later', { reason: reason('DUE', {}, { until }) }, { text: 'It is scheduled to run', at }],
-    ['a slot', { reason: reason('REPEAT', {}, { until }) }, { text: 'It repeats: the next slot is', at }],
+    ['a slot', { reason: reason('REPEAT', {}, { until }) }, { text: 'It repeats: the next run is', at }],
     ['a lock', { reason: reason('LOCKED', {}, { until }) }, { text: 'It is locked: the lock ends', at }],
     [
       'backoff',
@@ -383,21 +383,21 @@ const kinds = { at: NOW, looked: 9, silent: 7, isAll: true }
 test.each([
   [{ failed: 9, hasMutes: false }, undefined, 9, 'bad', '9 failed'],
   [{ failed: 0, hasMutes: false }, undefined, undefined, undefined, undefined],
-  [{ failed: 9, hasMutes: true }, undefined, 9, '', /^9 failed; some kinds of errors are muted/],
-  [{ failed: 9, hasMutes: true }, { ...kinds, at: NOW - 10 * MINUTE }, 9, '', /^9 failed; some kinds/],
-  [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, silent: 0 }, 9, '', /^9 failed; some kinds/],
-  [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed; 7 of muted kinds are not counted'],
+  [{ failed: 9, hasMutes: true }, undefined, 9, '', /^9 failed; some may have muted errors/],
+  [{ failed: 9, hasMutes: true }, { ...kinds, at: NOW - 10 * MINUTE }, 9, '', /^9 failed; some may have muted errors/],
+  [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, silent: 0 }, 9, '', /^9 failed; some may have muted errors/],
+  [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed, without 7 that have muted errors'],
   [{ failed: 7, hasMutes: true }, { ...kinds, looked: 7 }, undefined, undefined, undefined],
   // Jobs that failed after the kinds were read have an unknown kind, so they are not red.
-  [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /not counted; 3 failed after the kinds of errors were counted/],
-  [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed after the kinds/],
-  [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed; 7 of muted kinds/],
+  [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /have muted errors; 3 failed since the last count/],
+  [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed since the last count/],
+  [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed, without 7 that have muted errors/],
   [
     { failed: 4_000, hasMutes: true },
     { at: NOW, looked: 1_000, silent: 750, isAll: false },
     1_000,
     'bad',
-    'About 1,000 failed, by the newest 1,000; without muted kinds',
+    'About 1,000 failed, estimated from the newest 1,000, without muted errors',
   ],
   [{ failed: 4_000, hasMutes: true }, { ...kinds, silent: 9, isAll: false }, undefined, undefined, undefined],
 ] as const)('next to Jobs, %j with %j are the number %s %s', (known, seen, n, kind, title) => {

@@ -52,14 +52,14 @@ async function run(): Promise<void> {
   try {
     while (isRunning && at.isConnected && at.dataset.next) await slice(at)
   } catch (error) {
-    console.warn('the doctor could not look on', error)
+    console.warn('the doctor could not continue', error)
   }
   isRunning = false
-  if (at.dataset.next) button().textContent = 'Go on'
+  if (at.dataset.next) button().textContent = 'Continue'
   else button().remove()
 }
 
 if (box()?.dataset.next) {
-  button().textContent = 'Go on'
+  button().textContent = 'Continue'
   if (new URLSearchParams(location.search).has('run')) void run()
 }

@@ -50,12 +50,12 @@ const listening: readonly Column<Channel>[] = [
   NAME,
   { head: '#Ports', label: 'ports', cell: ({ subscribers }) => count(subscribers.length) },
   {
-    head: 'Who listens',
+    head: 'Listeners',
     kind: 'fill half',
     cell: ({ subscribers }) => <Several of={subscribers} show={({ job }) => <JobId id={job} />} />,
   },
   {
-    head: 'Which classes publish',
+    head: 'Publishing classes',
     kind: ({ publishers = [] }) => (publishers.length > 0 ? 'fill half' : 'fill half dimmer'),
     label: ({ publishers = [] }) => (publishers.length > 0 ? 'from' : undefined),
     cell: ({ publishers = [] }) => (
@@ -70,10 +70,10 @@ const listening: readonly Column<Channel>[] = [
 function Listeners({ channels }: { channels: readonly Channel[] }) {
   const first = channels.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, SHOWN)
   return (
-    <Card title="Who listens">
+    <Card title="Listeners">
       <DataTable
         caption="Channels with their listeners and publishing classes"
-        empty="No port listens. Give a port `channels`."
+        empty="No port listens yet. To make a port listen, set its `channels`."
         rows={first}
         columns={listening}
         kind="lined"
@@ -86,10 +86,10 @@ const sum = (numbers: readonly number[] = []): number => numbers.reduce((all, n)
 
 const keeping: readonly Column<Kept>[] = [
   NAME,
-  { head: 'Came', kind: 'dim', cell: ({ last }) => <Ago at={last.at} /> },
+  { head: 'Received', kind: 'dim', cell: ({ last }) => <Ago at={last.at} /> },
   {
-    head: '#A minute',
-    label: 'a minute',
+    head: '#Per minute',
+    label: 'per minute',
     title: ({ minutes }) => `${count(sum(minutes))} in ten minutes`,
     cell: ({ rate = 0 }) => count(rate),
   },
@@ -97,17 +97,13 @@ const keeping: readonly Column<Kept>[] = [
     head: 'Message',
     kind: 'fill',
     cell: ({ last: { message, size } }) =>
-      message === undefined ? (
-        <span class="dimmer">{bytes(size)}, too long to be kept</span>
-      ) : (
-        <Value value={message} />
-      ),
+      message === undefined ? <span class="dimmer">{bytes(size)}; too large to keep</span> : <Value value={message} />,
   },
 ]
 
 function Last({ channels }: { channels: readonly Kept[] }) {
   return (
-    <Card title="Last messages" tag={count(channels.length)} right="published with keep">
+    <Card title="Last messages" tag={count(channels.length)} right="channels that keep their last message">
       <DataTable
         caption="Channels with a kept last message, and their messages per minute"
         rows={channels.slice(0, SHOWN)}
@@ -125,17 +121,17 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
       kind="change"
       right={
         <>
-          <input id="sift" class="field" type="search" aria-label="Only with" placeholder="Only with" />
+          <input id="sift" class="field" type="search" aria-label="Filter messages" placeholder="Filter messages" />
           <Link to="/channels">Stop</Link>
         </>
       }
     >
       <Listen to={[at]} />
-      <p class="note foot">New messages are shown here only; the dot above pauses (p).</p>
+      <p class="note foot">New messages appear below. Click the dot above to pause (p).</p>
       {last?.message !== undefined && (
         <details class="foot">
           <summary class="link">
-            The last one that is kept, <Ago at={last.at} />
+            Last stored message, <Ago at={last.at} />
           </summary>
           <Json value={last.message} />
         </details>
@@ -166,7 +162,7 @@ function Publish({ to, channels }: { to?: string; channels: readonly Channel[] }
         <Field
           name="channel"
           label="Channel"
-          note="all channels above it receive it as well"
+          note="parent channels also receive the message"
           placeholder="/shop/7/paid"
           value={to}
           required
@@ -178,7 +174,7 @@ function Publish({ to, channels }: { to?: string; channels: readonly Channel[] }
         <TextArea name="message" label="Message" note="JSON" />
         <label class="rowf">
           <input type="checkbox" class="check" name="keep" value="1" />
-          Keep it <span class="dim">as the channel's last message</span>
+          Keep <span class="dim">as the last message of the channel</span>
         </label>
       </Form>
     </Card>
@@ -231,7 +227,7 @@ export const channels = page<ChannelsData>({
           '/v1/publish',
           `{"channel":${JSON.stringify(channel)},"message":${message}${keep ? ',"keep":1' : ''}}`,
         )) as { subscribers: number }
-        return { say: `${many(subscribers, 'port', 'ports')} received it on ${channel}` }
+        return { say: `${many(subscribers, 'port', 'ports')} received the message on ${channel}` }
       },
     },
   },

@@ -78,7 +78,9 @@ function Classes({ of: { before, after, isWhole, classes } }: { of: Comparison }
     >
       <DataTable
         caption="Counts of each class before and after the deploy"
-        empty={isWhole ? 'No run ended before or after it.' : 'The counts at this deploy are not kept.'}
+        empty={
+          isWhole ? 'No runs ended before or after this deploy.' : 'The counts around this deploy are no longer stored.'
+        }
         rows={classes}
         columns={byClass}
         kind="lined"
@@ -105,7 +107,7 @@ function NewErrors({ of: { errors, more } }: { of: Comparison }) {
     <Card title="New kinds of errors" tag={count(errors.length)}>
       <DataTable
         caption="Kinds of errors whose first failed job came after the deploy"
-        empty="No new kind of error appeared after it."
+        empty="No new kinds of errors since this deploy."
         rows={errors}
         columns={newKinds}
       />
@@ -133,7 +135,7 @@ function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
     <Card title="Deploys" tag={count(deploys.length)}>
       <DataTable
         caption="Deploys, newest first"
-        empty="No deployment has announced its classes yet."
+        empty="No deployment has registered its classes yet."
         rows={deploys}
         columns={columns.filter(({ head }) => severalIn || head !== 'Deployment')}
       />
@@ -149,7 +151,7 @@ export const deploys = page<DeploysData>({
   load,
   View: ({ data }) => (
     <>
-      <Head title="Deploys" note={data.open && `${nameOf(data.open)} is shown`} />
+      <Head title="Deploys" note={data.open && `showing ${nameOf(data.open)}`} />
       <div class="stack">
         {data.comparison && (
           <>

@@ -47,10 +47,10 @@ function Refused({ problem: { message, remedy, inARow } }: { problem: Problem })
 }
 
 function LastTick({ at }: { at: number | null }) {
-  if (at === null) return <>none came yet: the deployment has to be asked for one every minute</>
+  if (at === null) return <>none yet: the cron trigger should send one every minute</>
   return (
     <>
-      came <Ago at={at} />
+      last one <Ago at={at} />
     </>
   )
 }
@@ -58,7 +58,7 @@ function LastTick({ at }: { at: number | null }) {
 function LastLook({ examined: { at, whole, faults, cursor } }: { examined: NonNullable<Health['examined']> }) {
   return (
     <Check ok={cursor === null} text="Jobs">
-      {whole ? 'all looked at' : 'some looked at'}, <Ago at={at} />:{' '}
+      {whole ? 'all checked' : 'some checked'}, <Ago at={at} />:{' '}
       {cursor === null ? (
         'no faults'
       ) : (
@@ -76,8 +76,10 @@ function Runs({ lost, unclaimed }: Pick<DoctorData, 'lost' | 'unclaimed'>) {
       </Check>
       <Check ok={unclaimed.size === 0} text="Pull workers">
         {unclaimed.size === 0
-          ? 'no job waits for one for longer than a minute'
-          : [...unclaimed].map(([queue, classes]) => `none takes ${classes.join(', ')} from queue ${queue}`).join('; ')}
+          ? 'no job has waited for one for over a minute'
+          : [...unclaimed]
+              .map(([queue, classes]) => `none claims ${classes.join(', ')} from queue ${queue}`)
+              .join('; ')}
       </Check>
     </>
   )
@@ -91,16 +93,16 @@ function What({ data }: { data: DoctorData }) {
   const state = problems.find(({ of }) => of === 'redis')
   const unreadable = problems.find(({ of }) => of === 'data')
   return (
-    <Card title="What is there" right={`version ${version}`}>
+    <Card title="Status" right={`version ${version}`}>
       <ul class="checks">
         <Check ok={redis && !state} text="Redis">
-          {state ? <Refused problem={state} /> : ms === undefined ? 'does not answer' : `answers in ${span(ms)}`}
+          {state ? <Refused problem={state} /> : ms === undefined ? 'does not respond' : `responds in ${span(ms)}`}
         </Check>
         <Check ok={!bells} text="Bells">
-          {bells ? <Refused problem={bells} /> : 'QStash takes them'}
+          {bells ? <Refused problem={bells} /> : 'QStash accepts them'}
           {bellAt && (
             <>
-              ; the last one came <Ago at={bellAt} />
+              ; last one <Ago at={bellAt} />
             </>
           )}
         </Check>
@@ -112,11 +114,11 @@ function What({ data }: { data: DoctorData }) {
         <Check ok={!restored} text="Data">
           {restored ? (
             <>
-              Redis went back to older data <Ago at={restored.noticedAt} />: jobs {restored.lost.from} to{' '}
-              {restored.lost.to} are lost
+              Redis lost recent data <Ago at={restored.noticedAt} />: jobs {restored.lost.from} to {restored.lost.to}{' '}
+              are lost
             </>
           ) : (
-            'never went back'
+            'no loss detected'
           )}
         </Check>
         {unreadable && (
@@ -158,14 +160,14 @@ function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: 
       <progress
         max={Math.max(1, total)}
         value={cursor ? Math.min(jobs, total) : Math.max(1, total)}
-        aria-label="Looked at"
+        aria-label="Checked"
       />
       <span class="word" aria-live="polite">
         {lookedAt(jobs, total, !cursor)}
       </span>
       {cursor && (
         <LinkButton to={sliceAt(cursor)} small>
-          The next slice
+          Check the next jobs
         </LinkButton>
       )}
     </div>
@@ -181,7 +183,7 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
       <div class="foot" id="mend" hidden={faults.length === 0}>
         <span class="row">
           <Act act="repair" scope="admin" small>
-            Put them right
+            Repair
           </Act>
           <button class="btn small" type="button" data-copy={textOf(faults)}>
             Copy as text
@@ -193,8 +195,8 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
 }
 
 function noteOf({ health, lost, unclaimed }: Pick<DoctorData, 'health' | 'lost' | 'unclaimed'>): string {
-  if (!health.ok) return 'a service does not answer'
-  return lost > 0 || unclaimed.size > 0 ? 'services answer, but runs need a look' : 'all services answer'
+  if (!health.ok) return 'a service does not respond'
+  return lost > 0 || unclaimed.size > 0 ? 'services are up, but some runs need attention' : 'all services are up'
 }
 
 const HOUR = 3_600_000
@@ -224,7 +226,7 @@ export const doctor = page<DoctorData>({
     <>
       <Head title="Doctor" note={noteOf({ health, lost, unclaimed })}>
         <LinkButton to="/doctor?cursor=&run" icon="doctor" kind="primary">
-          Look at all jobs
+          Check all jobs
         </LinkButton>
       </Head>
       <div class="stack">
@@ -238,8 +240,8 @@ export const doctor = page<DoctorData>({
       scope: 'admin',
       confirm: () => ({
         title: 'Repair the faults?',
-        text: ['Each job is moved to the place in its record. Faults that its record cannot decide stay.'],
-        verb: 'Put them right',
+        text: ['Each job is moved to the index that its record names. Faults that the record cannot resolve remain.'],
+        verb: 'Repair',
       }),
       async does({ call, form, query }) {
         const cursors = new Set([query.get('cursor') ?? '', ...form.getAll('cursor').map(String)])

@@ -62,9 +62,9 @@ function noteOf({ files, total, looked }: FilesData): string {
 }
 
 function None({ data: { isThere, wanted } }: { data: FilesData }) {
-  if (!isThere) return <Empty>This deployment has no bucket, and so stores no files.</Empty>
-  if (!wanted) return <Empty>No file is stored. Jobs of the class `download` store them.</Empty>
-  return <Empty act={<Link to="/files">All files</Link>}>No file matches.</Empty>
+  if (!isThere) return <Empty>This deployment has no bucket, so it cannot store files.</Empty>
+  if (!wanted) return <Empty>No files yet. Jobs of the class `download` store files.</Empty>
+  return <Empty act={<Link to="/files">Show all files</Link>}>No files match.</Empty>
 }
 
 const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
@@ -81,14 +81,14 @@ const columnsOf = (ends: FilesData['ends']): readonly Column<Listed['files'][num
   {
     head: '#Goes',
     kind: 'dim',
-    cell: ({ id }) => (ends.has(id) ? <Ago at={ends.get(id)!} word="goes" /> : 'stays until it is removed'),
+    cell: ({ id }) => (ends.has(id) ? <Ago at={ends.get(id)!} word="removed" /> : 'kept until you remove it'),
   },
   {
     head: '#Acts',
     cell: ({ id }) => (
       <span class="row">
-        <Act act="address" scope="read" fields={{ file: id }} small label={`An address of ${id} for an hour`}>
-          Address
+        <Act act="address" scope="read" fields={{ file: id }} small label={`Get a link to ${id}`}>
+          Get link
         </Act>
         <Act act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
           Remove
@@ -123,9 +123,7 @@ export const files = page<FilesData>({
   View: ({ data, query }) => (
     <>
       <Head title="Files" note={noteOf(data)}>
-        {data.isThere && (
-          <Search at="/files" label="Part of an id or a type, or a job" hint="Id, type or job" value={data.wanted} />
-        )}
+        {data.isThere && <Search at="/files" label="Id, type or job" hint="Id, type or job" value={data.wanted} />}
       </Head>
       <Card>
         {data.files.length === 0 && data.cursor === null && <None data={data} />}
@@ -145,14 +143,14 @@ export const files = page<FilesData>({
       scope: 'read',
       async does({ form, call }) {
         const { url } = (await call('GET', way(form))) as { url: string }
-        return { say: `The address of ${given(form, 'file')}, valid for an hour:`, copy: url }
+        return { say: `Link to ${given(form, 'file')}, valid for an hour:`, copy: url }
       },
     },
     remove: {
       scope: 'write',
       confirm: ({ form }) => ({
         title: `Remove file ${given(form, 'file')}?`,
-        text: ['Its addresses stop working. This cannot be undone.'],
+        text: ['Links to the file stop working. This cannot be undone.'],
         verb: 'Remove it',
       }),
       async does({ form, call }) {

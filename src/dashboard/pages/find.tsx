@@ -186,8 +186,8 @@ export const find = page<FindData>({
     <>
       <Head title="Search" note={text && `${Math.max(0, lines.length - 1)} for “${cut(text)}”`} />
       <Card>
-        {lines.length === 0 && <Empty>Type an id, or a part of a name, a label, an arg or an error above.</Empty>}
-        {lines.length === 1 && <Empty>No name and no searched job contains this text.</Empty>}
+        {lines.length === 0 && <Empty>Search by id, or by part of a name, label, argument or error.</Empty>}
+        {lines.length === 1 && <Empty>No names or searched jobs contain this text.</Empty>}
         <ul class="checks next found">
           {lines.map(({ icon, text, what, to, does, here }) => (
             <li>

@@ -15,7 +15,7 @@ const scopes: readonly [Scope, string][] = [
   ['read', 'sees everything, changes nothing'],
   ['write', 'creates, changes and ends jobs'],
   ['work', 'claims and commits runs'],
-  ['admin', 'everything, also queues, limits and keys'],
+  ['admin', 'everything, including queues, limits and keys'],
 ]
 
 const columns: readonly Column<ApiKey>[] = [
@@ -57,9 +57,13 @@ const columns: readonly Column<ApiKey>[] = [
 type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
 
 const changes: readonly Column<AuditEntry>[] = [
-  { head: 'Change', kind: 'mono', cell: ({ verb }) => verb },
-  { head: 'Where', kind: 'fill', cell: ({ path }) => <Name of={path} most={60} /> },
-  { head: 'To', kind: 'dim', cell: ({ change, reason }) => <Name of={[change, reason].filter(Boolean).join(' · ')} /> },
+  { head: 'Method', kind: 'mono', cell: ({ verb }) => verb },
+  { head: 'Path', kind: 'fill', cell: ({ path }) => <Name of={path} most={60} /> },
+  {
+    head: 'Change',
+    kind: 'dim',
+    cell: ({ change, reason }) => <Name of={[change, reason].filter(Boolean).join(' · ')} />,
+  },
   { head: 'By', cell: ({ name }) => <Name of={name} most={30} /> },
   { head: '#When', cell: ({ at }) => <Ago at={at} /> },
 ]
@@ -70,9 +74,9 @@ function MakeForm() {
   return (
     <Card title="New key">
       <Form act="make" scope="admin" press="Create key">
-        <Field name="name" label="Name" note="its holder or its purpose" required />
+        <Field name="name" label="Name" note="who or what uses it" required />
         <fieldset>
-          <legend>It may</legend>
+          <legend>Scopes</legend>
           {scopes.map(([scope, text]) => (
             <label class="rowf">
               <input
@@ -111,7 +115,7 @@ export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[] }>({
         <Card>
           <DataTable
             caption="API keys"
-            empty="There is only the key of the deployment."
+            empty="The only key is the key of the deployment."
             rows={keys}
             columns={columns}
             isPlain
@@ -121,8 +125,8 @@ export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[] }>({
         <MakeForm />
       </div>
       {entries && (
-        <Card title="Changes" right={`the newest ${SHOWN}, with the key that made each`}>
-          <DataTable caption="Audit log" empty="Nothing has been changed yet." rows={entries} columns={changes} />
+        <Card title="Changes" right={`newest ${SHOWN}`}>
+          <DataTable caption="Audit log" empty="No changes yet." rows={entries} columns={changes} />
         </Card>
       )}
     </>
@@ -136,7 +140,7 @@ export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[] }>({
           throw new SidejobError('BAD_REQUEST', 'scope: expected at least one, got none', { path: ['scope'] })
         const name = given(form, 'name')
         const { key } = (await call('POST', '/v1/keys', { name, scopes: chosen })) as { key: string }
-        return { say: `Key ${name} is made. It is shown only once: copy it now.`, secret: key }
+        return { say: `Key ${name} created. Copy it now: it is shown only once.`, secret: key }
       },
     },
     remove: {

@@ -37,7 +37,7 @@ type Sift = { name: string; label: string; placeholder: string }
 const sifts: readonly Sift[] = [
   { name: 'class', label: 'Class of the job', placeholder: 'Class' },
   { name: 'q', label: 'Text of an entry', placeholder: 'Text' },
-  { name: 'since', label: 'Since: 6h, or a moment', placeholder: 'Since 6h' },
+  { name: 'since', label: 'Since: 6h, or a time', placeholder: 'Since 6h' },
 ]
 
 function Sifts({ query }: { query: URLSearchParams }) {
@@ -123,7 +123,7 @@ export const log = page<LogData>({
         {whole === null && (
           <Card kind="change">
             <Empty act={<Link to={to({})}>Show the newest</Link>}>
-              The entry of this link is not kept any more. Those before it are below.
+              The linked entry is no longer stored. Earlier entries are shown below.
             </Empty>
           </Card>
         )}

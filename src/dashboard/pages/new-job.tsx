@@ -42,7 +42,7 @@ export const make: Act = {
   async does({ form, call, engine }) {
     const { id } = (await call('POST', '/v1/jobs', await bodyIn(form, engine))) as { id: number }
     return {
-      say: `Job #${id} was made`,
+      say: `Job #${id} created`,
       to: form.get('stay') ? undefined : `/jobs/${id}`,
       link: jobLink(id),
     }
@@ -63,11 +63,11 @@ export const newJob = page<NewJobData>({
       class: like?.class ?? query.get('class') ?? undefined,
     }
   },
-  title: ({ from }) => (from ? `Again #${from.id}` : 'New job'),
-  crumbs: ({ from }) => [{ name: from ? `Again #${from.id} with changes` : 'New job' }],
+  title: ({ from }) => (from ? `Duplicate #${from.id}` : 'New job'),
+  crumbs: ({ from }) => [{ name: from ? `Duplicate #${from.id}` : 'New job' }],
   View: ({ data: { workers, from, queue, class: name } }) => (
     <>
-      <Head title={from ? `Again #${from.id} with changes` : 'New job'} />
+      <Head title={from ? `Duplicate #${from.id}` : 'New job'} />
       <Card kind="narrow">
         <JobForm
           worker={workers.find((one) => one.queue === queue && one.class === name)}

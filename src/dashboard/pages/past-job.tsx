@@ -32,7 +32,7 @@ function factsOf(end: HistoryJob, zone: string): Fact[] {
     ['Group', group],
     ['Labels', Object.keys(labels).length > 0 && <LabelTags labels={labels} also="in=history" />],
     ['Parent', parent && <Link to={`/jobs/${parent.id}`}>{`${parent.name} #${parent.id}`}</Link>],
-    ['Made', `${moment(createdAt, zone)}${createdBy && ` by ${createdBy}`}`],
+    ['Created', `${moment(createdAt, zone)}${createdBy && ` by ${createdBy}`}`],
     ['Ended', moment(end.endedAt, zone)],
     ['Waited', waited !== null && span(waited)],
     ['Ran for', took !== null && span(took)],
@@ -87,7 +87,7 @@ export const pastJob = page<PastJob>({
       >
         {found && (
           <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e">
-            Again with changes
+            Duplicate
           </LinkButton>
         )}
       </Head>

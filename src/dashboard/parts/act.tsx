@@ -41,7 +41,7 @@ type ActProps = ButtonProps & {
 export function useRefusal(scope?: Scope): string | undefined {
   const look = useLook()
   if (!scope || may(look, scope)) return undefined
-  return `needs ${scope}; you have ${look.who.scopes.join(', ') || 'nothing'}`
+  return `needs the scope ${scope}; your key has ${look.who.scopes.join(', ') || 'none'}`
 }
 
 export function Act(props: ActProps) {

@@ -9,7 +9,7 @@ export function ErrorPage({ code, message }: { code: Code; message: string }) {
   const { base, here } = useLook()
   return (
     <div class="empty page-error">
-      <h1>{code === 'NOT_FOUND' ? 'Not found' : 'The page failed'}</h1>
+      <h1>{code === 'NOT_FOUND' ? 'Not found' : 'This page could not be loaded'}</h1>
       <p>
         {plain(message)} <code>{code}</code>
       </p>

@@ -33,7 +33,9 @@ export function Fault({ error, at }: { error: Encoded; at?: number }) {
         {at !== undefined && (
           <>
             <Ago at={at} />{' '}
-            <Link to={`${way({ tab: 'log', at: new Date(at).toISOString() })}#tabs`}>The log until then</Link>
+            <Link to={`${way({ tab: 'log', at: new Date(at).toISOString() })}#tabs`}>
+              Open the log up to this error
+            </Link>
           </>
         )}
       </p>

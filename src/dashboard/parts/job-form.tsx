@@ -69,11 +69,11 @@ export function MakeIt({ fills }: { fills?: boolean }) {
     <div class="row goes">
       <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
         <Icon name="play" size={14} />
-        Make the job
+        Create job
       </button>
       {fills && (
-        <button class="btn" type="button" data-fill="" disabled title="none was tried in this tab yet">
-          Fill with the last one
+        <button class="btn" type="button" data-fill="" disabled title="this tab has not created a job yet">
+          Fill in the last input
         </button>
       )}
     </div>
@@ -144,7 +144,7 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
         <Values worker={worker} like={like} typed={typed} />
       </div>
       <Options
-        title="Options: inputs, priority, group, later, alias, labels"
+        title="Options: inputs, priority, group, delay, alias, labels"
         open={like !== undefined || OPTIONS.some((field) => field !== 'args' && typed.has(field))}
       >
         <TextArea
@@ -162,7 +162,7 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
             value={like?.priority === undefined ? was('priority') : String(like.priority)}
           />
           <Field name="group" label="Group" value={like?.group ?? was('group')} />
-          <Field name="wait" label="Later by" placeholder="10m" value={was('wait')} />
+          <Field name="wait" label="Delay" placeholder="10m" value={was('wait')} />
           <Field name="alias" label="Alias" value={was('alias')} />
         </div>
         <TextArea

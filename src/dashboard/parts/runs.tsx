@@ -22,6 +22,6 @@ export const runColumns = (tone?: (share: number) => Tone): readonly Column<Run>
       </>
     ),
   },
-  { head: '#Runs for', cell: ({ startedAt }) => <Since at={startedAt} /> },
+  { head: '#Running for', cell: ({ startedAt }) => <Since at={startedAt} /> },
   { head: 'Lease', cell: (run) => <Lease run={run} tone={tone} /> },
 ]

@@ -99,7 +99,7 @@ function Side({ look: { base, name, who, csrf }, at, signs = {}, foot = { ok: tr
 function Top({ look: { host, zone, theme, base }, title, crumbs = [{ name: title }], every = 0, commands }: Frame) {
   return (
     <header class="top">
-      <nav class="crumbs" aria-label="Where you are">
+      <nav class="crumbs" aria-label="Breadcrumbs">
         <span class="host">{host}</span>
         {crumbs.map(({ name, to }, i) => (
           <>
@@ -139,8 +139,8 @@ function Top({ look: { host, zone, theme, base }, title, crumbs = [{ name: title
           class="btn quiet small icon wide"
           type="button"
           data-do="keys"
-          aria-label="Keyboard"
-          title="Keyboard (?)"
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
         >
           <Icon name="help" size={14} />
         </button>
@@ -198,7 +198,7 @@ export function Document(props: {
       <body class={kind}>
         {raw(sprite)}
         {children}
-        <section class="toasts" id="toasts" aria-label="What was done" />
+        <section class="toasts" id="toasts" aria-label="Notifications" />
       </body>
     </html>
   )

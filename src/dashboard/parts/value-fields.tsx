@@ -66,7 +66,7 @@ function List(props: OneProps) {
       <TextArea
         name={field}
         label={label}
-        note={`${wordsOf(of)}, one a line${more}`}
+        note={`${wordsOf(of)}; one per line${more}`}
         value={was?.(field)}
         path={path}
       />
@@ -87,7 +87,7 @@ function Members(props: OneProps) {
           name={memberOf(name, member)}
           label={member}
           of={one}
-          more={of!.required?.includes(member) ? '' : ', may be left out'}
+          more={of!.required?.includes(member) ? '' : ', optional'}
           path={member}
           was={was}
           isNeeded={false}

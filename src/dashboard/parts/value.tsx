@@ -19,7 +19,7 @@ export function Value({ value, href }: { value: Encoded; href?: string }) {
         {text}
       </span>
     )
-  const size = `${bytes(wireSize(value))}, the beginning is shown`
+  const size = `${bytes(wireSize(value))}; only the beginning is shown`
   if (length <= BEHIND)
     return (
       <details>
@@ -45,10 +45,10 @@ export function Json({ value, href }: { value: Encoded; href?: string }) {
   if (json.length > MOST)
     return (
       <p class="body note">
-        {bytes(wireSize(value))}: too large to be drawn here.{' '}
+        {bytes(wireSize(value))}: too large to show here.{' '}
         {href && (
           <a class="link" href={href}>
-            Open it as JSON
+            Open as JSON
           </a>
         )}
       </p>
@@ -59,7 +59,7 @@ export function Json({ value, href }: { value: Encoded; href?: string }) {
       {pieces.map((piece, at) =>
         isSecret(pieces, at) ? (
           <details class="cover">
-            <summary>covered</summary>
+            <summary>hidden</summary>
             <span class="s">{piece.text}</span>
           </details>
         ) : piece.kind === '' || piece.kind === 'n' ? (

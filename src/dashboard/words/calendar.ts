@@ -94,9 +94,9 @@ export function ticksOf({ from, to }: Pick<Shown, 'from' | 'to'>): number[] {
   return Array.from({ length: 12 }, (_, i) => first + i * unit).filter((at) => at < to)
 }
 
-const made = { each: 'run later one by one', one: 'one run for all', none: 'left out' } as const
+const made = { each: 'run later one by one', one: 'one run for all', none: 'skipped' } as const
 
 export const passedWords = ({ count, more, made: how }: NonNullable<ScheduleView['missed']>): string =>
-  `${more ? `more than ${count} slots` : many(count, 'slot')} went by; ${made[how]}`
+  `${more ? `more than ${count} slots` : many(count, 'slot')} missed; ${made[how]}`
 
-export const movedWords = ({ wall }: NonNullable<ScheduleView['moved']>): string => `${wall} is skipped by the clock`
+export const movedWords = ({ wall }: NonNullable<ScheduleView['moved']>): string => `The clock skips ${wall}`

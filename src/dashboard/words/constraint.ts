@@ -55,5 +55,5 @@ export function boundOf({ concurrency, rate }: Constraint): string {
     ...(concurrency === undefined ? [] : [`${count(concurrency)} at once`]),
     ...(rate ? [`${count(rate.limit)} in ${span(rate.period)}`] : []),
   ]
-  return bounds.join(', ') || 'no bound'
+  return bounds.join(', ') || 'unlimited'
 }

@@ -4,4 +4,4 @@ export const faultsTitle = (faults: number, jobs: number): string =>
   faults === 0 ? `No faults in ${many(jobs, 'job')}` : many(faults, 'fault')
 
 export const lookedAt = (jobs: number, total: number, isOver: boolean): string =>
-  isOver ? 'All jobs are looked at' : `${count(jobs)} of ${many(total, 'job')} looked at`
+  isOver ? 'All jobs are checked' : `${count(jobs)} of ${many(total, 'job')} checked`

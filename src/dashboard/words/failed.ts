@@ -14,8 +14,8 @@ const grey = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n,
 /** If the last look saw all failed jobs, the kinds of later failures are unknown. */
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
   const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
-  const later = `${count(since)} failed after the kinds of errors were counted; some of these kinds are muted: Overview shows which`
-  const title = `${count(told)} failed; ${count(silent)} of muted kinds are not counted`
+  const later = `${count(since)} failed since the last count; some may have muted errors (see Overview)`
+  const title = `${count(told)} failed, without ${count(silent)} that have muted errors`
   return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 
@@ -23,9 +23,9 @@ function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | unde
 export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): FailedSign | undefined {
   if (!hasMutes) return red(failed, `${count(failed)} failed`)
   if (!seen || seen.looked === 0 || now - seen.at > KNOWN)
-    return grey(failed, `${count(failed)} failed; some kinds of errors are muted, and Overview shows which`)
+    return grey(failed, `${count(failed)} failed; some may have muted errors (see Overview)`)
   if (seen.isAll) return ofAll(failed, seen)
   const about = Math.round((failed * (seen.looked - seen.silent)) / seen.looked)
-  const by = `by the newest ${count(seen.looked)}; without muted kinds`
+  const by = `estimated from the newest ${count(seen.looked)}, without muted errors`
   return red(about, `About ${count(about)} failed, ${by}`)
 }

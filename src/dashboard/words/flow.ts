@@ -32,9 +32,9 @@ export function labelOf(wire: Waiting, now: number): string {
 export function wireSaid(wire: WireView, now: number): string {
   const waits = wire.size + wire.behind
   const since = wire.oldestAt === null ? '' : `, the oldest for ${span(now - wire.oldestAt)}`
-  const what = waits > 0 ? `${many(waits, 'value')} wait${waits === 1 ? 's' : ''}${since}` : 'nothing waits'
+  const what = waits > 0 ? `${many(waits, 'value')} wait${waits === 1 ? 's' : ''}${since}` : 'no values wait'
   const last = lastOf(wire)
-  return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} a minute${last && `, last value ${cut(last, 80)}`}`
+  return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} per minute${last && `, last value ${cut(last, 80)}`}`
 }
 
 /** The last value that passed, or '' if none is kept. */
@@ -61,7 +61,7 @@ function waitsFor({ name }: FlowNodeView, wires: readonly WireView[]): string {
 
 const queued = ({ limit, until }: FlowNodeView, { now, room }: Facts): string => {
   if (limit) return room?.concurrency ? `limit full, ${room.running} of ${room.concurrency}` : 'waits at a limit'
-  return until !== null && until > now ? `continues in ${about(until - now)}` : 'its turn comes'
+  return until !== null && until > now ? `continues in ${about(until - now)}` : 'ready to run'
 }
 
 const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
@@ -71,7 +71,7 @@ const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
     node.until !== null && node.until > now ? `sleeps for ${about(node.until - now)}` : waitsFor(node, wires),
   completed: ({ lastRun }, { now }) => (lastRun ? `idle for ${about(now - lastRun.endedAt)}` : 'idle'),
   failed: ({ lastRun }, { now }) => (lastRun ? `failed ${about(now - lastRun.endedAt)} ago` : 'failed'),
-  terminating: () => 'is being ended',
+  terminating: () => 'is terminating',
   terminated: () => 'was terminated',
 }
 

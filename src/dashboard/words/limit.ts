@@ -28,12 +28,12 @@ export function kindOfLimit({ key, concurrency, rate, paused }: LimitView): stri
     ...(rate === null ? [] : [`${count(rate.limit)} in ${span(rate.period)}`]),
   ]
   const [kind] = key.split(':')
-  const whose = { worker: 'of the class', group: 'of the group', constraint: 'by a constraint', callback: 'our own' }[
+  const whose = { worker: 'of the class', group: 'of the group', constraint: 'by a constraint', callback: 'built in' }[
     kind!
   ]
   return [
     ...(paused ? ['paused'] : []),
-    most.join(', ') || 'no bound',
+    most.join(', ') || 'unlimited',
     ...(whose && key.includes(':') ? [whose] : []),
   ].join(', ')
 }

@@ -133,7 +133,7 @@ function failingOf(failing: FailingClass): Need {
     'failing',
     {
       name,
-      text: `{} fails: ${many(failed, 'job')} in the last 15 minutes${shareText(failing)}.`,
+      text: `${many(failed, 'job')} of {} failed in the last 15 minutes${shareText(failing)}.`,
       more: `“${example || message}”${isOne ? '' : ` and ${many(kinds.length - 1, 'other error')}`}`,
       since: firstAt,
       buttons: [
@@ -188,7 +188,7 @@ export const lostRuns: Rule = (known) => {
       name: many(lost, 'run'),
       subject: 'runs',
       text: '{} lost in the last hour.',
-      more: `${lostByClass(known)}No commit arrived before their leases ended: a lane or worker stopped, or could not commit. They are retried`,
+      more: `${lostByClass(known)}Their leases ended without a commit, because a lane or worker stopped or could not commit. The runs are retried`,
       since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
       buttons: [{ to: '/log', text: 'Open the log' }],
     }),
@@ -202,14 +202,14 @@ const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
     return need('callbacks', {
       name: host,
       text: `${moreGivenUp ? 'At least ' : ''}${many(failed.length, 'callback')} to {} ${failed.length === 1 ? 'was' : 'were'} given up.`,
-      more: error ? `The last answer: ${error}` : undefined,
+      more: error ? `Last response: ${error}` : undefined,
       since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),
       buttons: [
         {
           to: `/callbacks?state=FAILED&host=${encodeURIComponent(host)}`,
           text: failed.length === 1 ? 'See it' : 'See them',
         },
-        { act: 'resend', at: '/callbacks', fields: { host }, scope: 'write', icon: 'retry', text: 'Send again' },
+        { act: 'resend', at: '/callbacks', fields: { host }, scope: 'write', icon: 'retry', text: 'Resend' },
       ],
     })
   })
@@ -250,7 +250,7 @@ const lateSchedules: Rule = ({ schedules }) =>
     .map(({ job, class: name, aliases, lateAt }) =>
       need('late', {
         name: aliases[0] ?? name,
-        text: 'Schedule {} has not run: its slot is more than five minutes late.',
+        text: 'Schedule {} is more than five minutes late.',
         since: lateAt,
         buttons: [{ to: `/jobs/${job}`, text: 'Why' }],
       }),
@@ -269,10 +269,10 @@ const fullLimits: Rule = ({ limits, now }) =>
           {
             name: key,
             text: `Limit {} is full: ${count(running)} of ${count(concurrency!)}.`,
-            more: `${many(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}`,
+            more: many(waiting, 'job is waiting', 'jobs are waiting'),
             since: waitedSince ?? undefined,
             buttons: [
-              { to: limitPath(key), text: 'Who waits' },
+              { to: limitPath(key), text: 'See waiting jobs' },
               { to: `/limits?change=${encodeURIComponent(key)}`, text: 'Change' },
             ],
           },
@@ -291,7 +291,7 @@ const pausedQueues: Rule = ({ queues, now }) =>
         need('paused', {
           name: queue.name,
           text: 'Queue {} is paused.',
-          more: `${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
+          more: many(waitingIn(queue), 'job is waiting', 'jobs are waiting'),
           since: queue.oldestReady ?? now,
           buttons: [
             {
@@ -330,7 +330,7 @@ function slowOf(queue: QueueView, now: number): Need {
   return need(isBusy ? 'busy' : 'slow', {
     name,
     text: `A job in queue {} has been ready for ${about(now - oldestReady!)}.`,
-    more: `${why}; ${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
+    more: `${why}; ${many(waitingIn(queue), 'job is waiting', 'jobs are waiting')}`,
     since: oldestReady!,
     buttons: [{ to: queuePath(name), text: 'See the queue' }],
   })
@@ -352,9 +352,9 @@ const silentBells: Rule = ({ bells }) =>
     ? [
         need('bells', {
           name: 'QStash',
-          text: '{} takes no bells.',
-          more: `${bells.why}; ${many(bells.refused, 'request')} refused in a row. Ticks serve the queues`,
-          buttons: [{ to: '/doctor', text: 'Doctor' }],
+          text: '{} refuses bells.',
+          more: `${bells.why}; ${many(bells.refused, 'request')} refused in a row. Until it accepts them, ticks serve the queues`,
+          buttons: [{ to: '/doctor', text: 'Open doctor' }],
         }),
       ]
     : []
@@ -373,10 +373,10 @@ const missingTick: Rule = (known) => {
   return [
     need('tick', {
       name: 'tick',
-      text: tickAt === null ? 'No {} has arrived yet.' : 'The {} is missing: one should come every minute.',
-      more: 'It finds lost runs and due jobs: check the cron trigger of the Worker and the schedule in QStash',
+      text: tickAt === null ? 'No {} has arrived yet.' : 'The {} is missing: one should arrive every minute.',
+      more: 'The tick finds lost runs and due jobs. Check the cron trigger of the Worker and the schedule in QStash',
       since: tickAt ?? undefined,
-      buttons: [{ to: '/doctor', text: 'Doctor' }],
+      buttons: [{ to: '/doctor', text: 'Open doctor' }],
     }),
   ]
 }
@@ -386,10 +386,10 @@ export const wentBack: Rule = ({ restored, now }) =>
     ? [
         need('restored', {
           name: 'Redis',
-          text: '{} has gone back to older data.',
+          text: '{} has lost recent data.',
           more: `Jobs ${restored.lost.from} to ${restored.lost.to} are lost`,
           since: restored.noticedAt,
-          buttons: [{ to: '/doctor', text: 'Doctor' }],
+          buttons: [{ to: '/doctor', text: 'Open doctor' }],
         }),
       ]
     : []
@@ -403,7 +403,7 @@ export const openBreakers: Rule = ({ breakers }) =>
         more: `Called by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; retried automatically`,
         buttons: [
           { to: '/limits#breakers', text: 'See it' },
-          { act: 'reset', at: '/limits', fields: { host, of }, scope: 'admin', icon: 'retry', text: 'Call again now' },
+          { act: 'reset', at: '/limits', fields: { host, of }, scope: 'admin', icon: 'retry', text: 'Resume calls' },
         ],
       }),
   )
@@ -426,7 +426,7 @@ const faultsFound: Rule = ({ examined }) => {
       text: 'The doctor found {}.',
       more: `At ${foundWords(examined.faults)}`,
       since: examined.since ?? undefined,
-      buttons: [{ to: `/doctor?cursor=${encodeURIComponent(examined.cursor ?? '')}`, text: 'Doctor' }],
+      buttons: [{ to: `/doctor?cursor=${encodeURIComponent(examined.cursor ?? '')}`, text: 'Open doctor' }],
     }),
   ]
 }

@@ -82,7 +82,7 @@ function children(reason: Reason, link: WhyLink): Said {
 const timed = {
   BACKOFF: 'It tries again',
   DUE: 'It is scheduled to run',
-  REPEAT: 'It repeats: the next slot is',
+  REPEAT: 'It repeats: the next run is',
   PAUSED_UNTIL: 'Its function sleeps and continues',
   LOCKED: 'It is locked: the lock ends',
 } as const satisfies Partial<Record<ReasonCode, string>>
@@ -104,7 +104,7 @@ const says: Record<ReasonCode, Say> = {
     remedies: job === undefined ? [] : [{ kind: 'look', job }],
   }),
   VERSION: (reason, { job }, when) => ({
-    text: `It is pinned to version ${nameOf(reason, 'version')}, which does not answer.`,
+    text: `It is pinned to version ${nameOf(reason, 'version')}, which does not respond.`,
     sub: `${reason.message.split(': deploy it again')[0]}. It tries again ${till(reason, when)}. Deploy that version again, or rehearse the new code and move the job with sidejob move.`,
     remedies: [{ kind: 'run', job }],
   }),
@@ -144,28 +144,31 @@ const says: Record<ReasonCode, Say> = {
     text: `It waits for a message on channel ${nameOf(reason, 'channel')}.`,
     sub: 'A message there wakes it.',
   }),
-  COMPLETED: () => ({ text: 'It is done.', sub: 'A run or input wakes it.' }),
-  TERMINATED: () => ({ text: 'It was terminated.', sub: 'Only a run with force wakes it.' }),
-  CANCELLED: () => ({ text: 'It was cancelled.', sub: 'Only a run with force wakes it.' }),
+  COMPLETED: () => ({ text: 'It is completed.', sub: 'A requested run or new input wakes it.' }),
+  TERMINATED: () => ({ text: 'It was terminated.', sub: 'Only a forced run wakes it.' }),
+  CANCELLED: () => ({ text: 'It was cancelled.', sub: 'Only a forced run wakes it.' }),
   FAILED: (reason, { job }) => ({
     text: 'It has failed.',
     sub: `Failed after ${many(Math.max(1, numberOf(reason, 'attempts')), 'attempt')}. It stays failed until you retry it.`,
     remedies: [{ kind: 'retry', job }],
   }),
   CODE_CHANGED: (reason, { job }) => ({
-    text: `It keeps ${nameOf(reason, 'kept')}, but its function ${reason.data.asked === undefined ? 'ended without it' : `asks for ${reason.data.asked}`}.`,
-    sub: 'Restore the code, or put the change behind job.patched, and retry it.',
+    text: `Its stored record has ${nameOf(reason, 'kept')}, but its function ${reason.data.asked === undefined ? 'ended without it' : `asks for ${reason.data.asked}`}.`,
+    sub: 'Restore the code, or put the change behind job.patched. Then retry the job.',
     remedies: [{ kind: 'retry', job }],
   }),
   INPUT_KEPT: (reason) => ({
     text: `${many(numberOf(reason, 'values'), 'value waits', 'values wait')} on port ${nameOf(reason, 'port')}.`,
   }),
-  OVERDUE: ({ message }) => ({ text: stop(title(message)), sub: 'The tick examines its queue within a minute.' }),
-  MISPLACED: ({ message }) => ({ text: stop(title(message)), sub: 'The doctor puts it back.' }),
-  UNREADABLE: ({ message }) => ({ text: stop(title(message)), sub: 'The doctor repairs it if enough of it is left.' }),
+  OVERDUE: ({ message }) => ({ text: stop(title(message)), sub: 'The tick checks its queue within a minute.' }),
+  MISPLACED: ({ message }) => ({ text: stop(title(message)), sub: 'The doctor repairs it.' }),
+  UNREADABLE: ({ message }) => ({
+    text: stop(title(message)),
+    sub: 'The doctor repairs it if enough of its data is left.',
+  }),
   ASKED_FOR_NOTHING: (_, { job }) => ({
     text: 'It is suspended.',
-    sub: 'A run, a child or input wakes it.',
+    sub: 'A requested run, a child or new input wakes it.',
     remedies: [{ kind: 'run', job }],
   }),
 }
@@ -191,13 +194,13 @@ function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }
   const { job, class: name, status, run } = link
   const share = shareOf(progress)
   const far = share === undefined ? '' : `, at ${percent(share)}`
-  const who = run?.process ? `Pulled by ${run.process}. ` : run?.lane ? `In lane ${run.lane}. ` : ''
+  const who = run?.process ? `Claimed by ${run.process}. ` : run?.lane ? `In lane ${run.lane}. ` : ''
   return {
     job,
     class: name,
     status,
     remedies: [],
-    text: run ? `It runs, for ${span(now - run.startedAt)}${far}.` : 'It runs.',
+    text: run ? `It has been running for ${span(now - run.startedAt)}${far}.` : 'It is running.',
     ...(run ? { sub: `${who}The lease ends at ${clock(run.leaseUntil, zone)}.` } : {}),
   }
 }

@@ -162,10 +162,10 @@ export function workerPatchOf(is: WorkerTexts, was: WorkerTexts): string {
 }
 
 export function unfitWords({ jobs, looked, more, values }: WorkerUnfit): string {
-  if (looked === 0) return more ? 'None of the newest jobs waits for it.' : 'Nothing waits for it.'
-  const all = `${more ? `the newest ${count(looked)}` : count(looked)} that wait`
-  if (jobs === 0) return `All of ${all} fit.`
+  if (looked === 0) return more ? 'None of the newest jobs is waiting for it.' : 'No jobs are waiting for it.'
+  const all = `${more ? 'the newest ' : ''}${many(looked, 'waiting job')}`
+  if (jobs === 0) return `Checked ${all}. All match.`
   const [first] = values
   const where = first!.port === null ? 'args' : `port ${first!.port}`
-  return `${many(jobs, 'job')} of ${all} would not fit. #${first!.job}, ${where}: ${first!.why}`
+  return `${count(jobs)} of ${all} would not match. #${first!.job}, ${where}: ${first!.why}`
 }

@@ -26,7 +26,7 @@ async function send(url: string, form: FormData, key: string): Promise<Answer> {
   try {
     return JSON.parse(text) as Answer
   } catch {
-    return { error: { code: String(answer.status), message: 'the answer was none that this page reads' } }
+    return { error: { code: String(answer.status), message: 'The server sent an unexpected response' } }
   }
 }
 
@@ -74,7 +74,7 @@ async function copySecret(box: HTMLElement): Promise<string> {
     return 'Copied'
   } catch {
     getSelection()!.selectAllChildren(box)
-    return 'Selected'
+    return 'Selected: copy it manually'
   }
 }
 

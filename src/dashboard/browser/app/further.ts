@@ -31,7 +31,7 @@ function show(): void {
   const rows = rowsIn(document).length + into.childElementCount
   const isOver = state.next === null
   at.hidden = isOver && rows > 0
-  if (word && isOver) word.textContent = 'No match'
+  if (word && isOver) word.textContent = 'No matches'
   else if (word && where) word.textContent = furtherText(rows, where)
   if (bar && done) bar.value = Number(done)
   if (bar) bar.hidden = isOver
@@ -61,7 +61,7 @@ async function run(wanted: number): Promise<void> {
   try {
     while (state === own && own.next !== null && own.rows.length - had < wanted && Date.now() < own.until) await step()
   } catch (error) {
-    console.warn('older rows were not found', error)
+    console.warn('could not load older rows', error)
   }
   isRunning = false
   box()?.classList.remove('busy')

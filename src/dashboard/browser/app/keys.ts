@@ -94,13 +94,13 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
 const words: [string, string][] = [
   ['/ ⌘K', 'search or filter'],
   ['g then a letter', 'go to a page'],
-  ['j k', 'move in a list'],
+  ['j k', 'move down, up in a list'],
   ['Enter o space', 'open, open in a new tab, preview'],
-  ['x shift x a Esc', 'select, a range, all that fit, none'],
-  ['t d z', 'theme, density, time zone'],
+  ['x shift x a Esc', 'select one, a range, all matches, none'],
+  ['t d z', 'change theme, density, time zone'],
   ['p .', 'pause, show new rows'],
-  ['c u', 'create or fill in the form, undo'],
-  ['?', 'this list'],
+  ['c u', 'create, undo'],
+  ['?', 'show this list'],
 ]
 
 const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
@@ -127,8 +127,12 @@ function show(): void {
     list.append(made('dt', {}, ...keys.split(' ').flatMap((key) => [made('kbd', {}, key), ' '])), made('dd', {}, what))
   const onchange = () => localStorage.setItem(OFF, box.checked ? 'on' : 'off')
   const box = made('input', { type: 'checkbox', className: 'check', checked: !isOff(), onchange })
-  const label = made('label', { className: 'rowf' }, box, 'Keys are on')
-  openDialog([made('h2', {}, 'Keys'), list, label], { kind: 'keys', label: 'Keys', isLight: true })
+  const label = made('label', { className: 'rowf' }, box, 'Enable keyboard shortcuts')
+  openDialog([made('h2', {}, 'Keyboard shortcuts'), list, label], {
+    kind: 'keys',
+    label: 'Keyboard shortcuts',
+    isLight: true,
+  })
 }
 
 function press(key: string): boolean {

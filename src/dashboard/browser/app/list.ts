@@ -21,7 +21,7 @@ export function showHeld(n: number): void {
   const pill = document.getElementById('new-rows')
   if (!pill) return
   pill.hidden = n === 0
-  pill.querySelector('.word')!.textContent = `${n} new above`
+  pill.querySelector('.word')!.textContent = `Show ${n} new`
 }
 
 type From = { to: string; ids: string[] }
@@ -49,9 +49,9 @@ function showNeighbours(): void {
   const here = made('a', { className: 'link', href: to }, `${at + 1} of ${ids.length}`)
   const [before, after] = [ids[at - 1], ids[at + 1]]
   box.replaceChildren(
-    ...(before ? [link('‹', `${base}/jobs/${before}`, '[', 'The one before')] : []),
+    ...(before ? [link('‹', `${base}/jobs/${before}`, '[', 'Previous job')] : []),
     here,
-    ...(after ? [link('›', `${base}/jobs/${after}`, ']', 'The one after')] : []),
+    ...(after ? [link('›', `${base}/jobs/${after}`, ']', 'Next job')] : []),
   )
 }
 

@@ -51,7 +51,7 @@ function listen(): void {
   const all = named()
   of = all.find(({ dataset }) => dataset.of !== undefined)?.dataset.of?.split(' ')
   const hasLeft = Date.now() - moved > LEFT
-  if (hasLeft && source) tell('say', { say: 'No input for 15 minutes: the page stops listening, and refreshes seldom' })
+  if (hasLeft && source) tell('say', { say: 'No input for 15 minutes: the page now refreshes less often' })
   open(document.hidden || hasLeft ? [] : [...new Set(all.flatMap(({ dataset }) => dataset.listen!.split(' ')))])
 }
 

@@ -62,9 +62,9 @@ function pause(): number {
 }
 
 function costs(kind: 'live' | 'slower' | 'paused' | 'cut'): string {
-  if (kind === 'paused') return 'Paused, costs nothing; press to resume (p)'
-  const how = kind === 'live' && isHearing() ? 'Hears what happens; at most ' : 'At most '
-  return `${how}${many(Number(dot()?.dataset.commands ?? 0), 'command')} every ${about(pause())}; press to pause (p)`
+  if (kind === 'paused') return 'Paused: sends no Redis commands. Click to resume (p)'
+  const how = kind === 'live' && isHearing() ? 'Updates at each change, with at most ' : 'At most '
+  return `${how}${many(Number(dot()?.dataset.commands ?? 0), 'command')} every ${about(pause())}. Click to pause (p)`
 }
 
 function plan(): void {
@@ -110,14 +110,14 @@ function showEnded(was: DOMStringMap): void {
 }
 
 function showCut(why: string): void {
-  const line = showLine(`${why}. Shows the state at ${timeOf(state.since)}. `)
+  const line = showLine(`${why}. This page shows the state at ${timeOf(state.since)}. `)
   line.append(made('button', { className: 'btn small', onclick: () => void look(true) }, 'Retry'))
 }
 
 async function reasonOf(answer: Response): Promise<string> {
   const said = parsed(await answer.text()).querySelector('.page-error p')
   const message = said?.firstChild?.textContent?.trim()
-  return message ? `${message} (${said!.querySelector('code')!.textContent})` : `The answer was ${answer.status}`
+  return message ? `${message} (${said!.querySelector('code')!.textContent})` : `The server returned ${answer.status}`
 }
 
 const briefOf = (): string | undefined => document.querySelector<HTMLElement>('[data-brief]')?.dataset.brief
@@ -168,8 +168,8 @@ async function look(force = false): Promise<void> {
     console.warn('this page could not be refreshed', error)
     state.failures += 1
     document.body.classList.add('stale')
-    showCut(error instanceof TypeError ? 'No answer' : (error as Error).message)
-    sign('cut', `No connection for ${span(Date.now() - state.since)}; shows the state at ${timeOf(state.since)}`)
+    showCut(error instanceof TypeError ? 'No response' : (error as Error).message)
+    sign('cut', `No connection for ${span(Date.now() - state.since)}; showing the state at ${timeOf(state.since)}`)
   }
   plan()
 }

@@ -36,7 +36,7 @@ export const parsed = (html: string): Document => new DOMParser().parseFromStrin
 
 export async function pageAt(url: string, signal?: AbortSignal): Promise<Document> {
   const answer = await fetch(url, { headers: { accept: 'text/html' }, cache: 'no-store', signal })
-  if (!answer.ok) throw new Error(`the answer was ${answer.status}`)
+  if (!answer.ok) throw new Error(`the server returned ${answer.status}`)
   return parsed(await answer.text())
 }
 

@@ -14,7 +14,7 @@ function look(): void {
   const to = encodeURIComponent(location.pathname.slice(base.length) + location.search)
   const zone = readZone()
   tell('say', {
-    say: `The session ends at ${hourOf(Number(until), zone)}: input that is not sent by then is lost`,
+    say: `Your session ends at ${hourOf(Number(until), zone)}. Submit your input before then, or it is lost.`,
     link: { text: 'Log in again', to: `/login?again=1&to=${to}` },
     isError: true,
   })

@@ -21,7 +21,7 @@ function carry(link: HTMLElement, event: MouseEvent): void {
   for (const [name, value] of typedIn(form)) url.searchParams.set(name, value)
   event.preventDefault()
   if (url.href.length <= LONGEST) tell('go', url.href)
-  else tell('say', { say: 'The input is too long for the address', isError: true })
+  else tell('say', { say: 'The input is too long to switch the format', isError: true })
 }
 
 function fill(form: HTMLFormElement, values: readonly [string, string][]): void {

@@ -39,7 +39,7 @@ export function startViews(): void {
     keep([...kept().filter(({ name }) => name !== field.value), { name: field.value, query: shown() }])
     button.closest('details')?.removeAttribute('open')
     draw()
-    tell('say', { say: `View ${field.value} is kept in this browser` })
+    tell('say', { say: `View ${field.value} is saved in this browser` })
   })
   document.addEventListener('drawn', draw)
   draw()

@@ -22,9 +22,9 @@ function changeOf(was: Node | undefined, is: Node | undefined): NodeChange {
 }
 
 const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | undefined) => string> = {
-  new: () => 'not made yet',
-  old: () => 'to be stopped',
-  swap: (was, is) => (was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'other arguments'),
+  new: () => 'not created yet',
+  old: () => 'will be stopped',
+  swap: (was, is) => (was && is && classOf(was) !== classOf(is) ? `was ${classOf(was)}` : 'arguments changed'),
 }
 
 /** A node may have the same name as a member of Object. */

@@ -84,7 +84,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
       preview: true,
       match: draft.hash,
       key: crypto.randomUUID(),
-    }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'No answer arrived. Change the draft to try again.' } }))
+    }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'No response. Change the draft to try again.' } }))
     if (mine !== asked) return
     change = 'change' in told ? told.change : undefined
     drawing.draw(chosen, change)
@@ -121,8 +121,8 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   }
 
   function faultOfName(name: string): string | undefined {
-    if (!NAME.test(name)) return 'name: expected letters, digits and _, at most 100'
-    return Object.hasOwn(draft.now.nodes, name) ? `name: there is a node ${name} already` : undefined
+    if (!NAME.test(name)) return 'name: expected at most 100 letters, digits or _'
+    return Object.hasOwn(draft.now.nodes, name) ? `name: the graph already has a node ${name}` : undefined
   }
 
   function askNode(): void {
@@ -139,13 +139,13 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
 
   function splice(wire = chosen.wire): void {
     if (wiresOf(draft.now).some(({ id }) => id === wire)) askSplice(data, draft.now, wire!, faultOfName, become)
-    else tell('say', { say: 'Select a wire first, or drop the button onto one', isError: true })
+    else tell('say', { say: 'Select a wire first, or drag the button onto one', isError: true })
   }
 
   function connect(from: End, to: End): string | undefined {
     for (const { node } of [from, to])
-      if (node !== null && !Object.hasOwn(draft.now.nodes, node)) return `there is no node ${node}`
-    if (from.node === null && to.node === null) return 'expected a node at one or both ends'
+      if (node !== null && !Object.hasOwn(draft.now.nodes, node)) return `the graph has no node ${node}`
+    if (from.node === null && to.node === null) return 'expected a node on at least one end'
     become(withWire(draft.now, from, to))
     return undefined
   }

@@ -47,7 +47,7 @@ export function createFind(view: ReturnType<typeof createView>, board: () => Boa
 
   return () => {
     const options = [...new Set(all(board()).flatMap(({ texts }) => texts.filter(Boolean)))]
-    const field = { name: 'text', label: 'Name, class or #job of a node, or a wire', options, value: last }
+    const field = { name: 'text', label: 'Node name, class or #job, or wire name', options, value: last }
     ask('Find', 'Show', [field], ({ text = '' }) => take(text))
   }
 }

@@ -51,14 +51,16 @@ const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly strin
       sign: '+',
       name,
       text: start.includes(name)
-        ? 'starts at once'
+        ? 'starts immediately'
         : adopt.includes(name)
-          ? 'takes its job in'
-          : 'starts when a value comes',
+          ? 'adopts an existing job'
+          : 'starts when a value arrives',
     }),
   ),
-  ...start.filter((name) => !added.includes(name)).map((name): Row => ({ sign: '+', name, text: 'starts at once' })),
-  ...replace.map(({ node, job }): Row => ({ sign: '~', name: node, text: `becomes a new job, #${job} is removed` })),
+  ...start
+    .filter((name) => !added.includes(name))
+    .map((name): Row => ({ sign: '+', name, text: 'starts immediately' })),
+  ...replace.map(({ node, job }): Row => ({ sign: '~', name: node, text: `gets a new job; #${job} is removed` })),
   ...stop.map(({ node, job }): Row => ({ sign: '−', name: node, text: `#${job} is terminated` })),
 ]
 
@@ -76,7 +78,7 @@ export type Shown = {
 }
 
 export function headOf({ change, added, gone, error }: Shown): string {
-  if (error) return 'It cannot be applied'
+  if (error) return 'This change cannot be applied'
   if (!change) return 'Nothing has changed'
   const nodes = new Set([
     ...added,
@@ -86,7 +88,7 @@ export function headOf({ change, added, gone, error }: Shown): string {
     ...change.replace.map(({ node }) => node),
   ])
   const wires = change.wires.added.length + change.wires.removed.length
-  if (nodes.size + wires === 0) return 'No node and no wire changes'
+  if (nodes.size + wires === 0) return 'No nodes or wires change'
   return `${many(nodes.size, 'node')}, ${many(wires, 'wire')} change`
 }
 
@@ -113,7 +115,7 @@ const valueRows = ({ stays, moves }: Shown, change: Change): Row[] => [
     ({ wire, values, of, why }): Row => ({
       sign: '!',
       name: count(values),
-      text: `values of ${count(of)} at ${wire} ${values === 1 ? 'does' : 'do'} not match the schema: ${why}`,
+      text: `of ${many(of, 'value')} at ${wire} ${values === 1 ? 'does' : 'do'} not match the schema: ${why}`,
     }),
   ),
 ]
@@ -121,7 +123,7 @@ const valueRows = ({ stays, moves }: Shown, change: Change): Row[] => [
 export function showPanel(panel: HTMLElement, shown: Shown): void {
   const { change, added, gone, checks, unwired, error, waits } = shown
   panel.querySelector('.title')!.textContent = headOf(shown)
-  panel.querySelector('.note')!.textContent = waits ? 'Preview: asking …' : 'Preview: nothing is applied yet'
+  panel.querySelector('.note')!.textContent = waits ? 'Preview: loading …' : 'Preview: nothing is applied yet'
   const never = gone.filter((name) => !change?.stop.some(({ node }) => node === name))
   const rows = change
     ? [

@@ -59,7 +59,7 @@ export function createReplay(
   }
 
   function say(event: FlowEvent | undefined): void {
-    const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since this is recorded' }
+    const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since recording started' }
     said.replaceChildren(event ? `${clock(event.at, zone)} · ` : '', made('b', {}, who), ` ${did}`)
   }
 
@@ -106,7 +106,7 @@ export function createReplay(
       await events.more()
       timeline = timelineOf(events.all)
     } catch {
-      said.textContent = 'The record is not available now'
+      said.textContent = 'The recording is not available now'
       return
     }
     drawAll()
@@ -168,7 +168,7 @@ export function createReplay(
     url.searchParams.set('play', String(Math.round(at ?? range.from)))
     url.searchParams.set('speed', String(speed))
     await navigator.clipboard.writeText(url.href)
-    tell('say', { say: 'Link copied: it plays from this moment' })
+    tell('say', { say: 'Link copied. It plays from this moment.' })
   }
 
   const acts: Record<string, () => void> = {

@@ -51,18 +51,18 @@ export function askSplice(
       const { node, ports } = find(given().of ?? '')
       button.disabled = true
       const told = await tryWire(job, wire, { ...node, in: ports[0] }).catch(() => ({
-        error: { message: 'No answer arrived. Try again.' },
+        error: { message: 'No response. Try again.' },
       }))
       button.disabled = false
       const runs = told.error ? [] : told.runs
-      said.textContent = told.error?.message ?? `${many(runs.length, 'value')}, oldest first; nothing is kept`
+      said.textContent = told.error?.message ?? `${many(runs.length, 'value')}, oldest first; nothing is saved`
       lines.textContent = runs.map(lineOf).join('\n')
       lines.hidden = runs.length === 0
     }
 
     button.addEventListener('click', () => void run())
     const note =
-      'A dry run performs the code of the class on up to 20 values. It stops before steps, and keeps no writes. A request that the code sends with fetch outside of a step is sent.'
+      'A dry run executes the class on up to 20 values. It stops at the first step and discards all writes. Requests that the code sends outside steps are really sent.'
     return [made('p', { className: 'note' }, note), button, said, lines]
   }
 

@@ -62,14 +62,14 @@ const resend: Act = {
       ? { jobs: idsIn(String(form.get('counted'))).slice(0, AGAIN), more: false }
       : await failedTo(engine, host)
     const [n, newest] = [many(jobs.length, 'callback'), more ? 'the newest ' : '']
-    if (jobs.length === 0) return { title: `No failed callback to ${host}`, text: [], verb: '' }
+    if (jobs.length === 0) return { title: `No failed callbacks to ${host}`, text: [], verb: '' }
     return {
-      title: `Send ${newest}${n} to ${host} again?`,
+      title: `Resend ${newest}${n} to ${host}?`,
       text: [
-        'Body and id stay the same, so a receiver recognizes a repeated callback.',
-        ...(more ? [`More have failed. One action sends at most ${count(AGAIN)}; repeat it for the rest.`] : []),
+        'The body and the id stay the same, so receivers can recognize duplicates.',
+        ...(more ? [`More have failed. One action resends at most ${count(AGAIN)}; repeat it for the rest.`] : []),
       ],
-      verb: `Send ${count(jobs.length)}`,
+      verb: `Resend ${count(jobs.length)}`,
       fields: { counted: idsText(jobs) },
     }
   },
@@ -78,18 +78,18 @@ const resend: Act = {
     const job = maybe(asked.form, 'job')
     if (job) {
       await again(job, asked)
-      return { say: `The callback of #${job} is sent again` }
+      return { say: `Resending the callback of #${job}` }
     }
     const jobs = idsIn(String(asked.form.get('counted') ?? '')).slice(0, AGAIN)
     for (const of of jobs) await again(of, asked)
-    return { say: `${many(jobs.length, 'callback')} to ${host} sent again` }
+    return { say: `Resending ${many(jobs.length, 'callback')} to ${host}` }
   },
 }
 
 const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
   { head: 'State', cell: ({ state }) => <StateOf state={state} /> },
-  { head: 'Of', cell: ({ of }) => <JobId id={of} /> },
-  { head: 'To', kind: 'mono', cell: ({ url }) => <Name of={url} most={48} /> },
+  { head: 'Job', cell: ({ of }) => <JobId id={of} /> },
+  { head: 'URL', kind: 'mono', cell: ({ url }) => <Name of={url} most={48} /> },
   { head: 'Last error', kind: 'fill', cell: ({ lastError }) => lastError },
   {
     head: '#Tries',
@@ -113,9 +113,9 @@ const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
           fields={{ job: of }}
           icon="retry"
           small
-          label={`Send the callback of job ${of} again`}
+          label={`Resend the callback of job ${of}`}
         >
-          Send again
+          Resend
         </Button>
       ),
   },
@@ -126,10 +126,10 @@ function HostFilter({ host, all }: { host: string; all: string }) {
     <Card kind="change">
       <div class="foot row">
         <span>
-          Only those to <b class="mono">{host}</b>. <Link to={all}>Show all hosts</Link>
+          Only callbacks to <b class="mono">{host}</b>. <Link to={all}>Show all hosts</Link>
         </span>
         <Button act="resend" scope="write" fields={{ host }} icon="retry" small>
-          Send all that failed again
+          Resend all failed
         </Button>
       </div>
     </Card>
@@ -145,8 +145,8 @@ function List({ callbacks, cursor, newest, isFiltered }: ListProps) {
       {callbacks.length === 0 && cursor === null ? (
         <Empty act={isFiltered && <Link to="/callbacks">Show all</Link>}>
           {isFiltered
-            ? 'No callback matches.'
-            : 'No callbacks yet. A job that has the option callback sends one when it ends.'}
+            ? 'No callbacks match.'
+            : 'No callbacks yet. A job with the option callback sends one when it ends.'}
         </Empty>
       ) : (
         <DataTable caption="Callbacks" rows={callbacks} columns={columnsOf(way)} idOf={({ of }) => `row-${of}`} grows />

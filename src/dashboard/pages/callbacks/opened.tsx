@@ -26,29 +26,29 @@ export const StateOf = ({ state }: { state: State }) => <span class={`st ${kinds
 export function NextTry({ callback: { state, nextAt } }: { callback: CallbackView }) {
   if (nextAt !== null) return <Ago at={nextAt} />
   if (state === 'PENDING') return 'as soon as a slot is free'
-  return <span class="dimmer">{state === 'IN_PROGRESS' ? 'under way' : 'none'}</span>
+  return <span class="dimmer">{state === 'IN_PROGRESS' ? 'in progress' : 'none'}</span>
 }
 
 function HostOf({ host, breakers }: { host: string | null; breakers: readonly OpenBreaker[] }) {
   const { now, zone } = useLook()
   const open = breakers.find((one) => one.host === host)
-  if (!open) return 'its breaker is closed: it is called'
-  const until = open.until > now ? `not called until ${clock(open.until, zone)}` : 'the next call tries it'
+  if (!open) return 'called normally: its circuit breaker is closed'
+  const until = open.until > now ? `not called until ${clock(open.until, zone)}` : 'the next call tests it'
   return <span class="st failed">{`${until}: ${many(open.failures, 'failure')} in a row`}</span>
 }
 
 const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
 
 const tryColumns: readonly Column<CallbackTry>[] = [
-  { head: 'Try', cell: ({ attempt }) => count(attempt) },
+  { head: 'Attempt', cell: ({ attempt }) => count(attempt) },
   { head: 'Outcome', cell: ({ outcome }) => <span class={`st ${outcomes[outcome]}`}>{outcome}</span> },
   {
-    head: 'Answer',
+    head: 'Response',
     kind: 'fill',
     cell: ({ answer, outcome, again }) => (
       <>
-        {answer ?? (outcome === 'delivered' ? 'taken' : 'no answer')}
-        {again && <span class="dim">, tried again</span>}
+        {answer ?? (outcome === 'delivered' ? 'accepted' : 'no response')}
+        {again && <span class="dim">, then retried</span>}
       </>
     ),
   },
@@ -66,7 +66,7 @@ const isJson = (text: string): boolean => {
 }
 
 function Sent({ sent }: { sent: Near['sent'] }) {
-  if (!sent) return <p class="note foot">The request is no longer kept, or has an unknown format.</p>
+  if (!sent) return <p class="note foot">The request is no longer stored, or has an unknown format.</p>
   return (
     <div class="open">
       <div>
@@ -87,13 +87,13 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
   const { of, url, state, createdAt, lastError } = callback
   const facts: Fact[] = [
     [
-      'To',
+      'URL',
       <span class="mono">
         <Name of={url} most={90} />
       </span>,
     ],
     ['State', <StateOf state={state} />],
-    ['Made', <Ago at={createdAt} />],
+    ['Created', <Ago at={createdAt} />],
     ['Next try', <NextTry callback={callback} />],
     ['Host', <HostOf host={host} breakers={breakers} />],
     ['Last error', lastError && plain(lastError)],
@@ -111,7 +111,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
       <Facts of={facts} kind="left" />
       <DataTable
         caption={`Attempts of the callback of job ${of}, newest first`}
-        empty="It has not been tried yet."
+        empty="No attempts yet."
         rows={tries}
         columns={tryColumns}
       />

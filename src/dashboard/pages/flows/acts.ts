@@ -31,7 +31,7 @@ async function given(asked: ActAsked): Promise<string> {
 async function inject(asked: ActAsked): Promise<Done> {
   const values = await given(asked)
   const { size } = (await asked.call('POST', pathOf(asked, 'inject'), `{"values":${values}}`)) as { size: number }
-  return { say: `${many(size, 'value')} ${size === 1 ? 'waits' : 'wait'} there now` }
+  return { say: `${many(size, 'value is', 'values are')} now waiting on the wire` }
 }
 
 async function move(asked: ActAsked): Promise<Done> {
@@ -56,7 +56,7 @@ async function askDrain(asked: ActAsked): Promise<Confirm> {
     title: `Drain ${wireOf(asked)}?`,
     text: [
       `${many(n, 'value')} ${n === 1 ? 'is' : 'are'} removed from the wire; no job will read ${n === 1 ? 'it' : 'them'}.`,
-      'For ten seconds you can put them back.',
+      'You can undo this for ten seconds.',
     ],
     verb: 'Drain',
     type,
@@ -68,7 +68,7 @@ async function drain(asked: ActAsked): Promise<Done> {
   const { values } = (await asked.call('POST', pathOf(asked, 'drain'), { max })) as { values: { data: unknown }[] }
   const text = JSON.stringify(values.map(({ data }) => data))
   return {
-    say: `${many(values.length, 'value')} taken: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`,
+    say: `Drained ${many(values.length, 'value')}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`,
     ...(values.length > 0 && text.length <= MOST_BACK
       ? { undo: { act: 'inject', wire: wireOf(asked), values: text } }
       : {}),
@@ -80,13 +80,13 @@ function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: Graph
   return [
     ...start.map((node) => `${node} starts.`),
     ...stop.map(({ node, job }) => `${node} is removed: job ${job} is terminated.`),
-    ...replace.map(({ node, job }) => `${node} becomes a new job; job ${job} is removed from the flow.`),
+    ...replace.map(({ node, job }) => `${node} gets a new job; job ${job} is removed from the flow.`),
     ...(wires.added.length > 0 ? [`New wires: ${wires.added.join(', ')}.`] : []),
-    ...(wires.removed.length > 0 ? [`Cut wires: ${wires.removed.join(', ')}.`] : []),
-    ...(lost > 0 ? [`${many(lost, 'value')} ${lost === 1 ? 'stays' : 'stay'} behind, unread.`] : []),
+    ...(wires.removed.length > 0 ? [`Removed wires: ${wires.removed.join(', ')}.`] : []),
+    ...(lost > 0 ? [`${many(lost, 'value')} ${lost === 1 ? 'remains' : 'remain'} unread.`] : []),
     ...unfit.map(
       ({ wire, values, of, why }) =>
-        `${count(values)} of ${many(of, 'value')} that ${of === 1 ? 'waits' : 'wait'} for ${wire} ${values === 1 ? 'does' : 'do'} not fit: ${why}.`,
+        `${count(values)} of ${many(of, 'value')} waiting for ${wire} ${values === 1 ? 'does' : 'do'} not match: ${why}.`,
     ),
   ]
 }
@@ -111,8 +111,8 @@ async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
   return {
     title: 'Undo the last change?',
     text: [
-      said.length > 0 ? said.join(' ') : 'Nodes and wires stay the same; other settings of the graph change back.',
-      'Values that were read since then stay read.',
+      said.length > 0 ? said.join(' ') : 'Nodes and wires do not change; other settings of the graph are restored.',
+      'Values that were already read stay read.',
       ...(earlier > 0 ? [`${many(earlier, 'earlier change')} can be undone after this one.`] : []),
     ],
     verb: 'Undo',
@@ -126,7 +126,7 @@ async function undo(asked: ActAsked): Promise<Done> {
 
 async function graph(asked: ActAsked): Promise<Done> {
   await asked.call('POST', `${flowOf(asked)}/graph`, String(asked.form.get('graph') ?? ''))
-  return { say: 'The flow has a graph now' }
+  return { say: 'The flow now has a graph' }
 }
 
 async function record(asked: ActAsked): Promise<Done> {
@@ -136,7 +136,7 @@ async function record(asked: ActAsked): Promise<Done> {
 
 const askForget = async (): Promise<Confirm> => ({
   title: 'Stop recording?',
-  text: ['The record of this flow is deleted. This cannot be undone. The flow itself continues.'],
+  text: ['The recording of this flow is deleted. This cannot be undone. The flow itself continues.'],
   verb: 'Stop',
 })
 

@@ -70,7 +70,7 @@ function Bar({ view: { flow } }: { view: FlowView }) {
           <Icon name="move" size={14} />
           Splice<kbd>s</kbd>
         </button>
-        <button class="btn icon" type="button" data-edit="back" aria-label="Step back" title="Step back (ctrl z)">
+        <button class="btn icon" type="button" data-edit="back" aria-label="Undo" title="Undo (ctrl z)">
           <Icon name="undo" size={14} />
         </button>
       </div>
@@ -81,7 +81,7 @@ function Bar({ view: { flow } }: { view: FlowView }) {
 function Panel({ flow }: { flow: number }) {
   const off = useRefusal('write')
   return (
-    <aside class="insp" aria-label="What this would do" id="would" data-island="would">
+    <aside class="insp" aria-label="Preview of the change" id="would" data-island="would">
       <header aria-live="polite">
         <p class="note">Preview: nothing is applied yet</p>
         <p class="title">Nothing has changed</p>
@@ -89,7 +89,7 @@ function Panel({ flow }: { flow: number }) {
       <div class="would" />
       <section class="applybox">
         <button class="btn primary" type="button" data-edit="apply" disabled title={off}>
-          Apply all of it<kbd>ctrl ↵</kbd>
+          Apply changes<kbd>ctrl ↵</kbd>
         </button>
         <To kind="btn" to={`/flows/${flow}`}>
           Discard
@@ -97,7 +97,7 @@ function Panel({ flow }: { flow: number }) {
       </section>
       <section>
         <p class="note">
-          One step: all of it or nothing. “Undo” brings back the graph before; values that were read since stay read.
+          Changes apply together or not at all. “Undo” restores the previous graph, but values that were read stay read.
         </p>
       </section>
     </aside>
@@ -121,7 +121,7 @@ function View({ data }: { data: EditData }) {
       </time>
       <div class="flowbody editing">
         <div class="board" data-island="board">
-          <Drawing label="The graph that is being changed" />
+          <Drawing label="The graph being edited" />
           <textarea class="field mono json" id="json" aria-label="The graph as JSON" spellcheck={false} hidden />
           <Legend lines={LINES}>
             <span class="row">

@@ -36,7 +36,7 @@ const asOf = ({ view: { hash, record }, chosen, isExplaining }: FlowData): strin
 const LINES: [kind: string, word: string][] = [
   ['', 'idle'],
   ['hot', 'moves'],
-  ['back', 'backs up'],
+  ['back', 'backing up'],
 ]
 
 function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowData }) {
@@ -75,14 +75,14 @@ function Head({ data }: { data: FlowData }) {
           at={`/flows/${flow.id}`}
           scope="write"
           icon="undo"
-          off={undo === 0 ? 'there is no graph before this one' : undefined}
+          off={undo === 0 ? 'there is no earlier graph' : undefined}
         >
           Undo <span class="dimmer">{count(undo)}</span>
         </Act>
         <More label="More">
-          <To to={`/jobs/${flow.id}`}>The job of the flow</To>
-          <To to={`/v1/flows/${flow.id}/graph`}>The graph as JSON</To>
-          <To to={`/v1/flows/${flow.id}/history`}>Who changed it</To>
+          <To to={`/jobs/${flow.id}`}>Open the job of the flow</To>
+          <To to={`/v1/flows/${flow.id}/graph`}>Open the graph as JSON</To>
+          <To to={`/v1/flows/${flow.id}/history`}>Open the change history</To>
         </More>
       </div>
     </div>
@@ -114,9 +114,9 @@ function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
 
 function Missing({ id }: { id: number }) {
   return (
-    <Form act="graph" scope="write" press="Begin with it" at={`/flows/${id}`} kind="card body ask">
+    <Form act="graph" scope="write" press="Start with this graph" at={`/flows/${id}`} kind="card body ask">
       <p>
-        It waits for its graph on port <code>__graph</code>.
+        This flow is waiting for its graph on port <code>__graph</code>.
       </p>
       <label>
         <span class="fieldname">Graph</span>

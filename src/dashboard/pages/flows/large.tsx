@@ -31,8 +31,8 @@ function Wires({ view: { flow, wires } }: { view: FlowView }) {
       ),
     },
     { head: '#Wait', cell: (wire) => count(waits(wire)) },
-    { head: '#The oldest', cell: ({ oldestAt }) => (oldestAt === null ? '–' : <Since at={oldestAt} />) },
-    { head: '#A minute', cell: ({ rate }) => count(rate) },
+    { head: '#Oldest', cell: ({ oldestAt }) => (oldestAt === null ? '–' : <Since at={oldestAt} />) },
+    { head: '#Per minute', cell: ({ rate }) => count(rate) },
   ]
   const caption = `Wires, most waiting values first: ${count(first.length)} of ${count(wires.length)}`
   return <DataTable caption={caption} isTitled rows={first} columns={columns} />

@@ -38,9 +38,9 @@ const columns: readonly Column<FlowRow>[] = [
       </>
     ),
   },
-  { head: '#Values that wait', cell: ({ values }) => count(values) },
+  { head: '#Waiting values', cell: ({ values }) => count(values) },
   {
-    head: '#The oldest',
+    head: '#Oldest',
     cell: ({ oldestAt }) => (oldestAt === null ? <span class="dimmer">–</span> : <Since at={oldestAt} />),
   },
   { head: '#Graph changed', cell: ({ changedAt, createdAt }) => <Ago at={changedAt ?? createdAt} /> },
@@ -60,8 +60,8 @@ const storedColumns: readonly Column<Graphs['graphs'][number]>[] = [
   {
     head: '#Acts',
     cell: ({ name }) => (
-      <Act act="begin" scope="write" fields={{ graph: name }} small label={`Make a flow of ${name}`}>
-        Make a flow
+      <Act act="begin" scope="write" fields={{ graph: name }} small label={`Create a flow from ${name}`}>
+        Create flow
       </Act>
     ),
   },
@@ -88,7 +88,7 @@ const begin: DoesAct = {
     const graph = given(form, 'graph')
     const { id } = (await call('POST', '/v1/jobs', { queue: 'core', class: 'flow', args: [graph] })) as { id: number }
     const to = `/flows/${id}`
-    return { say: `Flow #${id} was made of ${graph}`, to, link: { text: `#${id}`, to } }
+    return { say: `Flow #${id} created from ${graph}`, to, link: { text: `#${id}`, to } }
   },
 }
 
@@ -114,7 +114,9 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
             <DataTable caption="Flows, newest first" rows={flows} columns={columns} idOf={({ id }) => `row-${id}`} />
           ) : (
             <Empty act={chosen && <Link to="/flows">Show all</Link>}>
-              {chosen ? `No flow is ${chosen}.` : 'There is no flow yet: create a job of class flow in queue core.'}
+              {chosen
+                ? `No flows are ${chosen}.`
+                : 'No flows yet. To create one, create a job of class flow in queue core.'}
             </Empty>
           )}
           {cursor && (

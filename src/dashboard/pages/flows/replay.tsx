@@ -25,7 +25,7 @@ function Controls() {
         <Icon name="play" size={12} />
         <span class="word">Play</span>
       </button>
-      {button('fwd', 'fwd', 'On one event', '.')}
+      {button('fwd', 'fwd', 'Forward one event', '.')}
       {button('link', 'copy', 'Copy a link that plays from here', 'y')}
       <fieldset class="seg" aria-label="Speed">
         {[1, 10, 60].map((speed) => (
@@ -42,7 +42,7 @@ function Mode({ keep, flow }: { keep: number; flow: number }) {
   return (
     <div class="row">
       <span class="note">
-        Kept: {about(keep)}, <span class="kept">…</span>
+        Last {about(keep)}, <span class="kept">…</span>
       </span>
       <fieldset class="seg" aria-label="Mode">
         <button type="button" data-replay="live" aria-pressed="true">
@@ -60,9 +60,9 @@ function Mode({ keep, flow }: { keep: number; flow: number }) {
 export function WhatHappened({ view: { flow, record } }: { view: FlowView }) {
   if (record === null)
     return (
-      <section class="replaybox wide" id="unrecorded" aria-label="What happened">
+      <section class="replaybox wide" id="unrecorded" aria-label="Activity">
         <div class="rhead">
-          <h2>What happened</h2>
+          <h2>Activity</h2>
           <span class="dim clip">Not recorded. Record to replay any moment.</span>
           <Act act="record" at={`/flows/${flow.id}`} scope="write" icon="play" small>
             Record for {about(7_200_000)}
@@ -74,7 +74,7 @@ export function WhatHappened({ view: { flow, record } }: { view: FlowView }) {
     <section
       class="replaybox"
       id="recorded"
-      aria-label="What happened"
+      aria-label="Activity"
       data-island="replay"
       data-job={flow.id}
       data-keep={record}

@@ -4,7 +4,7 @@ const tools = [
   ['find', 'search', 'Find a node or wire', '/'],
   ['nearer', 'plus', 'Zoom in'],
   ['farther', 'minus', 'Zoom out'],
-  ['fit', 'fit', 'All of it', 'f'],
+  ['fit', 'fit', 'Fit to screen', 'f'],
 ] as const
 
 export function Tools() {

@@ -54,7 +54,7 @@ async function below(engine: Engine, job: string): Promise<{ statuses: string[];
 const isEnding = (status: string): boolean => status === 'terminated' || status === 'terminating'
 
 const belowText = (n: number, more: boolean, verb: [one: string, many: string]): string[] =>
-  n === 0 ? [] : [`${more ? 'More than ' : ''}${many(n, 'job')} below it ${n === 1 ? verb[0] : verb[1]} with it.`]
+  n === 0 ? [] : [`${more ? 'More than ' : ''}${many(n, 'job')} below it ${n === 1 ? verb[0] : verb[1]} too.`]
 
 const ask = (verb: string, say: string): Act => ({
   scope: 'write',
@@ -69,7 +69,7 @@ const single: Record<string, Act> = {
     scope: 'write',
     async does(asked) {
       const { id } = (await asked.call('POST', `${of(asked)}/copy`, { inputs: 'last' })) as { id: number }
-      return { say: `Job #${id} was made, with the same inputs`, link: jobLink(id) }
+      return { say: `Job #${id} created with the same inputs`, link: jobLink(id) }
     },
   },
   run: ask('run', 'a run is requested'),
@@ -84,7 +84,7 @@ const single: Record<string, Act> = {
       return {
         title: `Terminate ${name} #${params.job}?`,
         text: [
-          'It ends, after its shutdown run if it has one. No run will read the values that wait at its ports.',
+          'The job ends, after its shutdown run if it has one. Values waiting at its ports are never read.',
           ...belowText(open, more, ['ends', 'end']),
         ],
         verb: more ? 'Terminate all' : open > 0 ? `Terminate ${count(open + 1)}` : 'Terminate',
@@ -100,7 +100,7 @@ const single: Record<string, Act> = {
     scope: 'write',
     confirm: ({ params }) => ({
       title: `Cancel #${params.job}?`,
-      text: ['It ends now. A current run has no effect.'],
+      text: ['The job ends now. If a run is in progress, it has no effect.'],
       verb: 'Cancel it',
     }),
     async does(asked) {
@@ -182,15 +182,15 @@ const inside: Record<string, Act> = {
   take: {
     scope: 'write',
     confirm: ({ form }) => ({
-      title: `Take a value of ${given(form, 'port')}?`,
-      text: ['It is removed from the port. No job will read it. It is shown to you.'],
+      title: `Take a value from ${given(form, 'port')}?`,
+      text: ['The value is removed from the port and shown to you. No job will read it.'],
       verb: 'Take it',
     }),
     async does(asked) {
       const { values } = (await asked.call('POST', `${portOf(asked)}/read`, { max: 1 })) as {
         values: { data: unknown }[]
       }
-      if (values.length === 0) return { say: 'Nothing waits there' }
+      if (values.length === 0) return { say: 'No values are waiting' }
       return { say: `Taken: ${JSON.stringify(values[0]!.data).slice(0, 300)}` }
     },
   },
@@ -248,8 +248,8 @@ const inside: Record<string, Act> = {
     scope: 'write',
     confirm: ({ form }) => ({
       title: 'Merge into the state?',
-      text: [`{ "${given(form, 'field')}": ${jsonIn(form, 'value').slice(0, 300)} }`, 'Other fields stay as they are.'],
-      verb: 'Merge it in',
+      text: [`{ "${given(form, 'field')}": ${jsonIn(form, 'value').slice(0, 300)} }`, 'Other fields do not change.'],
+      verb: 'Merge',
     }),
     async does(asked) {
       const field = JSON.stringify(given(asked.form, 'field'))
@@ -262,7 +262,7 @@ const inside: Record<string, Act> = {
     scope: 'write',
     confirm: ({ params }) => ({
       title: `Take the result of #${params.job}?`,
-      text: ['It is removed. No client can read it again.'],
+      text: ['The result is removed. No client can read it again.'],
       verb: 'Take it',
     }),
     async does(asked) {

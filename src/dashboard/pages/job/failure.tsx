@@ -50,7 +50,7 @@ function Deploy({ deploy, version }: { deploy?: FailureData['deploy']; version: 
 const tookOf = ({ ranAt, endedAt }: JobView): string => (ranAt && endedAt ? span(endedAt - ranAt) : '–')
 
 function Good({ job, good }: { job: JobView; good?: JobView }) {
-  if (!good) return <Empty>No recent job of {job.class} has completed.</Empty>
+  if (!good) return <Empty>No recent jobs of {job.class} have completed.</Empty>
   const facts: Fact[] = [
     [
       'Job',
@@ -92,9 +92,9 @@ export function Failure({ job, runs, log, data: { good, deploy } }: FailureProps
           </div>
           {job.args !== null && <Json value={job.args} />}
         </section>
-        <section aria-label="Last good job">
+        <section aria-label="Last successful job">
           <h3>
-            <Link to={`/jobs?${ofClass(job.queue, job.class)}&status=completed`}>Last good job</Link>
+            <Link to={`/jobs?${ofClass(job.queue, job.class)}&status=completed`}>Last successful job</Link>
           </h3>
           <Good job={job} good={good} />
         </section>

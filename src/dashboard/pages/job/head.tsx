@@ -40,7 +40,7 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
         <span class="kk">runs</span> {runsOf(job, runs)}
       </span>
       <span>
-        <span class="kk">made</span> <Ago at={createdAt} />
+        <span class="kk">created</span> <Ago at={createdAt} />
         {createdBy && ` by ${cut(createdBy)}`}
       </span>
     </p>
@@ -57,7 +57,7 @@ function Others({ job }: { job: JobView }) {
       </Act>
       {job.history > 0 && Object.keys(job.in).length > 0 && (
         <Act act="again" scope="write">
-          Again, with the inputs of its last run
+          Duplicate with the inputs of the last run
         </Act>
       )}
       <Act act="lock" scope="write">
@@ -65,7 +65,7 @@ function Others({ job }: { job: JobView }) {
       </Act>
       <Form act="priority" scope="write" press="Set" kind="row" button="small">
         <label>
-          Priority, smaller first
+          Priority (smaller numbers run first)
           <input class="field" name="priority" type="number" value={String(priority)} />
         </label>
       </Form>
@@ -105,7 +105,7 @@ export function Head({ job, runs }: { job: JobView; runs: readonly PastRun[] }) 
           </Act>
         )}
         <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e" wide={status !== 'failed'}>
-          Again with changes
+          Duplicate
         </LinkButton>
         <Act
           act="terminate"
@@ -113,7 +113,7 @@ export function Head({ job, runs }: { job: JobView; runs: readonly PastRun[] }) 
           icon="stop"
           kind="danger"
           hotkey="x"
-          off={isOver ? 'it is terminated' : undefined}
+          off={isOver ? 'the job is already terminated' : undefined}
         >
           Terminate
         </Act>

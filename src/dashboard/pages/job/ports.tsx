@@ -89,9 +89,9 @@ function ValueForm({ row, act, verb, isDefault }: { row: PortRow; act: string; v
 }
 
 const ChannelsForm = ({ row }: { row: PortRow }) => (
-  <PortForm row={row} act="channels" verb="Set the channels">
+  <PortForm row={row} act="channels" verb="Set channels">
     <label>
-      {row.dir === 'in' ? 'Channels that it listens to' : 'Channels that it publishes on'}, one a line
+      {row.dir === 'in' ? 'Channels to listen to' : 'Channels to publish on'}, one per line
       <textarea class="field mono" name="channels" rows={2} spellcheck={false} data-path="channels">
         {row.view.channels.join('\n')}
       </textarea>
@@ -113,7 +113,7 @@ function Acts({ row }: { row: PortRow }) {
   return (
     <span class="row">
       {dir === 'out' && view.size > 0 ? (
-        <Act act="take" scope="write" fields={fields} small label={`Take a value of ${name}`}>
+        <Act act="take" scope="write" fields={fields} small label={`Take a value from ${name}`}>
           Take
         </Act>
       ) : row.isOpen ? (
@@ -200,7 +200,7 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
         <span class="dirr">{dir}</span>
       </td>
       <td>
-        <Name row={row} /> {isAwaited(job, row) && <span class="tag awaited">waited for</span>}
+        <Name row={row} /> {isAwaited(job, row) && <span class="tag awaited">job waits here</span>}
       </td>
       <td class="num" data-head="waiting">
         {view.size > 0 ? count(view.size) : <span class="dimmer">0</span>}
@@ -209,7 +209,7 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
         {count(view.taken)}
       </td>
       <td class="fill">
-        {row.isOpen && view.size > 0 ? <span class="dimmer">below</span> : <Values job={job} row={row} />}
+        {row.isOpen && view.size > 0 ? <span class="dimmer">shown below</span> : <Values job={job} row={row} />}
       </td>
       <td class={view.channels.length > 0 ? 'dim mono' : 'dimmer'}>
         {view.channels.length === 0
@@ -237,7 +237,7 @@ export function Ports({ job, rows, more }: { job: JobView; rows: PortRow[]; more
     >
       <Table
         caption="Ports"
-        heads={['-Direction', 'Port', '#Waiting', '#Taken', 'Values, oldest first', 'Channels', '-Acts']}
+        heads={['-Direction', 'Port', '#Waiting', '#Taken', 'Values, oldest first', 'Channels', '-Actions']}
         kind="lined"
       >
         {rows.map((row) => (
@@ -247,7 +247,7 @@ export function Ports({ job, rows, more }: { job: JobView; rows: PortRow[]; more
           </>
         ))}
       </Table>
-      {more > 0 && <p class="note foot">{many(more, 'more port')}: the API shows them all.</p>}
+      {more > 0 && <p class="note foot">{many(more, 'more port')}. The API lists all ports.</p>}
     </Card>
   )
 }

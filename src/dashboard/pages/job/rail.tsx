@@ -26,7 +26,7 @@ function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
           </li>
         ))}
       <li class="l1">
-        <Link to={`/jobs?parent=${id}`}>{moreChildren > 0 ? `${count(moreChildren)} more` : 'All of them'}</Link>
+        <Link to={`/jobs?parent=${id}`}>{moreChildren > 0 ? `${count(moreChildren)} more` : 'Show all'}</Link>
       </li>
     </>
   )
@@ -39,7 +39,7 @@ function Family({ job, known }: RailProps) {
   const all = Object.entries(children)
   const isCounted = all.length + moreChildren > CHILDREN
   return (
-    <Card title="Family" right={count(all.length + moreChildren + (parent ? 2 : 1))}>
+    <Card title="Related jobs" right={count(all.length + moreChildren + (parent ? 2 : 1))}>
       <ul class="tree">
         {parent && (
           <li>
@@ -87,7 +87,7 @@ function costOf({ cost }: JobView): string | false {
 
 const keptText = ({ keptUntil, retain }: JobView, zone: string): string => {
   if (keptUntil !== null) return `until ${moment(keptUntil, zone)}`
-  return retain === null ? 'default of its worker' : `${span(retain)} after its end`
+  return retain === null ? 'class default' : `${span(retain)} after it ends`
 }
 
 const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (
@@ -134,12 +134,15 @@ function factsOf(job: JobView, zone: string): Fact[] {
     ],
     ['Labels', Object.keys(labels).length > 0 && <LabelTags labels={labels} />],
     ['Limits', limits.length > 0 && <Limits job={job} />],
-    ['Tries', triesOf(job)],
-    ['Timeout of a run', timeout !== null && span(timeout)],
+    ['Attempts', triesOf(job)],
+    ['Run timeout', timeout !== null && span(timeout)],
     ['Run by', run && (run.process ?? (run.lane ? `lane ${run.lane}` : '–'))],
     ['Version', version && <span class="mono">{version}</span>],
     ['Pinned to', pinnedTo && <span class="mono clip">{pinnedTo}</span>],
-    ['Callback', callback && (callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'at its end')],
+    [
+      'Callback',
+      callback && (callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'when the job ends'),
+    ],
     [
       'Tag',
       tag && (
@@ -158,7 +161,7 @@ function factsOf(job: JobView, zone: string): Fact[] {
 function FactsOf({ job }: { job: JobView }) {
   const { zone } = useLook()
   return (
-    <Card title="Facts">
+    <Card title="Details">
       <div class="body">
         <Facts of={factsOf(job, zone)} />
       </div>
@@ -168,7 +171,7 @@ function FactsOf({ job }: { job: JobView }) {
 
 export function Rail({ job, known }: RailProps) {
   return (
-    <aside class="stack rail" aria-label="Family and facts">
+    <aside class="stack rail" aria-label="Related jobs and details">
       <Family job={job} known={known} />
       <FactsOf job={job} />
     </aside>

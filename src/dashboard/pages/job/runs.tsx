@@ -44,14 +44,14 @@ function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
         <Ago at={startedAt} />, for {span(endedAt - startedAt)}
       </>,
     ],
-    ['Ended as', <Outcome {...run} />],
+    ['Outcome', <Outcome {...run} />],
     ['Version', version && <span class="mono">{version}</span>],
     ['Committed', many(commits!, 'time')],
     ['Read', <Ports job={job} deeds={reads} />],
     ['Wrote', <Ports job={job} deeds={writes} />],
     ['Published', published.map(({ channel, messages }) => `${count(messages)} to ${cut(channel, 40)}`).join(', ')],
     [
-      'Made',
+      'Created',
       made.length > 0 &&
         made.map(({ id, name }) => (
           <>
@@ -59,7 +59,7 @@ function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
           </>
         )),
     ],
-    ['Besides', more > 0 && `${many(more, 'read or write', 'reads and writes')} of which nothing more is kept`],
+    ['Others', more > 0 && `${many(more, 'read or write', 'reads and writes')} without details`],
   ]
   return <Facts of={facts} />
 }
@@ -73,14 +73,14 @@ function One({ job, run }: { job: JobView; run: PastRunView }) {
       </p>
       <Deeds job={job} run={run} />
       <LogLines entries={run.log.entries} of={String(job.id)} />
-      {run.log.cursor !== null && <p class="note">There is more in its log.</p>}
+      {run.log.cursor !== null && <p class="note">Open the log of the job for more lines.</p>}
     </section>
   )
 }
 
 function Open({ job, run }: { job: JobView; run?: PastRunView | null }) {
   if (run === undefined) return null
-  return run === null ? <Empty>That run is not kept.</Empty> : <One job={job} run={run} />
+  return run === null ? <Empty>This run is not stored.</Empty> : <One job={job} run={run} />
 }
 
 export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun[]; open?: number }) {
@@ -96,15 +96,15 @@ export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun
           </To>
         ),
     },
-    { head: 'Began', cell: ({ startedAt }) => <Ago at={startedAt} /> },
-    { head: 'Ended as', kind: 'fill', cell: (run) => <Outcome {...run} /> },
+    { head: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
+    { head: 'Outcome', kind: 'fill', cell: (run) => <Outcome {...run} /> },
     { head: 'By', kind: 'dim', cell: ({ by }) => by ?? '–' },
     { head: 'Version', kind: 'dim mono', cell: ({ version }) => version ?? '–' },
     { head: '#Attempt', cell: ({ attempt }) => count(attempt) },
     { head: '#Waited', cell: ({ readyAt, startedAt }) => (readyAt === undefined ? '–' : span(startedAt - readyAt)) },
     { head: '#Took', cell: ({ startedAt, endedAt }) => span(endedAt - startedAt) },
   ]
-  return <DataTable caption="Runs, newest first" empty="It has not run yet." rows={runs} columns={columns} />
+  return <DataTable caption="Runs, newest first" empty="The job has not run yet." rows={runs} columns={columns} />
 }
 
 export function Runs(props: { job: JobView; runs: readonly PastRun[]; open?: PastRunView | null }) {
@@ -115,7 +115,7 @@ export function Runs(props: { job: JobView; runs: readonly PastRun[]; open?: Pas
       <RunRows id={job.id} runs={runs} open={open?.n} />
       {job.history === 0 && runs.length > 0 && (
         <p class="note foot">
-          Only the last run and failed runs are known. <code>history: 20</code> on the worker keeps 20.
+          Only the last run and failed runs are stored. To keep 20 runs, set <code>history: 20</code> on the worker.
         </p>
       )}
     </>

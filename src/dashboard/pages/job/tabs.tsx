@@ -46,7 +46,7 @@ const numberOf = (name: Tab, { job, runs, tab }: Props): number | undefined => {
 
 function StateForm() {
   return (
-    <Form act="state" scope="write" press="Merge it in" button="small">
+    <Form act="state" scope="write" press="Merge" button="small">
       <div class="cronf">
         <label>
           Field
@@ -66,7 +66,7 @@ function State({ state = {} }: { state?: Record<string, Encoded> }) {
   const json = `{${names.map((name) => `${JSON.stringify(name)}:${shownJson(state[name]!)}`).join(',')}}` as Encoded
   return (
     <>
-      {names.length === 0 ? <Empty>It keeps no state.</Empty> : <Json value={json} />}
+      {names.length === 0 ? <Empty>The job has no state.</Empty> : <Json value={json} />}
       <details class="foot">
         <summary class="link">Edit</summary>
         <StateForm />
@@ -76,19 +76,19 @@ function State({ state = {} }: { state?: Record<string, Encoded> }) {
 }
 
 function Result({ job, found }: { job: JobView; found?: TabData['result'] }) {
-  if (!found?.ended) return <Empty>It has not ended.</Empty>
-  if (found.result === null) return <Empty>No result: it was not kept, or a client has taken it.</Empty>
+  if (!found?.ended) return <Empty>The job has not ended.</Empty>
+  if (found.result === null) return <Empty>No result: it was not stored, or a client took it.</Empty>
   const value = found.result.type === 'success' ? found.result.result : found.result.error
   return (
     <>
       {value === null ? (
-        <Empty>It failed without a detail.</Empty>
+        <Empty>The job failed without details.</Empty>
       ) : (
         <Json value={value} href={`/v1/jobs/${job.id}/result`} />
       )}
       <div class="foot">
         <Act act="takeResult" scope="write" kind="danger" small>
-          Take it
+          Take result
         </Act>
       </div>
     </>
@@ -97,7 +97,7 @@ function Result({ job, found }: { job: JobView; found?: TabData['result'] }) {
 
 function Errors({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
   const all = failed(runs)
-  if (all.length === 0 && job.error === null) return <Empty>No run has failed.</Empty>
+  if (all.length === 0 && job.error === null) return <Empty>No runs have failed.</Empty>
   const [last, ...before] = all
   return (
     <>
@@ -113,7 +113,7 @@ function Body(props: Props) {
   const { job, runs, tab } = props
   if (tab.name === 'state') return <State state={tab.state} />
   if (tab.name === 'args')
-    return job.args === null ? <Empty>It was made without args.</Empty> : <Json value={job.args} />
+    return job.args === null ? <Empty>The job was created without args.</Empty> : <Json value={job.args} />
   if (tab.name === 'result') return <Result job={job} found={tab.result} />
   if (tab.name === 'errors') return <Errors job={job} runs={runs} />
   if (tab.name === 'runs') return <Runs job={job} runs={runs} open={tab.run} />
@@ -131,14 +131,14 @@ function Until({ at }: { at: number }) {
   const way = useWay()
   return (
     <p class="note body">
-      Until {moment(at, zone)}. <Link to={`${way({ at: undefined })}#tabs`}>All of it</Link>
+      Entries until {moment(at, zone)}. <Link to={`${way({ at: undefined })}#tabs`}>Show all</Link>
     </p>
   )
 }
 
 const stepColumns: readonly Column<KeptSteps['steps'][number]>[] = [
   { head: 'Step', kind: 'fill mono', title: ({ name }) => name, cell: ({ name }) => <Name of={name} most={60} /> },
-  { head: 'Done', cell: ({ at }) => (at === null ? '–' : <Ago at={at} />) },
+  { head: 'Completed', cell: ({ at }) => (at === null ? '–' : <Ago at={at} />) },
   { head: '#Run', cell: ({ run }) => (run === null ? '–' : count(run)) },
   { head: '#Took', cell: ({ took }) => (took === null ? '–' : span(took)) },
   { head: '#Keeps', cell: ({ bytes: size }) => bytes(size) },
@@ -149,7 +149,7 @@ function Steps({ job, found: { steps, patches, cursor } }: { job: JobView; found
   const reported = change && <p class="note body bad">{change.message}</p>
   const isEmpty = steps.length === 0 && patches.length === 0
   if (isEmpty && change) return reported
-  if (isEmpty) return <Empty>No steps are kept: the function has none, or has completed them all.</Empty>
+  if (isEmpty) return <Empty>No steps are stored: the function has none, or has completed them all.</Empty>
   return (
     <>
       {reported}
@@ -159,7 +159,7 @@ function Steps({ job, found: { steps, patches, cursor } }: { job: JobView; found
           Patches: {patches.map(({ name, patched }) => `${name} (${patched ? 'new' : 'old'} path)`).join(', ')}.
         </p>
       )}
-      {cursor !== null && <p class="note body">There are more: GET /v1/jobs/:job/steps lists all.</p>}
+      {cursor !== null && <p class="note body">GET /v1/jobs/:job/steps lists all steps.</p>}
     </>
   )
 }
@@ -170,7 +170,7 @@ export function Tabs(props: Props) {
   return (
     <section class="card" id="tabs">
       <header>
-        <nav class="tabs" aria-label="What is known of it">
+        <nav class="tabs" aria-label="Data of the job">
           {tabs.map((name) => {
             const n = numberOf(name, props)
             return (

@@ -144,14 +144,14 @@ export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
           <svg class="hs" width="12" height="8" aria-hidden="true">
             <rect class="wait" width="12" height="8" rx="2" />
           </svg>
-          waits
+          waiting
         </span>
       </span>
       <Choice
         label="Scale"
         options={[
-          { text: 'Folded', to: way({ scale: undefined }), on: folded },
-          { text: 'True time', to: way({ scale: 'true' }), on: !folded },
+          { text: 'Compact', to: way({ scale: undefined }), on: folded },
+          { text: 'To scale', to: way({ scale: 'true' }), on: !folded },
         ]}
       />
     </>
@@ -176,7 +176,7 @@ export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
       </div>
       {job.history === 0 && runs.length > 0 && (
         <p class="note foot">
-          Only the last run is known. <code>history: 20</code> on the worker keeps 20.
+          Only the last run is stored. To keep 20 runs, set <code>history: 20</code> on the worker.
         </p>
       )}
     </Card>

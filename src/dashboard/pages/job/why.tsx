@@ -10,7 +10,7 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
   if (remedy.kind === 'limit')
     return (
       <LinkButton to={wayToLimit(remedy.key)} small>
-        Who holds it
+        Show holders
       </LinkButton>
     )
   if (remedy.kind === 'resume')
@@ -22,7 +22,7 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
   if (remedy.kind === 'look')
     return (
       <LinkButton to={`/jobs/${remedy.job}`} small>
-        Look at it
+        Open job
       </LinkButton>
     )
   if (remedy.kind === 'write')
@@ -33,7 +33,7 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
     )
   // The head of the page already has this button.
   if (remedy.job === own && remedy.kind !== 'first') return null
-  const verbs = { first: 'Start it first', run: 'Run now', retry: 'Retry' }
+  const verbs = { first: 'Start first', run: 'Run now', retry: 'Retry' }
   return (
     <Act act={remedy.kind} at={`/jobs/${remedy.job}`} scope="write" small>
       {verbs[remedy.kind]}
@@ -42,7 +42,7 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
 }
 
 const headOf = (status: string): string =>
-  status === 'running' ? 'What it does' : status === 'failed' ? 'Why it failed' : 'Why it does not run'
+  status === 'running' ? 'What it is doing' : status === 'failed' ? 'Why it failed' : 'Why it does not run'
 
 export function CellText({ cell: { text, limit }, kind }: { cell: Cell; kind?: string }) {
   if (!limit) return <>{text}</>

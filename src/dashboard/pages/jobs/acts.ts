@@ -15,8 +15,7 @@ const verbs = ['retry', 'run', 'terminate', 'delete'] as const
 type Verb = (typeof verbs)[number]
 
 const lost: Partial<Record<Verb, string>> = {
-  terminate:
-    'They end, after their shutdown runs if they have one. No run will read the values that wait at their ports.',
+  terminate: 'The jobs end, after their shutdown runs if they have any. Values waiting at their ports are never read.',
   delete: 'Their state, ports, results and logs are deleted, and so are all jobs below them. This cannot be undone.',
 }
 

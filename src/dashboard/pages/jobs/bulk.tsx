@@ -25,7 +25,7 @@ export function Bulk({ query }: { query: URLSearchParams }) {
         {may(look, 'admin') && (
           <label class="allfit">
             <input type="checkbox" class="check" name="fit" value="all" />
-            all that match
+            all matching jobs
           </label>
         )}
       </span>

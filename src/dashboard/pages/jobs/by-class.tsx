@@ -89,7 +89,7 @@ function Hours({ hours = [] }: Pick<ClassRow, 'hours'>) {
   for (const { at, runs: n } of hours) runs[new Date(at).getUTCHours()] = n
   const said = runs.flatMap((n, hour) => (n > 0 ? [`${count(n)} at ${hour}:00`] : [])).join(', ') || 'none'
   return (
-    <span class={said === 'none' ? 'dimmer' : undefined} title={`Runs by the hour, UTC: ${said}`}>
+    <span class={said === 'none' ? 'dimmer' : undefined} title={`Runs per hour, UTC: ${said}`}>
       <span class="vh">{said}</span>
       <Bars values={runs} tone="f-running" />
     </span>
@@ -112,7 +112,7 @@ const columns: readonly Column<ClassRow>[] = [
   times('#Run, p50 / p95', 'ran', ({ took }) => took),
 ]
 
-const HOURS: Column<ClassRow> = { head: '#Runs by the hour', cell: (row) => <Hours {...row} /> }
+const HOURS: Column<ClassRow> = { head: '#Runs per hour', cell: (row) => <Hours {...row} /> }
 
 export function ByClass({ data: { day, classes, more }, query }: { data: ByClassData; query: URLSearchParams }) {
   const search = query.toString()
@@ -135,7 +135,7 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
     >
       <DataTable
         caption={`Counts by class on ${day}, UTC`}
-        empty={`Nothing was counted ${chosen} (UTC). Make a job.`}
+        empty={`No jobs were counted ${chosen} (UTC).`}
         rows={classes}
         columns={chosen === 'today' ? [...columns, HOURS] : columns}
         kind="lined"

@@ -51,7 +51,7 @@ export function Columns({ query }: { query: URLSearchParams }) {
           <input type="hidden" name={name} value={value} />
         ))}
         <label>
-          Labels and parts of args
+          Labels and args, separated by commas
           <input
             class="field mono"
             name="columns"

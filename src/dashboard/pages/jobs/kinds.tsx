@@ -197,7 +197,7 @@ export function Kinds({ data, muted: isWhole = false, all = false }: KindsProps)
         </>
       }
     >
-      {shown.length === 0 && !isWhole && <Empty>All failed jobs are of muted kinds.</Empty>}
+      {shown.length === 0 && !isWhole && <Empty>All failed jobs have muted kinds of errors.</Empty>}
       {(shown.length > 0 || isWhole) && (
         <Table caption="Failed jobs by kinds of errors" heads={heads} kind="lined">
           {[...shown, ...(isWhole ? muted : [])].map((kind) => (

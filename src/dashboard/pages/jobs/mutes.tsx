@@ -48,7 +48,7 @@ export const muteActs: Record<string, Act> = {
       const { form, look } = asked
       const error = given(form, 'error')
       const was = await change(asked, error, { muted: true, ...untilOf(form, look.now) })
-      return { say: `This kind of errors is muted ${howLong(form)}`, undo: undoOf(error, was) }
+      return { say: `This kind of error is muted ${howLong(form)}`, undo: undoOf(error, was) }
     },
   },
   unmuteKind: {

@@ -54,9 +54,8 @@ const columns: readonly Column<HistoryJob>[] = [
 
 export const NoHistory = () => (
   <Empty>
-    This deployment has no history. Redis keeps an ended job for a day, and a failed one for 30 days, unless its class
-    sets another time: the list of Jobs goes no further back. To keep ended jobs for 90 days, bind a D1 database as{' '}
-    <code>HISTORY</code>, then deploy.
+    This deployment has no history. Redis keeps ended jobs for a day and failed jobs for 30 days, unless their class
+    sets another time. To keep ended jobs for 90 days, bind a D1 database as <code>HISTORY</code>, then deploy.
   </Empty>
 )
 
@@ -64,7 +63,7 @@ export function Past({ data: { found }, query }: { data: PastData; query: URLSea
   const { zone } = useLook()
   if (!found) return <NoHistory />
   const { jobs, cursor, searchedTo } = found
-  if (jobs.length === 0 && cursor === null) return <Empty>No ended job matches.</Empty>
+  if (jobs.length === 0 && cursor === null) return <Empty>No ended jobs match.</Empty>
   return (
     <Card kind="list">
       <DataTable

@@ -82,12 +82,12 @@ function Moment({ query }: { query: URLSearchParams }) {
         <To
           kind="link"
           to={to}
-          label={sorted ? 'Ended ↓. Sort by creation' : 'Made or ended. Sort by end, newest first'}
+          label={sorted ? 'Ended ↓. Sort by creation' : 'Created or ended. Sort by end, newest first'}
         >
-          {sorted ? 'Ended ↓' : 'Made or ended'}
+          {sorted ? 'Ended ↓' : 'Created or ended'}
         </To>
       ) : (
-        'Made or ended'
+        'Created or ended'
       )}
     </th>
   )
@@ -118,7 +118,7 @@ function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
   if (hasJobs)
     return (
       <Empty act={<Wider query={query} />}>
-        No job matches. Ended jobs stay here for a day or 30 days:{' '}
+        No jobs match. This list keeps ended jobs for a day, or 30 days if they failed:{' '}
         <Link to={`/jobs${queryWith(query.toString(), { in: 'history' })}`}>search the history</Link>
       </Empty>
     )
@@ -138,7 +138,7 @@ const JobTable = ({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
     <thead>
       <tr>
         <th scope="col">
-          <input type="checkbox" class="check" data-do="select-all" aria-label="Select all of this page" />
+          <input type="checkbox" class="check" data-do="select-all" aria-label="Select all on this page" />
         </th>
         {[...heads, ...columnsIn(query)].map((name) => (
           <HeadCell name={name} />

@@ -18,7 +18,7 @@ const SINCE = 'since=deploy'
 const shipped: (View & { counts?: Status })[] = [
   { name: 'All', query: '' },
   { name: 'Failed', query: 'status=failed', counts: 'failed' },
-  { name: 'Failed 6 h', query: 'status=failed&ended=6h' },
+  { name: 'Failed in 6 h', query: 'status=failed&ended=6h' },
   { name: 'Running', query: 'status=running', counts: 'running' },
   { name: 'Waiting', query: 'status=queued', counts: 'queued' },
   { name: 'Suspended', query: 'status=suspended', counts: 'suspended' },
@@ -26,14 +26,14 @@ const shipped: (View & { counts?: Status })[] = [
   { name: 'At limits', query: 'waits=limit' },
   { name: 'Retrying', query: 'waits=retry' },
   { name: 'Recently ended', query: 'sort=ended' },
-  { name: 'Longer than a minute', query: 'status=running&longer=1m' },
+  { name: 'Over a minute', query: 'status=running&longer=1m' },
 ]
 
 const past: readonly View[] = [
   { name: 'All ended', query: 'in=history' },
   { name: 'Failed', query: 'in=history&status=failed' },
   { name: 'Terminated', query: 'in=history&status=terminated' },
-  { name: 'Longer than a minute', query: 'in=history&longer=1m' },
+  { name: 'Over a minute', query: 'in=history&longer=1m' },
 ]
 
 export const wayToView = (name: string, shared: readonly View[]): string | undefined => {
@@ -49,7 +49,7 @@ export const viewActs: Record<string, Act> = {
     async does({ form, query, call }) {
       const name = given(form, 'name')
       await call('PUT', way(name), { query: viewOf(query) })
-      return { say: `View ${name} is shared with all`, undo: { act: 'unshare', name, sure: 'yes' } }
+      return { say: `View ${name} is shared with everyone`, undo: { act: 'unshare', name, sure: 'yes' } }
     },
   },
   unshare: {
@@ -74,7 +74,7 @@ function Keep() {
     <details class="more keep">
       <summary class="btn small quiet">
         <Icon name="plus" size={12} />
-        Keep this view
+        Save this view
       </summary>
       <form class="menu form" method="post" action={`${base}${here}`} data-act="share">
         <Sent act="share" />
@@ -87,7 +87,7 @@ function Keep() {
             In this browser
           </button>
           <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
-            Share with all
+            Share with everyone
           </button>
         </div>
       </form>

@@ -48,7 +48,7 @@ export const acts: Record<string, Act> = {
         rate: limit === undefined ? null : { limit: numberIn(limit, 'limit'), period },
       })
       return {
-        say: was ? `Limit ${key} is changed` : `Limit ${key} is made`,
+        say: was ? `Limit ${key} is changed` : `Limit ${key} is created`,
         to: limitPath(key),
         undo: was ? fieldsOf(was) : { act: 'remove', key, sure: 'yes' },
       }
@@ -66,7 +66,7 @@ export const acts: Record<string, Act> = {
       return {
         title: `Remove limit ${key}?`,
         text: [
-          `${many(limit?.waiting ?? 0, 'job waits', 'jobs wait')} at it and would start as soon as lanes are free.`,
+          `${many(limit?.waiting ?? 0, 'job is', 'jobs are')} waiting for it, and would start as soon as lanes are free.`,
         ],
         verb: 'Remove it',
       }

@@ -12,7 +12,7 @@ export const reset: Act = {
   async does({ form, call }) {
     const [host, of] = [given(form, 'host'), given(form, 'of')]
     await call('DELETE', `/v1/breakers/${encodeURIComponent(host)}?of=${encodeURIComponent(of)}`)
-    return { say: `${host} is called again` }
+    return { say: `Calls to ${host} resume` }
   },
 }
 
@@ -20,7 +20,7 @@ const calls = { callbacks: 'callbacks', workers: 'runs of push workers' }
 
 function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker }) {
   const { now, zone } = useLook()
-  const shut = until > now ? `shut until ${clock(until, zone)}` : 'the next call tries it'
+  const shut = until > now ? `not called until ${clock(until, zone)}` : 'the next call tests it'
   return (
     <div class="limit">
       <div class="line">
@@ -30,7 +30,7 @@ function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker 
           </b>
           <span class="sub">
             {of === 'callbacks' ? <To to={`/callbacks?host=${encodeURIComponent(host)}`}>{calls[of]}</To> : calls[of]},
-            our own
+            built in
           </span>
         </div>
         <div>
@@ -41,8 +41,8 @@ function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker 
         </div>
         <div class="q dim">not called</div>
         <div class="acts">
-          <Button act="reset" at="/limits" scope="admin" fields={{ host, of }} small label={`Call ${host} again now`}>
-            Call again now
+          <Button act="reset" at="/limits" scope="admin" fields={{ host, of }} small label={`Resume calls to ${host}`}>
+            Resume calls
           </Button>
         </div>
       </div>

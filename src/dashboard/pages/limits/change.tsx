@@ -34,7 +34,7 @@ export function ChangeForm({ limit, preview }: { limit?: LimitView; preview?: Li
           name="concurrency"
           label="Max running"
           type="number"
-          note="empty: no bound"
+          note="empty: unlimited"
           value={concurrency ? String(concurrency) : undefined}
         />
         <Field name="limit" label="Starts per period" type="number" value={rate ? String(rate.limit) : undefined} />

@@ -73,7 +73,7 @@ export const acts: Record<string, Act> = {
       const was = await before(asked, name)
       await asked.call('PUT', way(name), bodyOf(typedIn(asked.form)))
       return {
-        say: was ? `Constraint ${name} is changed` : `Constraint ${name} is made: waiting jobs are matched again`,
+        say: was ? `Constraint ${name} is changed` : `Constraint ${name} is created: waiting jobs are matched again`,
         to: '/limits',
         undo: was ? { act: 'constrain', constraint: name, ...fieldsOf(was) } : { act: 'unconstrain', constraint: name },
       }
@@ -101,7 +101,7 @@ function Said({ tried }: { tried: Tried }) {
   return (
     <>
       <p>
-        <b>{`${count(fits)} of the ${more ? 'newest ' : ''}${many(looked, 'open job')} ${fits === 1 ? 'fits' : 'fit'}`}</b>
+        <b>{`${count(fits)} of the ${more ? 'newest ' : ''}${many(looked, 'open job')} ${fits === 1 ? 'matches' : 'match'}`}</b>
         {limits > 1 && `, under ${many(limits, 'limit')}`}
         {named.length > 0 && ':'}
       </p>
@@ -134,13 +134,13 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
         ) : (
           <input type="hidden" name="constraint" value={name} />
         )}
-        <Field name="queue" label="Queue" note="* is any text" value={typed.queue} mono />
-        <Field name="class" label="Class" note="* is any text" value={typed.class} mono />
+        <Field name="queue" label="Queue" note="* matches any text" value={typed.queue} mono />
+        <Field name="class" label="Class" note="* matches any text" value={typed.class} mono />
         <Field
           name="groupBy"
-          label="A limit for each"
+          label="Separate limit for each"
           placeholder="host"
-          note="path into args"
+          note="value at a path in args"
           value={typed.groupBy}
           mono
         />
@@ -160,7 +160,7 @@ function useOf(name: string, limits: readonly LimitView[]): string {
   const own = limits.filter(({ key }) => isLimitOf(name, key))
   const sum = (of: 'running' | 'waiting') => own.reduce((all, limit) => all + limit[of], 0)
   const [running, waiting] = [sum('running'), sum('waiting')]
-  return running + waiting === 0 ? '' : `${count(running)} run, ${count(waiting)} wait`
+  return running + waiting === 0 ? '' : `${count(running)} running, ${count(waiting)} waiting`
 }
 
 const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView>[] => [
@@ -205,7 +205,7 @@ export function Constraints({ constraints, limits }: { constraints: ConstraintVi
     >
       <DataTable
         caption="Constraints"
-        empty="No constraint: limits come from workers and groups."
+        empty="No constraints. Limits come from workers and groups."
         rows={constraints}
         columns={columnsOf(limits)}
         isPlain

@@ -29,16 +29,16 @@ const columns: readonly Column<JobRow>[] = [
 ]
 
 function noteOf({ near }: GroupData): string {
-  if (!near) return 'no unfinished job'
+  if (!near) return 'no unfinished jobs'
   const { running, waiting } = near.limit
-  return `${many(running, 'job runs', 'jobs run')}, ${many(waiting, 'waits', 'wait')} for a slot`
+  return `${many(running, 'job is', 'jobs are')} running, ${count(waiting)} waiting for a slot`
 }
 
 function Bound({ near }: { near: Near }) {
   const { concurrency } = near.limit
   const colours = new Map(near.holders.map(({ group }) => [group, 'g1']))
   return (
-    <Card title="Its limit" right={concurrency === null ? 'no bound' : `at most ${count(concurrency)} at once`}>
+    <Card title="Limit" right={concurrency === null ? 'unlimited' : `at most ${count(concurrency)} at once`}>
       <div class="body">
         <Slots limit={near.limit} holders={near.holders} />
       </div>
@@ -54,9 +54,9 @@ function Bound({ near }: { near: Near }) {
 
 function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
   return (
-    <Card title="Its newest jobs" right={<Link to={`/jobs?group=${encodeURIComponent(id)}`}>As a list</Link>}>
+    <Card title="Newest jobs" right={<Link to={`/jobs?group=${encodeURIComponent(id)}`}>Open as list</Link>}>
       {jobs.length === 0 && cursor === null && <Empty>No jobs.</Empty>}
-      <DataTable caption="Its newest jobs" rows={jobs} columns={columns} idOf={({ id }) => `row-${id}`} isPlain grows />
+      <DataTable caption="Newest jobs" rows={jobs} columns={columns} idOf={({ id }) => `row-${id}`} isPlain grows />
       <Further
         to={cursor === null ? undefined : `${groupPath(id)}?cursor=${cursor}`}
         more="older jobs"
@@ -96,7 +96,7 @@ export const group = page<GroupData>({
     <>
       <Head title={<Name of={data.id} most={60} />} note={noteOf(data)}>
         <LinkButton to={`/limits?group=${encodeURIComponent(data.id)}`} scope="admin">
-          Change its limit
+          Change limit
         </LinkButton>
         <Act
           act={data.near?.limit.paused ? 'resumeGroup' : 'pauseGroup'}

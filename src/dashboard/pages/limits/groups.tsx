@@ -39,7 +39,7 @@ export const groupActs: Record<string, Act> = {
       await call('PATCH', way(group), { concurrency: text === undefined ? null : numberIn(text, 'concurrency') })
       const concurrency = was.concurrency === null ? '' : String(was.concurrency)
       return {
-        say: `Group ${group}: ${text === undefined ? 'no bound' : `at most ${text} at once`}`,
+        say: `Group ${group}: ${text === undefined ? 'unlimited' : `at most ${text} at once`}`,
         to: '/limits',
         undo: { act: 'bound', group, concurrency },
       }
@@ -51,8 +51,8 @@ export const groupActs: Record<string, Act> = {
 
 const nowOf = ({ concurrency, running, waiting }: GroupView): string =>
   waiting === 0
-    ? `${count(running)} run, no job waits for it: a different limit changes nothing now.`
-    : `${count(running)} run of ${concurrency === null ? 'any number' : count(concurrency)}, ${many(waiting, 'job waits', 'jobs wait')} for it: each additional slot lets one start.`
+    ? `${count(running)} running. No jobs are waiting, so a different limit changes nothing now.`
+    : `${count(running)} of ${concurrency === null ? 'unlimited' : count(concurrency)} running. ${many(waiting, 'job is', 'jobs are')} waiting: each additional slot lets one start.`
 
 export function GroupForm({ id, group, preview }: { id: string; group?: GroupView; preview?: LimitPreview }) {
   const { concurrency = null, paused = false } = group ?? {}
@@ -73,7 +73,7 @@ export function GroupForm({ id, group, preview }: { id: string; group?: GroupVie
         name="concurrency"
         label="Max running"
         type="number"
-        note="empty: no bound"
+        note="empty: unlimited"
         value={concurrency === null ? undefined : String(concurrency)}
       />
       {group && <p class="note">{nowOf(group)}</p>}

@@ -86,7 +86,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
           {waiting > 0 ? (
             <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'waits', 'wait')}</b>
           ) : (
-            <span class="dim">no job waits</span>
+            <span class="dim">no jobs waiting</span>
           )}
         </div>
         <div class="acts">
@@ -108,7 +108,7 @@ function View({ data }: { data: LimitsData }) {
     <>
       <Head
         title="Limits"
-        note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job waits', 'jobs wait')}`}
+        note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job')} waiting`}
       >
         <Search at="/limits" label="Key" value={wanted} />
         <LinkButton to="/limits?change=" scope="admin" icon="plus" kind="primary" hotkey="c">
@@ -119,9 +119,7 @@ function View({ data }: { data: LimitsData }) {
       {group && <GroupForm id={group} group={groups.find(({ id }) => id === group)} preview={preview} />}
       {drafted && <ConstraintForm drafted={drafted} />}
       <Card>
-        {limits.length + breakers.length === 0 && (
-          <Empty>There is no limit: every job starts as soon as a lane is free.</Empty>
-        )}
+        {limits.length + breakers.length === 0 && <Empty>No limits. Every job starts as soon as a lane is free.</Empty>}
         {limits.slice(0, SHOWN).map((limit) => (
           <Row limit={limit} near={near?.limit.key === limit.key ? near : undefined} />
         ))}

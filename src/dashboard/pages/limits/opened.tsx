@@ -24,18 +24,18 @@ function sharesOf({ holders, waiting }: Near): Share[] {
 
 type Coloured = { near: Near; colours: Map<string | null, string> }
 
-export function Turns({ near, colours, order = 'each group once, then each again' }: Coloured & { order?: string }) {
+export function Turns({ near, colours, order = 'groups take turns' }: Coloured & { order?: string }) {
   const { now, zone } = useLook()
   const { limit, waiting } = near
   const more = limit.waiting - waiting.length
   const room = limit.nextRoom === null ? '' : `The next job may start by ${clock(limit.nextRoom, zone)}. `
-  const full = limit.fullSince === null ? '' : `The first has waited for ${span(now - limit.fullSince)}.`
+  const full = limit.fullSince === null ? '' : `The first job has waited for ${span(now - limit.fullSince)}.`
   return (
     <div>
       <h3>
         Waiting, in order <span class="note">{order}</span>
       </h3>
-      {waiting.length === 0 && <p class="note">No job waits.</p>}
+      {waiting.length === 0 && <p class="note">No jobs are waiting.</p>}
       <div class="turns">
         {waiting.map(({ job, group }) => (
           <To kind={`turn ${colours.get(group)}`} to={`/jobs/${job}`}>
@@ -102,7 +102,7 @@ export function Opened({ near }: { near: Near }) {
               <rect class="g" width={`${Math.round(((runs + waits) / most) * 100)}%`} height="6" rx="3" />
             </svg>
             <span class="dim num">
-              {count(runs)} run, {count(waits)} wait
+              {count(runs)} running, {count(waits)} waiting
             </span>
           </div>
         ))}

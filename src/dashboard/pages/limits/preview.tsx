@@ -36,7 +36,7 @@ function Said({ preview: { wouldStart, first } }: { preview: LimitPreview }) {
   const left = wouldStart - Math.min(first.length, NAMED)
   return (
     <p class="note">
-      {many(wouldStart, 'job', 'jobs')} would have room at once:{' '}
+      {many(wouldStart, 'job', 'jobs')} could start immediately:{' '}
       {first.slice(0, NAMED).map(({ job }) => (
         <>
           <JobId id={job} />{' '}

@@ -55,9 +55,9 @@ const nowOf = (
   zone: string,
 ): string => {
   const { concurrency, running, rate, shutUntil } = limit
-  if (shutUntil && shutUntil > now) return `shut until ${clock(shutUntil, zone)}`
+  if (shutUntil && shutUntil > now) return `not called until ${clock(shutUntil, zone)}`
   if (concurrency !== null) return `${count(running)} of ${count(concurrency)}`
-  return rate ? `${count(rate.limit)} in ${span(rate.period)}; ${count(running)} run` : `${count(running)} run`
+  return rate ? `${count(rate.limit)} in ${span(rate.period)}; ${count(running)} running` : `${count(running)} running`
 }
 
 type SlotsProps = {

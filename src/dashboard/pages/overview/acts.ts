@@ -26,7 +26,7 @@ export const demo: Record<string, Act> = {
       const { jobs: made } = (await call('POST', '/v1/jobs', jobs)) as { jobs: { id: number }[] }
       const { id } = made[0]!
       return {
-        say: `A flow and ${JOBS} jobs were made`,
+        say: `A flow and ${JOBS} jobs were created`,
         to: `/?first=${id}`,
         link: jobLink(id),
       }

@@ -28,7 +28,7 @@ const change = (verb: string, back: string, means?: string): Act => ({
     await asked.call('POST', `/v1/alerts/${verb}`, { alert, ...(means && { reason, until }) })
     await reread(asked)
     const undo = { act: back, alert, sure: 'yes', ...(reason && { reason }), ...(until && { until: String(until) }) }
-    return { say: `Done: ${verb} ${alert}`, undo }
+    return { say: `Alert ${verb}d: ${alert}`, undo }
   },
 })
 
@@ -43,9 +43,9 @@ export const depthNeeds = (alerts: Alerts, { publicUrl }: { publicUrl: string })
   })
 
 export const alertActs: Record<string, Act> = {
-  acknowledge: change('acknowledge', 'unacknowledge', 'It is not sent again before it is over.'),
+  acknowledge: change('acknowledge', 'unacknowledge', 'The alert is not sent again while the problem lasts.'),
   unacknowledge: change('unacknowledge', 'acknowledge'),
-  mute: change('mute', 'unmute', 'Nothing is sent about it until the mute ends.'),
+  mute: change('mute', 'unmute', 'The alert is not sent until the mute ends.'),
   unmute: change('unmute', 'mute'),
 }
 

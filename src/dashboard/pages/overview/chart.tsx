@@ -62,7 +62,7 @@ function Steps({ range }: { range: Range }) {
         <>
           <Link to={to(begin - range.span, begin)}>Earlier</Link>
           {end < now && <Link to={to(end, end + range.span)}>Later</Link>}
-          <Link to={to()}>All of it</Link>
+          <Link to={to()}>Show all</Link>
         </>
       )}
       {range.columns > FEW && (
@@ -167,10 +167,10 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
   const said = `${count(completed)} jobs completed and ${count(failed)} failed in ${range.to === undefined ? `the last ${range.text}` : `${range.text} from ${hourOf(points[0]!.at, zone)}`}${told}`
   return (
     <Card
-      title={range.step === 'minute' ? 'Ends a minute' : 'Ends an hour'}
+      title={range.step === 'minute' ? 'Ended per minute' : 'Ended per hour'}
       right={
         <span class="legend">
-          <span class="wide">Drag to zoom; press a column for its jobs</span>
+          <span class="wide">Drag to zoom. Click a column to list its jobs.</span>
           <Legend of={LEGEND}>
             {deploys.length > 0 && (
               <span>

@@ -47,7 +47,7 @@ export async function firstMinuteOf(
     classes: workers.length,
     queues: new Set([...workers.map(({ queue }) => queue), ...queues.map(({ name }) => name)]).size,
     ms: health.ms,
-    bells: problem ? problem.message : 'QStash takes them',
+    bells: problem ? problem.message : 'QStash accepts them',
     url: deps.publicUrl,
   }
 }
@@ -84,7 +84,7 @@ function Commands({ data: { url, own } }: { data: FirstMinuteData }) {
     <ol class="steps">
       <li class={own ? 'done' : ''}>
         <Snippet
-          title="Make a job"
+          title="Create a job"
           text={`curl --json '{ "queue": "core", "class": "split",\n  "alias": ["${OWN}"], "inputs": { "in": ["to,be,or,not"] } }' \\\n  ${key} \\\n  ${url}/v1/jobs`}
           out={own && `{ "id": ${own.id}, "status": "${own.status}" }`}
         />
@@ -102,7 +102,7 @@ function Commands({ data: { url, own } }: { data: FirstMinuteData }) {
         />
       </li>
       <li class="plain">
-        <Snippet title="Then, a worker of your own" note="10 lines" text={worker} />
+        <Snippet title="Write your own worker" note="10 lines" text={worker} />
       </li>
     </ol>
   )
@@ -149,7 +149,7 @@ function Life({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
 
 function Now({ data: { job, runs, demo } }: { data: FirstMinuteData }) {
   return (
-    <Card title="Now">
+    <Card title="Latest job">
       <div class="now">
         {job ? (
           <>
@@ -165,12 +165,12 @@ function Now({ data: { job, runs, demo } }: { data: FirstMinuteData }) {
             <Life job={job} runs={runs} />
           </>
         ) : (
-          <p class="note">No job was made yet. The first job appears here.</p>
+          <p class="note">No jobs yet. Your first job appears here.</p>
         )}
         {demo.all > 0 && (
           <p class="note">
             {many(demo.all - demo.open, 'job')} of the demo {demo.all - demo.open === 1 ? 'has' : 'have'} ended,{' '}
-            {demo.open} to go. <Link to={`/jobs?group=${GROUP}`}>See them</Link>
+            {demo.open} remain. <Link to={`/jobs?group=${GROUP}`}>See them</Link>
           </p>
         )}
       </div>
@@ -189,25 +189,25 @@ function Check({ text, right }: { text: string; right: Child }) {
 }
 
 const thens: [icon: string, text: string, to: string][] = [
-  ['flows', 'Wire jobs to a flow, and watch it', '/workers/core/flow'],
-  ['schedules', 'Run one every night', '/schedules'],
-  ['limits', 'Let at most four run at once', '/limits'],
-  ['term', 'A worker in Python, by HTTP', '/workers'],
-  ['keys', 'A key that may only read', '/settings/keys'],
+  ['flows', 'Wire jobs into a flow and watch it', '/workers/core/flow'],
+  ['schedules', 'Run a job every night', '/schedules'],
+  ['limits', 'Run at most four jobs at once', '/limits'],
+  ['term', 'Write a worker in Python', '/workers'],
+  ['keys', 'Create a read-only key', '/settings/keys'],
 ]
 
 export function FirstMinute({ data }: { data: FirstMinuteData }) {
   const { who } = useLook()
   return (
     <div class="first">
-      <h1>The first minute</h1>
-      <p>Run the demo, or copy three commands. They read your API key from SIDEJOB_KEY.</p>
+      <h1>Get started</h1>
+      <p>Run the demo, or copy the three commands below. They read your API key from SIDEJOB_KEY.</p>
       <div class="go">
         <Act act="demo" scope="write" icon="play" kind="primary">
           Run the demo
         </Act>
         <LinkButton to="/workers/core/split" icon="workers">
-          Try a worker by a form
+          Try a worker in a form
         </LinkButton>
         {data.demo.all > 0 && (
           <Act act="undemo" scope="admin">
@@ -215,16 +215,16 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
           </Act>
         )}
         <span class="note">
-          The demo makes a flow and 24 jobs in the group <b>{GROUP}</b>. “Remove the demo” deletes all of them.
+          The demo creates a flow and 24 jobs in the group <b>{GROUP}</b>. “Remove the demo” deletes all of them.
         </span>
       </div>
       <div class="firstcols">
         <Commands data={data} />
         <div class="stack">
           <Now data={data} />
-          <Card title="What is there">
+          <Card title="Status">
             <ul class="checks">
-              <Check text="Redis answers" right={data.ms === undefined ? 'yes' : span(data.ms)} />
+              <Check text="Redis is up" right={data.ms === undefined ? 'yes' : span(data.ms)} />
               <Check text="Bells" right={data.bells} />
               <Check
                 text="Workers"
@@ -238,7 +238,7 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
               <Check text="Your key" right={`${who.name}: ${who.scopes.join(', ')}`} />
             </ul>
           </Card>
-          <Card title="Then">
+          <Card title="Next steps">
             <ul class="checks next">
               {thens.map(([icon, text, to]) => (
                 <li>

@@ -159,7 +159,7 @@ async function load(asked: Asked): Promise<OverviewData> {
 
 function quietness(queues: readonly QueueView[], now: number): string {
   const oldest = Math.min(...queues.flatMap(({ oldestReady }) => (oldestReady === null ? [] : [oldestReady])))
-  return Number.isFinite(oldest) ? `No job has waited longer than ${about(now - oldest)}.` : 'No job waits.'
+  return Number.isFinite(oldest) ? `No job has waited longer than ${about(now - oldest)}.` : 'No jobs are waiting.'
 }
 
 function Whole({ data }: { data: OverviewData }) {
@@ -189,7 +189,7 @@ export const overview = page<OverviewData>({
   nav: 'overview',
   every: 2_000,
   load,
-  title: ({ first }) => (first ? 'The first minute' : 'Overview'),
+  title: ({ first }) => (first ? 'Get started' : 'Overview'),
   View: ({ data }) => (data.first ? <FirstMinute data={data.first} /> : <Whole data={data} />),
   acts: { ...demo, ...alertActs },
 })

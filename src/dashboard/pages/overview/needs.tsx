@@ -68,7 +68,7 @@ export function Needs({ needs, alerts, waits }: { needs: Need[]; alerts: Alerts;
   return (
     <section class="card alerts" aria-labelledby="look">
       <header>
-        <h2 id="look">{`${many(needs.length, 'thing')} ${needs.length === 1 ? 'needs' : 'need'} a look`}</h2>
+        <h2 id="look">{`${many(needs.length, 'problem')} to look at`}</h2>
       </header>
       <ul>
         {needs.slice(0, SHOWN).map((need) => (

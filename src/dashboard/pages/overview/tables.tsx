@@ -27,21 +27,21 @@ export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
   const queued = sum((queue) => (queue.paused ? 0 : readyIn(queue)))
   return [
     {
-      text: 'At rest: for input, children or a run',
+      text: 'Suspended until input, a child or a run',
       n: sum(({ counts }) => counts.suspended),
       kind: 'suspended',
       status: 'suspended',
       to: '/jobs?status=suspended',
     },
-    { text: 'Wait for their time', n: later, kind: 'queued', status: 'scheduled', to: '/jobs?status=queued' },
+    { text: 'Scheduled for later', n: later, kind: 'queued', status: 'scheduled', to: '/jobs?status=queued' },
     {
-      text: 'Ready, wait for a lane',
+      text: 'Ready, waiting for a lane',
       n: queued,
       kind: 'queued',
       status: 'queued',
       to: '/jobs?status=queued',
     },
-    { text: 'Wait at a limit', n: limited, kind: 'accent', icon: 'limits', to: '/limits' },
+    { text: 'Waiting at a limit', n: limited, kind: 'accent', icon: 'limits', to: '/limits' },
     { text: 'In paused queues', n: paused, kind: 'terminating', icon: 'pause', to: '/queues' },
     {
       text: 'Running',
@@ -60,7 +60,7 @@ export function Where({ queues, limited }: { queues: QueueView[]; limited: numbe
   return (
     <Card title={`Status of ${count(all)} open jobs`} kind="where">
       <div class="bar">
-        <svg width="100%" height="10" role="img" aria-label="Share of each, of all open jobs">
+        <svg width="100%" height="10" role="img" aria-label="Share of each status">
           {parts.map(({ n, kind }) => {
             const width = all === 0 ? 0 : (n / all) * 100
             const at = x
@@ -168,12 +168,13 @@ function queueColumns(now: number): Column<QueueView>[] {
   ]
 }
 
-const NO_QUEUES = 'There is no queue yet: the first job creates one.'
+const NO_QUEUES = 'No queues yet. The first job creates one.'
 
 export function QueueTable({ queues, ends }: { queues: QueueView[]; ends?: Ends }) {
   const { now } = useLook()
   const columns = queueColumns(now)
-  if (ends) columns.push({ head: `##Ends, ${ends.range.text}`, cell: ({ name }) => <EndsOf name={name} ends={ends} /> })
+  if (ends)
+    columns.push({ head: `##Ended, ${ends.range.text}`, cell: ({ name }) => <EndsOf name={name} ends={ends} /> })
   return <DataTable caption="Queues" empty={NO_QUEUES} rows={queues} columns={columns} kind="lined" />
 }
 
@@ -197,7 +198,7 @@ const running: readonly Column<RunUnderWay>[] = [
 ]
 
 export const RunningLongest = ({ runs }: { runs: RunUnderWay[] }) => (
-  <Card title="Running longest" right="of the lease">
-    <DataTable caption="What runs longest" empty="Nothing runs." rows={runs} columns={running} isPlain />
+  <Card title="Running longest" right="share of the lease">
+    <DataTable caption="Longest-running jobs" empty="No jobs are running." rows={runs} columns={running} isPlain />
   </Card>
 )

@@ -26,7 +26,7 @@ function Waiting({ data: { queues, limited, points } }: TilesProps) {
   const paused = sum(queues, (queue) => (queue.paused ? queue.counts.queued : 0))
   return (
     <To kind="tile" to="/jobs?status=queued">
-      <span class="dt">Wait to start</span>
+      <span class="dt">Waiting to start</span>
       <span class="big">{short(ready + limited)}</span>
       <span class="sub">
         {count(limited)} at limits, {count(paused)} paused
@@ -65,7 +65,7 @@ function Ended({ data: { points, range } }: TilesProps) {
       <span class="dt">Ended</span>
       <span class="big">
         {minute < 10 && minute > 0 ? minute.toFixed(1) : short(Math.round(minute))}
-        <small>a minute</small>
+        <small>per minute</small>
       </span>
       <span class="sub">
         {count(all)} in {range.text}
@@ -84,7 +84,7 @@ function Failed({ data: { queues, points, range } }: TilesProps) {
       <span class="big">{short(sum(queues, ({ counts }) => counts.failed))}</span>
       <span class="sub">
         {ended === 0 ? (
-          'nothing ended'
+          'no jobs ended'
         ) : (
           <span class={failed / ended > 0.01 ? 'up' : undefined}>{percent(failed / ended)}</span>
         )}{' '}
@@ -100,7 +100,7 @@ function Waits({ data: { stats, points } }: TilesProps) {
   const [half, most] = [waitBelow(all, 0.5), waitBelow(all, 0.95)]
   return (
     <To kind="tile wide2" to="/queues">
-      <span class="dt">Wait until start, p50 and p95</span>
+      <span class="dt">Time to start, p50 and p95</span>
       <span class="big">
         {half === undefined ? '–' : `≤ ${about(half)}`}
         {most !== half && (

@@ -46,14 +46,14 @@ const change: Act = {
     if (!changed(form).some(([name]) => name === 'mode')) return undefined
     const text =
       mode === 'pull'
-        ? 'Lanes stop. From then on only pull workers get its jobs.'
-        : 'Lanes serve it. Pull workers stop getting its jobs.'
+        ? 'Lanes stop serving this queue. Only pull workers receive its jobs.'
+        : 'Lanes serve this queue. Pull workers no longer receive its jobs.'
     return { title: `Make queue ${params.queue} a ${mode} queue?`, text: [text], verb: 'Change mode' }
   },
   async does({ form, params, call }) {
     const patch = Object.fromEntries(changed(form))
     const names = Object.keys(patch)
-    if (names.length === 0) return { say: `Queue ${params.queue} stays as it is` }
+    if (names.length === 0) return { say: `Queue ${params.queue} is unchanged` }
     const { was } = (await call('PATCH', `${way(params.queue!)}?details=true`, patch)) as PatchedQueue
     return { say: `Queue ${params.queue} is changed: ${names.join(', ')}`, undo: back(was!) }
   },

@@ -14,7 +14,7 @@ type Server = { id: string; most: number; tag: string; has: Child; when: Child }
 
 const serverColumns: readonly Column<Server>[] = [
   {
-    head: 'Who',
+    head: 'Name',
     cell: ({ id, most, tag }) => (
       <>
         <b class="mono">
@@ -24,7 +24,7 @@ const serverColumns: readonly Column<Server>[] = [
       </>
     ),
   },
-  { head: 'What it has', kind: 'fill dim', cell: ({ has }) => has },
+  { head: 'Work', kind: 'fill dim', cell: ({ has }) => has },
   { head: '#Since or until', kind: 'dim', cell: ({ when }) => when },
 ]
 
@@ -50,7 +50,7 @@ function serversOf({ name, open, claims, batch, runs }: QueueDetail, processes: 
       id,
       most: 24,
       tag: 'pull',
-      has: `${many(runs.length, 'run')} under way`,
+      has: `${many(runs.length, 'current run')}`,
       when: <Since at={startedAt} />,
     })),
     ...claims.map(({ id, names, until }) => ({
@@ -66,7 +66,7 @@ function serversOf({ name, open, claims, batch, runs }: QueueDetail, processes: 
 export function Serves({ queue, processes }: { queue: QueueDetail; processes: ProcessView[] }) {
   const servers = serversOf(queue, processes)
   return (
-    <Card title="Who serves it" tag={count(servers.length)}>
+    <Card title="Served by" tag={count(servers.length)}>
       <DataTable
         caption="Lanes, pull workers, and waiting claims"
         empty="No lane is open, and no pull worker has claimed from this queue."
@@ -80,10 +80,10 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
 
 export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
   return (
-    <Card title="Runs under way" tag={count(counts.running)} right="of the lease">
+    <Card title="Current runs" tag={count(counts.running)} right="share of the lease">
       <DataTable
-        caption="Runs under way, the lease that ends first at the top"
-        empty="Nothing runs."
+        caption="Current runs, shortest remaining lease first"
+        empty="No jobs are running."
         rows={runs.slice(0, RUNS)}
         columns={runColumns()}
         isPlain
@@ -95,20 +95,20 @@ export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
 function reason({ priority, since }: QueueDetail['next'][number], ageing: number | null, now: number): string {
   if (ageing === null) return `priority ${priority}`
   const steps = Math.floor((now - since) / ageing)
-  return steps === 0 ? `priority ${priority}` : `priority ${priority}, ${many(steps, 'step')} by its wait`
+  return steps === 0 ? `priority ${priority}` : `priority ${priority}, raised ${many(steps, 'step')} by waiting`
 }
 
 const orderOf = (ageing: number | null): string =>
   ageing === null
     ? 'smallest priority first, then longest wait'
-    : `a wait of ${span(ageing)} is worth one step of priority`
+    : `each ${span(ageing)} of waiting counts as one step of priority`
 
 export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
   const { now } = useLook()
   return (
-    <Card title="Who is next" tag={count(next.length)} right={orderOf(ageing)}>
+    <Card title="Next jobs" tag={count(next.length)} right={orderOf(ageing)}>
       <DataTable
-        caption="Ready jobs, in the order in which they start"
+        caption="Ready jobs, in starting order"
         empty="No job is ready."
         rows={next}
         columns={[
@@ -148,7 +148,7 @@ const classColumns: readonly Column<ClassRow>[] = [
   {
     head: '#p95',
     kind: 'dim',
-    title: () => '95 of 100 runs took at most this',
+    title: () => '95 % of runs took at most this long',
     cell: ({ took }) => (took ? about(took.p95) : '–'),
   },
 ]
@@ -159,7 +159,7 @@ export function ItsClasses({ classes }: { classes: readonly ClassRow[] }) {
     <Card title="Classes" tag={count(classes.length)} right="today, UTC">
       <DataTable
         caption="Classes of this queue, with their counts since midnight UTC"
-        empty="Nothing was counted today."
+        empty="No runs today."
         rows={busy.slice(0, CLASSES)}
         columns={classColumns}
         isPlain

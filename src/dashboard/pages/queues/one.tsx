@@ -69,7 +69,7 @@ export const queue = page<QueueData>({
       >
         <RangeChoice at={queuePath(queue.name)} range={range} />
         <To kind="btn" to={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
-          Its jobs
+          Show jobs
         </To>
         <PauseButton queue={queue} at={queuePath(queue.name)} />
       </Head>

@@ -13,10 +13,10 @@ export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ..
   if (mode === 'pull') return `${stand} Pull workers claim its jobs, so lanes and batch have no effect.`
   const more =
     ready === 0
-      ? 'No job waits, so more lanes would be idle.'
+      ? 'No jobs are waiting, so more lanes would be idle.'
       : lanes >= maxLanes
-        ? 'One more lane would open at once.'
-        : 'More can open already: the next bell opens one.'
+        ? 'One more lane would open immediately.'
+        : 'More lanes can already open: the next bell opens one.'
   const apart = new Set(queue.next.map(({ priority }) => priority)).size
   const order =
     ageing === null && apart > 1 ? ' With ageing, jobs that wait long would overtake smaller priorities.' : ''
@@ -33,30 +33,30 @@ export function Settings({ queue }: { queue: QueueDetail }) {
   }
   return (
     <Card title="Settings">
-      <Form act="change" scope="admin" press="Change" button="">
+      <Form act="change" scope="admin" press="Save" button="">
         {settings.map((name) => (
           <input type="hidden" name={`was_${name}`} value={is[name]} />
         ))}
         <Select
           name="mode"
           label="Mode"
-          note="push: lanes serve it; pull: programs claim"
+          note="push: lanes run the jobs; pull: your programs claim them"
           options={['push', 'pull']}
           value={mode}
         />
         <Field
           name="lanes"
-          label="Lanes at most"
+          label="Max lanes"
           type="number"
           value={is.lanes}
-          note="maximum of invocations; empty: default"
+          note="concurrent invocations; empty: default"
         />
         <Field name="batch" label="Batch" type="number" value={is.batch} note="jobs per batch; default 100" />
         <Field
           name="ageing"
           label="Ageing"
           value={is.ageing}
-          note="wait that is worth one step of priority; empty: none"
+          note="waiting time that counts as one step of priority; empty: none"
           placeholder="1m"
         />
         <p class="note">{nowOf(queue)}</p>

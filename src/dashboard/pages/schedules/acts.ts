@@ -36,7 +36,7 @@ export const acts: Record<string, Act> = {
     async does(asked) {
       await asked.call('POST', `${of(asked)}/run`, {})
       const job = given(asked.form, 'job')
-      return { say: `#${job} runs now; its slots stay as they are`, link: jobLink(job) }
+      return { say: `#${job} runs now; its schedule does not change`, link: jobLink(job) }
     },
   },
   pause: {
@@ -50,9 +50,9 @@ export const acts: Record<string, Act> = {
     scope: 'write',
     async does(asked) {
       const { next, missed } = (await asked.call('POST', `${of(asked)}/resume`, {})) as Resumed
-      const when = next[0] ? ` at ${clock(Date.parse(next[0]), asked.look.zone)}` : ''
+      const when = next[0] ? `; next run at ${clock(Date.parse(next[0]), asked.look.zone)}` : ''
       const passed =
-        missed?.made === 'none' ? `; ${missed.more ? 'more than ' : ''}${many(missed.count, 'slot')} went by` : ''
+        missed?.made === 'none' ? `; ${missed.more ? 'more than ' : ''}${many(missed.count, 'slot')} skipped` : ''
       return { say: `The schedule is resumed${when}${passed}`, undo: { act: 'pause', job: given(asked.form, 'job') } }
     },
   },
@@ -60,7 +60,7 @@ export const acts: Record<string, Act> = {
     scope: 'write',
     confirm: ({ form }) => ({
       title: `Stop repeating #${given(form, 'job')}?`,
-      text: ['Its names are free again. The job stays, but does not repeat.'],
+      text: ['Its aliases can be used again. The job remains, but does not repeat.'],
       verb: 'Stop repeating',
     }),
     async does(asked) {
@@ -83,7 +83,7 @@ export const acts: Record<string, Act> = {
       const { job } = (await call('PUT', `/v1/schedules/${encodeURIComponent(alias)}`, body)) as { job: number }
       const undo = was ? fieldsOf(alias, was, args !== undefined) : { act: 'stop', job: String(job), sure: 'yes' }
       return {
-        say: `Schedule ${alias} is set`,
+        say: `Schedule ${alias} is saved`,
         undo,
         to: '/schedules',
         link: jobLink(job),

@@ -27,7 +27,7 @@ export function isCron(repeat: Encoded): boolean {
 function whenOf(repeat: Encoded): string {
   const rule = decodeValue(repeat) as Rule
   const zone = rule.tz && rule.tz !== 'UTC' ? ` in ${rule.tz}` : ''
-  const missed = rule.missed ? `; misses: ${rule.missed}` : ''
+  const missed = rule.missed ? `; missed slots: ${rule.missed}` : ''
   if (rule.cron) return `${cronWords(rule.cron) ?? rule.cron}${zone}${missed}`
   if (rule.every !== undefined) return `every ${rule.every}${missed}`
   return rule.bedrock ?? cut(repeat, 60)
@@ -129,10 +129,10 @@ function Beside({ schedule: { missed, catchingUp, moved }, shown }: { schedule: 
   return (
     <>
       {missed && missed.to > shown.from && missed.from < shown.to && (
-        <span class="sub clip">{`${passedWords(missed)}${catchingUp ? ', under way' : ''}`}</span>
+        <span class="sub clip">{`${passedWords(missed)}${catchingUp ? ', in progress' : ''}`}</span>
       )}
       {isMoved && (
-        <span class="sub clip">{`${movedWords(moved)}: runs ${dayOf(moved.at, zone)}, ${hourOf(moved.at, zone)}`}</span>
+        <span class="sub clip">{`${movedWords(moved)}; runs ${dayOf(moved.at, zone)}, ${hourOf(moved.at, zone)}`}</span>
       )}
     </>
   )
@@ -199,9 +199,9 @@ function Row({ schedule, shown, runs }: Drawn & { schedule: ScheduleView }) {
 const LEGEND = [
   ['done round', 'completed'],
   ['failed round', 'failed'],
-  ['round hollow', 'to come'],
+  ['round hollow', 'upcoming'],
   ['round caught', 'caught up'],
-  ['round passed', 'left out'],
+  ['round passed', 'skipped'],
 ] as const
 
 export function Calendar({ schedules, ...drawn }: Drawn & { schedules: readonly ScheduleView[] }) {

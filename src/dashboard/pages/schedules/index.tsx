@@ -59,7 +59,7 @@ function View({ data: { schedules, more, shown, runs, classes, preview, was, pas
       <Head title="Schedules" note={note}>
         <Moves shown={shown} />
         <Choice
-          label="Stretch"
+          label="Period"
           wide
           options={spans.map(({ name, text }) => ({
             text,
@@ -75,7 +75,7 @@ function View({ data: { schedules, more, shown, runs, classes, preview, was, pas
       <i hidden data-zones={zonesOf(schedules).join(' ')} />
       <Card kind="cal">
         {schedules.length === 0 ? (
-          <Empty>Nothing repeats yet.</Empty>
+          <Empty>No schedules yet.</Empty>
         ) : (
           <Calendar schedules={schedules} shown={shown} runs={runs} />
         )}

@@ -52,9 +52,7 @@ function Said({ preview: { tz, words, next, moved, fault } }: { preview: Preview
         ))}
       </ol>
       {moved && (
-        <p class="sub">
-          {`The clock skips ${moment(moved.wall, 'UTC')}: it runs at ${moment(moved.at, own)}, as the gap is over.`}
-        </p>
+        <p class="sub">{`The clock skips ${moment(moved.wall, 'UTC')}, so it runs at ${moment(moved.at, own)}.`}</p>
       )}
     </>
   )
@@ -89,7 +87,7 @@ export function NewSchedule({ preview, was = {}, classes }: NewScheduleProps) {
             required
             mono
           />
-          <Field name="tz" label="Zone" placeholder="UTC" value={preview?.tz} />
+          <Field name="tz" label="Time zone" placeholder="UTC" value={preview?.tz} />
           <Select name="missed" label="Missed slots" options={['', 'run', 'last', 'skip']} value={was.missed} />
         </div>
         <div id="preview" class="preview" data-island aria-live="polite">

@@ -28,7 +28,7 @@ export function PastRuns({ past: { id, name, history, runs } }: { past: Past }) 
       )}
       {history === 0 && (
         <p class="note body">
-          Only the last run and failed runs are known. <code>history: 20</code> keeps 20.
+          Only the last run and failed runs are stored. To keep 20 runs, set <code>history: 20</code>.
         </p>
       )}
     </Card>

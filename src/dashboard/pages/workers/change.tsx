@@ -40,7 +40,7 @@ function checkStill(changed: readonly WorkerField[], was: WorkerTexts, is: Worke
   if (name)
     throw new SidejobError(
       'CONFLICT',
-      `${name}: expected ${was[name] || 'nothing'}, the value when the form was loaded, got ${is[name] || 'nothing'}, set by another user`,
+      `${name}: expected ${was[name] || 'nothing'} (the value when the form was loaded), got ${is[name] || 'nothing'} (set by another user)`,
       { path: [name] },
     )
 }
@@ -58,14 +58,13 @@ export const change: Act = {
     const is = workerTexts(worker)
     const [was, wanted] = [textsIn(form, is, 'was_'), textsIn(form, is)]
     const changed = workerFields.filter((name) => wanted[name] !== was[name])
-    if (changed.length === 0) return { say: `${params.class} stays as it is` }
+    if (changed.length === 0) return { say: `${params.class} is unchanged` }
     checkStill(changed, was, is)
     const path = workerPath(params.queue!, params.class!)
     await naming(jsonFields, call('PATCH', `/v1${path}`, workerPatchOf(wanted, is)))
     const say = `${params.class} is changed: ${changed.join(', ')}`
     const lost = wanted.served === 'pull' ? lostWith(worker) : []
-    if (lost.length > 0)
-      return { say: `${say}; the ${lost.join(' and ')} of its address were removed with it`, to: path }
+    if (lost.length > 0) return { say: `${say}; the ${lost.join(' and ')} of its address were also removed`, to: path }
     const now = workerTexts(await found(asked))
     const back = changed.flatMap((name) => [
       [name, is[name]],

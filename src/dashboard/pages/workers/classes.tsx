@@ -52,7 +52,7 @@ function Numbers({ of, at }: { of?: ClassRow; at: string }) {
 }
 
 const spread = ({ mean, p50 }: NonNullable<ClassRow['took']>): string =>
-  `95 of 100 took at most this; ${about(mean)} on average, half of them at most ${about(p50)}`
+  `95 % took at most this long; mean ${about(mean)}, median ${about(p50)}`
 
 type RowProps = { worker: Worker; of?: ClassRow; isChosen: boolean; isWide: boolean }
 
@@ -64,7 +64,7 @@ function Row({ worker, of, isChosen, isWide }: RowProps) {
         <NameLink to={workerPath(queue, name)} of={name} most={34} isMain />
       </td>
       <td>
-        {isWide && worker.pull && worker.seen === null && <span class="note">not heard</span>}{' '}
+        {isWide && worker.pull && worker.seen === null && <span class="note">no claims yet</span>}{' '}
         <span class="tag">{kindOf(worker)}</span>
       </td>
       <Numbers of={of} at={ofClass(queue, name)} />
@@ -77,7 +77,7 @@ type ClassesProps = { workers: readonly Worker[]; counted: Counted; chosen?: Wor
 export function Classes({ workers, counted, chosen }: ClassesProps) {
   return (
     <Card title="Classes" tag={count(workers.length)} right="today, UTC">
-      {workers.length === 0 && <Empty>No class fits.</Empty>}
+      {workers.length === 0 && <Empty>No classes match.</Empty>}
       <table class="tbl classes lined">
         <caption class="vh">Classes by queue, with their counts since midnight UTC</caption>
         {byQueue(workers).map(([queue, own]) => (
@@ -122,7 +122,7 @@ export function Top({ workers, wanted }: { workers: readonly Worker[]; wanted: s
     <Head title="Workers" note={`${many(workers.length, 'class', 'classes')} in ${many(queues, 'queue')}${programs}`}>
       <Search at="/workers" label="Class or port" value={wanted} />
       <LinkButton to="/workers?register" scope="admin" icon="plus" kind="primary">
-        Register
+        Register class
       </LinkButton>
     </Head>
   )

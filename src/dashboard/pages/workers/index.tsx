@@ -64,9 +64,9 @@ const unregister: Act = {
     return {
       title: `Unregister ${params.class}?`,
       text: [
-        `${many(jobs.length, 'open job')}${cursor ? ' and more' : ''} of it: none can run any more until it is registered again.`,
+        `${cursor ? 'More than ' : ''}${many(jobs.length, 'open job')} of this class cannot run until it is registered again.`,
       ],
-      verb: 'Unregister it',
+      verb: 'Unregister',
       type: params.class!,
     }
   },

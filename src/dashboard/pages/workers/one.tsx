@@ -22,7 +22,7 @@ function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }
       <>
         pull workers;{' '}
         {seen === null ? (
-          'no named one has claimed from its queue'
+          'none with a name has claimed from its queue'
         ) : (
           <>
             the last claim from its queue was <Ago at={seen} />
@@ -52,7 +52,7 @@ function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }
 }
 
 const triesOf = ({ retry }: WorkerDefinition): string => {
-  const most = retry?.max === undefined ? 'as usual' : count(retry.max + 1)
+  const most = retry?.max === undefined ? 'default' : count(retry.max + 1)
   const base = retry?.backoff?.base
   return base === undefined ? most : `${most}: after ${span(base)}, then × ${retry?.backoff?.factor ?? 2}`
 }
@@ -62,18 +62,18 @@ export function About({ worker }: { worker: Worker }) {
   const facts: Fact[] = [
     ['Served by', <ServedBy worker={worker} />],
     ['Max running', concurrency !== undefined && count(concurrency)],
-    ['Tries', triesOf(worker)],
-    ['Timeout of a run', timeout !== undefined && span(timeout)],
+    ['Attempts', triesOf(worker)],
+    ['Run timeout', timeout !== undefined && span(timeout)],
     [
-      'Kept after the end',
-      `${retain === undefined ? 'as usual' : span(retain)}${history ? `, with the last ${count(history)} runs` : ''}`,
+      'Kept after it ends',
+      `${retain === undefined ? 'default' : span(retain)}${history ? `, with the last ${count(history)} runs` : ''}`,
     ],
   ]
   return (
     <Card
       title={<Name of={name} most={40} />}
       tag={<Name of={queue} most={24} />}
-      right={<Link to={`/jobs?${ofClass(queue, name)}`}>Its jobs</Link>}
+      right={<Link to={`/jobs?${ofClass(queue, name)}`}>Show jobs</Link>}
     >
       <div class="wdesc">
         {description && <p>{description.slice(0, 1_000)}</p>}
@@ -112,7 +112,7 @@ const portColumns: readonly Column<PortRow>[] = [
     head: '#Default',
     cell: ({ dir, port }) =>
       port.default === undefined ? (
-        <span class="note">{dir === 'in' ? 'must come' : ''}</span>
+        <span class="note">{dir === 'in' ? 'required' : ''}</span>
       ) : (
         <span class="val">
           <Name of={encodedToJson(port.default)} most={16} />
@@ -129,7 +129,7 @@ export function Ports({ worker }: { worker: Worker }) {
     <Card title="Ports">
       <DataTable
         caption="Ports"
-        empty="It has no ports: its jobs take args."
+        empty="No ports. Jobs of this class take args."
         rows={rows.slice(0, 60)}
         columns={portColumns}
         isPlain
@@ -152,7 +152,7 @@ export function TryIt({ worker, last, as, typed }: TryProps) {
       right={
         <Choice
           ways
-          label="As"
+          label="Format"
           options={ways.map((way) => ({
             text: { form: 'Form', json: 'JSON', curl: 'curl' }[way],
             to: to(way),
@@ -167,7 +167,7 @@ export function TryIt({ worker, last, as, typed }: TryProps) {
       {as === 'json' && <AsJson worker={worker} typed={typed} />}
       {as === 'curl' && <AsCurl worker={worker} typed={typed} />}
       <div class="got">
-        <b>The newest jobs</b>
+        <b>Newest jobs</b>
         {last.length === 0 && <p class="note">None yet.</p>}
         <ul class="lasts">
           {last.map(({ id, status, createdAt, message }) => (

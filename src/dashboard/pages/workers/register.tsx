@@ -25,9 +25,9 @@ const fields: readonly Named<FieldProps>[] = [
   { name: 'url', label: 'Address', note: 'push only', placeholder: 'https://…', mono: true },
   { name: 'concurrency', label: 'Max running', type: 'number' },
   { name: 'retries', label: 'Retries', path: 'max', type: 'number' },
-  { name: 'backoff', label: 'Backoff', note: 'the first, or each', placeholder: '10s', path: 'base delays' },
-  { name: 'timeout', label: 'Timeout of a run', placeholder: '30s' },
-  { name: 'retain', label: 'Kept after the end', placeholder: '1d' },
+  { name: 'backoff', label: 'Backoff', note: 'first delay, or all', placeholder: '10s', path: 'base delays' },
+  { name: 'timeout', label: 'Run timeout', placeholder: '30s' },
+  { name: 'retain', label: 'Kept after it ends', placeholder: '1d' },
   { name: 'history', label: 'Runs kept', type: 'number' },
   { name: 'description', label: 'Description' },
 ]
@@ -81,7 +81,7 @@ export function Register({ unfit, taken }: { unfit?: Unfit; taken?: Worker }) {
       <Form
         act="register"
         scope="admin"
-        press="Register it"
+        press="Register"
         at="/workers"
         preview={['register', 'queue', 'class', 'in', 'args']}
         isOpened

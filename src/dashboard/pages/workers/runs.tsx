@@ -36,7 +36,7 @@ export function Runs({ of }: { of?: ClassRow }) {
         />
       }
     >
-      {of?.took ? <Took buckets={of.took.buckets} /> : <Empty>It has not run since midnight UTC.</Empty>}
+      {of?.took ? <Took buckets={of.took.buckets} /> : <Empty>No runs since midnight UTC.</Empty>}
     </Card>
   )
 }

@@ -48,7 +48,7 @@ export function unfitOfNew({ engine, query, look }: Asked): Promise<Unfit> | und
 }
 
 const takenWords = (worker: Worker): string =>
-  `${cut(worker.class, 60)} is registered already (${kindOf(worker)}): this form replaces all of it.`
+  `${cut(worker.class, 60)} is registered already (${kindOf(worker)}): this form replaces it entirely.`
 
 export function UnfitLine({ unfit, taken }: { unfit?: Unfit; taken?: Worker }) {
   return (

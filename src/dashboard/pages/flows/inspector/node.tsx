@@ -22,7 +22,7 @@ function Ports({ data, name }: { data: FlowData; name: string }) {
             <To kind="link clip grow mono" to={wirePath(flow.id, id)}>
               {id}
             </To>
-            <span class="num dim">{size + behind > 0 ? `${count(size + behind)} wait` : `${count(rate)}/min`}</span>
+            <span class="num dim">{size + behind > 0 ? `${count(size + behind)} waiting` : `${count(rate)}/min`}</span>
           </li>
         ))}
       </ul>
@@ -42,7 +42,7 @@ export function Node({
 }) {
   const { name, queue, class: of, job, status, lastRun } = node
   return (
-    <aside class="insp" id="insp" aria-label="The node that is selected">
+    <aside class="insp" id="insp" aria-label="Selected node">
       <header>
         <p class="note">Node</p>
         <p class="title">
@@ -76,10 +76,10 @@ export function Node({
       {job !== null && (
         <section class="row">
           <LinkButton to={`/jobs/${job}`} small>
-            Its job
+            Open job
           </LinkButton>
           <LinkButton to={`/jobs/${job}?tab=log`} small>
-            Its log
+            Open log
           </LinkButton>
         </section>
       )}

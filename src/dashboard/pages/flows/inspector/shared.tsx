@@ -14,9 +14,9 @@ export function Close({ flow }: { flow: number }) {
 
 export function WhySaid({ near }: { near: Near }) {
   const { now, zone } = useLook()
-  if (!near.why) return <p class="note">No value has reached it yet, so it has no job.</p>
+  if (!near.why) return <p class="note">No value has reached this node yet, so it has no job.</p>
   const cells = cellsOf(near.why, near.job ? [near.job] : [], { now, zone })
-  if (cells.length === 0) return <p class="note">It is idle: it has processed all values.</p>
+  if (cells.length === 0) return <p class="note">Idle: all values are processed.</p>
   return (
     <>
       {cells.map((cell) => (

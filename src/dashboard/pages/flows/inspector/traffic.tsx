@@ -14,7 +14,7 @@ export function Traffic({ wire }: { wire: WireView }) {
       .join('L')
   // Sums all minutes, because the current minute is incomplete and the one before may be empty.
   const [inAll, outAll] = [came, out].map((list) => list.reduce((a, b) => a + b, 0)) as [number, number]
-  const said = `In ten minutes ${many(inAll, 'value')} came and ${count(outAll)} went`
+  const said = `In ten minutes, ${many(inAll, 'value')} arrived and ${count(outAll)} left`
   return (
     <section>
       <div class="row">
@@ -22,8 +22,8 @@ export function Traffic({ wire }: { wire: WireView }) {
         <span class="grow" />
         <Legend
           of={[
-            ['accent', `came ${count(inAll)}`],
-            ['suspended', `went ${count(outAll)}`],
+            ['accent', `arrived ${count(inAll)}`],
+            ['suspended', `left ${count(outAll)}`],
           ]}
         />
       </div>
@@ -47,5 +47,5 @@ export function Traffic({ wire }: { wire: WireView }) {
 
 function Drains({ wire }: { wire: WireView }) {
   const time = drainTime(wire)
-  return time ? <p class="note">It would drain in {time} if nothing more came.</p> : null
+  return time ? <p class="note">Without new values, it would drain in {time}.</p> : null
 }

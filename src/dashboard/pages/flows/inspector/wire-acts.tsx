@@ -79,7 +79,7 @@ export function WireActs({ data, wire, near }: { data: FlowData; wire: WireView;
           icon="drain"
           kind="danger"
           small
-          off={waits === 0 ? 'nothing waits there' : undefined}
+          off={waits === 0 ? 'no values are waiting' : undefined}
         >
           Drain…
         </Act>

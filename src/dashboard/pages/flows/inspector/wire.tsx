@@ -20,15 +20,15 @@ function Stats({ wire }: { wire: WireView }) {
       <div class="stats">
         <div>
           <b>{count(wire.size + wire.behind)}</b>
-          <span>{wire.size + wire.behind === 1 ? 'value waits' : 'values wait'}</span>
+          <span>{wire.size + wire.behind === 1 ? 'value waiting' : 'values waiting'}</span>
         </div>
         <div>
           <b>{wire.oldestAt === null ? '–' : <Since at={wire.oldestAt} />}</b>
-          <span>the oldest</span>
+          <span>oldest</span>
         </div>
         <div>
           <b class={growth > 0 ? 'up' : undefined}>{growth > 0 ? `+${count(growth)}` : count(growth)}</b>
-          <span>a minute</span>
+          <span>per minute</span>
         </div>
       </div>
     </section>
@@ -47,7 +47,7 @@ function Watch({ data }: { data: FlowData }) {
       <To
         kind={`btn small${isOn ? ' on' : ''}`}
         to={useWay()({ watch: isOn ? undefined : '1' })}
-        label={isOn ? 'Watch no more' : 'Watch the values'}
+        label={isOn ? 'Stop watching' : 'Watch the values'}
       >
         <Icon name={isOn ? 'pause' : 'play'} size={12} />
         Watch
@@ -70,9 +70,9 @@ function Values({ wire, near: { port }, watch }: { wire: WireView; near: Near; w
         {watch}
       </div>
       {isWatched && (
-        <p class="note">This listens to all reads and writes of runs, which slows the system down while it is on.</p>
+        <p class="note">While you watch, runs publish all their reads and writes, which slows the system down.</p>
       )}
-      {values.length === 0 && <p class="note">No value waits at its end.</p>}
+      {values.length === 0 && <p class="note">No values are waiting.</p>}
       <ol class="vlist">
         {values.map(({ data }, i) => (
           <li>
@@ -103,7 +103,7 @@ export function Wire({
   near: Near
 }) {
   return (
-    <aside class="insp" id="insp" aria-label="The wire that is selected">
+    <aside class="insp" id="insp" aria-label="Selected wire">
       <header>
         <p class="note">Wire</p>
         <p class="title mono">
@@ -121,7 +121,7 @@ export function Wire({
       {far && (
         <section>
           <div class="row">
-            <h3>Far end: {far.name}</h3>
+            <h3>Other end: {far.name}</h3>
             <span class="grow" />
             {far.status && <StatusPill status={far.status} />}
           </div>
