@@ -23,7 +23,7 @@ export type AlertState = { alert?: Alert; muted?: Noted & { until?: number } }
 export type Told = { key: string; what: 'begins' | 'lasts' | 'is over'; alert: Alert; once: string }
 
 export type AlertTimes = {
-  /** How long a problem must last before it is reported, in milliseconds, by rule. */
+  /** Milliseconds that a problem must last before it is reported, by rule. */
   after: (rule: string) => number
   /** Interval between reminders, in milliseconds. */
   every?: number

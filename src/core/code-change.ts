@@ -1,7 +1,4 @@
-/**
- * `kept` is the stored step, `asked` the one that the function requested, or null if it returned early. `longer` is in
- * milliseconds.
- */
+/** `asked` is null if the function returned before it requested a step. `longer` is in milliseconds. */
 export type CodeChange = { kept: string; asked: string | null; longer?: number }
 
 export function codeChangeIn(error: string | null): (CodeChange & { message: string }) | undefined {

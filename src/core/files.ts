@@ -107,7 +107,7 @@ export type Downloads = {
   files: Files
   allowHosts: readonly string[]
   base?: string
-  /** How long a file is kept after the callback was delivered, in milliseconds. */
+  /** Milliseconds for which a file is kept after the callback was delivered. */
   keep: number
   kafka?: string
 }

@@ -7,8 +7,8 @@ const WEIGHT = 0.2
 /** Maximum interval in the average, so that a few calls after a pause start the gathering again. */
 const LONGEST = 1_000
 /**
- * After this many consecutive waits without another call, one wait is skipped. After each further one, twice as many
- * are skipped, up to `LEFT_OUT`.
+ * After this many consecutive waits without another call, one wait is skipped. Each further wait without a call doubles
+ * the number of skipped waits, up to `LEFT_OUT`.
  */
 const IN_VAIN = 2
 const LEFT_OUT = 64

@@ -44,7 +44,7 @@ function standardKey(secret: string): Uint8Array {
 const refused = (message: string) => new SidejobError('UNAUTHENTICATED', message)
 
 const unsigned = (header: string) =>
-  refused(`${header}: expected a signature of this body with the secret of this hook, got one that does not match`)
+  refused(`${header}: expected the signature of this body by the secret of this hook, got another signature`)
 
 function headerOf(headers: Headers, name: string): string {
   const value = headers.get(name)

@@ -99,7 +99,7 @@ export type Cron = {
   expression: string
   /** Time zone. The default is UTC. */
   tz?: string
-  /** What to do about missed slots. `last` starts one run for all of them. */
+  /** Policy for missed slots. `last` starts one run for all of them. */
   missed?: 'run' | 'last' | 'skip'
   args?: unknown
 }
@@ -120,7 +120,7 @@ export type WorkerOptions = {
   /** Limits for all jobs of the class. The key defaults to the class. */
   limits?: readonly WorkerLimit[]
   /**
-   * How long an ended job is kept: milliseconds, a string like '7 days', or 'forever'. The default is a day, or 30 days
+   * Time for which an ended job is kept: milliseconds, a string like '7 days', or 'forever'. The default is a day, or 30 days
    * if the job failed or new input can wake it.
    */
   retain?: Length
@@ -150,10 +150,7 @@ export type WorkerOptions = {
   redact?: string[]
   /** `'door'` checks each value when it is written. `'run'` only checks a value in the run that reads it. */
   checked?: 'door' | 'run'
-  /**
-   * What happens if changed code requests another step or wait than the job has stored: fail (the default), log a
-   * warning, or ignore it.
-   */
+  /** Policy for changed code that requests another step or wait than the job has stored. The default is `fail`. */
   onCodeChange?: 'fail' | 'warn' | 'ignore'
   /**
    * Jobs that wait inside the function stay on the version of the code that started them. The deployment needs

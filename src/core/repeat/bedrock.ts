@@ -1,4 +1,4 @@
-// Modifiers apply from left to right, like those of SQLite's date functions.
+// Modifiers apply from left to right, as in SQLite's date functions.
 
 import { SidejobError } from '../errors.ts'
 import type { Base, Rule } from './rule.ts'
