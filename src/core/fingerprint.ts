@@ -1,3 +1,5 @@
+import { hexHash } from './hash.ts'
+
 export type Failure = { message?: unknown; stack?: unknown }
 
 export type Kind = {
@@ -43,15 +45,8 @@ function frameOf(stack: string): string | null {
   return null
 }
 
-/** FNV-1a with 64 bits. */
-function hashOf(text: string): string {
-  let hash = 0xcbf29ce484222325n
-  for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)
-  return hash.toString(16).padStart(16, '0')
-}
-
 export function kindOf(className: string, { message, stack }: Failure): Kind {
   const said = messageKind(typeof message === 'string' ? message : '')
   const frame = typeof stack === 'string' ? frameOf(stack) : null
-  return { fingerprint: hashOf(`${className}\n${said}\n${frame ?? ''}`), message: said, frame }
+  return { fingerprint: hexHash(`${className}\n${said}\n${frame ?? ''}`, 2), message: said, frame }
 }

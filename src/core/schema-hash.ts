@@ -1,4 +1,5 @@
 import { decodeValue, type Encoded } from './codec/value.ts'
+import { hexHash } from './hash.ts'
 import { canonical } from './json-schema/index.ts'
 import { jsonSchemaOf } from './json-schema/zod.ts'
 import { mapValues } from './map-values.ts'
@@ -16,26 +17,17 @@ const hasSchema = ({ args, result, in: inputs = {}, out = {} }: Schemas): boolea
   result !== undefined ||
   [...Object.values(inputs), ...Object.values(out)].some(({ schema }) => schema !== undefined)
 
-/** Computes two 32-bit FNV-1a hashes, because a 64-bit hash needs bigints, which are slow. */
-function digits(text: string): string {
-  let [a, b] = [0x811c9dc5, 0x01000193]
-  for (let i = 0; i < text.length; i++) {
-    a = Math.imul(a ^ text.charCodeAt(i), 0x01000193)
-    b = Math.imul(b ^ text.charCodeAt(i), 0x5bd1e995) ^ (b >>> 13)
-  }
-  return [a, b].map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('')
-}
-
 /** Returns undefined if the class has no schema. The order of members does not change the hash. */
 export const schemaHash = (schemas: Schemas): string | undefined =>
   hasSchema(schemas)
-    ? digits(
+    ? hexHash(
         canonical({
           args: plainOf(schemas.args),
           result: plainOf(schemas.result),
           in: ofPorts(schemas.in),
           out: ofPorts(schemas.out),
         }),
+        2,
       )
     : undefined
 

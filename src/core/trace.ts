@@ -1,3 +1,5 @@
+import { hexHash } from './hash.ts'
+
 export type TraceContext = { traceId: string; spanId: string; isSampled: boolean }
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
@@ -11,20 +13,8 @@ export function readTraceparent(text: string | null | undefined): TraceContext |
 export const traceparentOf = ({ traceId, spanId, isSampled }: TraceContext): string =>
   `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 
-/** FNV-1a with the final mix of MurmurHash3, so that similar texts differ in all bits. */
-function hash32(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
-}
-
-const hexOf = (text: string, words: number): string =>
-  Array.from({ length: words }, (_, i) => hash32(`${i} ${text} ${i}`).toString(16).padStart(8, '0')).join('')
-
-export const traceIdOf = (text: string): string => hexOf(text, 4).replace(/^0{32}$/, '1'.padStart(32, '0'))
-export const spanIdOf = (text: string): string => hexOf(text, 2).replace(/^0{16}$/, '1'.padStart(16, '0'))
+export const traceIdOf = (text: string): string => hexHash(text, 4).replace(/^0{32}$/, '1'.padStart(32, '0'))
+export const spanIdOf = (text: string): string => hexHash(text, 2).replace(/^0{16}$/, '1'.padStart(16, '0'))
 
 /** Decides equally for all spans of a trace. `share` is between 0 and 1. */
 export const isSampled = (traceId: string, share: number): boolean =>

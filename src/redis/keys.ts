@@ -1,3 +1,4 @@
+import { hash32 } from '../core/hash.ts'
 import { isOfTenant, namespaceOf } from '../core/tenant.ts'
 
 export const literal = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
@@ -52,7 +53,7 @@ export const keysOf = (ns: string) => ({
   kinds: (queue: string) => `${ns}counts:${queue}:e`,
   lane: (lane: string) => `${ns}lane:${lane}`,
   once: (key: string) => `${ns}once:${key}`,
-  shelf: (key: string) => `${ns}again:${slotOf(key)}`,
+  shelf: (key: string) => `${ns}again:${hash32(key) % SHELVES}`,
   limit: (key: string) => `${ns}limit:${key}`,
   limitWindow: (key: string) => `${ns}limit-window:${key}`,
   result: (id: string | number) => `${ns}result:${id}`,
@@ -83,13 +84,6 @@ export type Keys = ReturnType<typeof keysOf>
 
 /** At 34 calls per second, each shelf holds five answers from the last ten minutes, with room for 15 more. */
 const SHELVES = 4_096
-
-/** FNV-1a, so that a key always has the same shelf. */
-const slotOf = (key: string): number => {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
-  return (hash >>> 0) % SHELVES
-}
 
 /** A `^` in a user's text does not mean that the value has its own key. */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text']

@@ -1,0 +1,12 @@
+/** FNV-1a with the final mix of MurmurHash3, so that similar texts differ in all bits. */
+export function hash32(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+/** Returns eight hex digits for each of `words`. It is fast, because it does not need bigints. */
+export const hexHash = (text: string, words: number): string =>
+  Array.from({ length: words }, (_, i) => hash32(`${i} ${text} ${i}`).toString(16).padStart(8, '0')).join('')
