@@ -1,4 +1,4 @@
-// The standard library, all in queue `core`. See docs/functions.md.
+// The standard library. All its workers are in the queue `core`. See docs/functions.md.
 
 import { array } from './array.ts'
 import { concat } from './concat.ts'
@@ -25,7 +25,7 @@ import { waitEach } from './wait_each.ts'
 import { widget } from './widget.ts'
 import { zip } from './zip.ts'
 
-// Values stay at their ports when a run refuses them; flows rely on it.
+// If a run refuses a value, the value stays at its port. Flows rely on this.
 export const core = [
   array,
   concat,

@@ -21,7 +21,7 @@ export const delay = defineWorker({
     for (const { data } of queue.slice(0, queue.length - later.length)) job.write('out', data)
     if (later.length === 0) return job.unset('wait_queue')
     job.set({ wait_queue: later })
-    // Each run replaces the single timer, so that wake-ups do not pile up.
+    // Each run replaces the only timer, so that wake-ups do not accumulate.
     return job.again({ at: later[0]!.time })
   },
 })

@@ -11,12 +11,12 @@ export type { Downloaded, Resources } from './download/args.ts'
 
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
-/** 1 GiB. */
+/** 1 GiB in bytes. */
 const LARGEST = 1_073_741_824
 
 const KEEP = 30 * DAY
 
-/** A separate job deletes the file, because it outlives this job. */
+/** Creates a separate job to delete the file, because the file outlives the download job. */
 function keepUntil(job: Job, file: string, record: string | undefined, keep: number): void {
   job.spawn('reap', { queue: 'files', class: 'reap' }, { args: { file, ...(record ? { record } : {}) }, wait: keep })
   job.op({ op: 'disown', child: 'reap' })
@@ -74,7 +74,7 @@ async function stored(
   }
 }
 
-// 2, 4, 6, … minutes; the last delay applies to all later retries.
+// The delays are 2, 4, 6, … minutes. The last one repeats.
 const delays = Array.from({ length: 30 }, (_, i) => (i + 1) * 2 * MINUTE)
 
 /**
@@ -106,7 +106,7 @@ export const download = (resources: Resources) =>
 
 type Reaped = { file?: string; job?: number; askedAt?: number; record?: string }
 
-/** Removes a file, by its name or by its job, unless it was requested again in the meantime. */
+/** Removes a file by its name or its job, unless another job has requested it again. */
 export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>) =>
   defineWorker({
     queue: 'files',
@@ -127,7 +127,7 @@ export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>
   })
 
 /**
- * Returns both functions, as `createWorker` takes them.
+ * Returns both functions for `createWorker`.
  *
  * @example createWorker({ functions, storing: downloads })
  */

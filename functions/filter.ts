@@ -5,7 +5,7 @@ import { defineWorker, port, Terminal } from '../src/index.ts'
 const MAX_VALUES = 10_000
 const MAX_BYTES = 1_048_576
 
-// The filter has no environment, and its output is limited. It is on its own line, because it may end with a comment.
+// The filter has no environment, and its output is limited. It has its own line, because it may end with a comment.
 const program = (filter: string) => `def env: {}; {} as $ENV | foreach (
 ${filter}
 ) as $value ([0, 0]; [.[0] + 1, .[1] + ($value | tojson | utf8bytelength)];
@@ -13,7 +13,7 @@ ${filter}
   elif .[1] > ${MAX_BYTES} then error("it gave more than ${MAX_BYTES} bytes")
   else $value end)`
 
-/** jq counts in doubles: whole numbers beyond 2^53 lose their last digits. */
+/** jq uses doubles, so integers beyond 2^53 lose their last digits. */
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, shown) => (typeof shown === 'bigint' ? Number(shown) : shown))
 
@@ -25,7 +25,7 @@ export const filter = defineWorker({
   in: { filter: port(z.string()), in: port() },
   out: { out: port() },
   async perform(job) {
-    // Each run has its own jq, because a job must not see anything of another job.
+    // Each run loads its own jq, so that a job cannot see data of another job.
     const jq = await loadJq()
     for await (const { filter, in: data } of job.inputs('filter', 'in'))
       try {

@@ -12,7 +12,7 @@ import {
   withGraph,
 } from '../src/index.ts'
 
-/** A graph written here replaces the graph of the flow. */
+/** A graph that arrives at this port replaces the graph of the flow. */
 const GRAPH = '__graph'
 
 type Text = Awaited<ReturnType<Job['readClosed']>>
@@ -62,7 +62,7 @@ async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFact
   }
 }
 
-/** Maximum reported nodes. Each costs a look at its job. */
+/** Maximum nodes in the error message. Each needs a request for its job. */
 const TOLD = 5
 
 async function faultAt(job: Job, name: string): Promise<string> {
@@ -87,7 +87,7 @@ async function faultOf(job: Job, { nodes }: Graph): Promise<string | undefined> 
 }
 
 export const flow = defineWorker({
-  // A graph may name any job as a node: the flow adopts it.
+  // A graph may name any job as a node, and the flow adopts that job.
   reach: 'all',
   queue: 'core',
   class: 'flow',
@@ -95,7 +95,7 @@ export const flow = defineWorker({
     'Runs a graph: nodes are jobs that start when something reaches them, edges move values from port to port. Completed while all its nodes are, failed when one is; a new graph takes effect on the running one.',
   in: { [GRAPH]: port(), '*': port() },
   out: { '*': port() },
-  // Another run may have started the same node in the meantime.
+  // Another run may have started the same node.
   retry: { max: 5, backoff: { base: 500, cap: 5_000 } },
   async perform(job: Job) {
     const text = job.getClosed('graph')
@@ -110,7 +110,7 @@ export const flow = defineWorker({
     const isNew = now !== text
     if (isNew) job.setClosed(withGraph(graphsOf(job), now, { at: Date.now(), by: null }))
 
-    // Changes of healthy nodes stay, also if another node fails.
+    // Keeps the changes of healthy nodes if another node has failed.
     if ((await faultOf(job, graph)) && (plan.ops.length > 0 || isNew)) await job.checkpoint()
     const fault = await faultOf(job, graph)
     if (fault) throw new Terminal(fault)

@@ -1,9 +1,8 @@
-// The workers of this deployment: add yours to the list.
+// The workers of this deployment. Add yours to the list.
 
 import { core } from './core.ts'
 import { downloads } from './download.ts'
 
 export const workers = [...core]
 
-/** Functions that need storage for files. */
 export const storing = downloads

@@ -1,4 +1,4 @@
-// Products could fill the memory of an isolate.
+// Large products would fill the memory of an isolate.
 
 import { SidejobError } from '../src/index.ts'
 
@@ -17,7 +17,7 @@ export function checkRoom({ elements = 0, bytes = 0 }: { elements?: number; byte
   if (bytes > MAX_BYTES) throw tooLarge(`at least ${bytes} bytes`)
 }
 
-/** A lower bound of the bytes as JSON, including the comma after the value. */
+/** Returns a lower bound of the bytes of the JSON, including the comma after the value. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 3
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + sizeOf(one), 3)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { defineWorker, port } from '../src/index.ts'
 
-/** A blank matches any white space; an empty text matches the gap between two characters. */
+/** A space matches any white space. An empty separator splits between all characters. */
 function pieces(text: string, sep: string): string[] {
   if (sep === ' ') return text.trimStart().split(/\s+/)
   return sep === '' ? [...text] : text.split(sep)

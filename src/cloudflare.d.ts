@@ -1,4 +1,4 @@
-// Importing the vendor's types would change fetch everywhere.
+// Importing Cloudflare's types would change `fetch` in all files.
 
 declare module 'cloudflare:workers' {
   export class WorkerEntrypoint<Env> {

@@ -1,4 +1,4 @@
-// Keys that the vendor publishes. They are no secrets.
+// QStash publishes these keys, so they are not secret.
 
 export const development = {
   token: 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=',

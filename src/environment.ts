@@ -1,4 +1,4 @@
-// Reads the environment into options.
+// Converts the environment to options.
 
 import { fromBase64 } from './core/codec/base64.ts'
 import { readPrices } from './core/cost.ts'
@@ -49,7 +49,7 @@ export type Deployment = {
   historyDays: number
   historyRetain?: number
   heartbeat?: string
-  /** Bytes of the largest download. */
+  /** Maximum size of a download in bytes. */
   maxDownload?: number
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
 }
@@ -72,7 +72,7 @@ const listOf = (text = ''): string[] =>
     .map((part) => part.trim())
     .filter(Boolean)
 
-/** A deployment without a secret derives one: nothing is sent unsigned. */
+/** Without a secret, derives one from the token of Redis, so that every call is signed. */
 function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH_REDIS_REST_TOKEN }: Environment) {
   const own = listOf(SIDEJOB_WEBHOOK_SECRET)
   return {
@@ -81,7 +81,7 @@ function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH
   }
 }
 
-/** The first key seals, all of them open; as `openssl rand -base64 32` writes them. */
+/** The first key seals, and all keys open. Each is 32 bytes in base64, as `openssl rand -base64 32` prints. */
 export function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8Array[] {
   return listOf(SIDEJOB_ENCRYPTION_KEY).map((text, i) => {
     const bytes = /^[\w+/-]{43}=?$/.test(text)
@@ -119,7 +119,7 @@ const laneOf = (env: Environment) => ({
   ...(env.SIDEJOB_LANE_REQUESTS ? { requests: wholeNumber('SIDEJOB_LANE_REQUESTS', env.SIDEJOB_LANE_REQUESTS) } : {}),
 })
 
-/** Percent-encoded pairs, as in the specification of OpenTelemetry. */
+/** Reads percent-encoded pairs, as OpenTelemetry specifies. */
 function headersOf(text: string): Record<string, string> {
   return Object.fromEntries(
     listOf(text).map((pair) => {
@@ -157,7 +157,7 @@ export function versionOf({ SIDEJOB_VERSION: own, CF_VERSION_METADATA, PUBLIC_UR
     const expected = '1 to 40 letters, digits, ".", "_", "+" and "-"'
     throw new SidejobError('MISCONFIGURED', `SIDEJOB_VERSION: expected ${expected}, got ${JSON.stringify(own)}`)
   }
-  // Local stacks make up an id at each start.
+  // Local stacks create a new id at each start.
   const metadata = isLocal(PUBLIC_URL!) ? undefined : CF_VERSION_METADATA
   if (metadata?.tag && codeVersion.safeParse(metadata.tag).success) return metadata.tag
   return metadata?.id?.slice(0, SHORT_ID) || undefined
@@ -178,7 +178,7 @@ function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
   return { s3: { accessKeyId, secretAccessKey, buckets: listOf(env.SIDEJOB_S3_BUCKETS) } }
 }
 
-/** A text that people choose could be guessed. The token of Redis is long and random. */
+/** Uses the token of Redis because it is long and random. Secrets that people choose can be guessed. */
 const secretOf = (env: Environment): string => env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`
 
 export function checkPins(
@@ -194,7 +194,7 @@ export function checkPins(
   )
 }
 
-/** Everybody knows the keys of local stacks. */
+/** The keys of local stacks are public. */
 const published: { [Name in SettingName]?: readonly string[] } = {
   SIDEJOB_API_KEY: ['dev'],
   QSTASH_TOKEN: [development.token],
@@ -215,7 +215,7 @@ function refusePublished(env: Environment): void {
 }
 
 /**
- * An error names all missing settings at once.
+ * The error names all missing settings.
  *
  * @example const { engine, publicUrl } = deploymentOf(env)
  */
@@ -247,7 +247,7 @@ export function deploymentOf(env: Environment): Deployment {
       ...(env.SIDEJOB_AUTHOR ? { author: env.SIDEJOB_AUTHOR.slice(0, MOST_AUTHOR) } : {}),
       ...tracesOf(env),
       versionUrl: versionUrlOf(env),
-      // A local stack replaces its only process at once.
+      // A local stack has only one process, so it removes old classes immediately.
       ...(isLocal(publicUrl) ? { grace: 0 } : {}),
       ...(env.SIDEJOB_MAX_LOST ? { maxLost: wholeNumber('SIDEJOB_MAX_LOST', env.SIDEJOB_MAX_LOST) } : {}),
     },

@@ -1,4 +1,4 @@
-// The files of a deployment in an R2 bucket.
+// Accesses the files of a deployment in an R2 bucket.
 
 import {
   type Bucket,
@@ -97,7 +97,7 @@ const base64url = (bytes: Uint8Array): string =>
     .replace(/=+$/, '')
 
 /**
- * A secret proves ids and addresses.
+ * The secret signs ids and addresses.
  *
  * @example const files = createFiles({ bucket: r2Bucket(env.FILES), secret, publicUrl, now: Date.now })
  */

@@ -1,4 +1,4 @@
-// Public exports: write workers and run sidejob.
+// Public exports for writing workers and for running sidejob.
 
 import type * as z from 'zod'
 import { readWorker } from './core/definition.ts'
@@ -36,19 +36,21 @@ type Definition<In extends Ports, Out extends Ports, Args extends z.ZodType, Res
   WorkerOptions,
   'limits'
 > & {
-  /** Other args are refused, with the path of the fault. */
+  /** Other args are refused with the path of the fault. */
   args?: Args
   in?: In
   out?: Out
   /** A run that returns another value fails. */
   result?: Result
-  /** Without a key, the key is the class. */
+  /** The default key is the class. */
   limits?: readonly WorkerLimit<z.output<Args>>[]
   /** Called before the first run. */
   startup?: (job: Job<In, Out, z.output<Args>>) => unknown
-  /** Returns nothing (completed), `job.suspend()`, `job.again()` or a result; throws to fail. */
+  /**
+   * Returns nothing or a result (completed), `job.suspend()`, `job.follow()` or `job.again()`. Throws if the run fails.
+   */
   perform: (job: Job<In, Out, z.output<Args>>) => Return | Promise<Return>
-  /** The last run of a job that is terminated. */
+  /** Called as the last run of a terminated job. */
   shutdown?: (job: Job<In, Out, z.output<Args>>) => unknown
 }
 
@@ -71,7 +73,7 @@ export const defineWorker = <
   const Out extends Ports = Record<never, never>,
   Args extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
-  // Const, so that the texts of an enum keep their types.
+  // Const, so that the strings of an enum keep their types.
   const Return extends Returned<Result> = Returned<Result>,
 >(
   definition: Definition<In, Out, Args, Result, Return> & { class: Class },

@@ -1,9 +1,9 @@
-// Every setting of a deployment, for docs/settings.md; the Worker knows only the names.
+// All settings of a deployment. docs/settings.md is generated from them, and the Worker contains only the names.
 
 export type Setting = {
   about: 'Redis' | 'QStash' | 'Access' | 'Webhooks' | 'Lanes' | 'Files' | 'Logging'
   means: string
-  /** Default; without a `required` setting a deployment answers 503. */
+  /** Effect of leaving it out. Without a `required` setting, a deployment returns 503. */
   without: string
 }
 

@@ -1,4 +1,4 @@
-// Deployed entry of this repository, with the APIs of other systems.
+// The deployed entry of this repository, with the APIs of other systems.
 
 import { storing, workers } from '../functions/index.ts'
 import { createWorker } from './cloudflare/index.ts'

@@ -3,11 +3,11 @@ import { type Files, requestHeaders } from '../../src/index.ts'
 
 export type Resources = {
   files: Files
-  /** Hosts inside our own network that downloads may reach. */
+  /** Hosts in our own network that downloads may reach. */
   allowHosts: readonly string[]
-  /** Credentials for buckets that jobs name: `name` at AWS, or `https://host/name`, also with `*`. */
+  /** Credentials for buckets that jobs name: `name` at AWS, or `https://host/name`. Both may contain `*`. */
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
-  /** Bytes of the largest body; default 1 GiB. */
+  /** Maximum size of a body in bytes (default 1 GiB). */
   maxSize?: number
   fetch?: typeof fetch
   now?: () => number
@@ -17,7 +17,7 @@ const FRAMING = /^(host|connection|content-length|transfer-encoding|upgrade|te|t
 
 export const downloadArgs = z.strictObject({
   url: z.string(),
-  /** For constraints, which cannot look into a URL. */
+  /** Only for constraints, which cannot read the host from a URL. */
   host: z.string().optional(),
   askedAt: z.number().optional(),
   headers: requestHeaders
@@ -26,15 +26,15 @@ export const downloadArgs = z.strictObject({
       'expected no header that controls the connection',
     )
     .optional(),
-  /** Bytes of the largest body. */
+  /** Maximum size of the body in bytes. */
   maxSize: z.int().min(1).optional(),
   mimeType: z.string().max(1_000).optional(),
   imageSize: z.boolean().optional(),
-  /** An unchanged file is not stored again. */
+  /** Does not store a file again if it is unchanged. */
   dedup: z.boolean().optional(),
-  /** Milliseconds; default 30 days. */
+  /** Milliseconds (default 30 days). */
   keep: z.number().min(0).optional(),
-  /** A bucket of the caller, on any S3-compatible server. We never delete the file in it. */
+  /** The caller's bucket on any S3-compatible server. We never delete its files. */
   bucket: z
     .strictObject({
       name: z.string().regex(/^[\w.-]{3,63}$/),

@@ -26,12 +26,12 @@ export const causeOf = (error: unknown): { message: string; code: string } => {
   return { message: cause?.message ?? message, code: cause?.code ?? code ?? '' }
 }
 
-// 408, 425, 429 and 5xx are temporary. Every other refusal is final.
+// These statuses and 5xx are temporary. All other refusals are final.
 const passing = new Set([408, 425, 429])
-/** Maximum wait that a host can request, in milliseconds. */
+/** Maximum delay that a host can request, in milliseconds. */
 const LONGEST_AFTER = 86_400_000
 
-/** Cloudflare's statuses for errors that other platforms throw. */
+/** Cloudflare returns these statuses for errors that other platforms throw. */
 const tlsStatuses: Record<number, string> = { 525: 'the TLS handshake failed', 526: 'the certificate is not trusted' }
 
 export function checkStatus(response: Response): void {

@@ -19,7 +19,7 @@ export function guarded(url: string, allowHosts: readonly string[]): URL {
 
 export const drop = (response: Response) => response.body?.cancel().catch(() => undefined)
 
-/** Each redirect is checked, and the caller's headers and body go to only one origin. */
+/** Checks each redirect. Sends the caller's headers only to the origin of the first URL. */
 export async function request(
   url: string,
   given: Headers,

@@ -16,20 +16,20 @@ export { type AlertMessage, type AlertTarget, pagerDuty, slack, webhook } from '
 export type AlertOptions = {
   to: readonly AlertTarget[]
   /**
-   * Settings by rule: false disables the rule, `after` is how long its problem must last. By default, all rules are
-   * on and report at once.
+   * Settings by rule: false disables the rule, and `after` is the time that a problem must last before it is reported.
+   * By default, all rules are on and report immediately.
    */
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
-  /** Maximum ready jobs: one number for every queue, or a number per queue. */
+  /** Maximum ready jobs, for all queues or by queue. */
   depth?: number | Readonly<Record<string, number>>
-  /** Time after which an open alert is sent again, unless it is acknowledged; by default never. */
+  /** Interval at which open alerts are sent again until they are acknowledged (default: never). */
   every?: Length
 }
 
-/** Problems of this queue send no message, because it could not be delivered. */
+/** Problems of this queue send no messages, because the queue could not deliver them. */
 const QUEUE = 'alerts'
 
-/** After a day, a message that could not be sent is no longer useful. */
+/** A message that could not be sent for a day is no longer useful. */
 const RETRY = { max: 12, backoff: { base: 10_000 } }
 
 const plain = ({ name, text, more }: Need): string =>
@@ -89,7 +89,7 @@ function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], now:
 }
 
 /**
- * Sends the problems that Overview shows, when they start and when they end.
+ * Sends the problems that the page Overview shows, when they start and when they end.
  *
  * @example createWorker({ functions, alerts: alerts({ to: [slack('SLACK_WEBHOOK')] }) })
  */

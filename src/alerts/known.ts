@@ -5,7 +5,7 @@ import type { Engine } from '../engine/index.ts'
 
 const MOST = 50
 
-/** Costs twelve Redis commands, and more only if jobs have failed, repeat or wait long. */
+/** Needs twelve Redis commands, and more only if jobs have failed, repeat or wait long. */
 export async function knownOf(engine: Engine, now: number): Promise<Known> {
   const { stats, series, limits, health, hasSchedules } = await engine.stats.glance({ step: 'minute' })
   const failedIn = (isOfCallbacks: boolean) =>

@@ -14,7 +14,7 @@ export type AlertMessage = Pick<Told, 'key' | 'what'> & {
 
 type Call = { url: string; headers: Record<string, string>; body: string }
 
-/** The jobs that send have `name` in their args. Secrets are read when a message is sent. */
+/** The args of a sending job contain `name`. `call` reads the secrets when the message is sent. */
 export type AlertTarget = {
   name: string
   call: (message: AlertMessage, env: Record<string, string | undefined>) => Call | Promise<Call>
@@ -33,7 +33,7 @@ const headings = { begins: '', lasts: 'Still: ', 'is over': 'Over: ' } as const
 export const sentenceOf = ({ what, text }: Pick<AlertMessage, 'what' | 'text'>): string => headings[what] + text
 
 /**
- * Sends to a Slack channel. `setting` names the secret with the address of an incoming webhook.
+ * Sends to a Slack channel. `setting` is the name of the secret that contains the URL of an incoming webhook.
  *
  * @example slack('SLACK_WEBHOOK')
  */
@@ -74,7 +74,7 @@ export const pagerDuty = (setting: string, url = PAGER_DUTY): AlertTarget => ({
 })
 
 /**
- * Posts JSON, signed by Standard Webhooks if `secret` names a secret (`whsec_…`).
+ * Posts JSON. If `secret` is the name of a secret (`whsec_…`), signs it as a Standard Webhook.
  *
  * @example webhook('https://ops.example.com/alerts', { secret: 'ALERT_SECRET' })
  */

@@ -5,13 +5,13 @@ import { inQuery } from './table.generated.ts'
 export type CallOptions = {
   signal?: AbortSignal
   idempotencyKey?: string
-  /** Stored in the audit log. */
+  /** Reason to store in the audit log. */
   reason?: string
-  /** W3C Trace Context: the created jobs belong to this trace. */
+  /** W3C Trace Context of the trace to which the created jobs belong. */
   traceparent?: string
-  /** Hash of the graph on which the change is based. If the current graph is different, the call fails with 412. */
+  /** Hash of the graph that the change is based on. If the current graph is different, the call fails with 412. */
   ifMatch?: string
-  /** The query of a call whose input is its body. */
+  /** Query parameters of a call whose input is its body. */
   query?: Record<string, string | number | boolean>
 }
 
@@ -21,25 +21,25 @@ export type ClientOptions = {
   fetch?: (request: Request) => Promise<Response>
   /** Returns the current `traceparent`. */
   traceparent?: () => string | undefined
-  /** Stored in the audit log. */
+  /** Reason to store in the audit log. */
   reason?: string
-  /** Maximum number of attempts after a network failure or a 503. */
+  /** Maximum number of attempts after network failures and 503 responses. */
   attempts?: number
   /**
-   * Hashes of schemas by queue and class, as `npx sidejob schemas` prints them. If another schema is current, a job
-   * whose args or values do not fit is refused with 409 SCHEMA_CHANGED.
+   * Hashes of schemas by queue and class, as `npx sidejob schemas` prints them. If the current schema is different,
+   * jobs whose args or values do not fit are refused with 409 SCHEMA_CHANGED.
    */
   schemas?: Readonly<Record<string, string>>
 }
 
-/** An error answer, with its code, its status, and the position of the fault in the input. */
+/** An error response with its code, its status, and the position of the fault in the input. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
   readonly path?: (string | number)[]
   readonly retryAfter?: number
   readonly docUrl?: string
-  /** With SCHEMA_CHANGED: the current hash, and the hash of this program. */
+  /** For SCHEMA_CHANGED: the current hash, and the hash of this program. */
   readonly schema?: Skew
 
   constructor(status: number, { code, message, path, retryAfter, schema, doc_url }: Failure) {
@@ -85,14 +85,14 @@ export const call = async (client: ClientOptions, address: string, args: unknown
       body: isQuery ? undefined : JSON.stringify(input ?? {}),
       signal: options.signal,
     })
-  // Every call has a key, even a GET, because some take a result.
+  // Every call has a key, even GET, because some calls take a result.
   const key = options.idempotencyKey ?? ownKey()
   return persist(client, request)
 }
 
 const headers = { accept: 'application/json', 'content-type': 'application/json' }
 
-// A channel may contain slashes, which are part of the path. The path already has the first one.
+// A channel may contain slashes, which are part of the path. The path already contains the first slash.
 const encoded = (name: string, value: string): string =>
   name === 'channel' ? value.replace(/^\//, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
 
@@ -108,10 +108,10 @@ const queryOf = (input: object = {}): string => {
   return words.length > 0 ? `?${new URLSearchParams(words)}` : ''
 }
 
-/** The answer is kept for ten minutes. */
+/** Keys with this prefix are stored for only ten minutes. */
 const ownKey = (): RetryKey => `retry:${crypto.randomUUID()}`
 
-/** Uses the same key, so that the call happens once. */
+/** All attempts use the same key, so the call takes effect once. */
 const persist = async (
   { fetch = (request) => globalThis.fetch(request), attempts = 3 }: ClientOptions,
   request: () => Request,
@@ -119,7 +119,7 @@ const persist = async (
   for (let attempt = 1; ; attempt++) {
     const asked = request()
     try {
-      // An answer that breaks off counts as no answer.
+      // An interrupted response counts as no response.
       return await opened(await fetch(asked))
     } catch (error) {
       if (attempt >= attempts || asked.signal.aborted || isFinal(error)) throw error
@@ -130,7 +130,7 @@ const persist = async (
 
 const isFinal = (error: unknown): boolean => error instanceof ApiError && error.status !== 503
 
-// 0.1 s, 0.2 s, … or as long as the answer asks for, within 5 s.
+// Waits 0.1 s, 0.2 s, … or the time that the response requests, up to 5 s.
 const pause = (attempt: number, error: unknown): Promise<void> => {
   const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
   const ms = Math.min(5_000, Math.max(asked, 50 * 2 ** attempt * (1 + Math.random())))
@@ -149,7 +149,7 @@ const failureOf = async (answer: Response): Promise<Failure> => {
   const text = await answer.text().catch(() => '')
   const body = jsonOf(text) as { error?: Failure | string } | undefined
   const unknown = { code: 'UNKNOWN', retryAfter: Number(answer.headers.get('retry-after') ?? 0) }
-  // Facades have error formats of their own.
+  // Facades have their own error formats.
   if (typeof body?.error === 'string') return { ...unknown, message: body.error }
   return body?.error ?? { ...unknown, message: foreignText(text, answer) }
 }
@@ -164,7 +164,7 @@ const jsonOf = (text: string): unknown => {
 
 const SHOWN = 300
 
-/** The text comes from another program, or from a Worker that failed before sidejob ran. */
+/** The response comes from another program, or from a Worker that failed before sidejob ran. */
 const foreignText = (text: string, { url, headers }: Response): string => {
   const from = url ? ` from ${url.replace(/\?.*$/, '')}` : ''
   const isPage = /html/.test(headers.get('content-type') ?? '')

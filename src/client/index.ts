@@ -20,7 +20,7 @@ type PathArgs<Path> = Path extends `${string}:${infer Rest}`
     : [Param<Rest>]
   : []
 
-/** A query accepts numbers and booleans without conversion. */
+/** A query accepts numbers and booleans. */
 type Loose<Query> = { [Name in keyof Query]: Query[Name] | number | boolean }
 
 type Input<R> = R extends { body?: infer Body; query?: infer Query }
@@ -60,7 +60,7 @@ type Enqueue<One> = {
   (jobs: One[], options?: CallOptions): Promise<{ jobs: Enqueued[] }>
 }
 
-/** Any class, if the client does not know its functions. */
+/** Any class, if the client does not know the classes. */
 type NamedBy<C extends AnyDefined, Name> = string extends C['class'] ? AnyDefined : Extract<C, { class: Name }>
 
 type Run<C extends AnyDefined> = {
@@ -82,14 +82,14 @@ type Listen = (
 
 type Verbs = { [R in keyof Served]: { [V in keyof Served[R]]: Verb<Served[R][V]> } }
 
-/** Without types of functions, the client accepts jobs of any class. */
+/** Without the types of the functions, the client accepts jobs of any class. */
 export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
   jobs: Omit<Verbs['jobs'], 'enqueue' | 'list'> & {
     enqueue: Enqueue<IsAny<F> extends true ? Job : JobOf<ClassesOf<F>>>
     list: List<CallOptions>
   }
   /**
-   * Creates a job, waits for its end, and returns its result and outputs; throws `RunFailed` if it failed.
+   * Creates a job, waits for its end, and returns its result and outputs. Throws `RunFailed` if the job failed.
    *
    * @example const { out } = await client.run(double, { n: [1, 2, 3] }) // out: { doubled: [2, 4, 6] }
    */
@@ -98,7 +98,7 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
 }
 
 /**
- * Creates a client. A call takes the names in its path, then its body or query.
+ * Creates a client. The arguments of a call are the names in its path, followed by its body or query.
  *
  * @example const client = createClient<typeof functions>({ url: 'https://jobs.example.com', key })
  * const { id } = await client.jobs.enqueue({ class: 'zip' })

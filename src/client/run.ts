@@ -2,18 +2,18 @@ import type { AnyDefined, ArgsOf, InputsOf, OutputsOf, ResultOf } from '../core/
 
 export type RunOptions<W extends AnyDefined> = {
   args?: ArgsOf<W>
-  /** First values of its input ports. */
+  /** First values of the input ports. */
   inputs?: InputsOf<W>
-  /** Only with the name of a class (default `default`). */
+  /** Queue of a class that is given by name (default: `default`). */
   queue?: string
-  /** Maximum wait in milliseconds; defaults to an hour. */
+  /** Maximum wait in milliseconds (default: an hour). */
   timeout?: number
   signal?: AbortSignal
 }
 
 export type Ran<W extends AnyDefined> = { id: number; result: ResultOf<W>; out: OutputsOf<W> }
 
-/** The job failed, was terminated, or took too long; `job` is its id. */
+/** The job failed, was terminated, or took too long. `job` is its id. */
 export class RunFailed extends Error {
   readonly job: number
 
@@ -44,7 +44,7 @@ type Verbs = {
 }
 
 const HOUR = 3_600_000
-/** Seconds. */
+/** In seconds. */
 const ASK = 50
 const MOST = 1_000
 
@@ -76,7 +76,7 @@ export async function run<W extends AnyDefined>(
   const written = await Promise.all(
     ports.map(async (port) => {
       const { size, values } = await client.ports.look(id, 'out', port, { limit: MOST }, { signal })
-      // No value is lost, and a partial list is never returned as if it were complete.
+      // Throws instead of returning a partial list. All values stay at the port.
       if (size > values.length)
         throw new RunFailed(
           id,
@@ -102,7 +102,7 @@ async function resultOf(
       if (ended.type === 'success') return ended.result
       throw new RunFailed(id, `job ${id} (${name}) has failed: ${ended.message}`)
     }
-    // The job ended without a result: no other caller takes results of a job created here.
+    // No other caller takes the results of this job, so it ended without a result.
     if (ended === null) throw new RunFailed(id, `job ${id} (${name}) has ended without a result`)
     if (Date.now() >= end) throw new RunFailed(id, `job ${id} (${name}) is still ${ended.status} after the timeout`)
   }

@@ -1,7 +1,7 @@
 import type { downloader } from '../facades/downloader/index.ts'
 import type { Routes } from '../http/routes.ts'
 
-// Only QStash may call the other routes.
+// Leaves out the routes that only QStash may call.
 export type Served = Omit<Routes, 'system'> & {
   system: Omit<Routes['system'], 'dispatch' | 'tick'>
   downloader: typeof downloader

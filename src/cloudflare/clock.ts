@@ -2,18 +2,18 @@ import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
 
 export function createClock() {
-  // Milliseconds by which a test has moved this clock.
+  // Milliseconds by which a test has advanced this clock.
   let offset = 0
   let isInTime = false
 
   async function advance(env: Environment, ms: number): Promise<void> {
-    // This clock moves first, because deliveries at the new time must find it there.
+    // Advances this clock first, because deliveries at the new time must find it there.
     offset += ms
     const asked = { method: 'POST', body: JSON.stringify({ advance: ms }) }
     const answer = await fetch(`${env.QSTASH_URL}/test/clock`, asked)
     if (!answer.ok && ms !== 0) {
       offset -= ms
-      // Otherwise only this clock would move, and bells would use a different time.
+      // Otherwise only this clock would advance, and QStash would keep the old time.
       throw new SidejobError(
         'REFUSED',
         'the QStash of this stack has no test clock: restart the stack with SIDEJOB_TEST_CLOCK=1',
@@ -30,7 +30,7 @@ export function createClock() {
     },
     now: () => Date.now() + offset,
     advance,
-    /** A new isolate takes over the clock of the test. */
+    /** Sets the clock of a new isolate to the time of the test. */
     catchUp: async (env: Environment) => {
       if (env.SIDEJOB_TEST_CLOCK === '1' && !isInTime) await advance(env, 0)
     },

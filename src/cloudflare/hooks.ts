@@ -5,22 +5,22 @@ import { checkSignature, type Dialect } from '../core/hook-signature.ts'
 import { HOOK } from '../core/idempotency.ts'
 
 export type HookEvent = {
-  /** The same for each delivery of the event; for GitHub, the SHA-256 of the body. */
+  /** Equal for all deliveries of an event. For GitHub, the SHA-256 of the body. */
   id: string
-  /** Such as `payment_intent.succeeded` or `push`. Absent if the service sends no type. */
+  /** Type of the event, such as `payment_intent.succeeded` or `push`. Absent if the service sends none. */
   type?: string
   body: unknown
   headers: Headers
 }
 
-/** A value for an input port of a waiting job. */
+/** Writes a value to an input port of a waiting job. */
 export type HookWrite = { job: number | string; port: string; value: unknown }
 
 export type Hook<E = unknown> = {
   signed: Dialect
-  /** Name of the variable that holds the secret, or two secrets separated by a comma during a rotation. */
+  /** Name of the variable that contains the secret. During a rotation, it contains two secrets separated by a comma. */
   secret: string
-  /** Turns an event into a job, a value, or nothing. */
+  /** Converts an event to a job, a value, or nothing. */
   to: (event: HookEvent, env: E) => JobInput | HookWrite | undefined | Promise<JobInput | HookWrite | undefined>
 }
 

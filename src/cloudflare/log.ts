@@ -22,7 +22,7 @@ const textOf = (value: unknown): string => {
 
 let marks = false
 
-/** Each line becomes JSON with job and class. */
+/** Prints each line of the console as JSON with its job and class. */
 export function markConsole(): void {
   if (marks) return
   marks = true
@@ -66,18 +66,18 @@ const tell = (report: RunReport): void => {
   else console.log(line)
 }
 
-/** Redis keeps only the latest audit entries. The platform's log keeps all, out of reach of API keys. */
+/** Redis keeps only the latest audit entries. The platform's log keeps all of them, and API keys cannot change it. */
 export const tellAudit = (entry: AuditEntry & { url: string }): void =>
   console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 
 export type Hooks = {
   /** Called after every run. */
   onRun?: (report: RunReport) => unknown
-  /** Called when a run has failed for good. */
+  /** Called when a run has failed and no retries are left. */
   onFailed?: (report: RunReport) => unknown
 }
 
-/** `sidejob dev` defines this function, so that an endless loop can be named. */
+/** `sidejob dev` defines this function to find the run that is in an endless loop. */
 const ANNOUNCE = Symbol.for('sidejob.announce')
 type Announce = (run: RunStart & { token: string }) => () => void
 const announced = globalThis as { [ANNOUNCE]?: Announce }
@@ -86,7 +86,7 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
   const { level, onRun, onFailed, keep } = options
   const call = (hook: Hooks['onRun'], report: RunReport) => {
     if (!hook) return
-    // An error of a hook does not affect the run.
+    // Errors of a hook do not affect the run.
     keep(
       Promise.resolve()
         .then(() => hook(report))
@@ -95,7 +95,7 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
   }
   return async (start, perform, token) => {
     const ended = token === undefined ? undefined : announced[ANNOUNCE]?.({ ...start, token })
-    // Only a marked console needs the run of its caller.
+    // Only a marked console needs to know the current run.
     const report = await (marks ? running.run(start, perform) : perform()).finally(ended)
     if (!report) return
     if (isTold(report, level)) tell(report)

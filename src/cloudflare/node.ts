@@ -1,4 +1,4 @@
-// Node has no entrypoints: everything runs in one process.
+// Node has no entrypoints, so all runs share one process.
 
 import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
@@ -8,7 +8,7 @@ export type { RunReport } from '../engine/run/report.ts'
 export type { Hook, HookEvent, HookWrite } from './hooks.ts'
 export * from './worker.ts'
 
-/** Performs one run in its own invocation. The entry must export it. */
+/** Performs one run. Export it from the entry. */
 export class Isolate {
   protected env: SidejobEnv
 

@@ -1,4 +1,4 @@
-// The deployment keeps the source places of its build, which an isolate reads at its first failed run.
+// Redis stores the source positions of each build. An isolate reads them after its first failed run.
 
 import { mappedStack, type SourceTable } from '../core/source-table.ts'
 import type { Deployment } from '../environment.ts'
@@ -9,7 +9,7 @@ declare const __SIDEJOB_BUILD__: string | undefined
 
 export const buildOf = (): string | undefined => (typeof __SIDEJOB_BUILD__ === 'string' ? __SIDEJOB_BUILD__ : undefined)
 
-/** Milliseconds. If reading fails or takes longer, the stack stays unchanged. */
+/** In milliseconds. If the positions cannot be read in this time, the stack stays unchanged. */
 const PATIENCE = 2_000
 
 export function createLocator(

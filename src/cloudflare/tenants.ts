@@ -14,7 +14,7 @@ export const folderOf = (bucket: Bucket, folder: string): Bucket => ({
   },
 })
 
-/** Everything that names the tenant is changed; the rest stays the deployment's. */
+/** Changes only the settings that depend on the tenant. */
 export function deploymentFor(deployment: Deployment, tenant: string): Deployment {
   const { engine, downloads, fileSecret } = deployment
   const { tokenSecret } = engine
@@ -28,7 +28,7 @@ export function deploymentFor(deployment: Deployment, tenant: string): Deploymen
       ...engine,
       namespace: namespaceOf(engine.namespace ?? NAMESPACE, tenant),
       qstash: { ...engine.qstash, publicUrl },
-      // The deployment's own key does not belong to the tenant. It is admitted by the door.
+      // The deployment's own key does not belong to the tenant, and http/door.ts accepts it.
       apiKey: undefined,
       tokenSecret: `tenant ${tenant} of ${tokenSecret}`,
       versionUrl: engine.versionUrl && addressOf(engine.versionUrl, tenant),

@@ -28,48 +28,48 @@ import { type Hooks, markConsole, printRejections, runHook, tellAudit } from './
 import { buildOf, createLocator } from './sources.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
-/** Bindings of a Worker with sidejob, in addition to its own. */
+/** Bindings of sidejob, in addition to the Worker's own. */
 export type SidejobEnv = Environment & { FILES?: R2; HISTORY?: D1 | SqlDatabase; SIDEJOB_LIMITER?: RateLimit }
 
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
 
 export type ExecutionContext = {
   waitUntil: (work: Promise<unknown>) => void
-  /** Each call to an entrypoint is a separate invocation. */
+  /** Each call to this entrypoint is a separate invocation. */
   exports?: { Isolate?: { run: (lent: ClaimedJob, tenant?: string) => Promise<SentOutcome | undefined> } }
 }
 
 type Handler = (...given: never[]) => unknown
 
-/** The rest of a Worker: a Hono app, or anything with `fetch`. */
+/** Your own Worker: a Hono app, or any object with `fetch`. */
 export type OwnWorker = { fetch: Handler; scheduled?: Handler }
 
 export type WorkerSettings<E = unknown> = Hooks & {
   /** The job classes that this Worker serves. */
   functions: readonly Worker[]
-  /** Path of sidejob, such as `/_sidejob`. Without it, sidejob serves all paths. */
+  /** Path of sidejob, such as `/_sidejob`. By default, sidejob serves all paths. */
   mount?: string
-  /** sidejob's cron trigger. All other triggers go to your own `scheduled`. */
+  /** The cron trigger of sidejob. All other triggers go to your own `scheduled`. */
   cron?: string
   /**
-   * The retry policy if neither the job nor its class sets `retry`; by default three retries, after 10, 20 and 40 s.
+   * Retry policy if neither the job nor its class sets `retry`. The default is three retries, after 10, 20 and 40 s.
    */
   retry?: RetryOptions
-  /** Functions that store files, if the bucket `FILES` is bound: `downloads` of `sidejob/functions/download`. */
+  /** Functions that need the bucket `FILES`: `downloads` of `sidejob/functions/download`. */
   storing?: (resources: Resources) => readonly Worker[]
-  /** Webhooks at `/hooks/<name>`: Stripe, GitHub, or any service with Standard Webhooks. */
+  /** Webhooks at `/hooks/<name>` from Stripe, GitHub, or any service with Standard Webhooks. */
   hooks?: Record<string, Hook<E>>
-  /** APIs of other job systems next to sidejob's own: `sidejob/facades`. */
+  /** APIs of other job systems, in addition to sidejob's own: `sidejob/facades`. */
   facades?: readonly Facade[]
-  /** The dashboard below `/ui`: `dashboard()` of `sidejob/dashboard`. */
+  /** The dashboard at `/ui`: `dashboard()` of `sidejob/dashboard`. */
   dashboard?: Dashboard
-  /** Sends problems to people: `alerts()` of `sidejob/alerts`. */
+  /** Reports problems to people: `alerts()` of `sidejob/alerts`. */
   alerts?: Alerting
-  /** Custom bodies of callbacks, if files are stored. */
+  /** Formats of callback bodies that need stored files. */
   payloads?: (downloads: Downloads) => Record<string, Payload>
 }
 
-/** Address that publishes the mount of a Worker. */
+/** This address returns the mount of the Worker. */
 const WELL_KNOWN = '/.well-known/sidejob'
 const TICK = '* * * * *'
 const HEARTBEAT_MS = 10_000
@@ -81,7 +81,7 @@ type Served = {
   tenants: Tenants<ReturnType<typeof createEngine>>
 }
 
-/** Set by the Worker that was created last. */
+/** Set by the last call of `createWorker`. */
 let performAlone: ((lent: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<SentOutcome | undefined>) | undefined
 
 export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: string): Promise<SentOutcome | undefined> {
@@ -109,7 +109,7 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   return { ...env, PUBLIC_URL: at(url), ...(versionUrl ? { SIDEJOB_VERSION_URL: `${versionUrl}${mount}` } : {}) }
 }
 
-/** Works across isolates, if the Worker has such a binding. */
+/** This limit applies across isolates, if the Worker has the binding. */
 const limiterOf = ({ SIDEJOB_LIMITER: binding }: SidejobEnv) =>
   binding ? { limiter: async (address: string) => (await binding.limit({ key: `sidejob ${address}` })).success } : {}
 
@@ -153,7 +153,7 @@ function failed(error: unknown): Response {
   return Response.json(errorBody(shown), { status: shown.status })
 }
 
-/** The error leaves out the path of the address, which is a secret. */
+/** Leaves the path out of the error, because it is secret. */
 async function beat(url: string): Promise<void> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(HEARTBEAT_MS) })
   await answer.body?.cancel()
@@ -161,7 +161,7 @@ async function beat(url: string): Promise<void> {
 }
 
 /**
- * Creates a Worker that serves jobs, alone or next to your own app.
+ * Creates a Worker that serves jobs, alone or together with your own app.
  *
  * @example
  * const jobs = createWorker({ functions: [double], mount: '/_sidejob' })
@@ -176,9 +176,9 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   tellLoaded(() => [...functions, ...(storing?.(NO_RESOURCES) ?? [])])
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
-  /** The invocation, which stays alive for work after its response. */
+  /** The current invocation, which can stay alive for work after its response. */
   const invocation = new AsyncLocalStorage<ExecutionContext>()
-  /** Returns false in a run with its own invocation, which has to wait for the work. */
+  /** Returns false for a run in its own invocation, which has to wait for the work. */
   const keep = (work: Promise<unknown>): boolean => {
     const context = invocation.getStore()
     context?.waitUntil(work)
@@ -186,7 +186,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   }
   const clock = createClock()
 
-  /** Created at the first run of a named build; tenants share it. */
+  /** Created at the first run if the build has a name. Tenants share it. */
   let locate: ReturnType<typeof createLocator>
   const locatorOf = (env: SidejobEnv) =>
     (locate ??= buildOf() === undefined ? undefined : createLocator(deploymentOf(mounted(env, mount)).engine))
@@ -217,7 +217,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   function make(env: SidejobEnv): Served {
     const deployment = deploymentOf(mounted(env, mount))
-    // Not created earlier, because random numbers need a request.
+    // Created here, because random numbers are only available in a request.
     const key = crypto.randomUUID() + crypto.randomUUID()
     const { signingKeys, testClock, log, origins, heartbeat } = deployment
     if (log === 'all') markConsole()
@@ -231,7 +231,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     }
     const tick: typeof places.tick = async (by) => {
       const ticked = await places.tick(by)
-      // A fault of an alert must not look like a fault of the tick.
+      // An error of the alerts must not look like an error of the tick.
       await watch({ engine, publicUrl: own.publicUrl, now: clock.now() }).catch((error) => console.error(error))
       return ticked
     }
@@ -292,7 +292,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   const within = <T>(context: ExecutionContext, work: () => Promise<T>): Promise<T> => {
     const answer = invocation.run(context, work)
-    // Without a caller the invocation would end at once, but claimed jobs must be given back.
+    // If the caller disconnects, the invocation must live on to release claimed jobs.
     context.waitUntil(answer.catch(() => undefined))
     return answer
   }
@@ -311,7 +311,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       context.waitUntil(invocation.run(context, () => tick(env as SidejobEnv))),
 
     /**
-     * Adds your own Worker: paths below `mount` are sidejob's, all other paths yours.
+     * Serves the paths below `mount`, and passes all other requests to your own Worker.
      *
      * @example export default jobs.with(app)
      */
@@ -334,7 +334,8 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     },
 
     /**
-     * A client for this Worker's own sidejob in the same process, without a request or a key.
+     * Returns a client for this Worker's sidejob. It calls sidejob in the same process, without a request and without a
+     * key.
      *
      * @example await jobs.client(env).jobs.enqueue({ class: 'double', inputs: { n: [1] } })
      */

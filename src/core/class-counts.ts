@@ -61,7 +61,6 @@ export type ClassHour = { at: number } & Counted
 
 const HOUR = 3_600_000
 
-/** Parses the copy that is stored at the first count of each hour. */
 function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   const end = mark.indexOf('\n')
   return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }

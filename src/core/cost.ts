@@ -1,6 +1,5 @@
 import { SidejobError } from './errors.ts'
 
-/** The currency is up to the operator. */
 export type Prices = { run: number; second: number }
 
 /** `took` is in milliseconds. `whole` means that no run is missing. */

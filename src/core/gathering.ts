@@ -2,7 +2,6 @@
 // awaits each call.
 
 const OFTEN = 10
-/** Weight of the latest interval in the average. */
 const WEIGHT = 0.2
 /** Maximum interval in the average, so that a few calls after a pause start the gathering again. */
 const LONGEST = 1_000

@@ -9,7 +9,6 @@ type Signed = {
   headers: Headers
   body: () => Promise<Uint8Array>
   secrets: readonly string[]
-  /** Current time in milliseconds since 1970. */
   now: number
 }
 

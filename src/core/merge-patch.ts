@@ -5,7 +5,6 @@ import { isObject } from './is-object.ts'
 type Tree = { [member: string]: unknown }
 
 export function patched(of: Tree, patch: Tree): Tree {
-  // Uses a map, because a name may equal an inherited property of objects.
   const all = new Map(Object.entries(of))
   for (const [name, value] of Object.entries(patch)) {
     if (value === undefined) continue

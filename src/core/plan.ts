@@ -227,7 +227,6 @@ function laysAt(seen: Comparison, start: Set<string>, wires: GraphWire[]): Op[] 
     if (row && row.size === 0 && isLaid(seen, row.to, wires)) return []
     return [{ op: 'wire', from: nearEnd(from), to: wires.map(({ to }) => farEnd(to)) }]
   }
-  // Values at an input of the flow always call the flow.
   if (from.node === null) return row?.to.length ? [{ op: 'wire', from: nearEnd(from), to: [] }] : []
   return row?.to === 'call' ? [] : [{ op: 'wire', from: nearEnd(from), call: true }]
 }

@@ -1,5 +1,3 @@
-// With this, a damaged record breaks only its own job, key or view.
-
 export function readable<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -32,7 +32,6 @@ export function retryDelay(
   const delay = delays?.length
     ? delays[Math.min(failures, delays.length) - 1]! * (1 + jitter * (2 * random - 1))
     : Math.min(cap, base * factor ** (failures - 1)) * (1 + jitter * random)
-  // With NaN, the script would fail.
   return Number.isFinite(delay) ? Math.round(Math.max(floor, delay)) : retryDelay({ max }, failures, random, floor)
 }
 

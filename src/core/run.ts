@@ -295,13 +295,11 @@ export type PastRun = {
   endedAt: number
   outcome: string
   attempt: number
-  /** Absent if the job does not keep its runs. */
   token?: string
   retried?: boolean
   by?: string
   version?: string
   error?: Encoded
-  /** Absent if the job has no `history`. */
   n?: number
   readyAt?: number
   commits?: number

@@ -28,7 +28,6 @@ function markOf(text: string): Mark {
   return { moment: Number(moment), waited: Number(waited), counts, standing: standingOf(words.slice(counted.length)) }
 }
 
-/** Returns the oldest point first. */
 export function pointsOf(
   { before, latest }: { before: readonly string[]; latest: string },
   { step, since, to = Number.POSITIVE_INFINITY }: { step: number; since: number; to?: number },
@@ -46,7 +45,6 @@ export function pointsOf(
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
-/** Returns the oldest point first. */
 export function summed(series: readonly Point[][]): Point[] {
   const all = new Map<number, Point>()
   for (const point of series.flat()) {

@@ -1,5 +1,4 @@
 export type Slots = {
-  /** Waits for a free slot. The returned function frees it. */
   take: () => Promise<() => void>
   readonly wanted: number
   readonly most: number

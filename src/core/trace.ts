@@ -4,7 +4,6 @@ export type TraceContext = { traceId: string; spanId: string; isSampled: boolean
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 
-/** Returns undefined if the W3C Trace Context header is malformed. */
 export function readTraceparent(text: string | null | undefined): TraceContext | undefined {
   const [, traceId, spanId, flags = '0'] = TRACEPARENT.exec(text ?? '') ?? []
   return traceId && spanId ? { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 } : undefined
@@ -20,7 +19,6 @@ export const spanIdOf = (text: string): string => hexHash(text, 2).replace(/^0{1
 export const isSampled = (traceId: string, share: number): boolean =>
   Number.parseInt(traceId.slice(0, 8), 16) / 2 ** 32 < share
 
-/** Values of the OpenTelemetry protocol. */
 const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
 
 export type Attributes = Record<string, string | number | boolean | undefined>

@@ -120,8 +120,8 @@ export type WorkerOptions = {
   /** Limits for all jobs of the class. The key defaults to the class. */
   limits?: readonly WorkerLimit[]
   /**
-   * Time for which an ended job is kept: milliseconds, a string like '7 days', or 'forever'. The default is a day, or 30 days
-   * if the job failed or new input can wake it.
+   * Retention of ended jobs: milliseconds, a string like '7 days', or 'forever'. The default is a day, or 30 days if
+   * the job failed or new input can wake it.
    */
   retain?: Length
   cron?: Cron
@@ -176,7 +176,6 @@ export type Worker<J = any> = WorkerOptions & {
 
 export const workerDefaults = { queue: 'default', timeout: 30_000 } as const
 
-/** Return type of `defineWorker`. */
 export type Defined<
   Class extends string,
   In extends Ports,
@@ -200,14 +199,12 @@ export type Unknown = { queue?: string; class: string; perform?: never }
 
 type Given<P> = NonNullable<P>
 
-/** Type of the first values for the input ports of a class. */
 export type InputsOf<W extends AnyDefined> = keyof Given<W['in']> extends never
   ? Record<string, never>
   : '*' extends keyof Given<W['in']>
     ? Record<string, unknown[]>
     : { [P in keyof Given<W['in']>]?: ValueOf<Given<W['in']>[P]>[] }
 
-/** Type of the values that a class writes to its output ports. */
 export type OutputsOf<W extends AnyDefined> = { [P in keyof Given<W['out']>]: ValueOf<Given<W['out']>[P]>[] }
 
 export type ArgsOf<W extends AnyDefined> = z.input<Given<W['args']>>

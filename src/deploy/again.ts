@@ -1,4 +1,4 @@
-// Repeats calls that a vendor refuses because of a rate limit.
+// Repeats calls that were refused because of a rate limit.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 

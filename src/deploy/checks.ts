@@ -23,7 +23,7 @@ async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Pro
   }
 }
 
-/** PUBLIC_URL may already contain the mount, and a route may not cover the well-known address. */
+/** Tries both addresses, because PUBLIC_URL may already contain the mount. */
 function addressesOf(url: string, wellKnown: WellKnown | undefined): string[] {
   const mount = wellKnown?.mount ?? ''
   return mount && !new URL(url).pathname.endsWith(mount) ? [`${url}${mount}`, url] : [url]
@@ -34,7 +34,7 @@ type Asked = { health: Health } | { answered: string }
 async function askHealth(url: string, key?: string): Promise<Asked> {
   const init = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }
   const response = await fetch(`${url}/health`, init).catch((error: Error) => error)
-  // The file may contain an older key than the Worker's.
+  // The file may contain an older key than the Worker.
   if (key !== undefined && response instanceof Response && response.status === 401) return askHealth(url)
   if (response instanceof Error) return { answered: `${url}/health: ${response.message}` }
   const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined

@@ -1,4 +1,4 @@
-// The version of the code in a folder: its commit.
+// Finds the commit of the code in a folder.
 
 import { execFileSync } from 'node:child_process'
 
@@ -10,7 +10,7 @@ function git(folder: string, ...args: string[]): string | undefined {
   }
 }
 
-/** With `-dirty` if files differ from the commit. */
+/** Ends with `-dirty` if files differ from the commit. */
 export const commitOf = (folder: string): string | undefined =>
   git(folder, 'describe', '--always', '--dirty', '--abbrev=8', '--exclude=*')
 

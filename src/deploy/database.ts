@@ -1,4 +1,4 @@
-// Database and regions of a deployment. An ocean between Redis and the Worker adds 100 ms.
+// Chooses the database and the regions of a deployment. An ocean between Redis and the Worker would add 100 ms.
 
 import { fetchAgain } from './again.ts'
 import { DeployFailure } from './failure.ts'
@@ -7,7 +7,7 @@ import type { Env } from './settings.ts'
 const US = 'us-east-1'
 const EU = 'eu-central-1'
 
-/** QStash's address names its region; the default is in Frankfurt. */
+/** The address of QStash contains its region. The default region is Frankfurt. */
 export const qstashRegion = (url = 'https://qstash.upstash.io'): string =>
   /qstash-([a-z]+-[a-z]+-\d)/.exec(url)?.[1] ?? EU
 
@@ -32,9 +32,9 @@ export type Database = {
   readRegions: string[]
   eviction?: boolean
   plan?: string
-  /** Per month, in USD. */
+  /** USD per month. */
   budget?: number
-  /** Maximum milliseconds of one script, and of all scripts in a minute. */
+  /** Maximum milliseconds of one script. */
   luaMs?: number
   luaMsPerMinute?: number
 }
@@ -73,7 +73,7 @@ export async function databaseOf(env: Env): Promise<Database | undefined> {
   }
 }
 
-/** With eviction, jobs would vanish without a trace. */
+/** With eviction, Redis would delete jobs without notice. */
 export function refuseEviction({ eviction, name }: Database): void {
   if (!eviction) return
   throw new DeployFailure(
@@ -82,7 +82,7 @@ export function refuseEviction({ eviction, name }: Database): void {
   )
 }
 
-/** AWS regions end with a hyphen and a digit, Google Cloud's with a digit. */
+/** Regions of AWS end with a hyphen and a digit, regions of Google Cloud only with a digit. */
 export function placementOf(region: string): string {
   if (/^(aws|gcp|azure):[\w-]+$/.test(region)) return region
   if (/^[a-z]+(-[a-z]+)+-\d+$/.test(region)) return `aws:${region}`

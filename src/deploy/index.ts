@@ -41,7 +41,7 @@ export type DeployOptions = {
   folder?: string
   config?: string
   say?: (line: string) => void
-  /** Milliseconds until a new address must resolve, and between attempts. */
+  /** Milliseconds until a new address must resolve. */
   patience?: number
   pause?: number
 }
@@ -57,7 +57,7 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
-/** QStash is called last, because the deployed Worker works without it. */
+/** Call QStash last, because the deployed Worker works without it. */
 async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   return askAgain(ask).catch((error: Error & { status?: number }) => {
     if (error instanceof DeployFailure) throw error
@@ -165,12 +165,12 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/** Every ten minutes in addition to a cron trigger that runs every minute, or every minute without a trigger. */
+/** The tick needs QStash every ten minutes if a cron trigger runs it every minute, and every minute otherwise. */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
   if (!cron && (own === EVERY_MINUTE || !triggers.includes(own))) return { schedule: EVERY_MINUTE, warnings: [] }
-  // A tick with another pattern is a trigger of the user, which `--no-cron` keeps.
+  // A tick with another pattern is the user's own trigger, which `--no-cron` keeps.
   if (!cron) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
   const warning =
     `${basename(path)} has no cron trigger "${own}", so only QStash ticks this Worker: every minute, 1,440 messages a day, ` +
@@ -260,7 +260,7 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   return { url, redisMs: found.redisMs ?? 0 }
 }
 
-/** Data in Redis and in the bucket stays. */
+/** Keeps the data in Redis and in the bucket. */
 export async function destroy({ env, name, say = () => {} }: DeployOptions): Promise<void> {
   const names = namesOf(name)
   if (!env.QSTASH_TOKEN) throw new DeployFailure('QSTASH_TOKEN is missing: the schedule cannot be removed without it')

@@ -1,4 +1,4 @@
-// The path of sidejob in a Worker, at a well-known address.
+// Reads the path of sidejob in a Worker from a well-known address.
 
 export type WellKnown = { mount: string; cron?: string }
 

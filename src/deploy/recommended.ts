@@ -1,11 +1,11 @@
-// Recommended wrangler settings of templates, `init` and `deploy`.
+// wrangler settings that templates, `init` and `deploy` recommend.
 
 export const flags = ['enable_request_signal', 'global_fetch_strictly_public'] as const
 
-/** Addresses of files and streams carry their proof in the query. */
+/** Queries are redacted, because URLs of files and streams contain their proof there. */
 export const observability = { enabled: true, redact_query_string: true } as const
 
-/** Runs record the version of their Worker. */
+/** Each run records the version of its Worker. */
 export const versionMetadata = { binding: 'CF_VERSION_METADATA' } as const
 
 /** From this date on, workerd has Node's modules without a flag. */

@@ -18,7 +18,7 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
 }
 
-/** A movable clock is only for tests. Version and author belong to one upload, so they are not secrets. */
+/** Leaves out the movable clock, which is for tests, and the version and author, which belong to one upload. */
 const told = [
   ...new Set([
     ...Object.keys(needed),
@@ -42,7 +42,7 @@ function bucketOf(name: string): string {
 }
 
 export function namesOf(name = DEFAULT, source = '--name'): Names {
-  // Wrangler refuses capitals, although Cloudflare accepts them.
+  // wrangler refuses capital letters, although Cloudflare accepts them.
   if (!/^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/.test(name) || name.length > MAX_NAME)
     throw new Error(
       `${source}: expected up to ${MAX_NAME} of a-z, 0-9, "-" and "_", beginning and ending with a letter or digit, got ${JSON.stringify(name)}`,

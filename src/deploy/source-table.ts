@@ -5,12 +5,12 @@ import type { SourceTable } from '../core/source-table.ts'
 import { createClient } from '../redis/client.ts'
 import { createStore } from '../redis/store.ts'
 
-/** Characters. A larger table is kept without source lines, or not at all. */
+/** In characters. A larger table is stored without source lines, or not at all. */
 const MOST = 900_000
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** Base 64 VLQ: five bits per digit, the lowest bit is the sign. */
+/** Decodes base 64 VLQ: each digit has five bits, and the lowest bit of a number is its sign. */
 function numbersIn(segment: string): number[] {
   const numbers: number[] = []
   let [value, shift] = [0, 0]
@@ -54,7 +54,7 @@ export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: 
       ownColumn += byOwnColumn!
       const last = places.at(-1)
       if (!isOwn(names[source]!)) {
-        // A frame after this position does not belong to the previous file.
+        // Positions from here on do not belong to the previous file.
         if (last?.[0] === line && last[2] >= 0) places.push([line, column, -1, 0, 0])
         continue
       }
@@ -88,6 +88,6 @@ export async function keepTable(vars: Vars, build: string, table: SourceTable): 
   await store.keepSources(build, text)
 }
 
-/** Later builds have names that sort later. */
+/** Names of later builds sort after earlier ones. */
 export const buildName = (now = Date.now()): string =>
   `${now.toString(36)}-${Math.floor(Math.random() * 2 ** 32).toString(36)}`

@@ -1,4 +1,4 @@
-// Stores source positions, so that stacks name the project's files.
+// Stores the source positions of a build, so that stacks show the project's files.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const isOwnIn = (root: string) => {
     !name.startsWith('..') && !name.includes('node_modules') && !(isLibrary && name.startsWith('src/'))
 }
 
-/** A Worker built by another tool has no source map here. */
+/** A Worker that another tool has built has no source map here. */
 async function keepBuild(out: string, build: string, { root }: Project, vars: Env): Promise<void> {
   const map = readdirSync(out).find((name) => name.endsWith('.js.map'))
   if (!map) return
@@ -30,7 +30,7 @@ export async function withSources<T>(project: Project, vars: Env, deploy: (args:
   try {
     const define = `__SIDEJOB_BUILD__:${JSON.stringify(build)}`
     const deployed = await deploy(['--outdir', out, '--upload-source-maps', '--define', define])
-    // Without them, stacks name positions in the bundle, which is acceptable.
+    // Ignores errors, because stacks can also show positions in the bundle.
     await keepBuild(out, build, project, vars).catch(() => undefined)
     return deployed
   } finally {

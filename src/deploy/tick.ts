@@ -2,11 +2,11 @@ import { Client } from '@upstash/qstash'
 
 export const tickUrl = (publicUrl: string) => `${publicUrl}/tick`
 
-/** Setting it again replaces the schedule of this Worker only. */
+/** The schedule of one Worker. Creating it again replaces it. */
 export const scheduleIdOf = (name: string) => `sidejob-tick-${name}`
 
 export const EVERY_MINUTE = '* * * * *'
-/** 144 messages a day of the free plan's 1,000. */
+/** Sends 144 messages a day. The free plan has 1,000. */
 export const EVERY_TEN_MINUTES = '*/10 * * * *'
 
 export type Where = { url?: string; token: string; publicUrl: string }
@@ -22,7 +22,7 @@ export async function scheduleTick(where: Where, name: string, cron: string) {
   await clientFor(where).schedules.create({ ...schedule, ...message })
 }
 
-/** A new name takes a while until it resolves everywhere. */
+/** `retries` helps while a new name does not yet resolve everywhere. */
 export async function askForTick(where: Where, retries = 0): Promise<string> {
   const { messageId } = await clientFor(where).publish({ ...message, retries, url: tickUrl(where.publicUrl) })
   return messageId

@@ -94,7 +94,6 @@ export type EngineOptions = {
   apiKey?: string
   /** Signs stream tokens and links. All isolates need the same secret. */
   tokenSecret?: string
-  /** Each tenant has its own namespace. */
   tenant?: string
   /** The secrets of push workers and callbacks are derived from these. Set two secrets during a rotation. */
   webhookSecrets?: readonly string[]
@@ -122,7 +121,6 @@ export type EngineOptions = {
   env?: unknown
   /** Wraps every run, for example to log it. */
   hook?: RunHook
-  /** Collector of OpenTelemetry traces. */
   traces?: TraceOptions
   /** Maps the positions in a stack from the bundle to the files of the project. */
   locate?: (stack: string) => Promise<string>
@@ -134,14 +132,11 @@ export type EngineOptions = {
   author?: string
   /** Milliseconds after which the classes of a replaced version are removed (default 10 minutes). */
   grace?: number
-  /** Prices that convert the usage of a job to costs. */
   prices?: Prices
 }
 
-/** Maximum milliseconds for one or two calls to Redis. */
 const slice = () => 5_000
 
-/** Isolated classes have another default of `maxLost`. */
 const withDefaults =
   ({ maxLost, history }: Pick<EngineOptions, 'maxLost' | 'history'>) =>
   (worker: Worker): Worker => ({

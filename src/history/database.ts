@@ -4,8 +4,8 @@ export type SqlRow = Record<string, SqlValue>
 
 export type SqlDatabase = {
   all: (statement: Statement) => Promise<SqlRow[]>
-  /** Reads with a read-only connection that has a time limit, if the database supports it. */
+  /** Uses a read-only connection with a time limit, if the database supports it. */
   read?: (text: string) => Promise<SqlRow[]>
-  /** Runs all of them or none. */
+  /** Runs all statements or none. */
   batch: (statements: readonly Statement[]) => Promise<void>
 }

@@ -1,4 +1,4 @@
-// One condition chooses the index, which already has the order of the list. All other conditions filter its rows.
+// One condition selects the index, which has the order of the list. All other conditions filter its rows.
 
 import type { SqlValue } from './database.ts'
 
@@ -14,10 +14,10 @@ export type HistoryFilter = {
   args?: Record<string, string>
   text?: string
   version?: string
-  /** Ended at or after `since`, and before `until`. */
+  /** The job ended at or after `since`, and before `until`. */
   since?: number
   until?: number
-  /** Minimum milliseconds of the last run. */
+  /** Minimum duration of the last run in milliseconds. */
   longer?: number
   cursor?: string
   limit?: number
@@ -61,7 +61,7 @@ export function orderOf(ns: string, filter: HistoryFilter, edge?: { ended: numbe
   return { from, where: where.join(' AND '), values }
 }
 
-/** `order.id` as `$."order"."id"`. */
+/** Converts `order.id` to `$."order"."id"`. */
 const pathOf = (path: string): string =>
   `$${path
     .split('.')
@@ -72,7 +72,7 @@ const pathOf = (path: string): string =>
 const ARG = `CASE WHEN json_valid(ends.args) THEN CASE json_type(ends.args, ?) WHEN 'true' THEN 'true'
   WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE CAST(json_extract(ends.args, ?) AS TEXT) END END = ?`
 
-/** `given`: number of values that precede these. */
+/** `given` is the number of values that precede these. */
 export function clausesOf(filter: HistoryFilter, given: number): { join: string; where: string[]; values: SqlValue[] } {
   const values: SqlValue[] = []
   const where: string[] = []

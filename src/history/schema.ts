@@ -1,4 +1,4 @@
-// D1 bills each index as one more row per job, so there are only a few.
+// D1 bills each index as one more row per job, so there are only a few indexes.
 
 import type { SqlDatabase, Statement } from './database.ts'
 
@@ -78,7 +78,7 @@ async function storedVersion(db: SqlDatabase): Promise<number> {
   return Number(row?.version ?? 0)
 }
 
-/** Concurrent calls do no harm. */
+/** Concurrent calls are safe. */
 export async function migrate(db: SqlDatabase): Promise<void> {
   const known = await db.all(VERSION).then(
     ([row]) => Number(row?.version ?? 0),

@@ -1,13 +1,13 @@
 import type { SqlDatabase, SqlRow } from './database.ts'
 
-/** Maximum bytes of an answer as JSON. */
+/** Maximum bytes of a response as JSON. */
 const MAX_BYTES = 1_048_576
 
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 const PLAN = /^\s*EXPLAIN\s+QUERY\s+PLAN\s/i
 
 /**
- * A query as the database gets it. Inside parentheses, SQLite accepts only queries, so no statement can write.
+ * Wraps an admin's query in parentheses. SQLite accepts only queries there, so no statement can write.
  *
  * @example wrapped('SELECT 1', 10) // 'SELECT * FROM (\nSELECT 1\n) LIMIT 11'
  */
@@ -22,7 +22,7 @@ export function wrapped(sql: string, limit: number): string {
   return `${plan}SELECT * FROM (\n${query}\n) LIMIT ${limit + 1}`
 }
 
-/** Returns at most `limit` rows and 1 MiB. `more`: the query has more rows. */
+/** Returns at most `limit` rows and 1 MiB. `more` means that the query has more rows. */
 export async function readWith(
   { all, read = (text) => all([text]) }: SqlDatabase,
   sql: string,

@@ -1,5 +1,5 @@
-// Reads a SQLite file in another process, with a read-only connection. If a query takes too long, that process is
-// killed.
+// Another process reads the SQLite file over a read-only connection. A query that takes too long is stopped by ending
+// that process.
 
 import { execFile } from 'node:child_process'
 import type { SqlRow } from './database.ts'

@@ -9,13 +9,13 @@ export type RunRow = Record<(typeof runColumns)[number], SqlValue>
 export type HistoryPage = {
   rows: EndRow[]
   cursor: string | null
-  /** The end of the oldest job that was searched. Absent if all were searched. */
+  /** End of the oldest job that was searched. Absent if all jobs were searched. */
   searchedTo?: number
 }
 
 export type HistoryStore = ReturnType<typeof createHistoryStore>
 
-/** D1 takes parameters of at most 2 MB. */
+/** D1 accepts parameters of at most 2 MB. */
 const MAX_CHUNK = 1_000_000
 /** Maximum index entries that one page reads. */
 const WINDOW = 10_000
@@ -52,7 +52,7 @@ function* chunks(texts: readonly string[]): Generator<string> {
 const jsonOf = <Row extends object>(rows: readonly Row[], columns: readonly (keyof Row)[]): string[] =>
   rows.map((row) => JSON.stringify(columns.map((name) => row[name])))
 
-/** Deletes the same slice of the oldest ends from all tables. */
+/** Deletes the same slice of the oldest ended jobs from all tables. */
 const FORGET_SLICE = `SELECT rowid FROM ends INDEXED BY ends_time WHERE ns = ?1 AND ended < ?2 ORDER BY ended, job LIMIT ${SLICE}`
 const forgetting = (ns: string, before: number): Statement[] => [
   [
@@ -90,7 +90,7 @@ export function createHistoryStore(db: SqlDatabase) {
   }
 
   return {
-    /** Stored rows stay unchanged, so a repeated call does no harm. */
+    /** Safe to repeat, because stored rows stay unchanged. */
     async write(ns: string, { ends, runs }: { ends: readonly EndRow[]; runs: readonly RunRow[] }): Promise<void> {
       const statements: Statement[] = []
       for (const chunk of chunks(jsonOf(ends, endColumns))) statements.push([INSERT_ENDS, ns, chunk])
@@ -100,7 +100,7 @@ export function createHistoryStore(db: SqlDatabase) {
       if (statements.length > 0) await (await ready()).batch(statements)
     },
 
-    /** Newest end first. Each page reads a bounded number of index entries. */
+    /** Returns the latest end first. Each page reads a limited number of index entries. */
     async list(ns: string, filter: HistoryFilter): Promise<HistoryPage> {
       await ready()
       const edge = await edgeOf(ns, filter)
@@ -134,7 +134,7 @@ export function createHistoryStore(db: SqlDatabase) {
       return { ends: ends as EndRow[], runs: runs as RunRow[] }
     },
 
-    /** Returns true if there may be more. */
+    /** Returns true if there may be more to delete. */
     async forget(ns: string, before: number): Promise<boolean> {
       await ready()
       const rows = await db.all([

@@ -3,6 +3,6 @@ import type { Engine } from '../engine/index.ts'
 
 export type Alerting = {
   worker: Worker
-  /** Called once per minute by the tick. */
+  /** The tick calls this once per minute. */
   check: (of: { engine: Engine; publicUrl: string; now: number }) => Promise<void>
 }

@@ -29,11 +29,11 @@ type Beside = {
 }
 
 const defaults = { body: 10 * 1024 * 1024 }
-/** Amount of a large body that is read before the connection is closed, as a multiple of the size limit. */
+/** Reads up to this multiple of the size limit before it closes the connection. */
 const READ_ON = 3
 
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
-  // A tenant's prefix selects the place. The rest of the path selects the route.
+  // A prefix of the path selects the tenant. The rest of the path selects the route.
   const app = new Hono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path.replace(/^\/ui\/$/, '/ui') })
   const gate = createGate(deps)
   const admit = createDoor(deps, gate)
@@ -67,10 +67,10 @@ export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): 
   return app
 }
 
-/** True for our own routes, except routes with other signatures. */
+/** True for routes of our own API that need no special signature. */
 const isOfApi = (route: Listed): boolean => route.path.startsWith('/v1/') && !isSigned(route) && !route.facade
 
-// `dir` matches only `in` or `out`, and a channel may span several path segments.
+// `dir` matches only `in` or `out`. A channel may contain slashes.
 const pattern = (path: string): string => path.replace(':dir', ':dir{in|out}').replace(':channel', ':channel{.+}')
 
 const nothing = z.strictObject({})
@@ -127,7 +127,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
       hangUp()
       throw error
     } finally {
-      // A stream ends its count itself.
+      // A stream ends its own count.
       if (!isStream(route)) hangUp()
     }
   }
@@ -179,8 +179,8 @@ async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
 
 /** Ignores a false Content-Length. */
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
-  // To many callers, an answer before the whole body was sent looks like a broken pipe, so a little too much is read
-  // first.
+  // Many callers report a broken pipe if the response comes before they have sent the whole body. So a little more than
+  // the limit is read first.
   const said = Number(request.headers.get('content-length') ?? 0) || 0
   const bytes = await readUpTo(request.body, most, { readOn: most * READ_ON, said })
   if (!bytes) throw new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)
@@ -243,12 +243,12 @@ const failed = (c: Context, error: unknown, { report, publicUrl }: Pick<Deps, 'r
 
 const known = (error: unknown, report: (error: unknown) => void = console.error): SidejobError => {
   if (!(error instanceof SidejobError)) return unexpected(error, report)
-  // Errors in our code and settings are also reported to the operator.
+  // Also reports errors of our code and settings to the operator.
   if (codes[error.code] === 500) report(error)
   return error
 }
 
-// Details of internal errors go to the operator. The caller gets neither message nor stack.
+// Reports details of internal errors only to the operator, and not to the caller.
 const unexpected = (error: unknown, report: (error: unknown) => void): SidejobError => {
   report(error)
   return new SidejobError('INTERNAL', 'something went wrong on our side')

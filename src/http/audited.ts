@@ -1,4 +1,4 @@
-// Changes are recorded before they are carried out.
+// A change is recorded before it takes effect.
 
 import { SidejobError } from '../core/errors.ts'
 import type { AuditEntry } from '../engine/engine.ts'
@@ -7,7 +7,7 @@ import { isForced } from './door.ts'
 import type { Listed } from './openapi.ts'
 import type { Place } from './places.ts'
 
-/** Programs create jobs and move data all the time, and recording that would cost a command per job. */
+/** Programs use these routes all the time, and recording them would cost a command per job. */
 const dataPath = new Set([
   ...['jobs.enqueue', 'jobs.copy', 'jobs.takeResult', 'jobs.addAlias', 'jobs.removeAlias'],
   ...['jobs.lock', 'jobs.refresh', 'jobs.unlock'],
@@ -21,7 +21,7 @@ export const isAudited = (route: Listed, request: Request): boolean => {
   return route.scope === 'admin' || (route.scope === 'write' && !dataPath.has(`${route.resource}.${route.verb}`))
 }
 
-/** Their bodies are settings without data of users, and SQL. */
+/** Bodies for these resources contain settings or SQL, and no data of users. */
 const settings = new Set(['queues', 'limits', 'groups', 'constraints', 'breakers', 'processes', 'alerts', 'history'])
 const MAX_CHANGE = 300
 
@@ -32,7 +32,7 @@ export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: st
 
 const MAX_REASON = 200
 
-/** Percent-encoded. */
+/** The header is percent-encoded. */
 export function reasonIn(headers: Headers): string | undefined {
   const given = headers.get('sidejob-reason')
   if (!given) return undefined

@@ -1,13 +1,13 @@
-// Counted in this isolate only.
+// Each isolate counts separately.
 
 import { Lru } from '../core/lru.ts'
 
-/** Per second. */
+/** Tokens per second. */
 export type Pace = { rate: number; burst: number }
 
 type Bucket = { left: number; at: number }
 
-/** Returns 0 if there is enough, otherwise the seconds until there is. */
+/** Returns 0 if the bucket has enough tokens, or else the seconds until it has. */
 export function buckets(names: number, now: () => number) {
   const known = new Lru<string, Bucket>(names)
   return (name: string, { rate, burst }: Pace, n = 1): number => {

@@ -94,8 +94,8 @@ export const channels = {
 type Messages = (signal: AbortSignal) => Promise<AsyncIterable<{ channel: string; message: Encoded }>>
 
 /**
- * Lasts for at most an hour, or until the key is removed. Messages are not stored, so a client that reconnects with
- * its last id is informed that it may have missed some.
+ * A stream lasts at most an hour, or until its key is removed. Messages are not stored, so a client that reconnects
+ * with its last id learns that it may have missed messages.
  */
 async function events(
   c: Context,
@@ -129,7 +129,7 @@ async function events(
   })
 }
 
-/** Sends comments, so that no proxy closes the connection. Each beat verifies the key. */
+/** Sends comments, so that no proxy closes the connection, and verifies the key each time. */
 const beating = (stream: SSEStreamingApi, isKnown: () => Promise<boolean>, end: () => void) => {
   const comment = () => stream.write(': here\n\n')
   comment()

@@ -5,9 +5,9 @@ import type { Gate } from './gate.ts'
 
 export type Given = {
   deps: Deps
-  /** Pages and the API share limits. */
+  /** Pages and the API share these limits. */
   gate: Gate
-  /** The API behind the dashboard's own authentication. */
+  /** The API, with the dashboard's own authentication. */
   api: (door: Admit) => Hono
 }
 

@@ -8,20 +8,20 @@ import type { Signed } from './signature.ts'
 export type Deps = {
   engine: Engine
   verify: (signed: Signed) => Promise<boolean>
-  /** Without a trailing slash. */
+  /** Has no trailing slash. */
   publicUrl: string
-  /** This key has all scopes. Further keys are in Redis. */
+  /** This key has all scopes. All other keys are in Redis. */
   apiKey?: string
   clock?: { advance: (ms: number) => void | Promise<void> }
-  /** Without it there are no downloads. */
+  /** If absent, the deployment has no downloads. */
   downloads?: Downloads
-  /** Without it there are no tenants. */
+  /** If absent, the deployment has no tenants. */
   tenants?: Tenants
-  /** Origins (`https://app.example.com`) whose pages may read streams; `*` for all. */
+  /** Origins (`https://app.example.com`) whose pages may read streams, or `*` for all. */
   origins?: readonly string[]
   limits?: { body?: number }
   limiter?: Limiter
-  /** Called before the action, with the address of the deployment or tenant. */
+  /** Called before the change, with the address of the deployment or tenant. */
   hearAudit?: (entry: AuditEntry & { url: string }) => void
   report?: (error: unknown) => void
 }

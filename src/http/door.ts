@@ -22,7 +22,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
 
   async function knownBy(key: string, hash: string, { engine }: Place): Promise<KnownKey | undefined> {
     if (engine !== deps.engine || !deps.apiKey) return engine.keys.authenticate(key)
-    // Hashes have equal lengths, so the time to compare them reveals nothing about the key.
+    // Compares hashes, which have equal lengths, so that the time reveals nothing about the key.
     ownHash ??= await hashOf(deps.apiKey)
     if (!sameHash(hash, ownHash)) return engine.keys.authenticate(key)
     return { id: hash.slice(0, 16), name: 'deployment', scopes: ['admin'], unlimited: true }
@@ -64,10 +64,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     return placed({ ...known, home: home.engine }, own, home, tenant)
   }
 
-  /**
-   * A tenant's key always acts in its tenant, wherever it is used. A deployment's key enters a tenant only as an
-   * admin.
-   */
+  /** A tenant's key always acts in its own tenant. A deployment's key can enter a tenant only if it is an admin. */
   async function placed(caller: Caller, own: string | undefined, home: Place, tenant = own): Promise<Admitted> {
     if (tenant === own) return { place: home, caller: { ...caller, ...ofTenant(own, home) } }
     if (own !== undefined) throw new SidejobError('NOT_FOUND', `there is no tenant ${tenant}`)
@@ -80,13 +77,13 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     return { place, caller: { ...caller, ...ofTenant(tenant, place) } }
   }
 
-  /** Only the tenant in the address has to exist. */
+  /** Checks no key, only that the tenant in the address exists. */
   async function byAddress(request: Request, tenant: string | undefined): Promise<Admitted> {
     if (tenant === undefined) return { place: deps }
     return { place: await opened(tenant, () => gate.lookUp(request, `tenant ${tenant}`, async () => homeOf(tenant))) }
   }
 
-  /** The key is optional: a wrong key, or a key for another place, counts as no key. */
+  /** The key is optional: an invalid key, or a key of another tenant, counts as no key. */
   async function greeted(request: Request, tenant: string | undefined): Promise<Admitted> {
     const { place } = await byAddress(request, tenant)
     if (!request.headers.has('authorization')) return { place }
@@ -118,7 +115,7 @@ export function checkScope(route: Route, request: Request, scopes: readonly Scop
   throw new SidejobError('FORBIDDEN', `${route.method} ${route.path} needs the scope "${needed}", this key has ${has}`)
 }
 
-/** Throws before the body is read, unless QStash may have signed the request. */
+/** Throws before the body is read if the request has no signature of QStash. */
 export const admitSigned = async (request: Request, bytes: Uint8Array, { verify, publicUrl }: Deps): Promise<void> => {
   const { pathname, search } = new URL(request.url)
   const signature = signatureOf(request)
@@ -130,7 +127,7 @@ export const expectSignature = (request: Request): void => {
   if (!signatureOf(request)) throw unsigned(undefined)
 }
 
-/** Throws before the body is read, unless a version of this deployment may have signed the request. */
+/** Throws before the body is read if the request has no signature of another version. */
 export const expectVersion = (request: Request): void => {
   if (request.headers.has('webhook-signature')) return
   throw new SidejobError('UNAUTHENTICATED', 'expected the signature of a version of this deployment, got none')
@@ -143,7 +140,7 @@ const unsigned = (signature: string | undefined): SidejobError => {
   return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
 }
 
-/** Uses a part of the key's hash instead of the API key, so that Redis does not contain the key. */
+/** Uses a part of the key's hash, so that Redis does not contain the key. */
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
   const traceparent = request.headers.get('traceparent') ?? undefined
   const by = {
@@ -168,7 +165,7 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
 
 const rootOf = ({ scopes }: Caller): Pick<Call, 'rootless'> => (scopes.includes('admin') ? {} : { rootless: true })
 
-/** The deployment's own key is limited only by memory. */
+/** Only memory limits the deployment's own key. */
 const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Pick<Call, 'quota'> => {
   if (unlimited) return {}
   const quota = { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes }
@@ -189,13 +186,13 @@ const bearer = (request: Request): string => {
   throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
 }
 
-/** Returns the path independently of the mount, with its tenant. */
+/** Returns the path without the mount, but with the tenant. */
 export const tokenPath = (url: string): string => {
   const { tenant, path } = splitPath(new URL(url).pathname)
   return `${tenant === undefined ? '' : `/t/${tenant}`}${path.slice(Math.max(0, path.indexOf('/v1/')))}`
 }
 
-/** A token in the query counts only if there is no header. */
+/** A token in the query counts only if there is no Authorization header. */
 const tokenOf = ({ headers, url }: Request): string | undefined =>
   headers.has('authorization') ? undefined : (new URL(url).searchParams.get('token') ?? undefined)
 

@@ -4,7 +4,7 @@ import type { Route } from './route.ts'
 export type Facade = {
   name: string
   routes: Record<string, Route>
-  /** Undefined leaves the path to the app or the next facade. */
+  /** Return undefined to leave the path to the next facade or the app. */
   unknown?: (path: string, error: SidejobError) => Response | undefined
 }
 

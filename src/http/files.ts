@@ -133,11 +133,11 @@ export async function listFiles(
   return { files: named.map((file, i) => ({ ...file, job: jobs[i] ?? null })), cursor: cursor ?? null }
 }
 
-/** Maximum objects in total, and per request. */
+/** Maximum objects to count. */
 const COUNTED = 10_000
 const PAGE = 1_000
 
-/** A bucket reports no totals, so this adds up its pages. */
+/** Adds up the pages of the bucket, because R2 reports no totals. */
 export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
   const total = { files: 0, bytes: 0, more: false }
   let cursor: string | undefined
@@ -150,7 +150,7 @@ export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
     }
     cursor = page.cursor
     if (cursor === undefined) return total
-    // A page without objects was still a request.
+    // A page without objects still costs a request.
     seen += Math.max(PAGE / 10, page.objects.length)
   }
   return { ...total, more: true }
@@ -158,7 +158,7 @@ export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
 
 const missing = () => new SidejobError('NOT_FOUND', 'there is no such file')
 
-/** Ids that this deployment did not issue are not looked up. */
+/** Does not look up ids that this deployment did not issue. */
 const ownKey = async (files: Files, id: string): Promise<string> => {
   if ((await files.jobOf(id)) === undefined) throw missing()
   return keyOf(id)
@@ -187,7 +187,7 @@ const send = async (files: Files, id: string, asked: Headers): Promise<Response>
 
 const mayRange = (asked: Headers, { etag }: Stored): boolean => !asked.has('if-range') || asked.get('if-range') === etag
 
-// Untrusted content never runs under our name: no scripts, no content sniffing.
+// Untrusted content must never run on our domain, so it gets no scripts and no content sniffing.
 const headersOf = ({ type, etag }: Stored): Headers =>
   new Headers({
     'content-type': type ?? 'application/octet-stream',

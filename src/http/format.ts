@@ -7,7 +7,7 @@ import { SidejobError } from '../core/errors.ts'
 
 export type Format = 'json' | 'msgpack'
 
-/** Answers use the first media type of each format. */
+/** Responses use the first media type of each format. */
 export const mediaTypes: Record<string, Format> = {
   'application/json': 'json',
   'application/vnd.msgpack': 'msgpack',
@@ -15,7 +15,7 @@ export const mediaTypes: Record<string, Format> = {
   'application/x-msgpack': 'msgpack',
 }
 
-/** JSON if there is no content type. */
+/** Assumes JSON if there is no Content-Type. */
 export const formatOf = (contentType: string | null): Format => {
   const [type, ...parameters] = (contentType ?? 'application/json').toLowerCase().split(';').map(trimmed)
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))
@@ -25,7 +25,7 @@ export const formatOf = (contentType: string | null): Format => {
   return mediaTypes[type!]!
 }
 
-/** JSON if the header names neither format. */
+/** Returns JSON if the header names neither format. */
 export const wanted = (accept: string | null): Format => {
   const known = (accept ?? '').toLowerCase().split(',').map(preference).filter(isKnown)
   const best = known.toSorted((a, b) => b.weight - a.weight)[0]
@@ -44,7 +44,7 @@ const isKnown = ({ type, weight }: Preference) => Object.hasOwn(mediaTypes, type
 
 const trimmed = (text: string) => text.trim()
 
-/** User values stay encoded at the positions of the pattern. */
+/** Values at the positions of `closed` stay encoded. */
 export const readBody = (bytes: Uint8Array, format: Format, closed: Closed): unknown => {
   try {
     return format === 'json' ? parseJson(utf8(bytes), closed, { builder }) : parseMsgpack(bytes, closed, { builder })
@@ -59,7 +59,7 @@ const written: Record<Format, { type: string; write: (tree: unknown) => BodyInit
   msgpack: { type: 'application/vnd.msgpack', write: (tree) => writeMsgpack(tree) as BodyInit },
 }
 
-/** Caches must not store the answer. */
+/** Caches must not store the response. */
 export const respond = (
   tree: unknown,
   format: Format,
@@ -83,7 +83,7 @@ export const utf8 = (bytes: Uint8Array): string => {
   }
 }
 
-// Checks would silently drop a member called __proto__, so it is refused.
+// Refuses a member called __proto__, which validation would silently drop.
 const builder: typeof objects = {
   ...objects,
   set: (made, name, value) => {

@@ -1,4 +1,4 @@
-// Counted per isolate, before Redis is asked.
+// Each isolate counts requests before it asks Redis.
 
 import { SidejobError } from '../core/errors.ts'
 import { doors } from '../core/limits.ts'
@@ -9,8 +9,8 @@ import type { Caller } from './places.ts'
 
 export type Gate = {
   /**
-   * Each lookup takes from the bucket of the caller's address. A known caller gets it back and is not limited after
-   * that. Without the credential's `name`, every lookup is limited.
+   * Each lookup takes a token from the bucket of the caller's address. A known caller gets the token back and is not
+   * limited again. If the credential has no `name`, every lookup counts.
    */
   lookUp: <T>(request: Request, name: string | undefined, find: () => Promise<T | undefined>) => Promise<T | undefined>
   /** Counts the stream until the returned function is called. @throws LIMITED */
@@ -19,12 +19,12 @@ export type Gate = {
   count: (caller: Pick<Caller, 'id' | 'limits' | 'unlimited' | 'tenant' | 'tenantLimits'>) => void
 }
 
-/** The rate limit of a platform. */
+/** A rate limit that the platform provides. */
 export type Limiter = (address: string) => Promise<boolean>
 
 const STRANGERS = 'requests without a known API key, session or tenant from this address'
 
-/** Seconds after which a stream or long poll may have ended, so the caller can try again. */
+/** Seconds after which the caller may try again, because another stream may have ended. */
 const LISTEN_AGAIN = 5
 
 const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.requests : { rate, burst: 2 * rate })
@@ -63,7 +63,7 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
   return {
     async lookUp(request, name, find) {
       const address = request.headers.get('cf-connecting-ip')
-      // Cloudflare always sends the address. Without it, all callers would share one bucket.
+      // Cloudflare always sends the address. Without an address, all callers would share one bucket.
       if (address === null) return find()
       const network = networkOf(address)
       const wasKnown = name !== undefined && known.get(name) === true

@@ -1,4 +1,4 @@
-// For a person without a key who answers one question.
+// With a link, a person without a key can answer one question.
 
 import * as z from 'zod'
 import { hashOf, hashOfBytes } from '../core/crypto.ts'
@@ -16,13 +16,13 @@ const life = duration
   .refine(...within(1_000, MOST, '1 second to 30 days'))
   .meta({ description: 'lifetime of the link; 3 days by default' })
 
-/** All uses of a link are one call, whose answer is kept for longer than any link lives. */
+/** All uses of a link are the same call. Its response is stored for longer than any link lives. */
 async function once(token: string, body: Uint8Array): Promise<Call> {
   const used = await hashOf(token)
   return { key: `link:${used}`, fingerprint: await hashOfBytes(body), by: 'link', keep: MOST }
 }
 
-/** Any page can make a browser send a body without a type, even a page that the link's holder did not open. */
+/** Requires a type, because any web page can make a browser send a body without one. */
 function expectPage({ headers }: Request, origins: readonly string[] = []): void {
   if (headers.get('content-type') === null)
     throw new SidejobError('UNSUPPORTED', 'expected the header Content-Type: application/json, got none')
@@ -43,7 +43,7 @@ export const links = {
     answers: { 201: z.object({ url: z.string(), expiresAt: moment }) },
     handle: async ({ engine, deps, params, body, caller }) => {
       const { id } = await engine.jobs.get(params.job)
-      // Reports a missing port to the link's creator instead of to the person who answers.
+      // Reports a missing port to the creator of the link, and not to the person who answers.
       await engine.ports.get(String(id), 'in', params.port, 0)
       const path = `/v1/answers/${id}/${params.port}`
       const [tenant = ''] = TENANT.exec(deps.publicUrl) ?? []

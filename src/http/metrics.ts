@@ -1,4 +1,4 @@
-// The text format 0.0.4 of Prometheus.
+// Writes the Prometheus text format 0.0.4.
 
 import { type ClassCount, classEnds } from '../core/class-counts.ts'
 import { waitEnds } from '../core/waits.ts'
@@ -7,7 +7,7 @@ import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 export type Measured = {
   queues: QueueView[]
   total: Record<string, Record<string, number>>
-  /** By queue and waiting time, with the bounds of `waitEnds`. */
+  /** Counts by queue and waiting time, with the bounds `waitEnds`. */
   waits: Record<string, readonly number[]>
   classes: ({ queue: string } & Pick<ClassCount, 'class' | 'took'>)[]
   limits: LimitView[]
@@ -24,7 +24,7 @@ const labelled = (labels: Labels): string =>
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(',')
 
-/** The last sample holds the total. */
+/** The last sample contains the total. */
 function histogram(name: string, help: string, samples: Sample[]): string {
   if (samples.length === 0) return ''
   const counts = samples.flatMap(([{ le, ...labels }, n]): Sample[] => (le === '+Inf' ? [[labels, n]] : []))
@@ -51,7 +51,7 @@ export function metrics({ queues, total, waits, classes, limits, groups }: Measu
   return [...ofQueues(queues, total), ofWaits(waits), ofRuns(classes), ...ofLimits(rooms)].join('')
 }
 
-/** Buckets are cumulative. Counts restart each day, as after a restart of the process. */
+/** Buckets are cumulative. Counts restart each day, as after a restart of a process. */
 function bucketsOf(labels: Labels, buckets: readonly number[], ends: readonly number[]): Sample[] {
   let sum = 0
   return buckets.map((n, i) => {

@@ -54,7 +54,7 @@ const schemasOf = ({ path, query, body, answers, facade }: Route): z.ZodType[] =
     (schema) => schema !== undefined,
   )
 
-/** Parsing an empty object to find out would compile the schema, which is slow. */
+/** Does not parse an empty object to find out, because zod would first compile the schema, which is slow. */
 function needsBody(
   { $ref, anyOf, required = [], minProperties = 0, type }: Shape,
   named: Record<string, Shape>,
@@ -158,7 +158,7 @@ names.add(workerView, { id: 'Worker' })
 names.add(queueView, { id: 'Queue' })
 names.add(failure, { id: 'Error' })
 
-/** Describes all in one pass, so that shared shapes are read only once. */
+/** Describes all schemas in one pass, so that shared shapes are read only once. */
 function describeAll(list: Iterable<z.ZodType>, schemas: Record<string, Schema>): Map<z.ZodType, Schema> {
   const all = [...new Set(list)]
   const whole = z.object(Object.fromEntries(all.entries()))

@@ -1,4 +1,4 @@
-// A tenant has its own engine with its own namespace in Redis, so a request cannot name another tenant's data.
+// Each tenant has its own engine with its own namespace in Redis, so a request cannot name data of another tenant.
 
 import { missing, SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
@@ -13,7 +13,7 @@ export type Place<E extends Engine = Engine> = {
   tenantLimits?: KeyLimits
 }
 
-/** `key`: the key's text, if it was sent. `home` is the engine that knows the key. */
+/** `key` is the text of the key, if it was sent. `home` is the engine that knows the key. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; tenantLimits?: KeyLimits }
 
 export function keyOf({ key }: Caller): string {
@@ -24,12 +24,12 @@ export function keyOf({ key }: Caller): string {
 
 export type Tenants<E extends Engine = Engine> = {
   open: (name: string) => Promise<Place<E> | undefined>
-  /** Erases the keys in Redis first and then the files, one slice at a time. With `preview`, only counts. */
+  /** Erases one slice at a time, first keys in Redis and then files. With `preview`, only counts them. */
   erase: (
     name: string,
     slice: { cursor?: string; preview?: boolean },
   ) => Promise<{ keys: number; files: number; cursor: string | null }>
-  /** Includes each tenant. A failing tenant does not stop the next one. */
+  /** Also runs the tick of each tenant. A failing tenant does not stop the next tenant. */
   tick: (by?: Parameters<Engine['tick']>[0]) => ReturnType<Engine['tick']>
 }
 
@@ -52,7 +52,7 @@ export function createPlaces<E extends Engine>(
     return place
   }
 
-  /** Does nothing if the tenant is suspended. */
+  /** Does nothing if the tenant is already suspended. */
   async function suspend(name: string): Promise<void> {
     await engine.tenants.remove(name).catch(missing)
   }
@@ -64,7 +64,7 @@ export function createPlaces<E extends Engine>(
     return { files: objects.length, cursor: next === undefined ? null : FILES + next }
   }
 
-  /** Starts as true, in case the mark for tenants was lost. */
+  /** Starts as true, because the mark for tenants may have been lost. */
   let wereThere = true
 
   async function tickEach(): Promise<void> {

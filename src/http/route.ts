@@ -95,7 +95,7 @@ export type Answer<A extends Answers> =
 export type Facade = {
   failure: z.ZodType
   fail: (c: Context, error: SidejobError) => Response
-  /** Bodies are JSON with any Content-Type. Without this, the facade reads them itself. */
+  /** Bodies are JSON with any Content-Type. If absent, the facade reads the body itself. */
   json?: true
 }
 
@@ -105,11 +105,11 @@ export type Asked<Path, Query, Body> = {
   params: Params<Path>
   query: Inside<Query>
   body: Inside<Body>
-  /** Makes repeated requests safe in every verb that changes something. */
+  /** Pass this to every verb that changes data, so that repeated requests are safe. */
   call: Call
-  /** Absent on open routes. */
+  /** Absent if the route is open. */
   caller?: Caller
-  /** Ends the count of this caller's open stream. For all other routes, the app does it. */
+  /** Ends the count of the caller's open stream. The app calls it for all other routes. */
   hangUp: () => void
   bytes: Uint8Array
   c: Context
@@ -126,7 +126,7 @@ type Definition<
   /** Set if it differs from the path. */
   pattern?: string
   scope: Entry
-  /** The scope that `?force=true` requires instead. */
+  /** Scope that `?force=true` requires instead. */
   forced?: Scope
   /** Imperative, such as `Create a job`. */
   summary: string
@@ -135,22 +135,22 @@ type Definition<
   query?: Query
   body?: Body
   answers: A
-  /** Set if the usual descriptions (`OK`, `Created`) are not specific enough. */
+  /** Descriptions of statuses for which `OK` or `Created` is not specific enough. */
   named?: Partial<Record<number, string>>
-  /** Set if the answer is not data. */
+  /** Media type of a response that is not data. */
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
   facade?: Facade
-  /** Accepts an `If-Match`, and answers 412 if the resource has changed. */
+  /** Accepts `If-Match`, and returns 412 if the resource has changed. */
   matches?: true
   /** Query parameters that become lists. */
   repeated?: readonly string[]
   /** Query parameters with a name after a dot (`args.<name>`), which become maps. */
   mapped?: readonly string[]
-  /** The route is open to everyone, but a caller with a key sees more. */
+  /** Callers need no key, but callers with a key see more. */
   greets?: true
   /** A token in the query also gives access, for clients that cannot send headers. */
   byToken?: true
-  /** A stream, or a call with `wait`. The number of open ones is limited. */
+  /** A stream, or a call with `wait`. The number of open requests is limited. */
   listens?: true
   only?: 'clock' | 'downloads' | 'tenants'
   handle: (asked: Asked<Path, Query, Body>) => Promise<Answer<A>>
@@ -164,7 +164,7 @@ export type Route<
   A extends Answers = Answers,
 > = Definition<Path, Query, Body, A> & { method: M; path: Path }
 
-/** The definition determines the types of the handler, which is the last member. */
+/** The preceding members determine the type of the handler, so it is the last member. */
 export const route = <
   const M extends Method,
   const Path extends string,

@@ -22,7 +22,7 @@ const until = time.meta({
     'returns all slots before this time instead of the next five: at most 1,000, or 50 per schedule in a list',
 })
 
-/** This request changes nothing; PATCH does. */
+/** This request returns the existing job unchanged. PATCH changes it. */
 const existing = enqueued.extend({
   repeat: closed.nullable().meta({ description: 'value stored on the job, which the request does not change' }),
 })

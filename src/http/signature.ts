@@ -1,13 +1,13 @@
-// Does not use QStash's Receiver: with QSTASH_DEV in the environment, it accepts the published development keys even
-// in production (qstash 2.12.0), and it needs `jose` in the bundle.
+// Does not use QStash's Receiver (qstash 2.12.0): if QSTASH_DEV is set, it accepts the published development keys even
+// in production, and it adds `jose` to the bundle.
 
 export type Signed = { signature: string | undefined; body: string; url: string }
 
 export type SigningKeys = { current: string; next: string; now: () => number }
 
 /**
- * During a rotation QStash may sign with the next key. A bell only says "look at this queue", so a repeated signature
- * does no harm, and seen `jti` values are not stored.
+ * During a rotation, QStash may sign with the next key. Does not store `jti` values, because a repeated bell does no
+ * harm: it only says "look at this queue".
  */
 export const verifier =
   ({ current, next, now }: SigningKeys) =>
@@ -39,7 +39,7 @@ const isSignedWith = async (key: string, { mac, signed }: Token): Promise<boolea
   return crypto.subtle.verify('HMAC', imported, mac as BufferSource, encoder.encode(signed))
 }
 
-/** The clocks of QStash and the Worker may differ by a second or two. */
+/** Seconds by which the clocks of QStash and the Worker may differ. */
 const TOLERANCE_S = 5
 
 type About = { url: string; body: string; seconds: number }

@@ -6,7 +6,7 @@ import { docs, errors } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'
 
-/** Redis went back to older data, as after a failover. These ids were given before, and their jobs are lost. */
+/** Redis was restored from older data, as after a failover. The jobs with these ids are lost. */
 const restored = z.object({
   times: z.int(),
   noticedAt: z.int(),
@@ -42,7 +42,7 @@ type Health = Awaited<ReturnType<Engine['health']>>
 const HEALTH_FRESH_MS = 1_000
 const lastHealth = new WeakMap<Engine, { at: number; health: Health }>()
 
-/** Unknown callers may request it, so concurrent requests share one command. */
+/** Concurrent requests share one command, because unknown callers may send them. */
 async function healthOf(engine: Engine): Promise<Health> {
   const last = lastHealth.get(engine)
   if (last && Math.abs(Date.now() - last.at) < HEALTH_FRESH_MS) return last.health
@@ -51,7 +51,7 @@ async function healthOf(engine: Engine): Promise<Health> {
   return health
 }
 
-/** Maximum characters of a version, or of a push worker's address. */
+/** Maximum characters of a version, or of the address of a push worker. */
 const MAX_PIN = 2_100
 
 export const system = {

@@ -14,7 +14,7 @@ export type Called = Ran & {
 }
 
 /**
- * Performs one run of a worker, without Redis.
+ * Performs one run of a worker without Redis.
  *
  * @example
  * const { out, end } = await call(zip, { left: [1], right: ['a'] }) // out: { pair: [[1, 'a']] }, end: 'completed'

@@ -1,4 +1,4 @@
-// Runs ready jobs without a lane, one at a time in a chosen order.
+// Runs ready jobs without a lane, one at a time, in a chosen order.
 
 import { duration } from '../core/time.ts'
 import type { Performed } from '../engine/api/run-one.ts'
@@ -13,7 +13,7 @@ type Held<E> = E | { engine: E }
 
 export type DrainOptions = {
   order?: Order
-  /** 'keep': a failed run is only listed. */
+  /** 'keep' returns failed runs instead of throwing. */
   errors?: 'throw' | 'keep'
   limit?: number
 }
@@ -22,7 +22,7 @@ type Ready = Awaited<ReturnType<Engine['ready']>>[number]
 
 const engineOf = <E extends object>(held: Held<E>): E => ('engine' in held ? held.engine : held)
 
-/** Numbers in [0, 1), the same for the same seed. */
+/** Returns numbers in [0, 1) that depend only on the seed. */
 function chance(seed: number): () => number {
   let state = Math.imul(seed + 1, 0x9e3779b1)
   return () => {
@@ -45,7 +45,7 @@ function chooser(order: Order): (ready: Ready[]) => Ready {
 async function readyNow(engine: Drained): Promise<Ready[]> {
   const ready = await engine.ready()
   if (ready.length > 0) return ready
-  // Due jobs become ready.
+  // Makes due jobs ready.
   await engine.tick()
   return engine.ready()
 }
@@ -55,7 +55,7 @@ function thrown({ id, class: name, error }: Performed): void {
 }
 
 /**
- * Performs all ready jobs, and returns its runs in order. Later jobs stay: move the clock.
+ * Performs all ready jobs and returns the runs in order. Advance the clock to perform later jobs.
  *
  * @example for (let seed = 0; seed < 100; seed++) await drain(engine, { order: { seed } })
  */
@@ -77,7 +77,7 @@ export async function drain(
 }
 
 /**
- * Queues a job, by force if necessary, and performs one run of it; undefined if it would not run.
+ * Queues a job, by force if necessary, and performs one run of it. Returns undefined if the job would not run.
  *
  * @example await runInline(engine, id)
  */
@@ -95,7 +95,7 @@ export async function runInline(
 }
 
 /**
- * A clock that can be moved ahead of the real one.
+ * Creates a clock that can be moved ahead of the real time.
  *
  * @example
  * const clock = createClock()

@@ -15,8 +15,8 @@ const failure = (code: string, message: string, status: number) =>
   Response.json({ error: { code, message } }, { status })
 
 /**
- * Makes `jobs.client(env)` of every Worker in this process list jobs in `made`, checked as by the API. It runs
- * nothing, and refuses other calls than `jobs.enqueue`.
+ * Makes `jobs.client(env)` of every Worker in this process add new jobs to `made`, with the checks of the API. Runs no
+ * jobs, and refuses all calls except `jobs.enqueue`.
  *
  * @example
  * const jobs = fakeJobs()

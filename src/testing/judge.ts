@@ -1,4 +1,4 @@
-// Judges a function without `fetch`, one at a time.
+// Runs functions without `fetch`, one at a time.
 
 import type { Worker } from '../core/worker.ts'
 import { type Give, type JudgeOptions, judging as judgingIn } from '../engine/run/judge.ts'
@@ -12,7 +12,7 @@ export const workerOf = (
 
 const REQUEST = 'it makes a request outside of a step'
 
-/** The last run. Runs wait for each other, because each replaces `fetch`. */
+/** The last run. Runs wait for each other, because each replaces the global `fetch`. */
 let turn: Promise<unknown> = Promise.resolve()
 
 function withoutFetch<T>(give: Give, run: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-// A job in memory, and the changes of a run: all of them, or none.
+// Keeps a job in memory, and applies all changes of a run or none.
 
 import { decodeValue, type Encoded, encodeValue } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
@@ -67,7 +67,7 @@ export const newChild = (memory: Memory, child: Partial<Child>): Child => ({
   ...child,
 })
 
-/** Ports of other jobs accept everything; their writes appear only in the ops. */
+/** Ports of other jobs accept every op. Values written to them appear only in the returned ops. */
 function portAt(memory: Memory, ref: PortRef): Port {
   if ('job' in ref) return portOf({})
   const { in: ins, out } = 'child' in ref ? childOf(memory, ref.child) : memory
@@ -98,7 +98,7 @@ function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
   return woken.length > 0
 }
 
-/** Returns whether the op wakes the job. Other ops are only recorded. */
+/** Each verb returns true if the op wakes the job. Other ops are only recorded. */
 const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) => boolean | undefined } = {
   write(memory, { to, values, context = encodeValue({ job: ID }), setDefault }) {
     const port = portAt(memory, to)
@@ -118,7 +118,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
     return false
   },
   connect: (memory, { from, to }) => move(memory, from, to),
-  // Later values do not pass, because no other job writes here.
+  // Moves only the present values, because no other job writes here.
   wire: (memory, op) => 'to' in op && op.to.length > 0 && move(memory, op.from, op.to),
   amend(memory, { of, in: ins = {}, out = {}, drop = {} }) {
     if (of && 'job' in of) return false
@@ -163,7 +163,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
   },
 }
 
-/** Returns a new memory; refused changes throw without effect. */
+/** Returns a new memory. Throws if a change is refused, and leaves `before` unchanged. */
 export function applied(before: Memory, { reads = {}, state, ops = [] }: Changes): { memory: Memory; woken: boolean } {
   const memory = structuredClone(before)
   let woken = false

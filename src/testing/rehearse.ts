@@ -13,9 +13,9 @@ import { LostRun } from '../engine/run/function.ts'
 import { type Give, type JudgeOptions, judging } from './judge.ts'
 
 /**
- * `repeats`: does a kept step again under another name; `waits`: waits for another time or thing than its code
- * requests; `skips`: ends without a kept step or wait. With `fails`, `onCodeChange` fails it instead. `fails`: its
- * function throws.
+ * `repeats`: the code performs a stored step again under another name. `waits`: the stored wait has another time or
+ * target than the code requests. `skips`: the code ends without a stored step or wait. `fails` as a member means that
+ * `onCodeChange` would fail the job, and as a verdict that the function throws.
  */
 export type Verdict =
   | { is: 'continues'; next: string }
@@ -24,7 +24,7 @@ export type Verdict =
   | { is: 'unjudged'; why: string }
 
 export type RehearsalOptions = JudgeOptions & {
-  /** Read what did not fit in the snapshot. */
+  /** Reads the steps and children that the snapshot does not contain. */
   steps?: () => Promise<Record<string, unknown>>
   children?: () => Promise<Snapshot['children']>
 }
@@ -68,7 +68,7 @@ async function whole(snapshot: Snapshot, { steps, children }: RehearsalOptions):
 }
 
 /**
- * Runs a function as the next run of a waiting job, up to the first new step, wait or commit. Keeps no changes.
+ * Runs a function as the next run of a waiting job, up to the first new step, wait or commit. Changes nothing.
  *
  * @example
  * const { jobs } = await client.waiting.list({ class: 'order' })

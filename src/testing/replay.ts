@@ -24,7 +24,7 @@ const apart: ReadonlySet<Op['op']> = new Set(['log', 'entry', 'step', 'expect', 
 
 type Of<K extends Op['op']> = Extract<Op, { op: K }>
 
-/** Without the moments of waits. */
+/** Leaves out the times of waits. */
 function partsOf(commits: readonly Changes[]): Record<Part, unknown> {
   const ops = commits.flatMap(({ ops = [] }) => ops)
   const all = <K extends Op['op']>(kind: K) => ops.filter((op): op is Of<K> => op.op === kind)
@@ -67,7 +67,7 @@ function after(snapshot: Snapshot, { reads = {}, state }: Changes): Snapshot {
   return { ...snapshot, in: Object.fromEntries(ports), state: kept }
 }
 
-/** A commit with the changes also has the changes of its steps. */
+/** The commit may also contain changes of its steps. */
 function isPartOf(made: Changes, commit: Changes): boolean {
   const rest = (commit.ops ?? []).map((op) => JSON.stringify(op))
   const isThere = (op: Op): boolean => {
@@ -86,8 +86,8 @@ function isPartOf(made: Changes, commit: Changes): boolean {
 const hasStep = ({ ops = [] }: Changes): boolean => ops.some(({ op, ...rest }) => op === 'step' && 'value' in rest)
 
 /**
- * Runs a function with the args, state, values and step results of a recorded run, and returns the differences. Steps
- * do not act.
+ * Runs a function with the args, state, values and step results of a recorded run, and returns the differences. Does
+ * not perform steps again.
  *
  * @example expect(await replay(order, recorded)).toEqual({ is: 'same' })
  */

@@ -1,4 +1,4 @@
-// A job without Redis, on a snapshot in memory.
+// Runs a job without Redis, on a snapshot in memory.
 
 import { decodeValue, encodeValue } from '../core/codec/value.ts'
 import { readWorker } from '../core/definition.ts'
@@ -29,10 +29,10 @@ export type SandboxOptions = {
 
 const doings = ({ ops = [] }: Changes): Op[] => ops.filter(({ op }) => op !== 'entry')
 
-/** `released`: another version has to run the job, because the function is older than its patch. */
+/** `released`: another version has to run the job, because this function is older than the job's patch. */
 export type Ran = { end: Changes['end'] | 'released'; ops: Op[]; error?: RunError; result?: unknown }
 
-/** Milliseconds. */
+/** In milliseconds. */
 const LEASE = 45_000
 
 function remember(worker: Worker, options: SandboxOptions): Memory {
@@ -59,7 +59,7 @@ const shown = (side: Memory['in']): Record<string, unknown[]> =>
   mapValues(listed(side), ({ values }) => valuesOf(values))
 
 /**
- * A job that can receive values, run and be inspected; its clock moves only on request.
+ * Creates a job that can receive values, run and be inspected. Its clock moves only when you advance it.
  *
  * @example
  * const job = sandbox(delay, { in: { delay: { default: 10 } } })
@@ -148,7 +148,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     return found ? { taken: found.taken, values: [...found.values] } : null
   }
 
-  /** New input comes first. */
+  /** New input takes precedence over the end of the run. */
   function rest({ end, waitFor, pause, wait, at = wait === undefined ? pause?.until : now + wait }: Changes): void {
     runAt = at ?? (pause ? undefined : runAt)
     ranAt ??= now
@@ -233,7 +233,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
   return {
     run,
     wake,
-    /** Runs until nothing is left to do now. Returns the last run; undefined without one. */
+    /** Runs until the job has nothing to do now. Returns the last run, or undefined if there was none. */
     async settle({ limit = 1_000 }: { limit?: number } = {}): Promise<Ran | undefined> {
       let last: Ran | undefined
       for (let n = 0; status === 'queued' && (woken || (runAt !== undefined && runAt <= now)); n++) {
@@ -242,7 +242,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       }
       return last
     },
-    /** By seconds or a text like '5m'. */
+    /** Seconds, or a string like '5m'. */
     advance(time: number | string): void {
       now += duration(time)
     },
@@ -250,7 +250,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       open(memory.in, 'in', port, memory.who).values.push(...itemsOf(values))
       if (values.length > 0) wake()
     },
-    /** undefined clears it. Wakes no job. */
+    /** undefined removes the default. Does not wake the job. */
     setDefault(port: string, value: unknown): void {
       const own = open(memory.in, 'in', port, memory.who)
       if (value === undefined) delete own.default

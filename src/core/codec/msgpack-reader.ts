@@ -134,7 +134,6 @@ class Reader {
     else this.need(kind === 'str' || kind === 'bin' ? this.length(format) : width)
   }
 
-  // Functions are created once per reader instead of once per map.
   private readonly skipItem = (): void => this.skip()
   private readonly skipMember = (): void => {
     this.skip()

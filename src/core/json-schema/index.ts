@@ -381,7 +381,6 @@ class Look {
   }
 }
 
-/** `bytes` is the size of the value's text. */
 export type Check = (value: unknown, bytes: number) => Fault | undefined
 
 /**

@@ -14,7 +14,6 @@ export const zodCheck =
     }
   }
 
-/** Returns undefined if JSON Schema cannot express the schema. */
 export function jsonSchemaOf(schema: z.ZodType | undefined): Encoded | undefined {
   if (!schema) return undefined
   try {

@@ -59,7 +59,6 @@ export const history = z.int().min(0).max(MOST_HISTORY).meta({
     'number of runs that GET /v1/jobs/:job/runs can return; by default only the last ten failed or lost runs',
 })
 
-/** Used as "never". */
 export const FOREVER = 100 * 365.25 * DAY
 
 export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)]).meta({

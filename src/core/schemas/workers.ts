@@ -116,7 +116,6 @@ const codeLimit = z.strictObject({
   rate: codeRate.optional(),
 })
 
-/** Numbers are milliseconds, and schemas are zod schemas. */
 export const codeWorker = z.strictObject({
   history: z.union([history, z.strictObject({ runs: history.optional(), values: z.boolean() })]).optional(),
   ...workerShape.pick({ concurrency: true, labels: true, reach: true, redact: true, pin: true, description: true })

@@ -20,7 +20,6 @@ export function createBreakers({ store, ring }: Context) {
       }
     },
 
-    /** Other isolates read the reset within ten seconds. */
     async reset(host: string, of: OpenBreaker['of']): Promise<void> {
       const name = of === 'workers' ? `${PUSHED}${host}` : host
       const { failures } = await store.breaker(name, 'succeeded', breakerDefaults)

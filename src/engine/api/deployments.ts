@@ -99,7 +99,6 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
       return { deployments: deployments.sort((a, b) => b.at - a.at) }
     },
 
-    /** Both versions run for a moment after a deployment. */
     async compare(of?: string, { at }: { at?: number } = {}): Promise<Comparison> {
       const { id, deploys, i } = await deployOf(of, at)
       const [deploy, previous, next] = [deploys[i]!, deploys[i + 1], deploys[i - 1]]

@@ -96,7 +96,6 @@ export function createDoctor({ store, ring, change, now }: Context) {
       if (target.kind !== 'flow') return await ring(await store.repair([target]))
       await layAnew(target.who)
     } catch (error) {
-      // The next check will find this fault again.
       if (!(error instanceof SidejobError)) throw error
     }
   }

@@ -57,7 +57,6 @@ const portAt = ({ ports }: FlowState, { node, port }: End, dir: 'i' | 'o') =>
 
 type FlowPort = ReturnType<typeof portAt>
 
-/** Returns an input of the flow or an output of a node. */
 export const nearPort = (state: FlowState, { from }: GraphWire) => portAt(state, from, from.node === null ? 'i' : 'o')
 const farPort = (state: FlowState, { to }: GraphWire) => portAt(state, to, to.node === null ? 'o' : 'i')
 

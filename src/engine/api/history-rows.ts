@@ -29,7 +29,6 @@ const failureOf = (text: string | null): Failure => {
   return typeof error === 'object' && error !== null ? (error as Failure) : {}
 }
 
-/** Opens the error to compute its kind, which is a hash. */
 const openError = (text: string | undefined, record: JobRecord, vault: Vault): string | null =>
   text === undefined ? null : redacted(vault.show.error(text) as Encoded, redactedPathsOf(record), 'error')
 

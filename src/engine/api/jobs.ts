@@ -252,7 +252,6 @@ export function createJobs({
       return stateShown(job)
     },
 
-    /** Returns true for deleted jobs too. */
     async existed(id: string): Promise<boolean> {
       return isId(id) && Number(id) <= (await store.lastId())
     },

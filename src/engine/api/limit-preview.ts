@@ -12,7 +12,6 @@ export const changedBy = (was: Changed, { concurrency, rate, paused }: LimitSett
   paused: paused ?? was.paused,
 })
 
-/** Must match lib/limit/limits.lua. */
 function freeAt({ settings, running, now }: Room, { concurrency, rate, paused }: Changed, started: number): number {
   if (paused || (settings.shutUntil ?? 0) > now) return 0
   const slots = (concurrency ?? Number.POSITIVE_INFINITY) - running

@@ -17,7 +17,6 @@ function shown(run: PastRun, document: JobRecord): PastRun {
   return { ...run, error: redacted(run.error, redactedPathsOf(document), 'error') }
 }
 
-/** Needs no command for a job without a history. */
 export const keptRunsOf = async (
   store: Store,
   { id, document }: Pick<Inspection, 'id' | 'document'>,

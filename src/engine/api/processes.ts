@@ -45,7 +45,7 @@ export function createProcesses({ store, registry }: Context) {
       return { processes: [...heard.sort(byId), ...serving.sort(byId)], others: [...left].map(show), more }
     },
 
-    /** The process receives the signal with its next claim or heartbeat. `null` tells it to continue. */
+    /** The process receives the signal with its next claim or heartbeat. `null` means continue. */
     async signal(process: string, signal: Signal | null): Promise<void> {
       if (await store.signal(process, signal)) return
       throw new SidejobError(

@@ -44,7 +44,6 @@ type Answer = { ended: true; result: Result | null } | { ended: false; status: S
 
 export function createResults({ store, change, now, longPoll }: Context) {
   return {
-    /** `take` deletes the result. */
     async result(
       job: Ref,
       { wait = 0, take = false }: { wait?: number; take?: boolean },

@@ -8,7 +8,6 @@ import type { Executor } from '../run/executor.ts'
 
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
 
-/** Smaller than every priority of jobs. */
 const FIRST = -(2 ** 31) - 1
 /** In milliseconds. Longer than every run, so that the lease needs no renewal. */
 const LEASE = 3_600_000

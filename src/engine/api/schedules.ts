@@ -67,7 +67,6 @@ function scheduleOf(id: number, doc: JobRecord, stretch: Stretch = {}): Schedule
 /** A failed job that no longer repeats counts as failing without end. */
 const failedTimes = (doc: JobRecord): number => (statusOf(doc) === 'failed' ? Infinity : (doc.failedInARow ?? 0))
 
-/** A slot without a run is late after this many milliseconds. */
 const LATE = 300_000
 
 const isLate = (doc: JobRecord, now: number): boolean =>

@@ -16,7 +16,6 @@ type Wanted = { text?: string; args?: Record<string, string>; labels?: Labels }
 const isAs = (value: unknown, wanted: string): boolean =>
   value !== undefined && (value === null || typeof value !== 'object') && String(value) === wanted
 
-/** Redacted values never match. */
 function holds({ id, document }: Seen, { text, args: paths, labels = {} }: Wanted): boolean {
   const own = readLabels(document.labels)
   if (!Object.entries(labels).every(([name, value]) => own[name] === value)) return false

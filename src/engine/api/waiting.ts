@@ -12,10 +12,8 @@ import { runAtOf, snapshotOf } from '../run/snapshot.ts'
 
 type Filter = { queue?: string; class?: string; deployment?: string; limit?: number; cursor?: string }
 
-/** Milliseconds, as in a real snapshot. */
 const LEASE = 45_000
 
-/** Returns the record as it would be after a claim at `at`. */
 const begun = (id: number, record: JobRecord, at: number): JobRecord => ({
   ...record,
   token: `${id}.${record.runNumber ?? 1}.rehearsal`,

@@ -25,7 +25,6 @@ export type AnnouncerOptions = {
   version?: string
   versionUrl?: string
   author?: string
-  /** Milliseconds after which the classes of a replaced version are removed. */
   grace?: number
 }
 
@@ -63,7 +62,6 @@ const MAX_ADDRESSES = 100
 const GRACE = 600_000
 /** Maximum queues whose counts are stored with a deployment for comparisons. */
 export const MAX_QUEUES = 50
-/** Maximum characters of the stored counts. */
 const MAX_COUNTS = 256 * 1024
 
 export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`

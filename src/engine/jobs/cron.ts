@@ -22,7 +22,6 @@ export const cronSetter =
         await engine.schedules.end(alias)
         await engine.jobs.remove(String(job), { force: true })
       } catch (error) {
-        // Another isolate has already removed it.
         if (!hasCode(error, 'NOT_FOUND')) throw error
       }
       return

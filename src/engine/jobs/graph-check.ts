@@ -46,7 +46,6 @@ function graphsOf({ args, inputs }: Made): { text: Encoded; at: (string | number
   return typeof graph === 'object' && graph !== null ? [{ text: encodeValue(graph), at: ['args', 'graph'] }] : []
 }
 
-/** Returns the ports that must exist before the first run. */
 export function flowPorts(made: Made): { in: PortSpecs; out: PortSpecs } | undefined {
   const [given] = isFlow(made) ? graphsOf(made) : []
   const graph = given && graphIn(given.text)

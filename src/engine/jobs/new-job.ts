@@ -181,7 +181,6 @@ const given = (job: NewJob): NewJob =>
 
 const OWN = ['args', 'inputs'] as const
 
-/** Reuses the previous job if only args and values differ. */
 function madeLike(job: NewJob, found: Registered | undefined, input: JobInput): NewJob {
   const like = { ...job, args: argsOf(input), ...(found?.keyed ? { limits: limitsOf(found, input) } : {}) }
   if (!input.inputs) return like

@@ -38,7 +38,6 @@ type Deciding = {
   /** Children need this, because they cannot derive the trace from their root. */
   traceparent?: string
   writer?: string
-  /** Absent if the class is not pinned. */
   pinsTo?: string
 }
 

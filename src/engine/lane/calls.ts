@@ -42,7 +42,7 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
 
 export type WarmthOptions = {
   listen?: Listen
-  /** How long a lane stays warm after its last run, in milliseconds. */
+  /** Milliseconds for which a lane stays warm after its last run. */
   warm: number
   most: number
   elapsed: () => number

@@ -11,7 +11,7 @@ import { type LaneOptions, laneDefaults } from './lane-options.ts'
 import { eventOf, type LaneState, SOON_MS, transitions } from './lane-state.ts'
 import type { Guest } from './ringer.ts'
 
-/** After a short batch, a claim takes at most GROWTH times as many packed jobs as the batch had, and at most WIDE. */
+/** Maximum packed jobs of a claim after a short batch: GROWTH times the size of the batch, but at most WIDE. */
 const WIDE = 600
 const GROWTH = 3
 /** After this many milliseconds, the lane commits the runs that have ended and claims more. */
@@ -24,7 +24,6 @@ export type DispatcherOptions = {
   history?: { committed: (runs: number) => void; settled: () => Promise<void> }
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   listen?: Listen
-  /** A monotonic clock in milliseconds. */
   elapsed?: () => number
   lane?: LaneOptions
   newLane?: () => string

@@ -1,7 +1,6 @@
 import { sleep } from '../../core/sleep.ts'
 import type { Client } from '../../redis/client.ts'
 
-/** `wait: 0` leaves the queue of waiters. */
 export type Waiter = { id: string; wait: number }
 
 /** Milliseconds after which a waiter asks again if it was not called. */

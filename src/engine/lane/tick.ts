@@ -23,7 +23,6 @@ export type TickOptions = {
 type Ticked = { rung: string[]; more: boolean; faults?: string[] }
 
 const ROUNDS = 20
-/** The script uses Redis' clock, which may differ from ours. */
 const SOON = 15 * 60_000
 /** In milliseconds. Only every second tick is recorded, which costs half as much. */
 const NOTED = 90_000
@@ -52,7 +51,7 @@ export function createTick({
         if (ring.at !== undefined || isOver()) left.push(ring)
         else await serve(ring.queue, ring.bell, guest)
       } catch {
-        // Redis repeats these runs when their leases expire. A failing queue must not stop the others.
+        // Redis repeats these runs when their leases expire. One failing queue must not stop all queues.
         left.push(ring)
       } finally {
         leave()

@@ -209,7 +209,6 @@ export function createCallbacks(options: CallbackOptions) {
     if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
     const call = (traceparent = lent.document.traceparent) => send(url, { spec, ended, body, traceparent })
     const sent = await (trace ? trace.span(`POST ${url.host}`, call, 'client') : call())
-    // The attempt counts even if the circuit breaker cannot be updated.
     await breakers.leave(destination, permit, sent.ok ? { down: false } : sent.outcome).catch(() => undefined)
     if (sent.ok) return commit(lent, spec, delivered(spec, ended))
     const { message, final, outcome } = sent

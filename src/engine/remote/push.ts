@@ -161,7 +161,6 @@ async function signed(snapshot: Snapshot, secrets: readonly string[], dialect: D
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** Adds the cause: `fetch failed: connect ECONNREFUSED …`. */
 const withCause = (error: unknown): string =>
   error instanceof Error && error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : messageOf(error)
 

@@ -23,7 +23,6 @@ const endpointOf = (url: string): string => {
 export type SignerOptions = {
   roots: readonly string[]
   shared?: boolean
-  /** Tenants have different secrets for the same address. */
   tenant?: string
 }
 

@@ -104,7 +104,6 @@ export class CodeChanged extends Terminal {
 
 const DAY = 86_400_000
 
-/** Delay of a released run, in milliseconds. */
 const RETURN = { least: 10_000, most: 600_000 }
 
 /** Releases the run without using an attempt, so that newer code takes it. */

@@ -34,7 +34,6 @@ export type ExecutorOptions = {
   ring: (rings: Ring[]) => Promise<void>
   random: () => number
   now: () => number
-  /** A monotonic clock in milliseconds. */
   elapsed?: () => number
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
   lease: number

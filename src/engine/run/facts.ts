@@ -32,7 +32,6 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return (this.#given.env ?? {}) as Cloudflare.Env
   }
 
-  /** The args of the job, parsed by the `args` schema of the class. */
   get args(): Args {
     const { args } = this.#run.snapshot.job
     const value = args === null ? null : decodeValue(args)
@@ -56,7 +55,6 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
   get lost(): number {
     return this.#run.snapshot.run.lost
   }
-  /** The API key that created the job. */
   get createdBy(): string {
     return this.#run.snapshot.job.createdBy
   }

@@ -32,7 +32,6 @@ export function runOf(doc: JobRecord): RunFacts | null {
 
 const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
 
-/** Must match lib/run/leases.lua. */
 const FAILURES_KEPT = 10
 
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>

@@ -8,7 +8,6 @@ import type { JobTools } from './tools.ts'
 
 export type JudgeOptions = {
   env?: object
-  /** Milliseconds that the function may spend outside of steps. */
   patience?: number
 }
 

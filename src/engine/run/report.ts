@@ -24,7 +24,6 @@ export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
   /** Duration in milliseconds. */
   ms: number
-  /** Milliseconds until the next attempt. */
   retryIn?: number
   error?: Pick<RunError, 'message' | 'reason' | 'stack'>
 }

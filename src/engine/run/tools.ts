@@ -28,7 +28,6 @@ export type JobTools = {
   steps: () => Promise<Record<string, Encoded>>
   children: () => Promise<Snapshot['children']>
   now: () => number
-  /** Identifies the deployment and the tenant. */
   namespace?: string
   env?: unknown
   rehearsal?: Rehearsal

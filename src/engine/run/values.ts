@@ -7,7 +7,6 @@ export type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extend
 
 export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'onCodeChange'>
 
-// A port may be named `constructor`.
 export const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
   Object.hasOwn(ports, port) ? ports[port] : undefined
 

@@ -21,7 +21,6 @@ export type ChildResult = {
 }
 
 export type DeliveryRequest = {
-  /** Globs with `*`, `?` and `[a-z]`. */
   names?: string[]
   tags?: string[]
   max?: number

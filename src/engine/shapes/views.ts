@@ -43,7 +43,6 @@ export type JobBase = Omit<JobView, keyof JobFacts>
 
 export type JobPatch = Omit<AskedPatch, 'repeat'> & { repeat?: Repeat | null }
 
-/** `args` contains the requested parts by path. */
 export type JobRow = Row & { args?: Record<string, unknown> }
 
 /** A search reads up to twice `lookAt` jobs. `paths` are the parts of args to return. */

@@ -1,5 +1,3 @@
-// Spans are sent after the commit, separately from the answer.
-
 import { type Attributes, otlpOf, type Span } from '../../core/trace.ts'
 
 export type ExporterOptions = {

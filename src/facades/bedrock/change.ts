@@ -28,7 +28,7 @@ export async function updateJob(engine: Engine, from: Given, call: Call): Promis
   // A running job has no next time to change, unless it repeats.
   if (isTaken(job) && job.repeat === null && !amendment.repeat) delete amendment.dueAt
   await engine.deliveries.update(id, amendment, call).catch((error) => {
-    // The repeat counts from a start that never happened, or leads beyond the year 9999.
+    // The repeat counts from a start that never happened, or its next time is after the year 9999.
     if (repeat && hasCode(error, 'BAD_REQUEST')) throw refusals.malformed('repeat')
     throw error
   })
@@ -79,7 +79,7 @@ export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
   for (let at = 0; at < ids.length; at += AT_ONCE) await Promise.all(ids.slice(at, at + AT_ONCE).map(requeue))
 }
 
-// Ids without a job are skipped.
+// Skips ids without a job.
 const unknown = (error: unknown): undefined => {
   if (!(error instanceof Refusal || hasCode(error, 'NOT_FOUND'))) throw error
 }

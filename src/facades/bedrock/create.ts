@@ -9,7 +9,7 @@ import { QUEUE, wardOf } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'
 import { isManual, isTaken, MOCK, waitsForChildren } from './shown.ts'
 
-/** A job fails after this many unanswered deliveries. */
+/** A job fails after this many deliveries without an answer. */
 const MOST_DELIVERIES = 10
 
 type Wanted = {
@@ -48,7 +48,7 @@ const parentOf = (text: string | undefined): string | undefined => {
   return id === 0 ? undefined : String(id)
 }
 
-// In Bedrock's order, so that the same fault is reported first.
+// Reads the parameters in Bedrock's order, so that it reports the same error first.
 const wantedOf = (from: Given): Wanted => ({
   name: needName(from),
   priority: priorityOf(from('jobPriority') ?? from('priority')),
@@ -72,7 +72,7 @@ async function parentsOf(engine: Engine, wanted: Wanted[]): Promise<Parents> {
   return new Map(found.map((parent) => [String(parent.id), parent]))
 }
 
-/** The parent decides whether all jobs of a call are mocked. */
+/** The parent decides whether the jobs of a call are mocked. */
 function mocks(asked: boolean, parents: Parents): boolean {
   const kinds = new Set([...parents.values()].map(({ tag }) => tag === MOCK))
   if (kinds.size > 1) throw new Refusal(405, 'Parent and child jobs must have matching mockRequest setting')
@@ -96,7 +96,7 @@ const inputOf = (
     unique: mocked ? MOCK : '',
     uniqueness: { held: 'deleted', hit: unique ? 'same parent' : 'ignored' },
     ...(mocked ? { tag: MOCK } : {}),
-    // A finished child is kept until its parent has seen it.
+    // Keeps a finished child until its parent has seen it.
     ...(parent === undefined ? { retain: 0 } : { parent, joins: true }),
     ...(retryAfter ? { redeliver: { after: retryAfter, ...(isManual(name) ? {} : { max: MOST_DELIVERIES }) } } : {}),
     ...(repeat && !mocked ? { repeat: { bedrock: repeat, stopOnFail: true } } : {}),
@@ -104,7 +104,7 @@ const inputOf = (
   return input
 }
 
-// For scripts that refuse because the data changed after our check.
+// Redis refuses with these codes if the data has changed since our check.
 const refusedBy: Partial<Record<SidejobError['code'], () => Refusal>> = {
   NOT_FOUND: refusals.noParent,
   WRONG_STATUS: refusals.parentState,
@@ -116,7 +116,7 @@ const inWords = (error: unknown): never => {
   throw known ? known() : error
 }
 
-/** Data is merged, repeat and priority are replaced. */
+/** Merges the data, and replaces repeat and priority. */
 async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
   for (let tries = 1; ; tries++) {
     const { args } = await engine.deliveries.get(String(id))

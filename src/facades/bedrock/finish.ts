@@ -43,7 +43,7 @@ export async function finishJob(engine: Engine, from: Given): Promise<void> {
   const base = { ...seizing(from, job), args, forget: true }
   const repeats = repeatOf(job) !== '' && !ends && !isOn(from('ignoreRepeat'))
   if (hasPending(job)) {
-    // It repeats only after a run in which all its children have ended.
+    // The job repeats only after a run in which all its children have ended.
     await engine.deliveries.finish(String(job.id), { ...base, end: 'suspended', waitFor: 'children', slot: 'keep' })
     return
   }

@@ -1,4 +1,4 @@
-// From headers in any case, or members of a JSON body, which take precedence.
+// Reads parameters from headers in any case, or from members of a JSON body, which take precedence.
 
 import { CLOSED, each, list, parseJson } from '../../core/codec/json.ts'
 import { decodeValue, type Encoded, encodedToJson } from '../../core/codec/value.ts'
@@ -6,10 +6,10 @@ import { time } from '../../core/time.ts'
 import { formatOf, readBody } from '../../http/format.ts'
 import { Refusal, refusals } from './refusal.ts'
 
-/** Undefined if missing or null. */
+/** Returns undefined if the parameter is missing or null. */
 export type Given = (name: string) => string | undefined
 
-/** The content of a string, or the JSON of any other value. */
+/** Returns the content of a string, or the JSON of any other value. */
 const textOf = (value: Encoded | undefined): string | undefined => {
   if (value === undefined || value === 'null') return undefined
   const json = encodedToJson(value)
@@ -21,7 +21,7 @@ const members = (body: Record<string, Encoded>): Given => {
   return (name) => textOf(named.get(name.toLowerCase()))
 }
 
-// A header consists of bytes. Valid UTF-8 is decoded.
+// Header values are bytes. Decodes them if they are valid UTF-8.
 const decoded = (header: string): string => {
   if (!/[\x80-\xff]/.test(header)) return header
   try {
@@ -32,8 +32,7 @@ const decoded = (header: string): string => {
   }
 }
 
-// HTTP has its own Connection header, which never reaches us, and its own Priority header, which is unrelated to
-// Bedrock's.
+// HTTP has its own Connection header, which never reaches us, and its own Priority header with another meaning.
 const aliases: Record<string, string> = { connection: 'x-bedrock-connection' }
 const isForeign = (name: string, value: string): boolean => name === 'priority' && !/^-?\d+$/.test(value)
 
@@ -95,7 +94,7 @@ export const needName = (from: Given): string => {
   return name
 }
 
-/** An id that cannot be ours is reported as not found. */
+/** Reports an id that we cannot have created as not found. */
 export const needJob = (from: Given): string => {
   const text = needText(from, 'jobID', 255)
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw refusals.malformed('jobID')
@@ -107,21 +106,21 @@ export const isJob = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text) && 
 
 const PRIORITIES = new Set(['0', '250', '500', '750', '850', '1000'])
 
-/** Our smaller numbers come first: 500 minus Bedrock's priority. */
+/** Converts to sidejob's priority, where smaller numbers run first: 500 minus Bedrock's priority. */
 export const priorityOf = (text: string | undefined): number | undefined => {
   if (!text) return undefined
   if (!PRIORITIES.has(text.trim())) throw refusals.badPriority()
   return 500 - Number(text)
 }
 
-/** Leading digits count, as in C. Any other text is 0. */
+/** Reads the leading digits, as C does. Any other text is 0. */
 export const leadingNumber = (text: string | undefined): number => Number.parseInt(text ?? '', 10) || 0
 
 export const isSet = (from: Given, name: string): boolean => ![undefined, 'false'].includes(from(name))
 
 export const isOn = (text: string | undefined): boolean => text === 'true' || leadingNumber(text) !== 0
 
-/** "YYYY-MM-DD [HH:MM[:SS[.mmm]]]" in UTC, or ISO 8601 with a zone. */
+/** Reads "YYYY-MM-DD [HH:MM[:SS[.mmm]]]" in UTC, or ISO 8601 with a zone. */
 export const momentOf = (text: string | undefined, name: string): number | undefined => {
   if (!text) return undefined
   const found = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?( ?(?:Z|[+-]\d\d:?\d\d))?)?$/.exec(

@@ -23,7 +23,7 @@ function answer(c: Context, status: string, tree: unknown, headers: Record<strin
   return respond(tree, format, Number(status.slice(0, 3)), { 'x-bedrock-status': status, ...headers })
 }
 
-// A header holds one line of Latin-1.
+// A header value has one line of Latin-1.
 const oneLine = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
 const fail = (c: Context, error: SidejobError): Response => {
@@ -34,7 +34,7 @@ const fail = (c: Context, error: SidejobError): Response => {
 const facade = { failure, fail }
 
 type Asked = { engine: Engine; from: Given; call: Call; signal: AbortSignal }
-/** Every body is JSON, even where Bedrock sends none. */
+/** Returns a JSON body even where Bedrock returns none. */
 const telling =
   (act: (asked: Asked) => Promise<void>) =>
   async (asked: Asked): Promise<Answer> => {
@@ -42,7 +42,7 @@ const telling =
     return {}
   }
 
-/** Requests with the same key must also have the same headers. */
+/** Requests with the same idempotency key must also have the same headers. */
 async function keyed(call: Call, from: Given, names: string[]): Promise<Call> {
   if (call.key === undefined) return call
   const said = JSON.stringify([call.fingerprint, ...names.map((name) => from(name) ?? null)])
@@ -56,7 +56,7 @@ const json = z.unknown().optional()
 
 const body = (names: Record<string, z.ZodType>) => z.looseObject(names)
 
-// Bedrock accepts its commands in any case.
+// Bedrock accepts the names of its commands in any case.
 const inAnyCase = (word: string): string =>
   word.replace(/[a-z]/gi, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`)
 
@@ -112,7 +112,7 @@ const taking = {
 }
 const job = z.record(z.string(), z.unknown())
 
-/** If the job has gone to another worker, Finish, Retry or Fail with this token is refused. */
+/** Finish, Retry or Fail with this token is refused if another worker has taken the job. */
 const tokens = (given: string[]): Record<string, string> =>
   given.length > 0 ? { 'x-bedrock-token': given.join(',') } : {}
 

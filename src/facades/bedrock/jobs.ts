@@ -5,10 +5,10 @@ import { refusals } from './refusal.ts'
 
 export const QUEUE = 'bedrock'
 
-// Engines whose queue is known to be set up.
+// Engines whose queue is already in pull mode.
 const pulled = new WeakSet<Engine>()
 
-/** Any name is allowed: the queue accepts unregistered classes. */
+/** A pull queue accepts unregistered classes, so jobs can have any name. */
 export async function openQueue(engine: Engine): Promise<void> {
   if (pulled.has(engine)) return
   await engine.queues.update(QUEUE, { mode: 'pull' })
@@ -23,7 +23,7 @@ export async function wardOf(engine: Engine, id: string, otherwise = refusals.no
 
 const MOST_TRIES = 5
 
-/** Tries again after a concurrent change. */
+/** Tries again if the job changes concurrently. */
 export async function withJob(engine: Engine, id: string, act: (job: DeliveredJob) => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

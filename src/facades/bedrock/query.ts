@@ -1,4 +1,4 @@
-// Newest first, through a bounded number of jobs.
+// Reads a limited number of jobs, newest first.
 
 import type { Status } from '../../core/job.ts'
 import { limits } from '../../core/limits.ts'
@@ -21,7 +21,7 @@ const statuses: Record<string, Status> = {
   CANCELLED: 'terminated',
 }
 
-/** Conditions that Redis checks, so that fewer jobs are read. */
+/** Returns the conditions that Redis checks, so that fewer jobs are read. */
 function filterOf(conditions: Condition[]) {
   const equal = (column: string) =>
     conditions.find((one) => one.column === column && one.operator === '=')?.values[0] as string | undefined
@@ -32,7 +32,7 @@ function filterOf(conditions: Condition[]) {
     queue: QUEUE,
     class: equal('name'),
     status: statuses[equal('state') ?? ''],
-    /** Only jobs with an id below this one, and at or above the next. */
+    /** Selects jobs with ids from `from` up to, but not including, `before`. */
     before: Math.min(Number.MAX_SAFE_INTEGER, ...above('<', 0), ...above('<=', 1), ...above('=', 1)),
     from: Math.max(1, ...above('>', 1), ...above('>=', 0), ...above('=', 0)),
   }

@@ -1,4 +1,4 @@
-// Verbatim, because Bedrock's clients decide by these codes and texts.
+// Copies Bedrock's codes and texts exactly, because its clients depend on them.
 
 import { codes, SidejobError } from '../../core/errors.ts'
 
@@ -36,7 +36,7 @@ const ours: Partial<Record<SidejobError['code'], { number: number; text?: string
 
 export const inBedrock = (error: SidejobError): { number: number; text: string } => {
   if (error instanceof Refusal) return { number: error.number, text: error.message }
-  // The value does not match the class's schema: its args are Bedrock's data.
+  // The value does not match the schema of the class. Bedrock calls args `data`.
   const [part] = error.code === 'REFUSED' ? (error.path ?? []) : []
   if (part === 'args' || part === 'result') return { number: 402, text: error.message.replace(part, 'data') }
   const known = ours[error.code]

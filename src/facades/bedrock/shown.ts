@@ -5,10 +5,10 @@ import { withMembers } from './data.ts'
 
 export const MOCK = 'mock'
 
-/** Deliveries of these jobs are not counted: people do them, and may take any time. */
+/** People perform these jobs and may take any time, so their deliveries are not counted. */
 export const isManual = (name: string): boolean => name.startsWith('manual')
 
-/** RUNQUEUED for jobs with retryAfter. */
+/** Bedrock shows running jobs with retryAfter as RUNQUEUED. */
 const held = ({ redeliver }: DeliveredJob): string => (redeliver === null ? 'RUNNING' : 'RUNQUEUED')
 
 const states: Record<DeliveredJob['status'], (job: DeliveredJob) => string> = {
@@ -31,7 +31,7 @@ export const waitsForChildren = (job: DeliveredJob): boolean =>
 /** @example shownTime(Date.UTC(2026, 2, 11, 12)) // '2026-03-11 12:00:00' */
 export const shownTime = (at: number): string => iso(at).slice(0, 19).replace('T', ' ')
 
-// Only the due time of a new job that is due at once has milliseconds.
+// Only a new job that is due immediately has milliseconds in its due time.
 const shownDue = (at: number, ran: boolean): string =>
   ran || at % 1000 === 0 ? shownTime(at) : iso(at).slice(0, 23).replace('T', ' ')
 
@@ -83,7 +83,7 @@ export const rowOf = (job: DeliveredJob): Record<string, unknown> => ({
 const heirs = (family: ChildResult[], is: ChildResult['how']) =>
   family.filter(({ how }) => how === is).map(({ id, args }) => ({ data: raw(args ?? '{}'), jobID: id }))
 
-/** Finished and cancelled children are shown together or not at all, failed children only if there are any. */
+/** Shows finished and cancelled children if there are any children, and failed children only if there are any. */
 const familyOf = (family: ChildResult[]) => {
   if (family.length === 0) return {}
   const failed = heirs(family, 'failed')
@@ -94,10 +94,10 @@ const familyOf = (family: ChildResult[]) => {
   }
 }
 
-/** The job is shown in its state before the claim. */
+/** Shows the job in its state before the claim. */
 export const taken = ({ job, family }: Delivery, parents: Map<number, DeliveredJob>) => {
   const parent = job.parent === null ? undefined : parents.get(job.parent.id)
-  // Before the delivery the job was in no run, so its current lease must not show.
+  // Before the delivery, the job was in no run, so its current lease must not show.
   const shown = common({ ...job, status: 'queued' })
   const above = parent ? { parentJobID: parent.id, parentData: raw(dataOf(parent)) } : {}
   return sorted({ ...shown, ...above, ...familyOf(family) })

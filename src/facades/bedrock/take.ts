@@ -6,10 +6,10 @@ import { Refusal, refusals } from './refusal.ts'
 import { MOCK, taken } from './shown.ts'
 
 const MOST_NAMES = 12_750
-/** Milliseconds. */
+/** In milliseconds. */
 const TIMEOUT = 110_000
 
-/** A single name is a glob. Each of several names matches only itself. */
+/** A single name is a glob. If there are several names, each matches only itself. */
 const globsOf = (text: string): string[] => {
   const names = text
     .split(',')
@@ -54,7 +54,7 @@ export async function take(
   const { deliveries, failed } = await engine.deliveries.claim(QUEUE, lending, call)
   // A delivery to a disconnected caller does not count.
   if (call.signal.aborted) await engine.deliveries.giveBack(deliveries, call)
-  // Without deliveries, the answer is empty if all chosen jobs failed before delivery, and 404 otherwise.
+  // Without deliveries, the response is empty if all chosen jobs have failed, and 404 otherwise.
   if (deliveries.length === 0 && failed === 0)
     throw wait > 0 ? new Refusal(303, 'Timeout') : new Refusal(404, 'No job found')
   const parents = await parentsOf(engine, deliveries)

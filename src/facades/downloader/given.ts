@@ -9,7 +9,7 @@ import { topic } from '../../core/schemas.ts'
 import { callable, type Use } from '../../core/url.ts'
 import type { Callback, JobInput } from '../../engine/engine.ts'
 
-/** The name also identifies the callbacks of these jobs. */
+/** Callbacks of these jobs are also recognized by this name. */
 export const QUEUE = 'downloader'
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
@@ -62,7 +62,7 @@ function checkTogether(
     )
 }
 
-// Seconds, less than the platform allows for a run.
+// In seconds. Less than the platform allows for a run.
 const LONGEST = 840
 
 const ifText = (schema: z.ZodType<string, string>) =>
@@ -72,7 +72,7 @@ const ifText = (schema: z.ZodType<string, string>) =>
     .pipe(schema.optional())
     .optional()
 
-/** Unknown members are ignored, as in the original. */
+/** Ignores unknown members, as the original does. */
 export const submission = z
   .object({
     url: text,
@@ -128,7 +128,7 @@ function destination(
   throw new SidejobError('BAD_REQUEST', 'callback_type: kafka is not configured here', { path: ['callback_type'] })
 }
 
-// The second try comes after 2 minutes, the third after 4 more, …
+// The delays are 2, 4, 6, … minutes.
 const delays = Array.from({ length: 100 }, (_, i) => (i + 1) * 2 * MINUTE)
 
 const metadataOf = (extra = '{}'): Record<string, string> =>

@@ -8,12 +8,12 @@ type Detail = { status?: number; code?: string } | null
 type Kept = { status?: number; image?: string }
 
 const DAY = 86_400_000
-/** The longest time that a file waits for its callback, plus a week. */
+/** Maximum time for which a file waits for its callback, plus a week. */
 const LONGEST = 37 * DAY
 
 /**
- * If the deployment has a base, the address only has the id. Otherwise it is signed with the end of the download, so
- * that every try sends the same address.
+ * If the deployment has a base URL, the address contains only the id. Otherwise it is signed with the time at which the
+ * download ended, so that all attempts send the same address.
  */
 const addressOf = async ({ base, files, keep }: Downloads, id: string, since: number): Promise<string> =>
   base === undefined ? (await files.sign(id, LONGEST + keep, since)).url : `${base}/${keyOf(id)}`
@@ -84,7 +84,7 @@ export const argsOf = ({ args }: JobView) =>
   (args === null ? {} : decodeValue(args)) as { url?: string; askedAt?: number }
 
 export function stateOf(id: string, view: JobView): z.output<typeof jobState> {
-  // The error of the last attempt is dropped when the next one begins.
+  // The next attempt removes the error of the last one.
   const said = view.error !== null && view.status !== 'running' ? view.error : null
   const error = said && (decodeValue(said) as { message: string; detail?: Detail })
   return {

@@ -16,7 +16,7 @@ import { constraint, failure, made, pending, pushed, timeoutOf, worker } from '.
 
 const QUEUE = 'jq'
 
-// MessagePack, unless the client accepts or sends JSON.
+// Responds in MessagePack, unless the client accepts or sends JSON.
 const answerFormat = (c: Context): Format => {
   const accept = c.req.header('accept') ?? ''
   const names = Object.keys(mediaTypes).some((type) => accept.toLowerCase().includes(type))
@@ -35,7 +35,7 @@ const facade = {
   },
 }
 
-/** By default MessagePack; unknown members are ignored. */
+/** Reads MessagePack by default, and ignores unknown members. */
 function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema: Schema): z.output<Schema> {
   const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
   return check(schema, readBody(bytes, format, closedIn(schema)))
@@ -43,7 +43,7 @@ function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema:
 
 const unknownJob = (id: string) => new SidejobError('NOT_FOUND', `no job has the id ${id.slice(0, 60)}`)
 
-/** Undefined if the job existed and was deleted. */
+/** Returns undefined if the job existed and was deleted. */
 async function jobOf(engine: Engine, id: string): Promise<JobView | undefined> {
   if (!isId(id)) throw unknownJob(id)
   const found = await engine.jobs.get(id).catch(missing)
@@ -181,5 +181,5 @@ export const jq = {
   }),
 }
 
-// The prefix distinguishes constraints of this facade.
+// The prefix marks constraints of this facade.
 const constraintName = (name: string): string => `jq:${name}`

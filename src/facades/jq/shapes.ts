@@ -5,14 +5,14 @@ import { className, closed, httpUrl } from '../../core/schemas.ts'
 
 const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
 
-// In MessagePack, the first byte marks integers, so 1.0 is a float.
+// The first byte tells integers from floats in MessagePack, so 1.0 is a float.
 const isMsgpackInteger = ([first = 0]: Uint8Array): boolean =>
   first <= 0x7f || first >= 0xe0 || (first >= 0xcc && first <= 0xd3)
 
 const isInteger = (wire: Encoded): boolean =>
   wire.startsWith('~') ? isMsgpackInteger(fromBase64(wire.slice(1))) : isJsonInteger(wire)
 
-/** Refuses floats, whatever their value. */
+/** Refuses floats, even 1.0. */
 const integer = (least: number, most: number) =>
   closed
     .transform((wire, ctx) => {
@@ -32,7 +32,7 @@ export const pushed = z.object({
   priority: integer(-(2 ** 31), 2 ** 31 - 1).optional(),
   max_retry: integer(0, 1_000_000).optional(),
   keep_result: z.boolean().optional(),
-  /** Seconds. */
+  /** In seconds. */
   timeout: z.number().positive().max(LONGEST).optional(),
 })
 
