@@ -1,7 +1,7 @@
-// Lua writes `return reply.made { jobs = …, rings = … }`; the build turns it into a list in the order of these tables,
-// and `answerOf` restores the names.
+// Lua writes `return reply.made { jobs = …, rings = … }`. The build converts this to a list in the order of these
+// tables, and `answerOf` restores the names.
 
-/** A refused run is answered with `refused:CODE why`. */
+/** The answer for a refused run is `refused:CODE why`. */
 export function refusalIn(answer: string): { code: string; message: string } | undefined {
   const [, code, message] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
   return code === undefined ? undefined : { code, message: message! }
@@ -10,7 +10,7 @@ export function refusalIn(answer: string): { code: string; message: string } | u
 export const rows = {
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
-  /** Plain jobs have only `document`; packed jobs also have the text and number of their piece. */
+  /** A job without a piece has only `document`. A packed job also has the text and number of its piece. */
   lent: {
     document: 'text',
     inputs: 'input[]',
@@ -70,7 +70,7 @@ export const rows = {
   },
   member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
   waiting: { taken: 'number', items: 'texts', default: 'some', more: 'number' },
-  /** `word`: 'flow' | 'refused' | 'later' (the flows before it already have too many children). */
+  /** `word`: 'flow' | 'refused' | 'later' (the flows before it already have too many nodes). */
   flow: {
     word: 'text',
     id: 'number',
@@ -138,7 +138,7 @@ export const rows = {
   claim: { id: 'text', till: 'number', names: 'text' },
   next: { job: 'number', class: 'text', priority: 'number', since: 'number', group: 'some', pull: 'flag' },
   classed: { queue: 'text', texts: 'texts', marks: 'texts', hasHours: 'flag' },
-  /** `minutes`: failures by minute, as `minute:count minute:count …`. */
+  /** `minutes` counts failures by minute: `minute:count minute:count …`. */
   kind: {
     kind: 'text',
     class: 'text',
@@ -151,8 +151,8 @@ export const rows = {
     redacts: 'some',
   },
   /**
-   * `below`: the index may miss failed jobs with an id below this (0: with any id). `hasGap`: the index does not
-   * match the failed jobs.
+   * `below`: the index may lack failed jobs with an id below this (0: with any id). `hasGap`: the index does not match
+   * the failed jobs.
    */
   failing: {
     queue: 'text',
@@ -166,14 +166,14 @@ export const rows = {
 } as const satisfies Record<string, Record<string, string>>
 
 export const replies = {
-  /** `wait`: seconds. `which`: index of the refused job. `member`: name of its refused member. */
+  /** `wait` is in seconds. `which` is the index of the refused job, and `member` the name of its refused member. */
   refused: { code: 'text', message: 'text', wait: 'some', which: 'some', member: 'some' },
   none: {},
 
   /**
-   * `word`: 'ok' | 'empty' (the lane ended) | 'warm' (the lane waits to be called) | 'more' (ask again) | 'full' (no
-   * free lane) | 'stale'. `failed`: jobs that failed instead of being leased. `seen`: number of members that the next
-   * claim may skip. `nextDue`: a time, and the milliseconds until then.
+   * `word`: 'ok' | 'empty' (the lane ended) | 'warm' (the lane waits for a call) | 'more' (ask again) | 'full' (the
+   * queue has no room for the lane) | 'stale'. `failed`: number of jobs that failed instead of being leased. `seen`:
+   * number of members that the next claim may skip. `nextDue`: a time, and the milliseconds until then.
    */
   committed: {
     word: 'text',
@@ -193,11 +193,10 @@ export const replies = {
   outdated: { constraints: 'text' },
   done: { answer: 'texts', rings: 'ring[]', id: 'text', heard: 'texts' },
   repeated: { answer: 'texts' },
-  /** For each token the new end of its lease, with `!` if the job must end, or '' if the run is lost. */
+  /** For each token: the new end of its lease, followed by `!` if the job must end, or '' if the run is lost. */
   extended: { ends: 'texts', told: 'some' },
   ticked: { rings: 'ring[]', more: 'flag', faults: 'fault[]' },
   set: { rings: 'ring[]', constraints: 'text' },
-  /** 0 means the default. */
   settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'text', ageing: 'number' },
   registered: { rings: 'ring[]', changed: 'flag' },
   overtaken: { definition: 'text' },

@@ -1,4 +1,4 @@
-// Uses Redis directly: a copy is needed most when no deployment answers, and no API route should return every key and
+// Uses Redis directly. A copy is needed most when no deployment responds, and no API route should return every key and
 // value.
 
 import type { Redis } from '@upstash/redis'
@@ -20,7 +20,7 @@ export type Line =
 type Place = { client: Client; namespace: string; now?: () => number }
 
 const PAGE = 200
-/** Bytes. Upstash allows 10 MB. */
+/** In bytes. Upstash allows 10 MB. */
 const BYTES = 1_048_576
 const MOST = 1_000
 const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
@@ -152,7 +152,7 @@ type Pipeline = ReturnType<Redis['pipeline']>
 
 const writes: Record<Kind, (pipeline: Pipeline, key: string, line: KeyLine) => unknown> = {
   string: (pipeline, key, { value }) => pipeline.set(key, value as string),
-  // Writing the same part twice stores it once.
+  // Safe to repeat: writing the same part twice stores it once.
   list: (pipeline, key, { value, from = 0 }) => {
     if (from) pipeline.ltrim(key, 0, from - 1)
     pipeline.rpush(key, ...(value as string[]))
@@ -179,7 +179,7 @@ type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
 
-/** Keeps the import mark, and the schema that blocks isolates. */
+/** Keeps the mark of the import, and the schema that blocks isolates. */
 async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
   for (let cursor = '0', more = true; more; more = cursor !== '0') {
@@ -213,7 +213,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   return { ...fresh, isClear: true }
 }
 
-/** Reserves the ids of the earlier data, and records which of them are lost. */
+/** Reserves the ids of the earlier data, and returns the ids that are lost. */
 async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,
@@ -242,7 +242,7 @@ async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[],
   })
 }
 
-/** Isolates answer 503 until the import ends. To continue an interrupted import, call it again. */
+/** Isolates respond with 503 until the import ends. To continue an interrupted import, call this again. */
 export async function imported(
   place: Place,
   lines: AsyncIterable<Line>,

@@ -19,7 +19,7 @@ export type RunOutcome = {
   again?: () => Words
   logs?: () => Words[]
   largest?: () => Part | undefined
-  /** Milliseconds from the claim request to the start of the run. */
+  /** Milliseconds between the claim request and the start of the run. */
   late?: number
 }
 
@@ -73,8 +73,8 @@ const publishedItem = (channel: string, data: Encoded, vault: Vault, context?: E
   vault.sealItem(itemText({ data, context, channel }))
 
 /**
- * `keep`: 1 stores the message as the channel's last message, 0 deletes the stored one. It is the first argument, so
- * that the script reads it with the listeners.
+ * `keep: 1` stores the message as the last message of the channel, and `keep: 0` deletes the stored message. It is the
+ * first argument, so that the script reads the message together with the listeners.
  */
 export function publishedWords(
   channel: string,
@@ -91,7 +91,7 @@ export function publishedWords(
 export const defineWords = (side: 'in' | 'out', specs: PortOptions, vault: Vault, of?: JobRef): Words =>
   ops.ports({ of, side, specs: sealedSpecs(specs, vault) })
 
-// An oversized log entry is replaced by its size, so that logging never fails a run.
+// Replaces an oversized log entry by its size, so that logging never fails a run.
 const keptEntry = (entry: Encoded): Encoded =>
   entry.length <= limits.logBytes.most
     ? entry

@@ -36,7 +36,7 @@ const SEQUENCE = 13
 const LOW = 256
 const lowDigits = Array.from({ length: LOW }, (_, n) => n.toString(HEX).padStart(2, '0'))
 
-/** Formatting each number separately is slow. */
+/** Formats the high digits once, because formatting each number separately is slow. */
 function sequencesFrom(first: string): (place: number) => string {
   const since = Number.parseInt(first, HEX)
   const low = since % LOW
@@ -45,7 +45,6 @@ function sequencesFrom(first: string): (place: number) => string {
   return (place) => (low + place < LOW ? here : next) + lowDigits[(low + place) % LOW]
 }
 
-/** lib/runtime/pieces.lua documents the lines of a piece. */
 function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const [mask, first, state, common, args, more] = text.split('\n') as [string, string, string, string, string, string?]
   const record = decodeRecord(`{"n":"${first}",${state}${common}}`)
@@ -85,7 +84,7 @@ function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
 const lentJobs = (row: Row<'lent'>, vault: Vault): ClaimedJob[] =>
   row.piece === undefined ? lentOrFault(row, vault) : readablePiece(row.document, row.piece, vault)
 
-/** A damaged piece stays until its lease ends, and is then set aside. */
+/** A damaged piece stays leased until its lease ends. Then the tick sets it aside. */
 function readablePiece(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const jobs = readable(() => packedOf(text, piece, vault))
   if (!jobs) console.error(`sidejob: piece ${piece} cannot be read: sidejob doctor says more`)

@@ -8,7 +8,7 @@ import { argumentsOf, type Evaluate, inSources, type Script } from './script.ts'
 export type RedisOptions = {
   url: string
   token: string
-  /** Milliseconds. */
+  /** In milliseconds. */
   timeout?: number
   attempts?: number
 }
@@ -23,18 +23,18 @@ export type Client = {
 
 type Sending = {
   isSafe?: boolean
-  /** NOSCRIPT is thrown unchanged, so that the caller sends the script. */
+  /** Throws NOSCRIPT unchanged, so that the caller can send the script. */
   isSha?: boolean
   placed?: (text: string) => string
 }
 
-// Redis recognizes a repeated call by these arguments, and returns its first answer.
+// With these arguments, Redis recognizes a repeated call and returns its first answer.
 const named = ['once', 'lane'] as const
 const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 
 /**
- * Scripts are safe to send twice, so a request without an answer is sent again. After a timeout, only calls with an
- * identifying argument are sent again, because Redis may still be executing the first one.
+ * Scripts are safe to repeat, so a request without a response is sent again. After a timeout, this only applies to
+ * calls with an identifying argument, because Redis may still be executing the first request.
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
   const redis = new Redis({

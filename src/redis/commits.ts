@@ -1,4 +1,5 @@
-// A failing batch is halved until the failing run is found. That run then fails, and is retried as usual.
+// If a batch fails, its halves are committed separately, until only the failing run is left. This run then fails and is
+// retried as usual.
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
@@ -16,7 +17,6 @@ import { type Sealed, sizeBefore } from './vault.ts'
 type Commit = (request: CommitRequest) => Promise<CommitAnswer>
 type Keep = (job: string, words: Words[], once: Once) => Promise<unknown>
 
-// Most words are short. Counting their characters is faster than counting bytes.
 const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wireSize(word))
 
 const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + sizeOf(word), 0)
@@ -32,7 +32,7 @@ function excess({ words, largest }: RunOutcome): string | undefined {
   if (sum !== undefined) return sum
   if (total <= limits.valueBytes.most) return undefined
   const bytes = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
-  // A word also holds an item's context and channel, which do not count as part of the value.
+  // A word also contains the context and channel of an item, which do not count as part of the value.
   if (bytes <= limits.valueBytes.most + BESIDE) return undefined
   const part = largest?.() ?? { name: 'a value', bytes }
   return `${part.name}: expected at most ${limits.valueBytes.most} bytes, got ${part.bytes}`
@@ -44,7 +44,7 @@ const largestOf = (largest: RunOutcome['largest']): string => {
   return part ? `; the largest is ${part.name} with ${part.bytes}` : ''
 }
 
-/** The same work would be too large again, so the run is not retried. */
+/** A retry would be too large again, so there is none. */
 const isFinal = (code: string): boolean => code === 'TOO_LARGE'
 
 const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: string): RunOutcome => ({
@@ -88,7 +88,7 @@ const blamed: ReadonlySet<string> = new Set(['INTERNAL', 'TOO_LARGE'])
 
 const isBlamed = (error: unknown): error is SidejobError => error instanceof SidejobError && blamed.has(error.code)
 
-/** For a run whose failure cannot be committed either: its lease ends, and the run is lost. */
+/** Used if the failure of a run cannot be committed either: its lease expires, and the run is lost. */
 const uncommitted: CommitAnswer = {
   word: 'ok',
   answers: ['lost'],

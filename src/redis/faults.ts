@@ -1,15 +1,15 @@
 import { type Code, messageOf, SidejobError } from '../core/errors.ts'
 
-/** Schema of a namespace during an import. No version of SideJob reads it, so no isolate changes the data. */
+/** Schema of a namespace during an import. No version of sidejob reads it, so no isolate changes the data. */
 export const IMPORTING = '9999'
 
 type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
 
 const TOKEN = 'UPSTASH_REDIS_REST_TOKEN'
-/** Characters. */
+/** In characters. */
 const MAX_SHOWN = 200
 
-// The first match counts. The patterns come from Upstash's troubleshooting pages and from redis-server.
+// The first match counts. The patterns are from Upstash's troubleshooting pages and from redis-server.
 const meanings: readonly Meaning[] = [
   {
     when: /WRONGPASS|NOAUTH|unauthorized/i,
@@ -56,7 +56,7 @@ const meanings: readonly Meaning[] = [
   },
 ]
 
-/** Upstash's client appends the whole command, which contains users' data. */
+/** Removes the command, which Upstash's client appends and which contains users' data. */
 const saidOf = (error: unknown): string => messageOf(error).split(', command was:')[0]!
 
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
@@ -65,7 +65,7 @@ export const isAnswer = (error: unknown): boolean => error instanceof Error && e
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** See lib/runtime/cache.lua. */
+/** Reads the error of lib/runtime/cache.lua. */
 function schemaError(text: string): SidejobError | undefined {
   const [, found, oldest, newest] = /SCHEMA (\S+), expected (\d+) to (\d+);/.exec(text) ?? []
   if (found === undefined) return undefined
@@ -82,7 +82,7 @@ function schemaError(text: string): SidejobError | undefined {
   )
 }
 
-/** A script's text may hold user data, so it is kept only as the cause, for the log. */
+/** The text of a script may contain users' data, so only the log receives it, as the cause. */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
   const text = placed(saidOf(error).slice(0, MAX_SHOWN))
   const otherSchema = schemaError(saidOf(error))

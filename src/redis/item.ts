@@ -4,7 +4,7 @@ export type PortItem = { data: Encoded; context?: Encoded; channel?: string; log
 
 const oneLine = (text: string): string => text.replace(/[\r\n]/g, ' ')
 
-/** `=value` for a plain value, otherwise `@context\nchannel\nflags\nvalue`. */
+/** Returns `=value` for a plain value, and `@context\nchannel\nflags\nvalue` otherwise. */
 export const itemText = ({ data, context, channel, log }: PortItem): string =>
   context === undefined && channel === undefined && log !== false
     ? `=${data}`

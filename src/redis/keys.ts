@@ -38,7 +38,7 @@ export const keysOf = (ns: string) => ({
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
   unreadable: `${ns}unreadable`,
-  /** This key never exists. Deleting it lets a script write although Redis is full. */
+  /** This key never exists. After deleting it, a script can write although Redis is full. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,
   deploys: `${ns}deploys`,
@@ -82,13 +82,15 @@ export const keysOf = (ns: string) => ({
 
 export type Keys = ReturnType<typeof keysOf>
 
-/** At 34 calls per second, each shelf holds five answers from the last ten minutes, with room for 15 more. */
+/**
+ * Number of shelves. At 34 calls per second, each shelf has five answers of the last ten minutes, and room for 15 more.
+ */
 const SHELVES = 4_096
 
 /** A `^` in a user's text does not mean that the value has its own key. */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text']
 
-/** Short names, because every waiting job stores them in Redis. */
+/** Names are short, because Redis stores them for every waiting job. */
 export const jobFields = {
   sequence: ['n', 'sequence: microseconds of becoming ready, 13 hex digits'],
   createdAt: ['t', 'createdAt; absent if the sequence holds it', 'number'],
@@ -318,7 +320,7 @@ export const dayFields = {
   waits: ['w', 'number of runs by waiting time'],
 } as const satisfies Record<string, Field>
 
-/** Turns of groups are stored as `turn:<tier>,<limit>`. */
+/** The turns of groups are stored as `turn:<tier>,<limit>`. */
 export const limitFields = {
   concurrency: ['c', 'maximum number of concurrent runs'],
   rate: ['r', 'maximum number of starts in a period'],

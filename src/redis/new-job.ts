@@ -7,7 +7,7 @@ import type { Sealed, Vault } from './vault.ts'
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
-/** `first`: the first job that names the limit sets it. `set`: every job sets it. Absent: a separate call sets it. */
+/** `first`: the first job with this limit sets it. `set`: every job sets it. Absent: only the API sets it. */
 export type LimitKey = {
   key: string
   how?: 'first' | 'set'
@@ -36,15 +36,15 @@ export type NewJob = {
   retain?: number
   history?: number
   /**
-   * `held`: the job holds the key until it is deleted or started, instead of until it ends. `hit`: what a job does if
-   * another job holds its key.
+   * `held`: the job holds the key until it is deleted or started, instead of until it ends. `hit`: what happens if
+   * another job already holds the key.
    */
   unique?: {
     key: string
     period?: number
     held?: 'deleted' | 'started'
     hit?: 'same parent' | 'ignored'
-    /** A hit delays the waiting job and replaces its args, for at most this long after the job was created. */
+    /** A hit delays the waiting job and replaces its args, until `max` milliseconds after the job was created. */
     debounce?: { max?: number }
   }
   joins?: boolean
@@ -148,10 +148,9 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
 
 const plain = new Set<string>(recordFields.filter(([, , way]) => way).map(([name]) => jobFields[name][0]))
 
-/** The jobs of a piece may have different values at these ports. */
 const isPort = (field: string): boolean => /^d?[io]:\w+$/.test(field)
 
-/** See lib/runtime/pieces.lua. */
+/** True if the job can be packed into a piece: see lib/runtime/pieces.lua. */
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field) || isPort(field))
 
@@ -164,7 +163,7 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.unique?.debounce) add(parts, 'debounce', text(job.unique.debounce.max))
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
-  // Only the general path handles a repeat's first slot (a timer) and a tag (which may add limits).
+  // A first slot of a repeat (a timer) and a tag (which may add limits) need the general path.
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
@@ -231,8 +230,8 @@ function packedWords(
 }
 
 /**
- * Consecutive jobs that differ only in args or values share one description. If there are at least `packedFrom`, they
- * wait in pieces.
+ * Consecutive jobs that differ only in args or values share one description. They are packed into pieces if there are
+ * at least `packedFrom` of them.
  */
 export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom: number): string[] {
   const words: string[] = []
@@ -257,6 +256,6 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
 
 const OPTIONS = 8
 
-/** True for a single job whose record holds all its data. */
+/** True for a single job whose record contains all its data. */
 export const isSlight = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
   jobs.length === 1 && words[OPTIONS] === '0'

@@ -1,5 +1,5 @@
-// Defines each verb's arguments, their order and their encoding. The build uses this table to read the arguments that
-// functions in lua/lib/run/ops declare by name.
+// Defines the arguments of each verb, with their order and encoding. The build uses this table to pass the arguments to
+// the functions in lua/lib/run/ops by name.
 
 import { mapValues } from '../core/map-values.ts'
 import type { JobRef, PortOptions, PortRef } from '../core/run.ts'

@@ -1,4 +1,4 @@
-// lib/job/history.lua writes these texts.
+// Reads the texts that lib/job/history.lua writes.
 
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
@@ -12,7 +12,7 @@ const statuses: Record<string, Status> = { c: 'completed', f: 'failed', T: 'term
 const SEQUENCE_DIGITS = 13
 const PLACE_DIGITS = 2
 
-/** See lib/runtime/pieces.lua. Jobs that end as a piece completed without a result. */
+/** Jobs that ended as a piece (lib/runtime/pieces.lua) have completed without a result. */
 function endsOfPiece(number: string, text: string): NotedEnd[] {
   const [mask, first, state, common, list] = text.split('\n') as [string, string, string, string, string]
   const args = JSON.parse(list) as string[]
@@ -28,7 +28,7 @@ function endsOfPiece(number: string, text: string): NotedEnd[] {
   })
 }
 
-/** Skips an unreadable line, so that later lines are still stored. */
+/** Skips unreadable lines, so that later lines are still stored. */
 export function notedIn(texts: readonly string[], fault: (line: string) => void): Noted {
   const noted: Noted = { ends: [], runs: [] }
   for (const line of texts.flatMap((text) => text.split('\n').filter(Boolean))) {

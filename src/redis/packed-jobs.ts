@@ -1,12 +1,12 @@
-// See lib/runtime/pieces.lua.
+// Packs jobs into pieces: see lib/runtime/pieces.lua.
 
 import { isAlikeBut } from '../core/alike.ts'
 import type { Sealed, Vault } from './vault.ts'
 
 export const PIECE = 100
-/** A larger value has its own key, so that changing the record does not write it again. */
+/** A value above this many bytes has its own key, so that changes of the record do not write the value again. */
 const BIG = 512
-/** Bytes of one job's args and values. Pieces are seldom written, but always as a whole. */
+/** Maximum bytes of one job's args and values in a piece, which is always written as a whole. */
 const MOST = 1_024
 
 const isOver = (value: string, most: number): boolean =>

@@ -1,4 +1,4 @@
-// Runs of one piece that only completed, or that all made the same changes to their ports.
+// Combines runs of one piece that only completed, or that all made the same changes to their ports.
 
 import { type RunOutcome, runArguments } from './changes.ts'
 import { PIECE } from './packed-jobs.ts'
@@ -8,7 +8,7 @@ const DIGITS = 2
 const ZERO = 48
 const FEWEST = 2
 
-/** Tokens of a piece start with its number and share one ending. `dot` is the position after the id. */
+/** The tokens of a piece start with its number and have the same ending. `dot` is the position after the id. */
 type Packed = {
   piece: string
   token: string
@@ -25,7 +25,7 @@ const maskOf = ({ runs }: Packed): string => {
   return Array.from({ length: last + 1 }, (_, place) => (runs[place] === undefined ? '0' : '1')).join('')
 }
 
-/** Compares in place, because slicing and looking up strings costs workerd a microsecond each. */
+/** Compares in place, because each slice and lookup of strings costs workerd a microsecond. */
 const isOf = ({ piece, token, dot, n, shape }: Packed, run: RunOutcome, ported: Ported | undefined): boolean =>
   run.n === n &&
   shape === ported?.shape &&
@@ -37,7 +37,6 @@ const isOf = ({ piece, token, dot, n, shape }: Packed, run: RunOutcome, ported: 
 const placeOf = (token: string, dot: number): number =>
   (token.charCodeAt(dot - 2) - ZERO) * 10 + token.charCodeAt(dot - 1) - ZERO
 
-/** Runs of the same piece are usually consecutive. */
 function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   const groups: Packed[] = []
   let group: Packed | undefined
@@ -58,7 +57,7 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   return groups
 }
 
-/** Only the largest group of each piece ends as a piece. Jobs of smaller groups leave it. */
+/** Only the largest group of each piece ends as a piece. Jobs of smaller groups leave the piece. */
 const largest = (groups: readonly Packed[]): Packed[] =>
   groups.filter(
     (one, i) =>
@@ -75,7 +74,6 @@ function begun({ token, n }: RunOutcome, ported: Ported | undefined): Packed | u
   return { piece, token: rest, dot, n, size: 0, shape: ported?.shape, ported: each, runs }
 }
 
-/** Tokens of a piece's jobs differ only in their ids. */
 export function packedRuns(runs: readonly RunOutcome[], ofLane: boolean) {
   const pieces = largest(ofLane ? groupsOf(runs) : []).filter(({ size }) => size >= FEWEST)
   const isTogether: true[] = new Array(runs.length)

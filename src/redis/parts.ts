@@ -12,7 +12,7 @@ export type Parts = {
   client: Client
   keys: Keys
   base: () => { ns: string; clock: string; seed: string }
-  /** Seed for the tokens of a lane, which identify the lane. */
+  /** Seed for the tokens of a lane, so that a token identifies its lane. */
   markedBy: (lane: string) => { seed: string }
   ids: HighestId
   moments: RedisClock
@@ -21,7 +21,9 @@ export type Parts = {
   retain?: number
 }
 
-/** The highest id that was seen. If Redis never gave out an id that high, it was restored from older data. */
+/**
+ * The highest id that this isolate has seen. If Redis has never assigned such an id, it was restored from older data.
+ */
 export type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
 
 export function highestId(): HighestId {
@@ -84,10 +86,9 @@ export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: '
   return answer as Exclude<T, { is: 'refused' }>
 }
 
-/** Each value has up to 1 MiB, and takes twice that in an answer. */
+/** Each value has up to 1 MiB, and takes twice that much of an answer. */
 const AT_ONCE = 3
 
-/** Reads the values that scripts left out because there were too many. */
 export const filling =
   ({ client, keys }: Parts, opening: Opening) =>
   async (jobs: readonly { id: number; document: JobRecord }[]): Promise<void> => {

@@ -1,4 +1,4 @@
-// Decodes a job's record once, and gives its fields long names.
+// Decodes the record of a job once, and replaces short names of fields by long ones.
 
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
@@ -15,8 +15,8 @@ type Always = 'sequence' | 'queue' | 'class'
 type ValueOf<F extends keyof Fields> = Fields[F] extends readonly [string, string, 'number'] ? number : string
 
 /**
- * An absent field means false, none or the default. Names of ports, defaults, channels, wires and state contain a
- * colon.
+ * An absent field means false, none or the default. Names of ports, defaults, channels, wires and state fields contain
+ * a colon.
  */
 export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fields, Always>]?: ValueOf<F> } & {
   [named: `${string}:${string}`]: string
@@ -50,7 +50,7 @@ const sealedFields: Record<string, (text: string, opening: Opening) => string> =
   callback: (text, { value }) => value(text, 'callback'),
   lastError: (text, { error }) => error(text),
   lastRun: (text, { error }) => error(text),
-  // A result is sealed as a whole; an error is sealed member by member.
+  // A result is sealed as a whole. In an error, each member is sealed.
   callbackResult: (text, { value, error }) => (text.startsWith('{') ? error(text) : value(text, 'result')),
 }
 
@@ -65,7 +65,7 @@ export function openedField(name: string, text: string, opening: Opening): strin
 
 export const recordOf = (stored: Stored): JobRecord => renamed(nameJob, stored) as JobRecord
 
-/** `beside` is the flat list of values that have their own keys. */
+/** `beside` is a flat list: the names and values of fields that have their own keys. */
 export function decodeRecord(text: string, beside: string[] = [], opening?: Opening): JobRecord {
   const record = renamed(nameJob, JSON.parse(text) as Stored)
   for (let i = 0; i < beside.length; i += 2) nameJob(record, beside[i]!, beside[i + 1]!)
@@ -86,7 +86,6 @@ export const leftOut = (record: JobRecord): [name: string, short: string][] =>
     .map(([name]) => [name, name in jobFields ? jobFields[name as keyof Fields] : [name]] as const)
     .flatMap(([name, [short, , kind]]) => (kind === 'text' ? [] : [[name, short]]))
 
-/** Only the fields that TypeScript reads. */
 export type QueueRecord = {
   mostLanes?: number
   calledClasses?: Record<string, true>
@@ -117,12 +116,10 @@ export const decodeDay = (text: string): Record<string, DayRecord> =>
 
 const resting: Record<string, Status> = AT_REST
 
-/** See lib/job/states.lua. */
 export const statusOf = (record: JobRecord): Status =>
   resting[record.place ?? ''] ??
   (record.terminating ? 'terminating' : record.place === PLACE.leased ? 'running' : 'queued')
 
-/** Only a few jobs have ports, state or other fields with a colon. */
 export function hasNamed(record: JobRecord): boolean {
   for (const name in record) if (name.includes(':')) return true
   return false
@@ -144,7 +141,6 @@ export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
 }
 
 export function ownInputsOf(record: JobRecord): Record<string, string[]> {
-  // A port may be named `__proto__`.
   const inputs: Record<string, string[]> = Object.create(null)
   for (const field of namedOf(record, 'vi')) inputs[field.slice(3)] = readList(record[field])
   return inputs
@@ -168,7 +164,7 @@ export function stateOf(record: JobRecord): Record<string, Encoded> {
   return state
 }
 
-/** The details follow the error, which may span several lines. */
+/** The details follow the error, which may have several lines. */
 const TOLD = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
 
 /** Outcomes of runs that committed nothing. */
@@ -205,7 +201,6 @@ export function pastRunOf(text: string): PastRun {
   }
 }
 
-/** See lib/run/did.lua. */
 export function deedsOf(text: string): RunDeeds {
   const did = TOLD.exec(text)?.[4]
   const deeds: RunDeeds = { reads: [], writes: [], published: [], made: [], more: 0 }

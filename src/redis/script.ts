@@ -6,7 +6,6 @@ export type Script<Args> = {
   sha: string
   args: (keyof Args & string)[]
   text: string
-  /** Source positions: the file of each part, and the step from each source line to the next. */
   lines: string
 }
 
@@ -19,7 +18,6 @@ export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string
 
 type Text = [text: string, lines: string]
 
-/** Most calls use a script that Redis already knows, so unpack only when needed. */
 export function unpacking(packed: string): () => Text[] {
   let texts: Text[] | undefined
   return () => {

@@ -23,14 +23,14 @@ const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0
 export type StoreOptions = {
   client: Client
   namespace?: string
-  /** Milliseconds to add to Redis' clock. */
+  /** Returns milliseconds that are added to Redis' clock. */
   clock?: () => number
   random?: () => string
-  /** Without a vault, values are stored in plain text. */
+  /** If absent, values are stored in plain text. */
   vault?: Vault
-  /** A piece reserves a hundred ids. */
+  /** Minimum number of equal jobs to pack into pieces. A piece reserves a hundred ids. */
   packedFrom?: number
-  /** Milliseconds that Redis keeps ended jobs that set no time, if there is a history. */
+  /** If there is a history: default time for which Redis keeps ended jobs, in milliseconds. */
   retain?: number
 }
 

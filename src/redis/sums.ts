@@ -1,4 +1,4 @@
-// Counts with the verb table of the scripts, so that no verb is missed.
+// Counts with the verb table of the scripts, so that it misses no verb.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'
@@ -29,7 +29,6 @@ function list(reading: Reading, part: Part, size = 1): number {
   return n
 }
 
-/** See lib/job/specs.lua. */
 const options: Record<string, (reading: Reading) => void> = {
   parent(reading) {
     add(reading.sum, 'parents', 1)
@@ -67,7 +66,7 @@ const options: Record<string, (reading: Reading) => void> = {
 /** A job starts with these words: queue, class, times, priority, and its record as JSON. */
 const HEAD = 7
 
-/** Counts the ports in a new job's record, for example `"i:in":"0,0"`. */
+/** Counts the ports in the record of a new job, for example `"i:in":"0,0"`. */
 const portsIn = (record: string): number => record.match(/"[io]:/g)?.length ?? 0
 
 function newJob(reading: Reading): { ports: number; packed?: number } {

@@ -7,10 +7,12 @@ type Said<Answer> = 'lead' | { answer: Answer } | { error: unknown } | 'ask by y
 
 export type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
-  /** Undefined if each call must be sent by itself. */
+  /** Returns undefined if each call must be sent separately. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>
   suits: (call: Call, others: readonly Call[]) => boolean
-  /** Milliseconds after which waiting calls stop waiting for the leader, because its invocation may have ended. */
+  /**
+   * Milliseconds after which waiting calls no longer wait for the first call, because its invocation may have ended.
+   */
   patience?: number
   elapsed?: () => number
 }
@@ -22,8 +24,8 @@ const MOST = 16
 const GATHERING = 6
 
 /**
- * Since compatibility date 2024-10-14, workerd resumes a waiting request in its own invocation. Before that, it
- * resumed in another invocation, where it could not send requests.
+ * Since the compatibility date 2024-10-14, workerd resumes a waiting request in its own invocation. Before, a request
+ * could resume in another invocation, where it could not send requests.
  */
 export function mayWaitForOthers(runtime: object = globalThis): boolean {
   const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }
@@ -31,8 +33,8 @@ export function mayWaitForOthers(runtime: object = globalThis): boolean {
 }
 
 /**
- * Sends the first call at once. Later calls wait for its answer; then one of them sends all of them together. Each
- * call waits in its own invocation.
+ * Sends the first call immediately. Later calls wait until it is answered, then one of them sends all of them together.
+ * Each call waits in its own invocation.
  */
 export function createTogether<Call, Answer>({
   alone,

@@ -14,7 +14,7 @@ export type Near = { queues?: readonly string[]; jobs?: readonly string[]; quota
 
 export type Made = { id: number; status: Status; existing?: true }
 
-/** If no job was ready before, the lane starts with the new jobs. */
+/** The lane that receives the new jobs, if no job was ready before. */
 export type LaneStart = { id: string; max: number; lease: number; begun: number }
 
 export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: ClaimedJob[]; stale?: string }
@@ -46,8 +46,8 @@ export type FlowState = {
   document: JobRecord
   children: Record<string, Child>
   /**
-   * `left`: how many values left the port in the last minutes, as minute:count:count. `passed`: the last items that
-   * passed a wire, newest first.
+   * `left`: number of values that left the port in the last minutes, as `minute:count:count`. `passed`: the last items
+   * that passed through a wire, newest first.
    */
   ports: (Omit<Row<'wiring'>, 'passed'> & { passed: string[] })[]
   nodes: ReadonlyMap<string, FlowNode>
@@ -65,7 +65,7 @@ export type FlowNode = {
 
 export type ClaimRequest = {
   max: number
-  /** Maximum for pieces, which are claimed as a whole. Without it, a claim returns at most `max` jobs. */
+  /** Maximum jobs in pieces, which are claimed as a whole. If absent, a claim returns at most `max` jobs. */
   wide?: number
   lease: number
   begun?: number
@@ -74,7 +74,7 @@ export type ClaimRequest = {
   tags?: string[]
   priority?: number
   skip?: number
-  /** If this claim finds nothing, it waits this long to be called. */
+  /** If this claim finds nothing, it waits this many milliseconds for a call. */
   waiter?: { id: string; wait: number }
   /** Maximum jobs whose runs call other services. */
   calls?: number
@@ -107,9 +107,9 @@ export type LaneRequest = {
   seq: number
   heard?: readonly string[]
   bell?: string
-  /** `next`: work continues, so the next lane must be called even if no job is ready. */
+  /** With `next`, the next lane is called even if no job is ready, because work continues. */
   leave?: boolean | 'next'
-  /** Milliseconds for which the lane keeps polling after it left an empty queue. */
+  /** Milliseconds for which the lane keeps polling after it has left an empty queue. */
   waits?: number
   /** Milliseconds for which the lane can wait for a call. */
   warm?: number
@@ -124,14 +124,14 @@ export type CommitRequest = {
 }
 
 export type CommitAnswer = {
-  /** `warm`: nothing is ready, and the lane waits to be called. */
+  /** `warm`: nothing is ready, and the lane waits for a call. */
   word: 'ok' | 'empty' | 'warm' | 'more' | 'full' | 'stale'
-  /** One word per run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
+  /** One word for each run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later'. */
   answers: string[]
   lent: ClaimedJob[]
   rings: Ring[]
   nextDue?: number
-  /** Milliseconds until then, by Redis' clock. */
+  /** Milliseconds until `nextDue`, by Redis' clock. */
   dueIn?: number
   stale: { id: number; document: JobRecord }[]
   version: string
@@ -143,7 +143,7 @@ export type CommitAnswer = {
 
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
-/** `total`: set if an index knows it. `newest`: the newest id, if the page continues by ids. */
+/** `total` is set if an index knows it. `newest` is the newest id, if the page continues by ids. */
 export type Listed = {
   jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]
   cursor: string | null
@@ -152,7 +152,7 @@ export type Listed = {
   looked?: number
 }
 
-/** `reserved`: slots promised to ready jobs. `jobs`: jobs of a group, without those at rest. */
+/** `reserved`: number of slots reserved for ready jobs. `jobs`: number of jobs in a group, without jobs at rest. */
 export type KeptLimit = {
   concurrency: number | null
   rate: { limit: number; period: number } | null
@@ -199,7 +199,7 @@ export type Inspection = {
   ownLimit?: string
   now: number
   kin?: Listed['jobs']
-  /** Part of the chain of jobs that this job waits for. Rows with `isWhole: false` have no children and no position. */
+  /** Part of the chain of jobs that this job waits for. Rows with `isWhole: false` lack children and position. */
   chain?: ReadonlyMap<number, Inspection & { isWhole: boolean }>
 }
 

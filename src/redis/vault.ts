@@ -1,6 +1,6 @@
-// A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`, and its purpose is authenticated with
-// it. Readers open only the fields that our own code seals. They never search opened text for sealed values, because
-// it may contain anything that users wrote.
+// A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`, which also authenticates the purpose of
+// the value. Readers open only fields that our own code seals. They never search opened text for sealed values, because
+// users may have written anything there.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
@@ -19,7 +19,7 @@ export type Purpose =
   | 'result'
   | 'run'
   | 'step'
-  /** Scripts move values between ports, wires, defaults and messages. */
+  /** Scripts move values between ports, wires, defaults and messages, so all of these have this purpose. */
   | 'value'
   | `state ${string}`
 
@@ -35,7 +35,7 @@ export type Vault = {
   sealItem: (item: string) => string
   /** @throws if the key is missing, or the value was sealed for another purpose */
   open: Opening
-  /** A value that cannot be opened becomes `{ "$sealed": … }`. */
+  /** Replaces a value that cannot be opened by `{ "$sealed": … }`. */
   show: Opening
   showLogMessage: (text: string) => string
 }
@@ -43,7 +43,7 @@ export type Vault = {
 export type Opening = {
   value: (text: string, purpose: Purpose) => string
   item: (text: string) => string
-  /** Other members stay unchanged. */
+  /** Opens only the members that our code seals. */
   error: (text: string) => string
   definition: (json: string) => string
 }
@@ -59,7 +59,7 @@ const CIPHER = 'aes-256-gcm'
 const TOKEN = '~f([\\w-]{8})\\.([\\w-]+)'
 const WHOLE = new RegExp(`^${TOKEN}$`)
 const IN_JSON = new RegExp(`^"${TOKEN}"$`)
-/** Members that SideJob adds to errors in the log. */
+/** Members that sidejob adds to errors in the log. */
 const IN_ERROR = new RegExp(`"(message|stack|detail|error|backtrace)":"${TOKEN}"`, 'g')
 const IN_LOG_MESSAGE = new RegExp(`(?:"(error|backtrace|detail)":)?"${TOKEN}"`, 'g')
 const ITEM = /^(?:=|@[^\n]*\n[^\n]*\n[^\n]*\n)/
@@ -68,7 +68,7 @@ export const isSealed = (text: string): boolean => text.includes('~f')
 
 const SEALED_START = new RegExp(`${ITEM.source}?~f[\\w-]{8}\\.`)
 
-/** Approximate number of characters before sealing. Limits count these. */
+/** Returns the approximate number of characters before sealing, which limits count. */
 export function sizeBefore(text: string): number {
   const [start] = SEALED_START.exec(text) ?? []
   return start === undefined ? text.length : Math.floor(((text.length - start.length) * 3) / 4)
@@ -108,7 +108,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   }
 }
 
-// Scripts write a logged object as `$sealed`, after the members that they add. Members of the object replace those.
+// Scripts write a logged object as `$sealed`, after the members that they add. Members of the object replace these.
 const LOGGED = new RegExp(`^\\{((?:"(?:timestamp|job)":\\d+,)*)"\\$sealed":"(${TOKEN})"\\}$`)
 
 function withMembers(added: string, entry: string): string {
@@ -119,7 +119,7 @@ function withMembers(added: string, entry: string): string {
   return `{${[...missing, ...(members.trim() ? [members] : [])].join(',')}}`
 }
 
-/** Without a key, values stay unchanged. */
+/** If there are no keys, values are not sealed. */
 export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }): Vault {
   const known = keys.map((key) => keyOf(key, tenant))
   const [first] = known

@@ -14,12 +14,12 @@ const STEPS = 2_000
 const CHILDREN = 1_000
 const PAGES = 5
 const CHANNELS = 1_000
-/** Maximum listed listeners of one channel, and of a page. */
+/** Maximum listed listeners of one channel, and of one page. */
 const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
 const AUDITED = 10_000
 
 const usedField = (id: string): string => `used:${id}`
-/** Undefined if there are too many ports to list; see lib/port/audience.lua. */
+/** Returns undefined if there are too many ports to list: see lib/port/audience.lua. */
 function listedIn(audience: string | null): string[] | undefined {
   const [head = '0', ...ports] = (audience ?? '0').split(' ')
   return ports.length === Number.parseInt(head, 10) ? ports : undefined
@@ -27,7 +27,7 @@ function listedIn(audience: string | null): string[] | undefined {
 
 const TENANT_KEYS = 1_000
 
-/** A full Redis refuses XADD as a script's first write, but accepts it after a write that needs no memory. */
+/** A full Redis refuses XADD as the first write of a script, but accepts it after a DEL. */
 const ADD_ALTHOUGH_FULL = `redis.call('DEL', KEYS[2])
 return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', ARGV[2])`
 
@@ -185,7 +185,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
     removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
     sources: (build: string) => ask<string | null>((redis) => redis.hget(keys.sources, build)),
-    /** Keeps the sources of this build and of the four builds before it. Names of later builds sort later. */
+    /** Keeps the sources of this build and of the four previous builds. Names of later builds sort later. */
     async keepSources(build: string, text: string): Promise<void> {
       const names = await ask<string[]>((redis) => redis.hkeys(keys.sources))
       const gone = names
@@ -205,7 +205,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       return text === null ? null : show.error(text)
     },
 
-    /** Empty if the inputs were too large to keep. */
+    /** Empty if the inputs were too large to store. */
     async keptInputs(id: number): Promise<Record<string, Encoded[]> | null> {
       const text = await ask<string | null>((redis) => redis.get(keys.inputs(id)))
       if (text === null) return null
@@ -240,7 +240,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       ask<unknown>((redis) => redis.xrevrange(keys.record(job), from, to, count)),
     recordOn: (job: number, from: string, to: string, count: number) =>
       ask<unknown>((redis) => redis.xrange(keys.record(job), from, to, count)),
-    /** Newest first. A job with a history has a log of its own. */
+    /** Returns the newest entry first. A job with a history has its own log. */
     readLog: (before: string, count: number, job?: number) =>
       ask<unknown>((redis) => redis.xrevrange(job === undefined ? keys.log : keys.jobLog(job), before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,

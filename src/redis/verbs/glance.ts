@@ -22,7 +22,10 @@ function latestOf(text: string | null, step: Step): string {
 export function createGlance({ client: { evaluate, ask }, keys, base, moments }: Parts) {
   let known: string[] = []
 
-  /** Plain commands lock only their own keys, but a script locks all keys. One command reads all keys of a queue. */
+  /**
+   * Uses plain commands, which lock only their own keys, because a script locks all keys. One command reads all keys of
+   * a queue.
+   */
   async function read(queues: readonly string[], step: Step) {
     if (queues.length === 0) return []
     const steps = Array.from({ length: keptSteps[step] }, (_, i) => i)
@@ -40,7 +43,6 @@ export function createGlance({ client: { evaluate, ask }, keys, base, moments }:
     })
   }
 
-  /** Reads queues with known names at once, and new queues after their names arrive. */
   async function countsOf(names: Promise<string[]>, step: Step, most: number) {
     const [all, early] = await Promise.all([names, read(known, step)])
     known = all.slice(0, most)
@@ -59,7 +61,7 @@ export function createGlance({ client: { evaluate, ask }, keys, base, moments }:
     return { rows: await countsOf(names, step, most), more: (await names).length > most, now: moments.now() }
   }
 
-  /** Without `step`, reads only queues and limits. Reads `hasMutes` only if a job failed or `step` is set. */
+  /** Without `step`, reads only queues and limits. Reads `hasMutes` only if a job has failed or `step` is set. */
   async function glance(step: Step | undefined, most: { queues: number; limits: number; runs: number }) {
     const args = { ...base(), whole: step ?? '', most_limits: most.limits, most_runs: most.runs }
     const asked = evaluate(scripts.glance, standingKeys(keys), args, []).then((raw) => answerOf(raw, 'glance'))

@@ -35,7 +35,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** One script can create this job together with the jobs of other calls. */
+/** A new job that one script can create together with the jobs of other calls. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {
@@ -60,7 +60,7 @@ export function createJobs(parts: Parts) {
   const quotaKeys = (quota: Quota | undefined): string[] => (quota ? keys.quota(quota.by) : [])
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
-  /** Answers that are kept for minutes are stored on a shelf. They are ids, which reveal nothing. */
+  /** Answers that are stored for minutes share a shelf. They contain only ids, so it does not matter who reads them. */
   const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })
   const shelvedKeys = (once?: Once): string[] => [...onceKeys(once), ...[shelfOf(once)].filter(Boolean)]
@@ -126,7 +126,7 @@ export function createJobs(parts: Parts) {
     return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
   }
 
-  /** If the shared call is refused, each call must be sent by itself. */
+  /** Returns undefined if the shared call is refused, so that each call is sent separately. */
   async function allAtOnce(calls: Slight[]): Promise<Enqueued[] | undefined> {
     const words = [String(calls.length), ...calls.flatMap(({ words }) => words.slice(1))]
     try {
@@ -153,7 +153,7 @@ export function createJobs(parts: Parts) {
   })
   const slight = mayWaitForOthers() ? together : byItself
 
-  /** `again`: an earlier call with the same key created the jobs. `lent`: jobs for the eager lane. */
+  /** `again`: an earlier call with the same key created the jobs. `lent`: jobs that the eager lane received. */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     checkLists(jobs)
     const words = jobsArguments(jobs, vault, packedFrom)

@@ -11,7 +11,6 @@ import type { AtWork, ClaimedJob, FlowNode, FlowState, Inspection, Listed, Signa
 import type { Vault } from '../vault.ts'
 import { limitSettingsOf } from './limits.ts'
 
-/** Maximum ids that one call examines. */
 const SCANNED = 1_000
 
 type ListFilter = {
@@ -27,7 +26,7 @@ type ListFilter = {
   until?: number
   longer?: number
   waits?: 'limit' | 'retry' | 'function'
-  /** Matches failed jobs of this kind, and failed jobs without a known kind. `-`: only the latter. */
+  /** Matches failed jobs of this kind, and failed jobs whose kind is unknown. `-` matches only the latter. */
   kind?: string
   before?: string
   limit: number
@@ -69,7 +68,7 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
 })
 
-/** A record is `since,heard,signal`, followed by the queues, one per line. */
+/** A record has the form `since,heard,signal`, followed by the queues, one per line. */
 export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
   const [head, ...queues] = record.split('\n')
   const [since, heard, signal] = head!.split(',')
@@ -204,7 +203,7 @@ export function createLooks(parts: Parts) {
     return { jobs, cursor, total, newest }
   }
 
-  /** `seen`: ids that were answered. Deleted jobs are missing from `jobs`. */
+  /** `seen` is the number of ids that were read. `jobs` lacks deleted jobs. */
   async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
     const raw = await evaluate(scripts.snapshots, [], base(), listWords(ids.map(String)))
     const { jobs: found, seen } = answerOf(raw, 'snapshots')
@@ -242,7 +241,7 @@ export function createLooks(parts: Parts) {
     )
   }
 
-  /** A missing flow is returned as an error. A flow that would exceed `most` nodes in total is returned as `later`. */
+  /** Returns an error for a missing flow, and `later` for a flow that would exceed `most` nodes in total. */
   async function flows(jobs: readonly string[], most: number): Promise<(FlowState | SidejobError | 'later')[]> {
     const words = [String(jobs.length), ...jobs]
     const { flows: shown, now } = answerOf(await evaluate(scripts.flow, [], { ...base(), most }, words), 'flows')

@@ -6,12 +6,11 @@ export type StoredTexts = { from: number; bytes: number[] }
 
 export type Outbox = Omit<Reply<'outbox'>, 'is'>
 
-/** 256 KiB each. */
+/** Each text has up to 256 KiB. */
 const TEXTS = 16
 
 export function createOutbox({ client: { evaluate }, keys, base, retain }: Parts) {
   return {
-    /** `from` is 0 if there is no history. */
     async outbox(word: '' | '1' | 'end', stored?: StoredTexts): Promise<Outbox> {
       const next = stored ? stored.from + stored.bytes.length : undefined
       const expected = next === undefined ? [] : Array.from({ length: TEXTS }, (_, i) => keys.outboxText(next + i))

@@ -5,7 +5,7 @@ import { decodeQueue } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { NearQueue, QueueRow, Ring } from '../types.ts'
 
-/** `null` restores the default. `ageing` in milliseconds. */
+/** `null` restores the default. `ageing` is in milliseconds. */
 export type QueueSettings = {
   lanes: number | null
   batch: number | null
@@ -14,7 +14,7 @@ export type QueueSettings = {
   ageing: number | null
 }
 
-/** `replaces`: the stored definition on which this one was based. */
+/** `replaces` is the stored definition that this one is based on. */
 export type NamedClass = {
   name: string
   definition: string | null
@@ -40,7 +40,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     return { rings: ringsOf(rings), more, faults: faultsOf(faults, scripts.tick) }
   }
 
-  /** If one queue fails, the next queue is still swept. */
+  /** Continues with the next queue if one queue fails. */
   async function sweepEach(limit: number): Promise<Ticked> {
     const all: Ticked = { rings: [], more: false, faults: [] }
     for (let [skip, n] = [0, 0]; n < limit; n++) {
@@ -117,8 +117,8 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
   }
 
   /**
-   * `null` removes a definition. `whole`: also removes other local classes. `overtaken`: a class has changed, so
-   * nothing was written.
+   * `null` removes a definition. `whole` also removes other local classes. `overtaken` means that a class had changed,
+   * so nothing was written.
    */
   async function register(
     queue: string,

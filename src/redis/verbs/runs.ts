@@ -87,7 +87,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     return reply
   }
 
-  /** After that, only the faulty job leaves the queue. */
+  /** If the claim fails, claims again so that only the faulty job leaves the queue. */
   async function askedCarefully(known: string[], args: CommitArgs, words: string[], isClaim: boolean) {
     try {
       return await asked(known, args, words)
@@ -97,7 +97,6 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     }
   }
 
-  /** See lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim, version = '' }: CommitRequest): Promise<CommitAnswer> {
     const sent = packedRuns(runs, lane !== undefined)
     const owners = sent.alone.map(({ token }) => idIn(token))

@@ -7,11 +7,11 @@ import type { Parts } from '../parts.ts'
 import type { BellTrouble } from '../types.ts'
 import { processIn } from './looks.ts'
 
-/** Milliseconds that a refusal by QStash is reported. */
+/** Milliseconds for which a refusal by QStash is reported. */
 const TROUBLE = 900_000
 
 export const THERE_ARE_TENANTS = 'd:tenants'
-/** Number of entries that are read: deployments, then the first due entries. */
+/** Maximum entries to read: deployments, then the first due entries. */
 const LOOKED_AT = 50
 
 export type Restore = { times: number; noticedAt: number; lost: { from: number; to: number } }
@@ -76,7 +76,7 @@ const standingIn = (members: string[]): Standing => {
   }
 }
 
-/** Redis returns a hash as a list in a transaction, otherwise as an object, and as nothing if it is missing. */
+/** In a transaction, Redis returns a hash as a list. Otherwise it returns an object, or null if the hash is missing. */
 export async function hashAt(ask: Parts['client']['ask'], key: string): Promise<Record<string, string>> {
   const found = await ask<unknown>((redis) => redis.hgetall(key))
   return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
@@ -85,14 +85,13 @@ export async function hashAt(ask: Parts['client']['ask'], key: string): Promise<
 export function createStanding({ client: { ask }, keys }: Parts) {
   const hashOf = (key: string): Promise<Record<string, string>> => hashAt(ask, key)
   return {
-    /** If this returns, Redis is reachable. */
     async standing(): Promise<HowItStands> {
       return standingOf(
         await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart, keys.outbox)),
       )
     },
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
-    /** `came` records a tick in the same request. */
+    /** `came` also records a tick in the same request. */
     async standingAt(moment: number, came?: { at: number; by: Heart }): Promise<Standing> {
       const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
       const read = async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))

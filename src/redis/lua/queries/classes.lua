@@ -1,4 +1,4 @@
--- classes: Returns the counters by class, of one queue or of the first queues by name. Read only.
+-- Returns the counters of classes in one queue or in the first queues by name.
 --
 -- keys: none
 -- by: API, dashboard
@@ -6,7 +6,7 @@
 -- writes: none
 -- args: ns, clock, seed, queue_name, most_queues:int, most_bytes:int
 -- returns: classes
--- most_bytes: maximum bytes of hourly counters, of the first queues that fit; 0: none
+-- most_bytes: maximum bytes of hourly counters (0: none); only the first queues that fit have them
 
 local queues = require 'look/queues'
 local class_counts = require 'queue/class_counts'
@@ -25,7 +25,7 @@ for i = 1, shown do
 end
 cache.fetch(keys)
 
--- An hour's text is about as long as a day's text.
+-- A text of an hour is about as long as the text of a day.
 local left = most_bytes
 for i = 1, shown do
   left = left - class_counts.HOURS * math.max(#text_of(names[i], 'c'), #text_of(names[i], 'b'))

@@ -1,4 +1,4 @@
--- errors: Returns the failed jobs of each queue by kind of error. Read only.
+-- Returns the failed jobs of each queue by kind of error.
 --
 -- keys: none
 -- by: API, dashboard
@@ -6,7 +6,8 @@
 -- writes: none
 -- args: ns, clock, seed, queue_name, class, most:int
 -- returns: errors
--- class: '' for all; most: number of newest ids of each kind
+-- class: '' means all classes
+-- most: maximum ids of each kind, newest first
 
 local queues = require 'look/queues'
 local kinds = require 'queue/kinds'
@@ -51,7 +52,7 @@ for i, name in ipairs(failing) do
     has_gap = class == '' and kinds.is_whole(name) and indexed ~= failed }
 end
 
--- Beyond 4 MiB of documents, kinds are returned without a message.
+-- After 4 MiB of documents, the remaining kinds have no message.
 local MAX_READ, CHUNK, read_bytes = 4194304, 64, 0
 local errors = {}
 for from = 1, #newest, CHUNK do

@@ -1,4 +1,4 @@
--- flow: Returns flows, each with its job, its children and the values at their ports. Read only and bounded.
+-- Returns flows, each with its job, its children and the values at their ports.
 --
 -- keys: none
 -- by: API, dashboard
@@ -6,7 +6,7 @@
 -- writes: none
 -- args: ns, clock, seed, most:int, ...
 -- returns: flows
--- rest: their number, and an id or alias each
+-- rest: number of flows, then the id or alias of each
 
 local aliases = require 'job/aliases'
 local snapshot = require 'run/snapshot'

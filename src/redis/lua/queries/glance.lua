@@ -1,5 +1,4 @@
--- glance: Returns an overview: the queues with their counters, the limits at which jobs wait, and the worker processes.
--- Read only.
+-- Returns an overview: the queues with their counters, the limits at which jobs wait, and the worker processes.
 --
 -- keys: texts that are returned unchanged
 -- by: API, dashboard
@@ -20,8 +19,7 @@ cache.fetch(keys)
 local ids, more = {}, ''
 if whole ~= '' then ids, more = at_work.ids(names, most_runs) end
 
--- Queues name the limits that have a time. Other limits are read only if those limits do not account for all waiting
--- jobs.
+-- Queues name the limits that have a time. Other limits are read only if these do not account for all waiting jobs.
 local waiting, named = 0, {}
 for _, name in ipairs(names) do
   waiting = waiting + (cache.queue(name).at_limits or 0)
@@ -67,7 +65,7 @@ for i, name in ipairs(names) do
   has_failed = has_failed or (cache.queue(name).jobs_at[redis_keys.letters.failed] or 0) > 0
 end
 for i, key in ipairs(KEYS) do texts[i] = cache.raw[key] or '' end
--- EXISTS counts a key once for each time it is named. Here repeats count 1 and mutes count 2.
+-- EXISTS counts a key each time it is named. So repeats count 1 and mutes count 2.
 local there = (whole ~= '' or has_failed) and redis.call('EXISTS', ns .. 'repeats', ns .. 'muted', ns .. 'muted') or 0
 return reply.glance {
   texts = texts,

@@ -1,5 +1,4 @@
--- inspect: Returns one job for the API and the dashboard, on request with its newest children and with the jobs that
--- it waits for. Read only.
+-- Returns one job. On request, also returns its newest children and the jobs that it waits for.
 --
 -- keys: the hints
 -- by: API, dashboard, dispatcher
@@ -7,7 +6,8 @@
 -- writes: none
 -- args: ns, clock, seed, job, dir, port, most:int, kin:int, deep:int
 -- returns: job | refused
--- kin: maximum of children; deep: maximum length of the chain of awaited jobs
+-- kin: maximum number of children
+-- deep: maximum length of the chain of awaited jobs
 
 local aliases = require 'job/aliases'
 local places = require 'job/places'

@@ -1,4 +1,4 @@
--- limits: Returns all limits, or one limit, with the used capacity and the waiting jobs. Read only.
+-- Returns all limits, or one limit, with its used capacity and its waiting jobs.
 --
 -- keys: none
 -- by: API, dashboard
@@ -6,8 +6,8 @@
 -- writes: none
 -- args: ns, clock, seed, key, cursor, most:int, most_starts:int
 -- returns: limits
--- most_starts: maximum number of newest starts in the period of a rate; above 0, the result also has the time since
---   which the first job waits
+-- most_starts: maximum starts to return for a rate, newest first; above 0, also returns when the first waiting job
+--   became ready
 
 local limits = require 'limit/limits'
 local limit_rows = require 'look/limits'

@@ -1,4 +1,4 @@
--- list: Returns jobs that match a filter, newest first. Read only and bounded.
+-- Returns jobs that match a filter, newest first.
 --
 -- keys: documents that the page may read
 -- by: API, dashboard
@@ -7,12 +7,14 @@
 -- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int,
 --   longer:int, awaits, kind, before, most:int, scan:int
 -- returns: jobs | refused
--- status: one, or several with commas; since, till: bounds of the creation time (0: none); longer: minimum run time
--- awaits: '' | 'limit' (a slot of a limit) | 'retry' | 'function' (inside its function, with kept steps)
--- kind: '' | a kind of errors: failed jobs of it, and those without a known kind | '-': only those without one
--- mode: 'all' (by id) | 'ended' (by end; the cursor is moment.id.window) | 'children' (of the job name; a page may be
---   short or empty before the last one) | 'alias' | 'ids' (name has ids with commas, the largest first) |
---   'repeats' (by next slot)
+-- status: one status, or several separated by commas
+-- since, till: bounds of the creation time (0: none)
+-- longer: minimum run time
+-- awaits: '' | 'limit' (a slot of a limit) | 'retry' | 'function' (inside its function, with stored steps)
+-- kind: '' | a kind of error (also returns failed jobs whose kind is unknown) | '-' (only these jobs)
+-- mode: 'all' (by id) | 'ended' (by end; the cursor is moment.id.window) | 'children' (of job `name`; pages may be
+--   short or empty) | 'alias' | 'ids' (`name` contains ids separated by commas, the largest first) | 'repeats' (by
+--   next slot)
 
 local kin = require 'family/kin'
 local aliases = require 'job/aliases'
@@ -67,7 +69,7 @@ local function fits(doc)
     and (kind == '' or is_of_kind(doc))
 end
 
--- A page with large jobs ends early, but has at least one job.
+-- A page with large jobs ends early, but contains at least one job.
 local MAX_PAGE, bytes = 4194304, 0
 
 local function show(id)
@@ -116,7 +118,7 @@ local function show_all(ids)
         cursor = numbers.int(tonumber(id) + 1)
         return false
       end
-      -- Ids grow with time, so all later jobs in the list are older. One minute is allowed for clocks that step back.
+      -- Ids grow with time, so all later jobs of the list are older. One minute is allowed for clocks that go back.
       local doc = since > 0 and cache.find(id)
       if doc and made_at(doc) < since - 60000 then return false end
     end
@@ -170,7 +172,7 @@ local function wanted_places(name)
   return list
 end
 
--- Known only if one index holds exactly the requested jobs.
+-- The total is known only if one index contains exactly the requested jobs.
 local total = ''
 local function has_no_more_conditions()
   return group == '' and tag == '' and callback == '' and since == 0 and till == 0 and longer < 0 and awaits == ''
@@ -191,7 +193,7 @@ end
 
 local function is_small() return newest_id() <= scan end
 
--- Jobs that wait for limits are in none of a queue's indexes.
+-- Jobs that wait for limits are in no index of a queue.
 local function has_indexes(names)
   for one in pairs(status == '' and places or {}) do wanted[one] = true end
   for _, name in ipairs(names) do
@@ -279,7 +281,7 @@ local function all()
   end
 end
 
--- Indexes of ended jobs are ordered by removal, which is the order of ends only if all jobs are kept equally long. So
+-- Indexes of ended jobs are ordered by removal. This is the order of ends only if all jobs are kept equally long. So
 -- the entries with the latest removal are sorted by their ends, one window at a time.
 local WINDOW = 2400
 
@@ -296,7 +298,7 @@ local function ended_indexes()
   return from
 end
 
--- Values cannot contain such a field.
+-- Values of users cannot contain this field.
 local function ended_at(member)
   local number = pieces.number_in(member)
   local text = cache.text_at(number and redis_keys.piece_key(number) or redis_keys.key_of(member)) or ''

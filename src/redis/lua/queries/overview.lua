@@ -1,4 +1,4 @@
--- overview: Returns every queue, or one, with its counts and settings.
+-- Returns all queues, or one queue, with counts and settings.
 --
 -- keys: none
 -- by: API, dashboard

@@ -1,4 +1,4 @@
--- peek: Returns the waiting values of many ports, after the first `skip`, without taking them. Read only.
+-- Returns waiting values of several ports without taking them. Omits the first `skip` values.
 --
 -- keys: none
 -- by: dispatcher
@@ -6,7 +6,7 @@
 -- writes: none
 -- args: ns, clock, seed, skip:int, most:int, ...
 -- returns: ports
--- rest: id, dir, port each
+-- rest: id, dir and port of each
 
 local values = require 'job/values'
 local ports = require 'port/ports'

@@ -1,4 +1,4 @@
--- processes: Returns the lanes and the named worker processes, with their current runs. Read only.
+-- Returns the lanes and the named worker processes, with their current runs.
 --
 -- keys: none
 -- by: API, dashboard

@@ -1,4 +1,4 @@
--- queue: Returns one queue with its lanes, runs, waiting claims and next jobs. Read only.
+-- Returns one queue with its lanes, runs, waiting claims and next jobs.
 --
 -- keys: none
 -- by: API, dashboard

@@ -1,4 +1,4 @@
--- room: Returns one limit with its holders, its waiting jobs in order, and the time of the next free slot. Read only.
+-- Returns one limit with its holders, its waiting jobs in order, and the time of the next free slot.
 --
 -- keys: none
 -- by: API, dashboard

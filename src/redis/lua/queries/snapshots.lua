@@ -1,4 +1,4 @@
--- snapshots: Returns what the next runs of these jobs would read. Read only and bounded.
+-- Returns the snapshots that the next runs of these jobs would receive.
 --
 -- keys: none
 -- by: API
@@ -6,11 +6,11 @@
 -- writes: none
 -- args: ns, clock, seed, ...
 -- returns: snapshots
---          rest: number of ids, ids
+-- rest: number of ids, ids
 
 local snapshot = require 'run/snapshot'
 
--- Maximum bytes per page. A page with large jobs ends early, but has at least one job.
+-- Maximum bytes per page. A page with large jobs ends early, but contains at least one job.
 local MAX_PAGE = 4194304
 
 local ids, rows, bytes, seen = args.take_list(), {}, 0, 0

@@ -1,4 +1,4 @@
--- tree: Returns a job and its descendants, nearest first. Read only and bounded.
+-- Returns a job and its descendants, nearest first.
 --
 -- keys: none
 -- by: API, dashboard

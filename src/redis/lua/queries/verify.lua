@@ -1,4 +1,4 @@
--- verify: Checks the invariants of a slice of jobs, queues, limits, channels or names. Read only.
+-- Checks the invariants of a slice of jobs, queues, limits, channels or names.
 --
 -- keys: none
 -- by: doctor
@@ -7,8 +7,9 @@
 -- writes: none
 -- args: ns, clock, seed, phase:int, from:int, size:int
 -- returns: verified
--- phases: 0 jobs (from an id), 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 6 ids, hints, constraints and
---   unreadable records, 7 all keys (from a cursor of a scan)
+-- phase: 0 jobs, 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 6 ids, hints, constraints and unreadable
+--   records, 7 all keys
+-- from: an id in phase 0, a scan cursor in phase 7
 
 local expected = require 'doctor/expected'
 local shape = require 'doctor/shape'
@@ -78,7 +79,7 @@ local function check_score(id, doc, score)
   end
 end
 
--- A job that waits for a limit has another job before it, or a time for the next check.
+-- If a job waits for a limit, another job is before it, or the limit has a time for the next check.
 local function check_limit(key)
   local settings, waiting = limits.at(key).settings, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
   check_equal(key, waiting, settings and settings.waiting or waiting, 'count', '%s jobs wait at it, counted %s')
@@ -324,7 +325,7 @@ local function check_values(id, doc)
   for _, field in ipairs(expected.lost_values(id, doc)) do fault(id, 'lost', 'value %s is missing', field) end
 end
 
--- Maximum difference between the clocks of Redis and the script.
+-- Maximum difference in milliseconds between the clocks of Redis and the script.
 local SOON = 1000
 
 local function check_result(id, doc)

@@ -1,5 +1,5 @@
--- breaker: Decides if a host may be called. The breaker opens after `threshold` failures in a row, for a time that
--- grows with each failure. Then one caller may try: the probe. Other callers ask again after a short time, because most
+-- Decides if a host may be called. The breaker opens after `threshold` consecutive failures, for a time that
+-- grows with each failure. After that, one caller may try (the probe). Other callers ask again soon, because most
 -- probes are short.
 --
 -- keys: the record of the host
@@ -31,7 +31,7 @@ local function fail(counts)
   n = n + 1
   if n >= threshold then
     till = time.now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap))
-    -- The list forgets a host after a day, as the record does.
+    -- The list forgets a host after a day, as its record does.
     redis.call('ZADD', ns .. 'breakers', numbers.int(time.now), host)
     redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))
   end

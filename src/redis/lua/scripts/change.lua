@@ -1,4 +1,4 @@
--- change: Runs verbs of lib/run/ops on one job, or on channels. Either all of them apply, or none.
+-- Runs verbs of lib/run/ops on one job or on channels. Applies all of them or none.
 --
 -- keys: the idempotency key, the hints, queues and jobs of the verbs
 -- by: API, dashboard, dispatcher

@@ -1,5 +1,5 @@
--- commit: Commits the runs of a lane, each on its own, then leases the next jobs to the lane. A claim is a commit
--- without runs; a commit by token alone has no lane.
+-- Commits each run of a lane separately, then leases the next jobs to the lane. A claim is a commit without
+-- runs. A commit by token alone has no lane.
 --
 -- keys: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
@@ -10,7 +10,7 @@
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave,
 --   waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, careful, code, ...
 -- returns: committed
--- code: version of the code that performed the runs, '' if unknown
+-- code: version of the code that performed the runs, or '' if unknown
 
 local internal = require 'job/internal'
 local places = require 'job/places'
@@ -54,11 +54,11 @@ local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.q
 local function next_due()
   if queue_name == '' or cache.queue(queue_name).paused then return '' end
   local moment = math.min(cache.queue(queue_name).next_timer or numbers.never, lanes.next_room(queue_name))
-  -- The caller's clock may differ, so the delay is returned in addition.
+  -- The clock of the caller may differ, so the delay is returned as well.
   return moment < numbers.never and numbers.int(moment) .. ' ' .. numbers.int(math.max(0, moment - time.now)) or ''
 end
 
--- A bell becomes the lane that it started. An unknown lane needs a free place.
+-- A bell becomes the lane that it starts. An unknown lane needs a free place.
 local function enter()
   -- A bell does not create a queue.
   if not cache.text_at(redis_keys.queue_key(queue_name)) then return false end
@@ -82,11 +82,11 @@ if lane ~= '' then
     return reply.committed { word = lane_record.word, answers = lane_record.answers,
       lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
-  -- A pull worker's number identifies its request. A different number with the same key is a different request.
+  -- The number of a pull worker identifies its request. A different number with the same key means a different request.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
--- Changes to single jobs come first, because they take jobs out of pieces.
+-- Changes of single jobs come first, because they take jobs out of pieces.
 local function commit_all()
   local answers, ended, parents, whole = {}, {}, {}, {}
   for i = 1, #runs do
@@ -123,7 +123,7 @@ local function commit_all()
 end
 local answers = commit_all()
 
--- Pull workers have a record under a lane's name, but take no place of a lane.
+-- Pull workers have a record like a lane, but need no place of a lane.
 local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
 -- A worker with the signal `quiet` gets no jobs and is not called.
@@ -190,8 +190,8 @@ if laned then
   elseif leave ~= '' or (#ids == 0 and not more) then
     lanes.set(queue_name, lane, nil)
     if leave == '' then lanes.waits_until[queue_name] = time.now + waits end
-    -- Jobs that wait for a rate are not ready, but may be soon; the next lane waits for them. If a lane's time is up
-    -- while work continues, it always calls the next lane.
+    -- Jobs that wait for a rate are not ready, but may be soon, so the next lane waits for them. If the time of a lane
+    -- is up while work continues, it always calls the next lane.
     if leave ~= '' then
       places.to_ring[queue_name] =
         math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'),

@@ -1,5 +1,5 @@
--- constraint: Sets or removes a matcher with its limit. Releases the jobs that wait because of the old matcher, so that
--- they get their tags again.
+-- Sets or removes a matcher with its limit. Releases the jobs that wait because of the old matcher, so that
+-- the next claim tags them again.
 --
 -- keys: the constraints and the hints
 -- by: API
@@ -7,7 +7,7 @@
 -- writes: constraints, hints, job, jobs, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, name, definition
 -- returns: set | refused
--- definition: JSON text, '' removes
+-- definition: JSON, or '' to remove the constraint
 
 local limits = require 'limit/limits'
 local hints = require 'port/hints'

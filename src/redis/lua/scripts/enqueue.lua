@@ -1,7 +1,6 @@
--- enqueue: Creates jobs, all or none of them, or returns the holders of their unique keys.
+-- Creates all jobs or none. Returns the holder of a unique key instead of creating a second job.
 --
--- keys: the idempotency key and its shelf, the lane, the queues, the limits, the id counter, the
---   hints
+-- keys: the idempotency key and its shelf, the lane, the queues, the limits, the id counter, the hints
 -- by: API
 -- reads: again, audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, outbox,
 --   queue, quota, schema, unique, workers
@@ -10,8 +9,8 @@
 -- args: ns, clock, seed, once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int,
 --   allowance, ...
 -- returns: made | again | refused | outdated
--- rest: for each call sent with the first one: key, period, fingerprint and shelf; then for all calls, repeated for
---   each group of jobs: common options of jobs, number of jobs, args of each
+-- rest: for each call after the first: key, period, fingerprint and shelf. Then for each group of jobs of each call:
+--   common options, number of jobs, args of each job
 
 local create = require 'job/create'
 local ids = require 'job/ids'

@@ -1,4 +1,4 @@
--- limit: Sets the concurrency, rate, pause or closing time of a limit, or removes the limit.
+-- Sets the concurrency, rate, pause or closing time of a limit, or removes the limit.
 --
 -- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard
@@ -6,8 +6,8 @@
 -- writes: counts, days, job, jobs, lane, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
 -- returns: set | refused
--- act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same for an existing limit) | 'shut' (until
---   `till`, or no longer; ignores a missing limit) | 'remove'
+-- act: 'set' ('' keeps a setting, '-' removes it) | 'change' (like 'set', but only for an existing limit) | 'shut'
+--   (closes an existing limit until `till`, or opens it) | 'remove'
 
 local limits = require 'limit/limits'
 local bells = require 'queue/bells'
@@ -36,7 +36,7 @@ elseif act == 'remove' then
     gone = 1 }, 'set')
 else
   settings.gone = false
-  -- A constraint's limit gets its numbers only from the constraint.
+  -- The limit of a constraint gets its numbers only from the constraint.
   if act == 'set' and (concurrency ~= '' or rate ~= '') and not key:find('^constraint:') then settings.fixed = 1 end
   limits.define(key, settings, 'set')
 end

@@ -1,4 +1,4 @@
--- outbox: Forgets texts of the outbox that the history has stored, and reads the next ones.
+-- Deletes texts of the outbox that the history has stored, and returns the next texts.
 --
 -- keys: the head, and texts that the caller expects to read
 -- by: dispatcher, tick
@@ -6,11 +6,12 @@
 -- writes: outbox, schema
 -- args: ns, clock, seed, begin, retain, stored:int, most:int, ...
 -- returns: outbox
--- begin: '1' starts a history if there is none; 'end' ends it and forgets all
--- retain: milliseconds for which Redis keeps ended jobs that set no time, or empty
--- stored: number of the first stored text; rest: the bytes of the stored ones
+-- begin: '1' starts a history if there is none, 'end' ends it and deletes all texts
+-- retain: default milliseconds for which Redis keeps ended jobs, or ''
+-- stored: number of the first stored text
+-- rest: bytes of each stored text
 
--- `seen` shows other deployments that one of them stores the history.
+-- `seen` shows other deployments that a deployment stores the history.
 local SEEN_EVERY = 60000
 
 cache.makes_room = true
@@ -22,7 +23,7 @@ if not head then return reply.outbox { from = 0, till = 0, bytes = 0, seen = 0, 
 local before, stored_bytes = head.from, args.take_list()
 for i, bytes in ipairs(begin == 'end' and {} or stored_bytes) do
   local number = stored + i - 1
-  -- Another call may have forgotten some of them.
+  -- Another call may have deleted some of them.
   if number == head.from and number < head.till then
     cache.replace_text(outbox.key(number), nil)
     head.from, head.bytes = number + 1, math.max(0, head.bytes - tonumber(bytes))

@@ -1,4 +1,5 @@
--- register: Registers the worker classes of a queue, and moves waiting jobs to the side that serves their class.
+-- Registers the worker classes of a queue, and moves waiting jobs to the lanes or pull workers that serve
+-- their class.
 --
 -- keys: the registry and the queue
 -- by: API, tick
@@ -6,8 +7,9 @@
 -- writes: job, jobs, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: registered | overtaken
--- rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', concurrency ('': unlimited), replaced definition
---   ('': any, '*': any except a function's) each; with `whole` other classes are removed
+-- whole: also removes all other classes
+-- rest: for each class: name, definition ('' removes it), 'pull' | 'call' | 'push' | '', concurrency ('': unlimited),
+--   definition to replace ('': any, '*': any except a function's)
 
 local limits = require 'limit/limits'
 local hints = require 'port/hints'
@@ -61,7 +63,7 @@ for _ = 1, args.take_int() do
   end
   bound(class, tonumber(concurrency), differs)
   note_called(class, definition and serves == 'call' or nil)
-  -- Jobs of a removed class are kept.
+  -- Keeps the jobs of a removed class.
   local pulled = serves == 'pull' or nil
   if definition and pull[class] ~= pulled then
     pull[class] = pulled

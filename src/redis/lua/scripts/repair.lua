@@ -1,5 +1,5 @@
--- repair: Repairs the faults that `verify` finds. Documents count as correct: indexes, counts and ties are written
--- again from them.
+-- Repairs the faults that `verify` finds. Trusts the documents, and rewrites indexes, counts and relations from
+-- them.
 --
 -- keys: none
 -- by: doctor
@@ -9,7 +9,7 @@
 --   log, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
 -- args: ns, clock, seed, ...
 -- returns: repaired
--- rest: how many, then kind and name of each
+-- rest: number of faults, then kind and name of each
 
 local expected = require 'doctor/expected'
 local salvage = require 'doctor/salvage'
@@ -52,7 +52,7 @@ function mend.values(id, doc)
   ending.finish(id, doc, 'f', error)
 end
 
--- Values from both places count, in the order in which they were written.
+-- Values in both places count, in the order in which they were written.
 function mend.port(id, doc, dir, port)
   local field, key = dir .. ':' .. port, redis_keys.list_key(id, dir, port)
   drop_other_type(key, 'list')
@@ -151,7 +151,7 @@ function mend.following(id, doc)
   if doc.place == PLACE.suspended or doc.place == PLACE.completed then follow.keep_up(id, doc) end
 end
 
--- The children's documents decide. A deleted parent has no document.
+-- The documents of the children decide. A deleted parent has no document.
 function mend.family(id, doc)
   if expected.is_above_itself(id) then kin.unlink(id, doc) end
   for _, child in ipairs(expected.strangers(id, doc)) do cache.hset(kin.children_key(id), child.name, false) end
@@ -280,7 +280,7 @@ function mend.schedule(id)
   if not expected.repeats(id) then cache.zset(ns .. 'repeats', id, false) end
 end
 
--- Jobs whose args are lost are marked, and fail.
+-- Marks jobs whose args are lost, so that they fail.
 function mend.piece(number)
   local text = cache.text_at(redis_keys.piece_key(number))
   local piece = text and pieces.read(text)
@@ -358,7 +358,7 @@ function mend.result(id, doc)
   redis.call('PEXPIRE', key, numbers.int(math.max(1, (kept_until or time.now) - time.now)))
 end
 
--- A job without enough data is removed from the indexes and waits for an operator.
+-- Removes a job without enough data from the indexes. It waits for an operator.
 local function mend_record(id)
   local text = cache.text_at(redis_keys.key_of(id))
   if not text then return end

@@ -1,5 +1,5 @@
--- settings: Sets the settings of a queue: lanes, batch, paused, mode, ageing, and the classes that fail instead of
--- running.
+-- Changes the settings of a queue: lanes, batch, paused, mode, ageing, and the banned classes, whose jobs
+-- fail instead of running.
 --
 -- keys: the queue
 -- by: API, dashboard
@@ -7,7 +7,8 @@
 -- writes: lane, live, queue, queues, quota, wake
 -- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, ageing, unban, ...
 -- returns: settled
--- lanes, batch, ageing: 0 restores the default; rest: globs of classes to ban
+-- lanes, batch, ageing: 0 restores the default
+-- rest: globs of classes to ban
 
 local places = require 'job/places'
 local anew = require 'queue/anew'

@@ -1,5 +1,5 @@
--- signal: Tells a worker process to claim no new jobs, to stop, or to resume. The next claim or heartbeat returns the
--- signal.
+-- Stores an order for a worker process: claim no new jobs, stop, or resume. The next claim or heartbeat returns
+-- the order.
 --
 -- keys: none
 -- by: API

@@ -1,6 +1,6 @@
--- tick: Checks every queue that is due: ended lanes, lost runs, due timers, expired jobs.
+-- Checks every queue that is due: ended lanes, lost runs, due timers, expired jobs.
 --
--- keys: the index of moments
+-- keys: the index of due times
 -- by: tick
 -- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, outbox, queue, quota, schema,
 --   unique, wake, workers

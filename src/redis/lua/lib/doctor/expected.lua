@@ -1,4 +1,4 @@
--- Computes the records that Redis should have. `verify` compares both, and `repair` writes the differences.
+-- Computes the records that Redis should have. `verify` compares them with Redis, and `repair` writes the differences.
 
 local expected = {}
 
@@ -113,7 +113,6 @@ function expected.lost_classes(q)
   return lost
 end
 
--- Milliseconds. No lane lives longer.
 local MAX_LANE = 86400000
 function expected.endless_lanes(q)
   local found = {}

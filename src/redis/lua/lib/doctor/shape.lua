@@ -1,5 +1,3 @@
--- Scripts themselves check only the sequence, queue and class of a document.
-
 local shape = {}
 
 local states = require 'job/states'

@@ -21,7 +21,7 @@ local function page(parent, cursor)
   return there, scanned[1], #ids
 end
 
--- Each job names the job before it, so the chain can be walked backwards, deepest first.
+-- Each job names the job before it, so that the chain can be walked backwards, deepest job first.
 local function stand(id, doc, other, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   if (other_doc.family_before or ''):sub(1, #mark) == mark then return end
@@ -58,8 +58,8 @@ local function go_through(id, doc, act)
   return looked
 end
 
--- Deletes children that have no children. Returns the number deleted, the next cursor, whether some children must end
--- first, whether one has new children, and the number read.
+-- Deletes children without children. Returns how many it deleted, the next cursor, whether some children must end
+-- first, whether one has new children, and how many it read.
 local function prune(here, cursor, force)
   local children, next_page, seen = page(here, cursor)
   local erased, waits = 0, false

@@ -12,7 +12,7 @@ local audience = require 'port/audience'
 local hints = require 'port/hints'
 local ports = require 'port/ports'
 
--- Milliseconds that the answer of a commit outlives its job.
+-- Milliseconds for which the answer of a commit remains after its job is deleted.
 erase.GONE = 60000
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 

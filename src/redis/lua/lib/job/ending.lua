@@ -1,6 +1,5 @@
--- Ending a job may end and delete more jobs, so all of this is one module.
--- Within itself at most 20 calls deep: a held child has not run and holds no children, and a job that must be deleted
--- is already ending.
+-- Ending a job may end and delete more jobs, so all of this is one module. Its functions call each other at most 20
+-- levels deep: a held child has not run and has no children, and a job that must be deleted is already ending.
 
 local ending = {}
 
@@ -45,7 +44,7 @@ function ending.removal(id, doc, place)
   return time.now + (tonumber(doc.retain) or outbox.retain() or DAY)
 end
 
--- Stored steps are counted until the job is past them, so they stay after a failed run or a failed job.
+-- Steps are counted until the job no longer needs them, so they stay after a failed run or a failed job.
 function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
   if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end

@@ -2,7 +2,7 @@
 
 local ids = {}
 
--- The last id is stored twice, so that losing one copy never reuses an id.
+-- Losing one of the two copies cannot cause an id to be reused.
 local id_key = ns .. 'jobs:last_id'
 local copy_key = ns .. 'jobs:highest'
 local last_id
@@ -40,7 +40,7 @@ function ids.next_ids(n)
   return first
 end
 
--- Starts at the next hundred, because a job's id determines its piece.
+-- Starts a piece at the next hundred, because the id of a job determines its piece.
 function ids.next_hundred(n)
   local last = given()
   last_id = math.ceil((last + 1) / 100) * 100 - 1
@@ -49,7 +49,7 @@ end
 
 function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 
--- A higher id from the caller means that Redis was restored from older data. The lost ids are skipped and recorded.
+-- If the caller knows a higher id, Redis was restored from older data. Skips and records the lost ids.
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end

@@ -26,7 +26,7 @@ local function join_destination(id, doc, host)
   assign.add(id, doc, 'group:' .. doc.group, 'first', AT_DESTINATION, '', '')
 end
 
--- The callback job holds all the data that it needs, because the ended job may be deleted by then.
+-- The callback job contains all data that it needs, because the ended job may be deleted by then.
 function internal.call_back(id, doc, place, value)
   if doc.callback_of then return note_told(id, doc, place) end
   local told, n = ids.next_id(), numbers.int((tonumber(doc.ends_told) or 0) + 1)

@@ -1,4 +1,4 @@
--- A job is in exactly one place. Only `move` changes the place.
+-- Each job is in exactly one place. Only `move` changes the place.
 
 local places = {}
 
@@ -29,7 +29,7 @@ function places.soonest(q, field, moment)
   if not known or moment < known then cache.change_queue(q, field, moment) end
 end
 
--- Follower → 'turned' if a child broke or was repaired, otherwise 'moved'.
+-- follower → 'turned' if a child broke or was repaired, otherwise 'moved'
 places.moved = {}
 
 function places.count_child(id, doc, parent, is)
@@ -91,8 +91,8 @@ function places.leave(id, doc, is_let_through)
   if doc.place == PLACE.failed then kinds.leave(id, doc) end
 end
 
--- `moment`: position in time indexes. `key`: the limit that the job waits for. `keeps`: whether the job keeps its
--- sequence. `since`: when it became due.
+-- `moment`: position in an index by time. `key`: the limit that the job waits for. `keeps`: true if the job keeps its
+-- sequence. `since`: time at which the job became due.
 function places.move(id, doc, place, moment, key, keeps, since)
   local was = cache.docs[id] and doc.place ~= PLACE.new and states.of(doc)
   local rested, rests = not was or states.resting[doc.place] ~= nil, states.resting[place] ~= nil

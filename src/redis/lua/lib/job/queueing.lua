@@ -5,7 +5,7 @@ local limits = require 'limit/limits'
 local waiting = require 'limit/waiting'
 local sides = require 'queue/sides'
 
--- For made-up slots, pull workers set the pace by asking for jobs.
+-- Pull workers set the pace of made-up slots by asking for jobs.
 local function slot_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
   return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at))
@@ -18,7 +18,7 @@ function queueing.own_moment(doc)
   return moment == numbers.never and 0 or moment
 end
 
--- Backoff and lock always apply. `at` and the next slot apply only until an earlier run is requested.
+-- Backoff and lock always apply. `at` and the next slot apply only if no earlier run was requested.
 function queueing.enqueue(id, doc, early, since)
   early = early or doc.wanted_early
   local moment = not early and not doc.terminating and queueing.own_moment(doc) or 0
@@ -40,8 +40,8 @@ function queueing.stop_waiting(id, doc)
   cache.drop(redis_keys.side_key(id, 'waiting'))
 end
 
--- `why`: 'own' means input or a request. 'child' means news from a child; it does not wake a job that waits for its
--- children to end, nor a held child.
+-- `why` is 'own' for input or a request. It is 'child' for news from a child, which wakes neither a job that waits for
+-- its children to end nor a held child.
 function queueing.wake(id, doc, why)
   if doc.terminating or doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end
   if doc.place == PLACE.leased then

@@ -36,7 +36,7 @@ local function untold(doc)
   return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)
 end
 
--- Without 'follow': a following parent keeps its children.
+-- Without 'follow', because a following parent keeps its children.
 local committed = { completed = true, suspended = true, again = true }
 
 -- One script may end the child and claim the parent in the same millisecond. A parent at rest that waits for nothing

@@ -10,7 +10,6 @@ states.indexes = {
   [PLACE.failed] = 'failed',
   [PLACE.terminated] = 'terminated',
 }
--- nil and false mean ready.
 function states.index(place) return states.indexes[place] or 'ready' end
 
 states.ends = { completed = true, failed = true, terminated = true }

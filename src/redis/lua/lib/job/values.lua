@@ -1,6 +1,5 @@
--- The document holds the total size of values that are stored under their own keys. Additions are counted without a
--- read. Removing a value of unknown size marks the sum with `~`: it is then an upper bound, and is counted again if
--- it is too high.
+-- The document contains the total size of the values with their own keys. Adding a value does not read them. Removing a
+-- value of unknown size marks the total with `~`: it is then an upper bound, and is counted again if it is too high.
 
 local values = {}
 
@@ -29,7 +28,7 @@ end
 
 function values.note(id, bytes) journal.put(values.added, id, (values.added[id] or 0) + bytes) end
 
--- Values above 512 bytes have their own key. The field then holds `^`, which starts no value.
+-- A value above 512 bytes has its own key. The field then contains `^`, which starts no other value.
 function values.get_value(id, doc, field)
   local value = doc[field]
   if value == '^' then return cache.text_at(redis_keys.side_key(id, 'f:' .. field)) end
@@ -102,7 +101,7 @@ function values.has_room(id, doc, more)
   return total(id, doc) + more <= MOST_BYTES
 end
 
--- A relay's messages are temporary. Any other job over the maximum must shrink first.
+-- The messages of a relay are temporary, so a later attempt may fit. Any other job over the maximum must shrink first.
 function values.check(id, doc, more)
   if values.has_room(id, doc, more or 0) then return end
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'

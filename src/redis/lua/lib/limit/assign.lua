@@ -6,7 +6,8 @@ local limits = require 'limit/limits'
 local waiting = require 'limit/waiting'
 local sides = require 'queue/sides'
 
--- `how`: 'first' (for a group: the first job sets it), 'set', or '' (set by a separate call).
+-- `how`: 'first' (only the first job of a group sets the limit), 'set' (every job sets it), or '' (only the API sets
+-- it).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   local was = limits.at(key).settings or {}
   if how ~= '' and not was.fixed then

@@ -6,7 +6,7 @@ limits.known = {} -- key → { settings, held, started }
 limits.touched = {} -- key → true if a slot may have become free
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
--- A run reaches its target some time after its claim. Starts are counted from then, so that starts of two periods do
+-- A run reaches the other service some time after its claim. Starts count from then, so that starts of two periods do
 -- not arrive in one period. 3 % of the period costs at most 3 % of the rate.
 local function margin(settings, late) return late + math.max(math.min(settings.period * 0.03, 100), 3 * late) end
 
@@ -83,7 +83,7 @@ function limits.first_full(doc)
   end
 end
 
--- A missing limit has no slots. Runs that started before it was created are not counted.
+-- A missing limit has no slots. Runs that started before the limit was created are not counted.
 function limits.take_slots(id, doc)
   local taken = {}
   for _, key in ipairs(sides.limits_of(doc)) do

@@ -1,7 +1,7 @@
--- `quota:<key>` is `jobs,bytes,most jobs,most bytes` for jobs that have not ended. `quota:<key>:kept` holds the bytes
--- of jobs at rest and stored graphs, then the number of a quarter of a day, and the bytes of expiring texts written
--- in that quarter and in each of the four before it. In a tenant's namespace, `quota:tenant` counts all keys
--- together.
+-- `quota:<key>` is `jobs,bytes,maximum jobs,maximum bytes` for jobs that have not ended. `quota:<key>:kept` contains
+-- the bytes of jobs at rest and stored graphs, the number of the current quarter of a day, and the bytes of expiring
+-- texts written in this quarter and in each of the four before it. In a tenant's namespace, `quota:tenant` is the sum
+-- of all keys.
 
 local quota = {}
 
@@ -11,7 +11,7 @@ local values = require 'job/values'
 local grown = {} -- account → true if its count is larger than before
 local allowed = {}
 local caller
-local KIB = 1024 -- a job that has not ended counts at least this for its document
+local KIB = 1024 -- minimum size of the document of a job that has not ended
 local WAIT = '5' -- seconds
 local DAY, QUARTER = 86400000, 21600000
 local TENANT = 'key:tenant'
@@ -41,7 +41,8 @@ end
 
 function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
 
--- `key:<id> jobs,bytes,jobs,bytes`; the last two are for the tenant. An answer that is stored for a day needs room.
+-- `key:<id> jobs,bytes,jobs,bytes`: the last two are for the tenant. An answer that is stored for a day counts as
+-- growth.
 function quota.allow(text, once_for)
   local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
   if not by then return '' end
@@ -80,7 +81,7 @@ function quota.keep(key, more, at)
   end
 end
 
--- A text that expires after a day or later counts in full, and earlier in proportion.
+-- A text that expires after a day or later counts in full, and a shorter-lived text in proportion.
 function quota.expire(bytes, ms, key)
   key = key or caller
   if key then quota.keep(key, math.ceil(bytes * math.min(1, ms / DAY)), EXPIRING) end

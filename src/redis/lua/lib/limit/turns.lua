@@ -1,8 +1,8 @@
 -- Every group gets one turn before any group gets its next turn, however many jobs it has. Jobs without a group form
 -- one more group. Groups take turns within a tier: a priority, aged in whole steps.
 --
--- A group's own limit stores the group's last turn and its number of waiting jobs. For jobs without a group, the
--- limit where they wait stores them.
+-- The limit of a group stores the group's last turn and its number of waiting jobs. The limit that they wait for stores
+-- the same for jobs without a group.
 
 local turns = {}
 
@@ -57,7 +57,7 @@ local function note_turn(key, turn, tier, group)
   end
 end
 
--- The job keeps its turns at all limits from when it became ready, one per line.
+-- A job keeps its turns at all limits, one per line.
 function turns.turn_at(doc, key)
   for line in (doc.turns or ''):gmatch('[^\n]+') do
     local turn, tier, size, names = line:match('^(%x+),(%-?%d+),(%d+),(.*)$')

@@ -6,7 +6,7 @@ local ports = require 'port/ports'
 local wires = require 'port/wires'
 local write = require 'port/write'
 
--- `targets`: ends of wires, or 'call'. Without targets, the wires are removed.
+-- `targets`: ends of wires, or 'call'. Without targets, removes the wires.
 function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
   if not wires.is_there(doc, dir, port) then

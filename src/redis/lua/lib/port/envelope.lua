@@ -1,4 +1,4 @@
--- Either `=value` or `@context\nchannel\nflags\nvalue`.
+-- An envelope is `=value` or `@context\nchannel\nflags\nvalue`.
 
 local envelope = {}
 
@@ -12,7 +12,7 @@ function envelope.with_channel(item, channel)
   return '@' .. context .. '\n' .. (from ~= '' and from or channel) .. '\n' .. flags .. '\n' .. value
 end
 
--- A flag records when a value arrived over a wire, in seconds: `t1700000000`.
+-- Adds a flag with the time in seconds at which a value arrived over a wire: `t1700000000`.
 function envelope.stamped(items, seconds)
   local list, moment = {}, 't' .. seconds
   for i, item in ipairs(items) do

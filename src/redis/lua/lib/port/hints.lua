@@ -19,7 +19,7 @@ function hints.known()
   if cache.raw[hints_key] == nil then cache.fetch({ hints_key, listened_key }) end
   local text = cache.text_at(hints_key) or '0,0,'
   if text ~= hints_text then
-    -- Every script reads this, and patterns are slow.
+    -- Patterns are slow, and every script reads this.
     local a = text:find(',', 1, true)
     local b = a and text:find(',', a + 1, true)
     hints_text = text
@@ -40,7 +40,7 @@ function hints.wanted()
   return system > 0 or till > time.now
 end
 
--- '/a/b' → '/a/b', '/a', '/'. A channel without a leading slash never reaches '/'.
+-- '/a/b' → '/a/b', '/a', '/'. A channel without a leading slash does not reach '/'.
 local levels_of = {}
 function hints.levels(channel)
   if levels_of[channel] then return levels_of[channel] end
@@ -57,7 +57,7 @@ function hints.levels(channel)
   end
 end
 
--- One `till channel` per line. `jobs`: ids of jobs that have a status listener.
+-- Each line is `till channel`. `jobs`: ids of jobs whose status has a listener.
 local MOST_LISTENED = 100
 local listened = {}
 local function read_listened()

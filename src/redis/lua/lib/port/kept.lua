@@ -12,7 +12,7 @@ function kept.forget(channel)
   cache.zset(index, channel, false)
 end
 
--- The value is a time, a size, counts of the last ten minutes, and the message if it was sent.
+-- Stores a time, a size, the counts of the last ten minutes, and the message if it was sent.
 function kept.keep(channel, size, item)
   local key, minute = kept.key(channel), math.floor(time.now / 60000)
   local text = cache.text_at(key)

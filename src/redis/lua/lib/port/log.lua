@@ -25,8 +25,8 @@ local function is_redacted(id, doc, part, name)
     or paths:find(place .. '.', 1, true)
 end
 
--- Users may write text that looks like a sealed value into a context or channel name. Its first letter is escaped,
--- which changes the JSON text but not its value.
+-- Users may write text that looks like a sealed value into a context or the name of a channel. Escaping its first
+-- letter changes the JSON text but not its value.
 local function inert(json)
   return json:find('"~f', 1, true) and json:gsub('"~f', '"\\u007ef') or json
 end
@@ -136,7 +136,7 @@ local function split_rows(rows, id, reads)
   return first, later
 end
 
--- `id`: nil for a call. `reads`, `defaults`: port → number of the run's own reads.
+-- `id` is nil for a call. `reads`, `defaults`: port → number of the run's own reads.
 function log.end_entry(id, context, reads, defaults)
   if not hints.hears('/sidejob/log') then return end
   local read, later = split_rows(unsaid.read, id, reads)
@@ -164,7 +164,7 @@ end
 
 local MAX_LOG = 16384
 
--- The job of fault_doc may be deleted by now.
+-- The job of `fault_doc` may already be deleted.
 function log.line(job, level, entry, fault_doc)
   local message, reason, rest = (fault_doc and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end

@@ -65,7 +65,7 @@ function ports.take(id, doc, dir, port, n)
   return items, false
 end
 
--- Reads from a snapshot count only if no other reader has taken from the port since.
+-- Reads from a snapshot count only if no other reader has taken values from the port since.
 function ports.consume(id, doc, dir, port, cursor, n)
   local pushed, taken = ports.open(id, doc, dir, port)
   if taken ~= cursor then

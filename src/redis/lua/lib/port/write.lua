@@ -1,5 +1,5 @@
--- Within itself at most 20 calls deep: values for a wired port are queued while another value is being delivered, and
--- input ports have no channels.
+-- Its functions call each other at most 20 levels deep: values for a wired port are queued while another value is being
+-- delivered, and input ports have no channels.
 
 local write = {}
 
@@ -25,7 +25,7 @@ end
 
 write.heard = {}
 
--- Values × channels, counted even without listeners, so that adding a listener never makes a run fail.
+-- Values × channels, counted even without listeners, so that adding a listener cannot fail a run.
 write.said = { messages = 0, names = 0 }
 local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
@@ -135,7 +135,7 @@ local function send_on(id, doc, dir, port, options)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
--- Not recursive: some Lua engines allow fewer calls than a path of 80 hops needs.
+-- Not recursive, because some Lua engines allow fewer calls than a path of 80 hops needs.
 local passing = {}
 
 function write.pass(id, doc, dir, port, options)
@@ -165,8 +165,8 @@ function write.set_off(id, doc, dir, port, options)
   if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
 end
 
--- A message to more ports than this goes through the channel's relay. To keep the order, later messages also go there
--- while the relay has any.
+-- A message to more ports than this goes through the relay of the channel. To keep the order, later messages take the
+-- same way while the relay has any.
 write.MAX_DIRECT = 500
 write.budget = 1000
 write.bytes_left = 8388608
@@ -229,7 +229,7 @@ local function tell_live(channel, item, all)
   for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end
 end
 
--- A subscriber that cannot take a message misses it. The publisher is never affected.
+-- A subscriber without room for a message misses it. The publisher is never affected.
 function write.publish(channel, items)
   local all, reached, marked = hints.levels(channel), 0, nil
   local asked = {}

@@ -1,4 +1,4 @@
--- Claims and ticks give waiting jobs their new scores slice by slice. Until that is done, claims use the old order.
+-- Claims and ticks give waiting jobs their new scores slice by slice. Until this is complete, claims use the old order.
 --
 -- The queue stores the progress as a place (r and p are its two sides, w its limits) and a scan cursor. Each limit
 -- stores its own cursor.

@@ -1,6 +1,6 @@
--- One text per queue and day. A script that has not read the text counts in the queue's document.
+-- Each queue has one text per day. A script that has not read this text counts in the document of the queue.
 --
--- The first count of an hour stores a copy of the text in one of 24 rotating keys, so the events of an hour are the
+-- The first count of an hour stores a copy of the text in one of 24 rotating keys. The events of an hour are the
 -- difference between two copies.
 
 local class_counts = {}
@@ -9,11 +9,11 @@ class_counts.noted = {} -- queue → class → counts since the last flush
 
 local ended = {} -- queue → class → list
 
--- A text starts with the number of the day and has one line per class. Classes after the first hundred share a line,
--- so a text stays below 80 KB.
+-- A text starts with the number of the day, followed by one line per class. Classes after the first hundred share a
+-- line, so a text stays below 80 KB.
 local MOST, MOST_BESIDE = 100, 20
 
--- Events, then waiting times and run times, each as a sum of milliseconds and a histogram.
+-- The events, then waiting times and run times, each as a sum of milliseconds and a histogram.
 local events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, terminated = 6, lost = 7, skipped = 8 }
 local WAITED, TOOK = 9, 22
 local ENDS = { 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 600000, 3600000 }
@@ -85,7 +85,7 @@ local function size_of(text)
   return lines - 1
 end
 
--- Hundreds of long class names in one call would block Redis.
+-- Hundreds of long names in one call would block Redis, so classes after the first MOST share a line.
 local function with(text, of)
   local lines
   for class, more in pairs(of) do

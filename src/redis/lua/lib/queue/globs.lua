@@ -33,13 +33,13 @@ local function set_of(glob, g)
   end
 end
 
--- Matching a part takes at most its length times the text's length, because its pattern has no alternatives.
+-- A part has no alternatives, so matching it takes at most its length times the length of the text.
 local function parts(glob)
   local parts, part, g = {}, '', 1
   while g <= #glob do
     local character, after = glob:sub(g, g), g + 1
     if character == '*' then
-      -- Several stars are treated as one, because some Lua engines find an empty text at the start from any position.
+      -- Treats several stars as one, because some Lua engines find an empty text at the start from any position.
       if part ~= '' or #parts == 0 then parts[#parts + 1] = part end
       part = ''
     elseif character == '?' then

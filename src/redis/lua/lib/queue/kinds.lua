@@ -1,14 +1,14 @@
--- TypeScript computes the kind, a hash, for the commit in which a job fails. Otherwise the kind is empty until
--- engine/api/errors.ts computes it. A queue is whole if the index contains all its failed jobs.
+-- TypeScript computes the kind, a hash, for the commit that fails a job. Otherwise the kind is empty until
+-- engine/api/errors.ts computes it. The index of a queue is whole if it contains all failed jobs.
 
 local kinds = {}
 
 kinds.WHOLE = '-'
 
--- The text starts with a line break, or with `+` if a kind was dropped. Each line has the kind, the class, the times
--- of the first and last failure, and the number of failed jobs by minute. The text stays below 100 KB.
+-- The text starts with a line break, or with `+` if a kind was dropped. Each line contains the kind, the class, the
+-- times of the first and last failure, and the number of failed jobs by minute. The text stays below 100 KB.
 local MOST = 100
--- Minutes of the last half hour are kept, and before that quarter hours for six hours.
+-- Keeps minutes for half an hour, and quarters of an hour for six hours.
 local RECENT, QUARTER, PAST = 30, 15, 360
 
 kinds.noted = {} -- queue → kind → changes since the last flush
@@ -92,7 +92,7 @@ function kinds.drop(q, id, kind)
   for _, one in ipairs({ kind, '' }) do cache.zset(index_of(q), kinds.member(one, id), false) end
 end
 
--- `jobs`: ids, each followed by its kind.
+-- `jobs` lists ids, each followed by its kind.
 function kinds.sort(q, jobs)
   local members, docs = {}, {}
   for i = 1, #jobs, 2 do

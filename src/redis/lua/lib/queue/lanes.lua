@@ -8,7 +8,7 @@ lanes.MINUTE = 60000
 
 local MAX_LANES = 4
 lanes.BATCH = 100
--- Writing a piece costs as much as writing one job.
+-- Larger than BATCH, because writing a piece costs as much as writing one job.
 lanes.WIDE = 600
 
 -- Maximum runs per lane that call other services. Such queues get more lanes instead.

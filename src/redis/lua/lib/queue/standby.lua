@@ -1,4 +1,4 @@
--- A lane without work waits to be called. If no job was ready before, the call leases new jobs to that lane.
+-- A lane without work waits for a call. If no job was ready before, the call leases new jobs to that lane.
 
 local standby = {}
 
@@ -10,7 +10,7 @@ local function warm_lane(q)
   return lane
 end
 
--- A lane waits only if the queue was last empty within the time that it would wait. At most one lane per queue waits.
+-- A lane waits only if the queue was last empty less than `period` ago. At most one lane per queue waits.
 function standby.stay_warm(q, lane, period)
   local emptied = cache.queue(q).emptied or 0
   cache.change_queue(q, queue_fields.emptied, time.now)
@@ -44,7 +44,7 @@ function standby.hand(q, lane, tokens)
     lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
 end
 
--- If the lane brings runs, jobs of the last second are still on their way.
+-- Milliseconds for which jobs may be on their way to a lane that brings runs.
 local ON_ITS_WAY = 1000
 
 function standby.unheard(q, lane, heard, asks)

@@ -94,7 +94,7 @@ claim.HEAD = 100
 local STEP = 100
 local MAX_SCAN = 1000
 
--- Maximum bytes of all snapshots in one claim. The first job is always included.
+-- Maximum bytes of all snapshots of one claim. A claim always includes the first job.
 claim.MOST = 4194304
 
 local function members_at(key, want, from, n)
@@ -112,7 +112,7 @@ local function members_for(want, jobs)
   return math.min(jobs, math.ceil(jobs * (ready - packed) / ready) + 1)
 end
 
--- Lists, because tables with named fields are slow in some Lua engines.
+-- Returns lists, because tables with named fields are slow in some Lua engines.
 function claim.first_of(members, most, room, wide)
   local keys, numbers, ids, n = {}, {}, {}, 0
   for i = 1, math.min(most, #members) do
@@ -142,8 +142,8 @@ local function weight_of(id, doc)
   return weighed and weight or 0
 end
 
--- A suspect is a job whose last run was lost, because it may have crashed other runs too. All suspects of a claim
--- start together, so that each counts a second loss; after that, each is claimed alone.
+-- A suspect is a job whose last run was lost, because the job may have crashed other runs too. All suspects of a claim
+-- start together, so that each counts a second loss. After that, each is claimed alone.
 local function suspects_for(doc, want)
   if tonumber(doc.lost_in_a_row) > 1 then return 1 end
   return math.max(1, math.floor(math.min(want.max, want.begun) / 2))
@@ -308,10 +308,11 @@ local function go_through(want, head, got)
 end
 
 -- Suspects and other jobs alternate, so that neither group waits for the other. Returns ids (`p` and a number for a
--- piece), the number of jobs, whether unseen jobs are left, the number of members that the next claim may skip (nil:
+-- piece), the number of jobs, whether unseen jobs are left, the number of members that the next claim may skip (nil if
 -- it would find nothing more), and the number of jobs that failed.
--- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (how many start at once),
--- patterns, tags, tier, skip, process, only, calls (maximum from classes that call other services, -1: any) }
+-- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (number of jobs that start
+-- immediately), patterns, tags, tier, skip, process, only, calls (maximum jobs of classes that call other services, -1:
+-- any) }
 function claim.jobs(want, head)
   if outbox.is_full() then return {}, 0, false, nil, 0 end
   if want.only ~= '' then return claim_one(want) end

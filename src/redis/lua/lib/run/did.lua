@@ -4,7 +4,7 @@ local ports = require 'port/ports'
 
 local MOST = 4096
 
--- Larger inputs are not kept at all. Each value counts as 32 bytes more than its size.
+-- Larger inputs are not stored. Each value counts 32 bytes more than its size.
 local MOST_INPUTS, PER_VALUE = 65536, 32
 
 local function taken_before(run, doc)

@@ -27,7 +27,7 @@ end
 
 local MAX_KEPT_ERROR = 8192
 
--- A successful job pays nothing.
+-- Only failed runs are recorded by default, so a successful job costs nothing.
 local FAILURES_KEPT = 10
 
 function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end

@@ -1,4 +1,4 @@
--- See lib/runtime/pieces.lua. Every other use takes the job out of its piece first.
+-- Handles jobs in pieces (lib/runtime/pieces.lua). Any other use of a job takes it out of its piece first.
 
 local packed = {}
 
@@ -18,7 +18,7 @@ local tokens = require 'run/tokens'
 
 local WHOLE = string.rep('1', pieces.SIZE)
 
--- A job in a piece is ready at once, is run by lanes, and has no listeners.
+-- A job fits into a piece if it is ready immediately, is served by lanes, and has no listeners.
 function packed.suits_new(spec)
   return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class)
     and not hints.hears_all_jobs()
@@ -106,7 +106,7 @@ end
 function packed.lent(number, token)
   local piece = number and cache.piece(number)
   if not piece or piece.n == 0 then return nil end
-  -- Writes `"z":"l","tk":"@.<token>","le":"<till>"` without a pattern, which some Lua engines parse each time.
+  -- Writes `"z":"l","tk":"@.<token>","le":"<till>"` without a pattern, which some Lua engines would parse each time.
   local state = piece.state
   local stop = state:find('"', 17, true)
   if not stop or state:sub(1, 7) ~= '"z":"l"' then return nil end
@@ -154,7 +154,7 @@ local function after_ports(piece, run)
   return common, own ~= '' and own or nil
 end
 
--- Without listeners and wires, only the waiting values change, and the lane has sent those.
+-- Without listeners and wires, only the waiting values change. The lane has sent them.
 function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)

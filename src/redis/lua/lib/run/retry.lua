@@ -1,5 +1,5 @@
--- A run either commits or has no effect. Its input still waits, so the run can be repeated. docs/retries.md lists the
--- outcomes. Only force shortens `backoff_until`.
+-- A run that does not commit has no effect. Its input still waits, so the run can be repeated. docs/retries.md lists
+-- the outcomes. Only force shortens `backoff_until`.
 
 local retry = {}
 

@@ -7,7 +7,7 @@ local values = require 'job/values'
 
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 
--- Maximum bytes of port values, and of values with their own keys. The rest is fetched on demand.
+-- Maximum bytes of port values, and of values with their own keys. The run fetches the rest when it needs them.
 local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
 
 function snapshot.first_values(id, doc, dir, port, n, skip)
@@ -176,8 +176,8 @@ local function flat_port(id, doc, name, field, closely)
     or '', passed = closely and passed(doc, field) or '' }
 end
 
--- `closely`: also returns the job's own ports that have values, the oldest value of each, values that passed, and
--- counts of moved values.
+-- `closely`: also returns the job's own ports with values, the oldest value of each, values that passed through wires,
+-- and counts of moved values.
 function snapshot.flat_wires(id, doc, children, closely)
   local rows, ids = {}, {}
   local function add(name, of_id, of)
@@ -194,7 +194,7 @@ function snapshot.flat_wires(id, doc, children, closely)
   return rows
 end
 
--- A long list is fetched on demand, so that later runs do not load every step.
+-- A longer list is fetched when needed, so that later runs do not load every step.
 local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)
@@ -220,7 +220,7 @@ function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    -- A document that is not loaded was claimed as text, because the job has no other keys.
+    -- If the document is not loaded, the job was claimed as text because it has no other keys.
     local doc = not number and cache.docs[id]
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }

@@ -3,7 +3,7 @@ local tokens = {}
 local mark = seed
 function tokens.of_lane(lane) mark = lane:sub(1, 6) .. seed:sub(-6) end
 
--- A token shows if its job repeats, so that a commit by token alone knows when to read the job.
+-- A token shows if its job repeats, because then a commit by token alone must read the job.
 tokens.begun = {} -- id → token of the run that this script has begun
 local lent = 0
 

@@ -36,7 +36,7 @@ end
 
 local written = 0 -- number of changes at the last flush
 
--- If `more_to_come` is set, the queues' documents wait for the second flush. Unused modules are not loaded, because
+-- With `more_to_come`, the documents of queues are written at the second flush. Unused modules are not loaded, because
 -- creating their functions is most of the work of a short script.
 function work.flush(more_to_come)
   if journal.puts == written then return end

@@ -9,16 +9,16 @@ cache.queue_dirty = {}
 cache.writes = { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {},
   lists = {}, log = {}, messages = {}, records = {} }
 
--- Set by scripts that delete, end or repair jobs. Such scripts may write although Redis is full.
+-- Scripts that delete, end or repair jobs set this. They may write although Redis is full.
 cache.makes_room = false
 
--- A version that raises SCHEMA keeps OLDEST, so that it can serve the previous version's data while both versions are
--- deployed.
+-- A version that raises SCHEMA keeps OLDEST, so that it can read the data of the previous version while both versions
+-- are deployed.
 cache.SCHEMA = 2
 local OLDEST = 2
 cache.schema_key = ns .. 'schema'
 
--- Returns an error text instead of a refusal: every Lua engine forwards it, and no data has been written yet.
+-- Returns an error text instead of a refusal: every Lua engine passes it on, and no data has been written yet.
 local function check_schema()
   local text = cache.raw[cache.schema_key]
   if not text or text == numbers.int(cache.SCHEMA) then return end
@@ -69,7 +69,7 @@ end
 cache.attached = {} -- id → fields, as attached_to returns them
 local nothing_attached = {}
 
-cache.pieces = {} -- number → piece as it is now, false where there is none
+cache.pieces = {} -- number → piece as it is now, false if absent
 cache.changed_pieces = {}
 cache.loose = {} -- id → true if this script has taken the job out of its piece
 
@@ -139,7 +139,7 @@ function cache.leave_piece(id)
   return doc, text
 end
 
--- Any use except a lane's commit of the whole piece takes the job out of its piece and gives it a document.
+-- Takes the job out of its piece and gives it a document. Only a lane's commit of the whole piece avoids this.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
@@ -157,7 +157,7 @@ function cache.find(id)
     if not is_document(doc) then doc = readable.note(redis_keys.key_of(id), text) end
     cache.docs[id] = doc
     if not doc then return false end
-    -- Not '"i:', because searching for a common character is slow.
+    -- Does not search for '"i:', because searching for a common character is slow.
     if not (text:find('i:', 1, true) or text:find('o:', 1, true) or text:find('^', 1, true)) then
       cache.attached[id] = nothing_attached
     end
@@ -165,12 +165,13 @@ function cache.find(id)
   return doc
 end
 
--- Users' texts are always in the document, and may equal the mark `^`.
+-- These texts come from users, are always in the document, and may equal the mark `^`.
 local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- Most jobs have no values with their own keys, and the text shows that quickly. A removed field may still be named.
+-- Most jobs have no values with their own keys, and the text shows that quickly. The text may still name a removed
+-- field.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}
@@ -235,7 +236,7 @@ end
 cache.first_times = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
   completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
--- An unbounded score is written `inf`, which only some engines parse as a number.
+-- An unbounded score is written as `inf`, which only some engines read as a number.
 function cache.first_moment(q, place)
   return tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
 end

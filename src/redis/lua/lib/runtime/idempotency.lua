@@ -1,11 +1,11 @@
--- Answers that are kept for minutes share a text (a shelf), one per line. The shelf is written with everything else,
--- while each expiring text costs a command.
+-- Answers that are stored for minutes share a text (a shelf), one per line. The shelf is written together with all
+-- other keys, while each expiring text costs a command.
 
 local idempotency = {}
 
 local quota = require 'limit/quota'
 
--- Every call reads and writes its shelf, so a larger answer gets its own text.
+-- A larger answer has its own text, because every call reads and writes its shelf.
 local SHELF_BYTES = 4096
 
 local function line_on(shelf, key)

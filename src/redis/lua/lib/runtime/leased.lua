@@ -1,5 +1,5 @@
--- If there are few leases, they are in the queue's document, which is read and written anyway. They then need no
--- entry in the index.
+-- A few leases are stored in the document of the queue, which is read and written in any case. They then need no entry
+-- in the index.
 
 local leased = {}
 

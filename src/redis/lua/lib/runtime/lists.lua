@@ -1,11 +1,11 @@
--- Port values are in the document while they are small in total, which costs no command. Otherwise they are in a
--- Redis list.
+-- Port values are stored in the document while their total size is small, which costs no command. Otherwise they are in
+-- a Redis list.
 
 local lists = {}
 
 local values = require 'job/values'
 
--- `pop` old items are removed and `push` are added. `had` is the number of old items.
+-- `pop` old items are removed and `push` items are added. `had` is the number of old items.
 function lists.at(key, had)
   local list = cache.writes.lists[key]
   if not list then

@@ -1,4 +1,4 @@
--- Counts of the last ten minutes, newest first, as minute:count:count…; counts of 0 at the end are omitted.
+-- Counts of the last ten minutes as `minute:count:count…`, newest first, without zeros at the end.
 
 local minutes = {}
 
@@ -7,7 +7,7 @@ local MINUTES = 10
 function minutes.counted(text, n)
   local minute_now = math.floor(time.now / 60000)
   local was_minute, rest = (text or ''):match('^(%d+):([%d:]*)$')
-  -- If the clock steps back, counting continues in the known minute.
+  -- If the clock goes back, counting continues in the known minute.
   minute_now = math.max(minute_now, tonumber(was_minute) or 0)
   local counts = {}
   for _ = 1, math.min(MINUTES, minute_now - (tonumber(was_minute) or minute_now)) do counts[#counts + 1] = '0' end

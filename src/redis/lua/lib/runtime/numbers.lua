@@ -1,13 +1,13 @@
 local numbers = {}
 
--- The index is 0 - n: for an index n, some Lua engines create a list of length n. For a time in minutes that took
--- seconds and 1.8 GB.
+-- The index is 0 - n, because some Lua engines create a list of length n for an index n. For a time in minutes, that
+-- took seconds and 1.8 GB.
 local numerals = {}
 
 function numbers.int(n)
   local text = numerals[0 - n]
   if not text then
-    -- Lua's own formatting takes a fifth of string.format's time, but is wrong for fractions and longer numbers.
+    -- Lua's own formatting takes a fifth of the time of string.format, but is wrong for fractions and longer numbers.
     text = n % 1 == 0 and n < 10000000000000 and n > -10000000000000 and n .. '' or string.format('%.0f', n)
     numerals[0 - n] = text
   end

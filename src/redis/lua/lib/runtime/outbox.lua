@@ -1,11 +1,11 @@
--- Each script that ends jobs writes the job documents and one numbered record in the same command. The head is
--- `first,next,bytes,seen,retain`; without a head there is no history.
+-- Each script that ends jobs writes the job documents and one numbered record in the same command. The head has the
+-- form `first,next,bytes,seen,retain`. Without a head, there is no history.
 
 local outbox = {}
 
 local HEAD = ns .. 'outbox'
 
--- From this number of bytes on, no job is claimed until the history has stored some records.
+-- If the outbox has this many bytes, no job is claimed until the history has stored some records.
 outbox.MAX_BYTES = 67108864
 local TEXT_BYTES, VALUE_BYTES = 262144, 32768
 
@@ -16,7 +16,7 @@ function outbox.head()
   return from and { from = from + 0, till = till + 0, bytes = bytes + 0, seen = seen + 0, retain = retain }
 end
 
--- The milliseconds for which Redis keeps an ended job that the history has, if the deployment sets them.
+-- Returns the milliseconds for which Redis keeps an ended job that is in the history, if the deployment sets them.
 function outbox.retain() return tonumber((outbox.head() or {}).retain) end
 
 function outbox.set_head(head)
@@ -31,7 +31,7 @@ function outbox.drop(head, most)
   if head.from == head.till then cache.replace_text(HEAD, nil) else outbox.set_head(head) end
 end
 
--- A full outbox stops all jobs, so it is removed if no deployment has read it for this time.
+-- A full outbox stops all jobs, so it is removed if no deployment has read it for this many milliseconds.
 local LEFT, DROPPED = 3600000, 5000
 
 function outbox.drop_left()

@@ -1,17 +1,16 @@
--- A piece is one text with up to a hundred jobs that differ only in args and port values. The id determines the
--- piece: job 712 is at position 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. The text
--- has five or six lines:
+-- A piece is one text with up to a hundred jobs that differ only in args and port values. The id of a job determines
+-- its piece: job 712 is at position 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. The
+-- text has five or six lines:
 --
 -- mask: 1 for each job in the piece, 0 for a job that has left or never existed
--- sequence of the first job; each later job has the next one
--- state fields, as in a document; `@` stands for each job's id
+-- sequence of the first job, which increases by 1 for each later job
+-- state fields, as in a document, with `@` for each job's id
 -- common fields
--- args, a list of texts
--- other fields that differ, each a list of texts; missing if no port has values
+-- list of args, one text for each job
+-- lists of other fields that differ; missing if no port has values
 
 local pieces = {}
 
--- The last two digits of an id are the position in its piece.
 pieces.SIZE = 100
 
 function pieces.place_of(id)
@@ -27,7 +26,7 @@ local function size_of(mask)
   return n
 end
 
--- A pattern would read each character.
+-- Uses no pattern, which would read each character.
 function pieces.read(text)
   local a = text:find('\n', 1, true)
   local b = a and text:find('\n', a + 1, true)
@@ -85,7 +84,7 @@ function pieces.entry(number, piece)
   return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
 end
 
--- The entry of a single job has only hexadecimal letters.
+-- Members of single jobs contain only hexadecimal letters, so `p` marks a piece.
 function pieces.number_in(member)
   local mark = member:find('p', 1, true)
   return mark and member:sub(mark + 1)

@@ -2,7 +2,7 @@ local store = {}
 
 local quota = require 'limit/quota'
 
--- A full Redis refuses a script's first write if the write may need memory, but accepts every command after a DEL.
+-- A full Redis refuses the first write of a script if it may need memory, but accepts every command after a DEL.
 local function call(...)
   if not cache.makes_room then return redis.call(...) end
   cache.makes_room = false
@@ -12,8 +12,8 @@ local function call(...)
   return redis.call(...)
 end
 
--- Splits long argument lists: unpack fails near 8,000 in Redis' Lua and near 5,000 in gopher-lua. Returns the sum of
--- numeric answers.
+-- Splits long lists of arguments: unpack fails near 8,000 in Redis' Lua and near 5,000 in gopher-lua. Returns the sum
+-- of numeric answers.
 local function call_in_pieces(command, key, args)
   local sum, answer = 0, nil
   for from = 1, #args, 2400 do
@@ -100,7 +100,7 @@ local function grow_members(kind, add, remove, leaving)
   end
 end
 
--- Values are found by their number, so pushed values are removed again if the documents that count them cannot be
+-- Values are found by their number. So pushed values are removed again if the documents that count them cannot be
 -- written.
 local pushed = {}
 
@@ -186,8 +186,8 @@ local function shrink(more_to_come, leaving, dels)
   for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
 end
 
--- A record holds 100 MB at Upstash. Each entry trims the log to 20 MB divided by its own size. So the k-th largest
--- entry is below 20 MB / k, and no entry is above 16 KB: 61 MB in total, or 77 MB as Redis stores it.
+-- Upstash allows 100 MB per key. Each entry trims the log to 20 MB divided by the size of the entry. So the k-th
+-- largest entry is below 20 MB / k, and no entry is above 16 KB: 61 MB in total, or 77 MB as Redis stores it.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
 
@@ -207,7 +207,7 @@ local function flush_messages()
   for _, m in ipairs(cache.writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end
 
--- Documents of erased jobs are deleted first. If Redis refuses a later command, their memory is free.
+-- Deletes documents first. If Redis refuses a later command, their memory is free.
 local function erase_documents(dels)
   for id in pairs(cache.dirty) do
     local key = redis_keys.key_of(id)
@@ -224,8 +224,8 @@ local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
 
--- A refusal halfway does no harm. Records grow first, which Upstash may refuse: readers of an index skip and remove
--- extra entries. Then documents are written, then entries removed.
+-- A refusal in the middle does no harm. First indexes grow, which Upstash may refuse; their readers skip and remove
+-- extra entries. Then documents are written, and then entries are removed.
 function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]

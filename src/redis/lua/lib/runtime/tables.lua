@@ -21,7 +21,7 @@ function tables.slice(list, from, to)
   return piece
 end
 
--- The same order as in Redis.
+-- Sorts like Redis: by score, then by member.
 local function is_before(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end
 function tables.sort_by_score(rows) table.sort(rows, is_before) end
 

@@ -76,8 +76,8 @@ local function front_of(front, n, packed, key, gone, kept)
   return front
 end
 
--- A record holds 100 MB at Upstash, and an entry takes 104 bytes. The tick removes ended jobs beyond this number in
--- the order of their expiry.
+-- Upstash allows 100 MB per key, and an entry takes 104 bytes. Beyond this number, the tick removes ended jobs in the
+-- order of their expiry.
 local MOST_KEPT = 500000
 local ended = { ['completed'] = true, ['failed'] = true, ['terminated'] = true }
 function tally.over(queue_record, place)

@@ -1,13 +1,13 @@
 local time = {}
 
--- Redis' clock. Tests move it by `clock` milliseconds.
+-- The clock of Redis. Tests move it by `clock` milliseconds.
 local clock_time = redis.call('TIME')
 time.micros = tonumber(clock_time[1]) * 1000000 + tonumber(clock_time[2]) + (tonumber(clock) or 0) * 1000
 time.now = math.floor(time.micros / 1000)
 time.now_text = numbers.int(time.now)
 
--- Unique within a script: 13 hex digits of microseconds, so that text order equals number order. Written in two
--- halves, because %x takes only 32 bits in some builds.
+-- Unique within a script: 13 hexadecimal digits of microseconds, so that the order of texts equals the order of
+-- numbers. Written in two halves, because %x takes only 32 bits in some builds.
 local ticks = 0
 
 function time.digits(m)
@@ -26,7 +26,7 @@ end
 
 function time.sequence() return time.digits(time.next_ticks(1) + 1) end
 
--- Equal times are ordered by id, whenever they are checked.
+-- Equal times are ordered by id, regardless of when the jobs are checked.
 function time.sequence_of(moment, id) return time.digits(moment * 1000 + tonumber(id) % 1000) end
 time.this_minute = numbers.int(math.floor(time.now / 60000))
 

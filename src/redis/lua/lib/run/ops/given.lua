@@ -20,7 +20,6 @@ function given.maybe()
   return is_there and text or nil
 end
 
--- '' means the job itself, '>name' a child, and anything else an id or alias.
 function given.target(me)
   local text = args.take()
   if text == '' then return me.id, cache.need(me.id) end

@@ -36,7 +36,7 @@ function verbs.retry(me, id, doc)
   me.answer = { id, states.of(doc) }
 end
 
--- `below`: '' unless the index is being rebuilt; '0' starts that.
+-- `below` is '' unless the index is being rebuilt. '0' starts a rebuild.
 function verbs.sort(me, queue_name, below, jobs)
   if below == '0' then return kinds.reset(queue_name) end
   kinds.sort(queue_name, jobs)
@@ -74,7 +74,7 @@ function verbs.requeue_all(me, queue_name, forgiven, jobs)
   end
 end
 
--- One script, so that the job cannot end between the two reads.
+-- Both reads are in one script, so that the job cannot end between them.
 function verbs.result(me, job, look, wait)
   local id = aliases.resolve(job)
   local text = results.of(id)

@@ -50,7 +50,7 @@ function verbs.unalias(me, name) aliases.remove(me.id, cache.need(me.id), name) 
 
 function verbs.step(me, name, value, took)
   local doc = cache.need(me.id)
-  -- Time, duration and run of a step. No value begins with `@`.
+  -- The time, duration and run of a step. No value begins with `@`.
   value = '@' .. numbers.int(time.now) .. ',' .. took .. ',' .. (doc.run_number or '') .. '\n' .. value
   cache.hset(redis_keys.side_key(me.id, 'steps'), name, value)
   cache.change(me.id, doc, fields.has_steps, '1')

@@ -5,7 +5,7 @@ local says = {}
 
 function says.retry(run, after) run.retry = after end
 
--- The kind is '' unless the run fails for good.
+-- `kind` is '' if the run will be retried.
 function says.error(run, error, kind)
   run.error, run.kind = error, kind
 end
