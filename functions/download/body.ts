@@ -104,7 +104,7 @@ class Taking {
     const { headers, status } = this.#source.response
     const declared = headers.get('content-encoding') ? null : headers.get('content-length')
     if (declared === null || Number(declared) === this.#size) return
-    const cause = `unexpected EOF: ${this.#size} of ${declared} bytes came`
+    const cause = `unexpected EOF: received ${this.#size} of ${declared} bytes`
     fail({ phase: 'downloading file', cause, code: 'BODY', status, retriable: true })
   }
 }
