@@ -4,7 +4,7 @@ import { defineWorker, port } from '../src/index.ts'
 export const array = defineWorker({
   queue: 'core',
   class: 'array',
-  description: 'Gathers one value of every input port into a list, in the order of the names of the ports.',
+  description: 'Collects one value from each input port into a list, in the order of the port names.',
   in: { '*': port() },
   out: { out: port(z.array(z.unknown())) },
   async perform(job) {

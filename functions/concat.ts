@@ -4,7 +4,7 @@ import { defineWorker, port } from '../src/index.ts'
 export const concat = defineWorker({
   queue: 'core',
   class: 'concat',
-  description: 'Joins one list of every input port into a single list, in the order of the names of the ports.',
+  description: 'Joins one list from each input port into a single list, in the order of the port names.',
   in: { '*': port(z.array(z.unknown())) },
   out: { out: port(z.array(z.unknown())) },
   async perform(job) {

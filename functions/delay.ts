@@ -8,7 +8,7 @@ const CENTURY = 3_155_760_000
 export const delay = defineWorker({
   queue: 'core',
   class: 'delay',
-  description: 'Passes on each value after a delay; values due at the same time keep their order.',
+  description: 'Passes on each value after a delay in seconds.',
   in: { delay: port(z.number().max(CENTURY)), in: port() },
   out: { out: port() },
   async perform(job) {

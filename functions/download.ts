@@ -86,7 +86,7 @@ export const download = (resources: Resources) =>
   defineWorker({
     queue: 'downloader',
     class: 'download',
-    description: 'Stores what a URL answers, in our bucket or another, with its type, size and checksums.',
+    description: 'Downloads a URL into a bucket, and returns the type, size and checksums of the file.',
     // Headers may contain credentials.
     redact: ['args.headers'],
     isolate: true,
@@ -111,7 +111,7 @@ export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>
   defineWorker({
     queue: 'files',
     class: 'reap',
-    description: 'Removes a stored file.',
+    description: 'Deletes a downloaded file.',
     retry: { max: 20, backoff: { base: 10 * SECOND } },
     retain: 0,
     async perform(job) {

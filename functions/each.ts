@@ -6,7 +6,7 @@ const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown
 export const each = defineWorker({
   queue: 'core',
   class: 'each',
-  description: 'Gives the elements of a list one by one; of an object its entries, each as [key, value].',
+  description: 'Writes the elements of a list one by one, or the entries of an object, each as [key, value].',
   in: { in: port(collection) },
   out: { out: port() },
   async perform(job) {

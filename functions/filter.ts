@@ -9,8 +9,8 @@ const MAX_BYTES = 1_048_576
 const program = (filter: string) => `def env: {}; {} as $ENV | foreach (
 ${filter}
 ) as $value ([0, 0]; [.[0] + 1, .[1] + ($value | tojson | utf8bytelength)];
-  if .[0] > ${MAX_VALUES} then error("it gave more than ${MAX_VALUES} values")
-  elif .[1] > ${MAX_BYTES} then error("it gave more than ${MAX_BYTES} bytes")
+  if .[0] > ${MAX_VALUES} then error("it returned more than ${MAX_VALUES} values")
+  elif .[1] > ${MAX_BYTES} then error("it returned more than ${MAX_BYTES} bytes")
   else $value end)`
 
 /** jq uses doubles, so integers beyond 2^53 lose their last digits. */
@@ -20,7 +20,7 @@ const jsonOf = (value: unknown): string =>
 export const filter = defineWorker({
   queue: 'core',
   class: 'filter',
-  description: 'Gives what a jq filter makes of every value: one value, several or none.',
+  description: 'Applies a jq filter to each value, and writes the results.',
   isolate: true,
   in: { filter: port(z.string()), in: port() },
   out: { out: port() },
@@ -31,7 +31,7 @@ export const filter = defineWorker({
       try {
         for (const value of jq.json(jsonOf(data), program(filter))) job.write('out', value)
       } catch (cause) {
-        const why = cause instanceof JqError ? cause.stderr : 'jq gave up, most likely for want of memory'
+        const why = cause instanceof JqError ? cause.stderr : 'jq stopped, most likely because it ran out of memory'
         throw new Terminal(`the filter failed: ${why}`, { cause })
       }
   },

@@ -11,7 +11,8 @@ const depth = (level: unknown, otherwise: number): number => {
 export const flatten = defineWorker({
   queue: 'core',
   class: 'flatten',
-  description: 'Flattens nested lists, by a number of levels or completely. An object becomes [key, value, …].',
+  description:
+    'Flattens nested lists, completely or by a number of levels. An object becomes the list [key, value, …].',
   in: { in: port(collection), level: port(z.unknown(), { default: null }) },
   out: { out: port(z.array(z.unknown())) },
   async perform(job) {

@@ -3,12 +3,13 @@ import { defineWorker, port } from '../src/index.ts'
 import { checkRoom, sizeOf } from './room.ts'
 
 const MAX = 100_000
-const size = z.number('expected a positive number').min(1, 'expected a positive number').max(MAX)
+const SIZE = `expected a number from 1 to ${MAX}`
+const size = z.number(SIZE).min(1, SIZE).max(MAX, SIZE)
 
 export const groupsOf = defineWorker({
   queue: 'core',
   class: 'groups_of',
-  description: 'Cuts a list into groups of a size; fill, unless false, makes up for what the last one lacks.',
+  description: 'Cuts a list into groups of equal size, and can fill up the last group.',
   in: { in: port(z.array(z.unknown())), size: port(size), fill: port(z.unknown(), { default: false }) },
   out: { out: port(z.array(z.array(z.unknown()))) },
   async perform(job) {

@@ -16,7 +16,7 @@ const textOf = (value: unknown, sep: string): string => {
 export const join = defineWorker({
   queue: 'core',
   class: 'join',
-  description: 'Joins the elements of a list to a text, with sep between them; lists within it likewise.',
+  description: 'Joins the elements of a list into a string, with a separator between them.',
   in: { sep: port(z.string(), { default: ',' }), in: port(z.array(z.unknown())) },
   out: { out: port(z.string()) },
   async perform(job) {

@@ -4,7 +4,8 @@ import { defineWorker, port } from '../src/index.ts'
 export const keyValue = defineWorker({
   queue: 'core',
   class: 'key_value',
-  description: 'Writes each value of an object to the output port with the name of its key, if the port exists.',
+  description:
+    'Writes each value of an object to the output port that has the name of its key, and ignores keys without a port.',
   in: { in: port(z.record(z.string(), z.unknown())) },
   out: { '*': port() },
   async perform(job) {

@@ -6,7 +6,8 @@ const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown
 export const map = defineWorker({
   queue: 'core',
   class: 'map',
-  description: 'Passes the elements of a list to each, and collects an equal number of results from each into a list.',
+  description:
+    'Writes the elements of a list to output port "each", and collects one result for each element from input port "each".',
   in: { in: port(collection), each: port() },
   out: { each: port(), out: port(z.array(z.unknown())) },
   async perform(job) {

@@ -6,7 +6,8 @@ const object = z.record(z.string(), z.unknown())
 export const merge = defineWorker({
   queue: 'core',
   class: 'merge',
-  description: 'Merges one object of every input port into one; of a key that several have, the last port counts.',
+  description:
+    'Merges one object from each input port into a single object. If several objects have a key, the last port by name wins.',
   in: { '*': port(object) },
   out: { out: port(object) },
   async perform(job) {

@@ -4,7 +4,7 @@ import { defineWorker, port } from '../src/index.ts'
 export const object = defineWorker({
   queue: 'core',
   class: 'object',
-  description: 'Gathers one value of every input port into an object, with the names of the ports as its keys.',
+  description: 'Collects one value from each input port into an object, with the port names as keys.',
   in: { '*': port() },
   out: { out: port(z.record(z.string(), z.unknown())) },
   async perform(job) {

@@ -18,7 +18,7 @@ function* lists(from: unknown[], n: number, choice: Choice, chosen: unknown[] = 
 export const permutation = defineWorker({
   queue: 'core',
   class: 'permutation',
-  description: 'All lists of n elements of a list: ordered or not, with repetition or without.',
+  description: 'Lists all ways to select "n" elements from a list.',
   isolate: true,
   in: {
     ordered: port(z.unknown(), { default: false }),

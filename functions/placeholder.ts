@@ -3,7 +3,8 @@ import { defineWorker, port } from '../src/index.ts'
 export const placeholder = defineWorker({
   queue: 'core',
   class: 'placeholder',
-  description: 'Does nothing: a placeholder for a future node of a flow. Values written to it stay there.',
+  description:
+    'Reserves a node of a flow for a class that is chosen later. It does nothing, and values stay in its ports.',
   in: { '*': port() },
   out: { '*': port() },
   perform() {},

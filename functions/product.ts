@@ -18,7 +18,7 @@ function countChoices(lists: unknown[][]): number {
 export const product = defineWorker({
   queue: 'core',
   class: 'product',
-  description: 'All ways to take one element of each of several lists; the first list varies slowest.',
+  description: 'Lists all ways to select one element from each of several lists. The last list varies fastest.',
   isolate: true,
   in: { in: port(lists.min(1, 'expected at least one list')) },
   out: { out: port(lists) },

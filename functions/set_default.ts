@@ -3,7 +3,7 @@ import { defineWorker, port } from '../src/index.ts'
 export const setDefault = defineWorker({
   queue: 'core',
   class: 'set_default',
-  description: 'Sets the last received value as the default of out; a default of in takes precedence.',
+  description: 'Sets the default of "out" to the last value of "in", or to the default of "in" if it has one.',
   in: { in: port() },
   out: { out: port() },
   async perform(job) {

@@ -10,7 +10,7 @@ function pieces(text: string, sep: string): string[] {
 export const split = defineWorker({
   queue: 'core',
   class: 'split',
-  description: 'Splits a text at sep; empty pieces at its end are left out.',
+  description: 'Splits a string at each separator, and drops empty parts at the end.',
   in: { sep: port(z.string(), { default: ',' }), in: port(z.string()) },
   out: { out: port(z.array(z.string())) },
   async perform(job) {

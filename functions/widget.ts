@@ -3,7 +3,8 @@ import { defineWorker, port } from '../src/index.ts'
 export const widget = defineWorker({
   queue: 'core',
   class: 'widget',
-  description: 'Represents a page or a person that reads and writes its ports through the API.',
+  description:
+    'Represents a page or a person that reads and writes the ports of the job through the API. The job is always suspended.',
   in: { '*': port() },
   out: { '*': port() },
   perform: (job) => job.suspend(),

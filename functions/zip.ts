@@ -7,8 +7,7 @@ const lists = z.array(z.array(z.unknown()))
 export const zip = defineWorker({
   queue: 'core',
   class: 'zip',
-  description:
-    'Turns lists into a list of their first elements, of their second ones, …, as many as the first list has.',
+  description: 'Groups the elements of several lists by position: the first group has the first element of each list.',
   in: { in: port(lists.min(1, 'expected at least one list')) },
   out: { out: port(lists) },
   async perform(job) {

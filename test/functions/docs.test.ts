@@ -2,88 +2,121 @@
 // After a change: npx vitest run test/functions/docs.test.ts -u
 
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { core } from '../../functions/core.ts'
-import type { Worker } from '../../src/core/worker.ts'
+import { downloadArgs } from '../../functions/download/args.ts'
+import type { Port, Worker } from '../../src/core/worker.ts'
+import { groups, meanings, notes, outro, start } from './reference.ts'
 import { type Row, type Step, table } from './table.ts'
 
-const intro = `# The standard library
+const MAX_LINE = 120
 
-<!-- keywords: built-in functions, jq, filter, download, HTTP request, library -->
-
-Small workers to compose. All are in queue \`core\`; the class of each is its name here.
-
-Common rules:
-
-- They take their input in tuples, one value of each input port, as long as every port has a value or a default and at
-  least one has a value. A tuple that is not complete waits: the job is suspended.
-- Input ports with defaults only are read once, and again when a default changes; the result becomes the default of the output port.
-- Without input a job completes without output. null and false are ordinary values.
-- A value of the wrong type fails the job without a retry. A failed run reads and writes nothing: the values are still in their ports.
-- \`*\` matches ports of any name: ports that the job was created with, and ports with values. If their order matters, they are ordered by name, byte by byte (digits, capitals, _, small letters).
-- They see values as JavaScript does: whole numbers beyond 2^53 lose their last digits where a function takes a value
-  apart or puts it together. \`connect\` hands on the very bytes.
-- A result of more than 100,000 elements fails the job.
-
-\`\`\`ts
-job.spawn('pairs', { queue: 'core', class: 'zip' }, { inputs: { in: [[[1, 2], ['a', 'b']]] } })
-\`\`\`
-`
-
-const notes: Record<string, string> = {
-  delay:
-    'Delays are in seconds. The job is woken once for the value that is due first. Both ports by default: the value is passed on once.',
-  filter: `The engine is jq 1.8 as WebAssembly. Each run has an invocation of its own, with the platform's limits of memory and CPU time (128 MB, 30 s): a larger or endless filter does not affect other runs. A filter cannot import modules. Output of \`debug\` is not kept.`,
-  map: 'Made for a pair: a partner takes values from `each` and writes its results to `each`. Results are taken in the order of arrival.',
-  wait_each: 'A default of `each` is not read: it would never end.',
+/** Breaks lines between words, but not inside code. */
+function wrapped(text: string, indent = ''): string {
+  let width = 0
+  const spaced = text.match(/(?:`[^`]*`|\S)+/g)!.map((word) => {
+    const fits = width + word.length < MAX_LINE
+    width = fits ? width + word.length + 1 : indent.length + word.length
+    return `${fits ? ' ' : `\n${indent}`}${word}`
+  })
+  return spaced.join('').slice(1)
 }
 
-const list = (names: string[]) => names.map((name) => `\`${name}\``).join(', ')
+const sentenceOf = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-const portsOf = (ports: Worker['in'] = {}): string =>
-  list(
-    Object.entries(ports).map(([name, port]) =>
-      'default' in port ? `${name} = ${JSON.stringify(port.default)}` : name,
-    ),
-  )
+/** Descriptions are plain text, and quote the names of ports. */
+const withCode = (description = ''): string => description.replace(/"(\w+)"|(\[key.*?\])/g, '`$1$2`')
 
-const lines = (sign: string, ports: Record<string, unknown[]> = {}): string[] =>
-  Object.entries(ports).map(([name, values]) => `${name} ${sign} ${values.map((v) => JSON.stringify(v)).join('  ')}`)
+const jsonTypes: Record<string, string> = { array: 'list' }
+
+function typeOf(schema: z.ZodType | undefined): string {
+  const { anyOf, type } = z.toJSONSchema(schema ?? z.unknown(), { io: 'input' }) as {
+    anyOf?: { type: string }[]
+    type?: string
+  }
+  const types = (anyOf ?? [{ type: type ?? 'any' }]).map((one) => jsonTypes[one.type] ?? one.type)
+  return types.join(' or ')
+}
+
+const tableOf = (head: string[], rows: string[][]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+function portsTable({ class: name, in: ins = {}, out: outs = {} }: Worker): string {
+  const rowsOf = (side: 'in' | 'out', declared: Record<string, Port>) =>
+    Object.entries(declared).map(([port, { schema, ...rest }]) => {
+      const means = meanings[name]?.[`${side} ${port}`]
+      if (!means) throw new Error(`reference.ts does not describe port "${side} ${port}" of ${name}`)
+      const otherwise = 'default' in rest ? ` (default \`${JSON.stringify(rest.default)}\`)` : ''
+      return [`${side === 'in' ? 'input' : 'output'} \`${port}\``, typeOf(schema), `${means}${otherwise}`]
+    })
+  return tableOf(['port', 'type', 'contains'], [...rowsOf('in', ins), ...rowsOf('out', outs)])
+}
+
+const lines = (sign: string, given: Record<string, unknown[]> = {}): string[] =>
+  Object.entries(given).map(([name, values]) => `${name} ${sign} ${values.map((v) => JSON.stringify(v)).join('  ')}`)
+
+const defaults = (given: Record<string, unknown> = {}): string[] =>
+  Object.entries(given).map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
 
 const asPorts = (out: Step['out'] = []): Record<string, unknown[]> =>
   Array.isArray(out) ? (out.length ? { out } : {}) : out
 
-const stepText = ({ after, give, out, outDefaults, status = 'completed' }: Step): string =>
-  [
-    ...(after ? [`after ${after}`] : []),
-    ...lines('←', give),
-    ...lines('→', asPorts(out)),
-    ...Object.entries(outDefaults ?? {}).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
-    status,
-  ].join('\n')
-
-const madeText = ({ in: ins = {}, out: outs = {} }: Row['with']): string[] => {
-  const sides = Object.entries({ in: ins, out: outs }).filter(([, ports]) => Object.keys(ports).length > 0)
-  return sides.map(([side, ports]) => `with ${side} ports ${portsOf(ports).replaceAll('`', '')}`)
+function stepText({ after, give, out, outDefaults, status = 'completed' }: Step): string {
+  const caused = [...(after ? [`after ${after}`] : []), ...lines('←', give)]
+  const seen = [...lines('→', asPorts(out)), ...defaults(outDefaults), status]
+  return [...(caused.length ? caused : ['run']), ...seen].join('\n')
 }
+
+const madeText = ({ in: ins = {}, out: outs = {} }: Row['with']): string[] =>
+  Object.entries({ input: ins, output: outs }).flatMap(([side, made]) => {
+    const names = Object.entries(made).map(([name, port]) =>
+      'default' in port ? defaults({ [name]: port.default }) : name,
+    )
+    return names.length ? [`with ${side} port${names.length > 1 ? 's' : ''} ${names.join(', ')}`] : []
+  })
 
 const exampleOf = ({ with: made, steps }: Row): string =>
   ['```text', ...madeText(made), steps.map(stepText).join('\n\n'), '```'].join('\n')
 
-const section = (worker: Worker): string => {
+function section(worker: Worker): string {
   const rows = table[worker.class]!
-  return [
-    `## ${worker.class}`,
-    worker.description,
-    `In ${portsOf(worker.in)} · out ${portsOf(worker.out)}`,
-    exampleOf(rows[0]!),
-    rows.map(({ name }) => `- ${name}`).join('\n'),
-    notes[worker.class],
-  ]
-    .filter((part) => part !== undefined)
-    .join('\n\n')
+  const own = rows.filter(({ isRule }) => !isRule).map(({ name }) => wrapped(`- ${sentenceOf(name)}`, '  '))
+  const description = wrapped(withCode(worker.description))
+  const parts = [portsTable(worker), exampleOf(rows[0]!), own.join('\n'), notes[worker.class]]
+  return [`## ${worker.class}`, description, ...parts].filter(Boolean).join('\n\n')
 }
 
+const workerOf = (name: string): Worker => core.find((worker) => worker.class === name)!
+
+const index = Object.entries(groups).map(([group, names]) => {
+  const entries = names.map((name) => {
+    const [first] = withCode(workerOf(name).description).split(/(?<=\.) /)
+    return wrapped(`- [\`${name}\`](#${name}): ${first}`, '  ')
+  })
+  return `**${group}**\n\n${entries.join('\n')}`
+})
+
+const order = Object.values(groups).flat()
+
 test('docs/functions.md matches the table', async () => {
-  const text = [intro, ...core.map((worker) => `${section(worker)}\n`)].join('\n')
+  const args = Object.entries(downloadArgs.shape).map(([name, schema]) => [
+    `\`${name}\``,
+    typeOf(schema),
+    meanings.download![name]!,
+  ])
+  const text = [
+    start.replace('INDEX', () => index.join('\n\n')),
+    ...order.map((name) => `${section(workerOf(name))}\n`),
+    outro.replace('ARGS', () => tableOf(['arg', 'type', 'meaning'], args)),
+  ].join('\n')
   await expect(text).toMatchFileSnapshot('../../docs/functions.md')
+})
+
+test('the index of the reference has every function once', () => {
+  expect(order.toSorted()).toEqual(core.map((worker) => worker.class).toSorted())
+})
+
+test('no example of the reference is 300,000 elements long', () => {
+  const tooLong = core.filter((worker) => exampleOf(table[worker.class]![0]!).length > 600)
+  expect(tooLong.map((worker) => worker.class)).toEqual([])
 })
