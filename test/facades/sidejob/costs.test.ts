@@ -46,9 +46,9 @@ const listeners =
 const BULK = '1,000 runs with one read and one write'
 
 const costs: Record<string, Cost> = {
-  'make a job': async (desk) => () => desk.make('noop'),
-  'make 1,000 jobs': async (desk) => () => desk.engine.jobs.enqueue(many(1_000, {})),
-  async 'make a child with two ports'(desk) {
+  'create a job': async (desk) => () => desk.make('noop'),
+  'create 1,000 jobs': async (desk) => () => desk.engine.jobs.enqueue(many(1_000, {})),
+  async 'create a child with two ports'(desk) {
     const parent = await resting(desk)
     return () => desk.make('pass', { parent, name: 'a' })
   },
