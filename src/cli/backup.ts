@@ -77,7 +77,7 @@ async function write(path: string, { note, tell, progress }: Io): Promise<void> 
   const file = await open(path, 'a', 0o600)
   try {
     await truncate(path, begun.bytes)
-    if (begun.cursor) note(`continues after ${begun.keys} keys`)
+    if (begun.cursor) note(`continuing after ${begun.keys} keys`)
     // Redis counts the keys of all namespaces, so this is only an upper bound.
     const most = await client.ask((redis) => redis.dbsize())
     let text = ''
@@ -89,12 +89,12 @@ async function write(path: string, { note, tell, progress }: Io): Promise<void> 
         await rm(path, { force: true })
         throw await nothingIn(client, namespace)
       }
-      if ('cursor' in line) progress(keys, Math.max(keys, most), 'keys at most')
+      if ('cursor' in line) progress(keys, Math.max(keys, most), 'keys (at most)')
       if (text.length > BUFFER || 'end' in line) {
         await file.appendFile(text)
         text = ''
       }
-      if ('end' in line) tell({ namespace, keys: line.end.keys }, `${line.end.keys} keys of ${namespace}`)
+      if ('end' in line) tell({ namespace, keys: line.end.keys }, `exported ${line.end.keys} keys of ${namespace}`)
     }
   } finally {
     await file.close()
@@ -137,7 +137,7 @@ export const backup: Record<string, Command> = {
         progress: (n) => progress(read, size, `bytes, ${n} lines`),
       })
       const { namespace } = target
-      tell({ namespace, keys, lost }, `${keys} keys in ${namespace}; check them with sidejob doctor`)
+      tell({ namespace, keys, lost }, `imported ${keys} keys into ${namespace}; check them with sidejob doctor`)
       if (lost) note(`jobs ${lost.from} to ${lost.to} are lost, and their ids are not reused`)
     },
   },

@@ -27,7 +27,7 @@ const filterOptions: NonNullable<Command['options']> = {
   queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
   class: { type: 'string', short: 'c', does: 'only jobs of this class' },
   group: { type: 'string', does: 'only jobs of this group' },
-  wait: { type: 'boolean', short: 'w', does: 'wait until all jobs are changed; the default in a terminal' },
+  wait: { type: 'boolean', short: 'w', does: 'wait until all jobs are changed (default in a terminal)' },
   yes,
 }
 
@@ -37,7 +37,7 @@ async function act(client: Client, input: Input, given: Given, io: Io): Promise<
   const { action } = input
   const fitting = (await client.bulk.start(input, { query: { preview: true } })) as { fits: number; more: boolean }
   if (!given.yes) {
-    io.tell({ action, ...fitting }, `${action}: ${count(fitting)} jobs match; run it with --yes`)
+    io.tell({ action, ...fitting }, `${action}: ${count(fitting)} jobs match; add --yes to change them`)
     return undefined
   }
   const job = (await client.bulk.start(input)) as { id: number }
@@ -51,16 +51,16 @@ async function act(client: Client, input: Input, given: Given, io: Io): Promise<
 }
 
 const bulk = (action: Exclude<Input['action'], 'move'>): Command => ({
-  does: `${action[0]!.toUpperCase()}${action.slice(1)} all matching jobs; without --yes, count them`,
+  does: `${action[0]!.toUpperCase()}${action.slice(1)} all matching jobs; without --yes, only count them`,
   options: filterOptions,
   run: (client, given, io) => act(client, { filter: filterOf(given), action }, given, io),
 })
 
 const move: Command = {
-  does: 'Continue pinned jobs on another version, after a rehearsal (sidejob rehearse --moved); without --yes, only count them',
+  does: 'Continue pinned jobs on another version, (rehearse first: sidejob rehearse --moved); without --yes, only count them',
   takes: ['[jobs…]'],
   options: {
-    to: { type: 'string', does: 'the version, or the address of a push worker' },
+    to: { type: 'string', does: 'version on which the jobs continue, or the address of a push worker' },
     ...filterOptions,
   },
   async run(client, given, io, jobs) {

@@ -20,7 +20,7 @@ export const callbacksResend: Command = {
     for (const { of, url, attempts, lastError } of found)
       row({ job: of, url, attempts, lastError }, `job ${of}\t${url}\t${attempts} tries\t${lastError ?? ''}`)
     if (!really) {
-      tell({ found: found.length, sent: 0 }, `${found.length} would be resent; run it with --yes`)
+      tell({ found: found.length, sent: 0 }, `${found.length} callbacks would be resent; add --yes to resend them`)
       return 0
     }
     let sent = 0

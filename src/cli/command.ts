@@ -110,7 +110,7 @@ export function pairsIn<As extends string>(
 export const yes: Option = {
   type: 'boolean',
   short: 'y',
-  does: 'make the changes; without this option, only show them',
+  does: 'make the changes; without --yes, only show them',
 }
 
 export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {

@@ -34,9 +34,11 @@ export const deployCommands: Record<string, Command> = {
     },
   },
   'deploys compare': {
-    does: 'Compare runs, errors and durations before and after a deploy, and show new kinds of error',
+    does: 'Compare runs, errors and durations before and after a deploy, and list new kinds of error',
     takes: ['[deployment]'],
-    options: { at: { type: 'string', does: 'time of the deploy, as deploys ls shows it; by default the newest' } },
+    options: {
+      at: { type: 'string', does: 'time of the deploy, as shown by deploys ls; by default the newest deploy' },
+    },
     async run(client, { at }, { show, print, json }, [deployment]) {
       const id = deployment ?? (await newest(client)).id
       const found = await client.deployments.compare(id, at === undefined ? {} : { at: String(at) })
@@ -44,7 +46,7 @@ export const deployCommands: Record<string, Command> = {
       const { before, after } = found
       print(`before: ${before.version ?? 'unknown version'}, ${before.from} to ${before.to}`)
       print(`after: ${after.version ?? 'unknown version'}, ${after.from} to ${after.to}`)
-      if (!found.isWhole) print('The counts from this deploy are no longer kept')
+      if (!found.isWhole) print('The counts from the time of this deploy are no longer kept')
       show(found.classes.map(rowOf), ['queue', 'class', 'runs', 'errors', 'took'])
       for (const { class: name, count, message } of found.errors)
         print(`new error: ${name}: ${message} (${count} jobs)`)

@@ -4,7 +4,7 @@ import type { Client } from '../client/index.ts'
 import { type Command, everyPage, type Io, UsageError } from './command.ts'
 
 const wentBack = ({ noticedAt, lost }: { noticedAt: number; lost: { from: number; to: number } }): string =>
-  `Redis had gone back to older data when it was looked at on ${new Date(noticedAt).toISOString()}: ` +
+  `Redis was found with older data on ${new Date(noticedAt).toISOString()}: ` +
   `jobs ${lost.from} to ${lost.to} are lost, and their ids are not reused`
 
 async function look(client: Client, { row }: Io, withRemedy: boolean): Promise<{ jobs: number; faults: number }> {
@@ -33,7 +33,7 @@ async function mend(client: Client, { row, tell }: Io): Promise<number> {
 export const doctor: Command = {
   does: 'Check the data of every job; exit code 1 if there is a fault',
   options: {
-    repair: { type: 'boolean', does: 'show the repair of each fault; with --yes, make the repairs' },
+    repair: { type: 'boolean', does: 'show how each fault would be repaired; with --yes, repair the faults' },
     yes: { type: 'boolean', short: 'y', does: 'repair without asking' },
   },
   async run(client, { repair, yes }, io) {

@@ -50,7 +50,7 @@ type Result = { type: 'success'; result: { file: string } } | { type: 'failure';
 async function resultOf(client: Client, { id }: Download): Promise<Result> {
   for (;;) {
     const answer = await client.jobs.result(id, { wait: '20s' })
-    if (answer === null) return { type: 'failure', message: 'another caller has taken its result' }
+    if (answer === null) return { type: 'failure', message: 'another caller has taken the result of the download' }
     if ('type' in answer) return answer as Result
   }
 }
@@ -80,10 +80,14 @@ async function follow(
 export const download: Command = {
   does: 'Download the URLs in standard input, one per line, and print the id of each file',
   options: {
-    aggregation: { type: 'string', short: 'a', does: 'group of the downloads; by default the host of each URL' },
-    limit: { type: 'string', short: 'l', default: '4', does: 'maximum number of simultaneous downloads in a group' },
+    aggregation: {
+      type: 'string',
+      short: 'a',
+      does: 'name of the group of the downloads; by default the host of each URL',
+    },
+    limit: { type: 'string', short: 'l', default: '4', does: 'maximum number of simultaneous downloads per group' },
     callback: { type: 'string', short: 'c', does: 'URL that is called at the end of each download' },
-    dedup: { type: 'boolean', does: 'do not store unchanged files again' },
+    dedup: { type: 'boolean', does: 'do not store a file again if it is unchanged' },
     wait: { type: 'boolean', does: 'wait for each download (default); --no-wait prints only the ids of the jobs' },
   },
   async run(client, given, io) {

@@ -10,7 +10,7 @@ const LOCAL = /^http:\/\/(127\.|localhost|\[::1\])/
 function unreachable({ url }: Target, cause: NodeJS.ErrnoException): string {
   const why = cause.code ?? cause.message
   const remedy = LOCAL.test(url)
-    ? 'Is `sidejob dev` running? If it is elsewhere, set --url'
+    ? 'Start `sidejob dev`, or set --url if it runs elsewhere'
     : 'Check --url, SIDEJOB_URL or the profile'
   return `Cannot reach ${url} (${why}). ${remedy}`
 }

@@ -29,7 +29,7 @@ async function idsOf(lines: AsyncIterable<string>): Promise<Set<string>> {
 
 async function chooser(given: Given, io: Pick<Io, 'lines'>): Promise<(file: File) => boolean> {
   const age = given['older-than']
-  if (!given.named === (age === undefined)) throw new UsageError('expected either --older-than or --named')
+  if (!given.named === (age === undefined)) throw new UsageError('requires either --older-than or --named')
   if (given.named) {
     const ids = await idsOf(io.lines)
     return ({ id }) => ids.has(id)
@@ -43,8 +43,8 @@ const MiB = 1024 * 1024
 export const filesPurge: Command = {
   does: 'Remove stored files',
   options: {
-    'older-than': { type: 'string', does: 'files stored before this time: 7d, 12h' },
-    named: { type: 'boolean', does: 'files listed in standard input: ids, addresses or lines of an access log' },
+    'older-than': { type: 'string', does: 'only files that were stored longer ago than this: 7d, 12h' },
+    named: { type: 'boolean', does: 'only files that standard input lists: ids, addresses or lines of an access log' },
     yes,
   },
   async run(client, given, io) {
@@ -55,7 +55,7 @@ export const filesPurge: Command = {
     const bytes = found.reduce((sum, { size }) => sum + size, 0)
     const all = `${found.length} files, ${(bytes / MiB).toFixed(1)} MiB`
     if (!given.yes) {
-      tell({ files: found.length, bytes, removed: 0 }, `${all} would be removed; run it with --yes`)
+      tell({ files: found.length, bytes, removed: 0 }, `${all} would be removed; add --yes to remove them`)
       return 0
     }
     let gone = 0

@@ -36,7 +36,7 @@ const list: Command = {
 }
 
 const show: Command = {
-  does: 'Show each end and the stored runs of a job, even if Redis no longer has the job',
+  does: 'Show all ends and stored runs of a job, even if Redis no longer has the job',
   takes: ['job'],
   async run(client, _, io, [job]) {
     const { ends, runs } = await client.history.get(job!)
@@ -61,7 +61,7 @@ const sql: Command = {
     const found = await client.history.sql({ sql: query!, limit: Number(limit) })
     if (json) return show(found)
     show(found.rows)
-    if (found.more) note('there are more rows: add conditions, or LIMIT and OFFSET')
+    if (found.more) note('more rows match: add conditions, or LIMIT and OFFSET')
   },
 }
 

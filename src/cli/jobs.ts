@@ -96,18 +96,18 @@ const run: Command = {
   does: 'Create a job; with --wait, wait for its end and show its outputs',
   takes: ['class'],
   options: {
-    args: { type: 'string', short: 'a', does: `its arguments: ${JSON_HELP}` },
+    args: { type: 'string', short: 'a', does: `arguments of the job: ${JSON_HELP}` },
     input: {
       type: 'string',
       short: 'i',
       multiple: true,
-      does: `a first value of an input port, port=value; repeatable. The value is ${JSON_HELP}`,
+      does: `initial value of an input port, as port=value; repeatable. The value is ${JSON_HELP}`,
     },
-    queue: { type: 'string', short: 'q', does: 'its queue' },
+    queue: { type: 'string', short: 'q', does: 'queue of the job' },
     delay: { type: 'string', does: "delay before the job starts: '5m', '2 days'" },
-    label: { type: 'string', short: 'l', multiple: true, does: 'a label, name=value; repeatable' },
-    unique: { type: 'string', does: 'a key that only one job of its class can hold at a time' },
-    wait: { type: 'boolean', short: 'w', does: 'wait for its end; exit code 1 unless it completes' },
+    label: { type: 'string', short: 'l', multiple: true, does: 'label of the job, as name=value; repeatable' },
+    unique: { type: 'string', does: 'key that only one job of the class can hold at a time' },
+    wait: { type: 'boolean', short: 'w', does: 'wait until the job ends; exit code 1 unless it completes' },
   },
   async run(client, given, io, [name]) {
     const input = given.input as unknown as string[] | undefined

@@ -45,7 +45,7 @@ const act = (does: string, takes: string, perform: Act, options: Command['option
 const queueOptions = {
   lanes: { type: 'string', does: "maximum number of lanes; 'usual' restores the default" },
   batch: { type: 'string', does: "number of jobs that a lane claims at once; 'usual' restores the default" },
-  ageing: { type: 'string', does: "waiting time that counts as one step of priority: '1m', or 'none'" },
+  ageing: { type: 'string', does: "waiting time that lowers the priority number of a job by one: '1m', or 'none'" },
   mode: { type: 'string', does: 'push: lanes run its jobs; pull: pull workers claim its jobs' },
 } as const
 
@@ -61,12 +61,12 @@ const queuePatchOf = ({ lanes, batch, ageing, mode }: Given) => ({
 const limitOptions = {
   concurrency: { type: 'string', does: 'maximum number of jobs that run at once' },
   rate: { type: 'string', does: 'maximum number of jobs that start in each period' },
-  per: { type: 'string', default: '1s', does: "the period: '1s', '1m'" },
+  per: { type: 'string', default: '1s', does: "period of the rate: '1s', '1m'" },
 } as const
 
 function settingsOf({ concurrency, rate, per }: Given) {
   if (concurrency === undefined && rate === undefined)
-    throw new UsageError('expected --concurrency or --rate, got neither: a limit without both would limit nothing')
+    throw new UsageError('expected --concurrency or --rate, got neither')
   return {
     ...(concurrency === undefined ? {} : { concurrency: Number(concurrency) }),
     ...(rate === undefined ? {} : { rate: { limit: Number(rate), period: String(per) } }),
@@ -139,7 +139,9 @@ export const resources: Record<string, Command> = {
     'counts',
     'oldestReady',
   ]),
-  'queues pause': act('Stop serving a queue', 'queue', (client, queue) => client.queues.patch(queue, { paused: true })),
+  'queues pause': act('Pause a queue: its jobs wait', 'queue', (client, queue) =>
+    client.queues.patch(queue, { paused: true }),
+  ),
   'queues set': act(
     'Change the settings of a queue and show the previous settings',
     'queue',
@@ -147,7 +149,7 @@ export const resources: Record<string, Command> = {
       (await client.queues.patch(queue, queuePatchOf(given), { query: { details: true } })).was,
     queueOptions,
   ),
-  'queues resume': act('Serve a queue again', 'queue', (client, queue) =>
+  'queues resume': act('Resume a paused queue', 'queue', (client, queue) =>
     client.queues.patch(queue, { paused: false }),
   ),
   'processes ls': list('List lanes and pull workers with their jobs', processesOf, 'processes', [
@@ -162,13 +164,12 @@ export const resources: Record<string, Command> = {
   'processes quiet': signal('quiet', 'Ask a pull worker to claim no new jobs'),
   'processes stop': signal('stop', 'Ask a pull worker to finish its jobs and stop'),
   'processes resume': signal(null, 'Ask a pull worker to claim jobs again'),
-  'limits ls': list('List the limits with their use', (client) => client.limits.list(), 'limits', [
-    'key',
-    'concurrency',
-    'rate',
-    'active',
-    'waiting',
-  ]),
+  'limits ls': list(
+    'List the limits with their used slots and waiting jobs',
+    (client) => client.limits.list(),
+    'limits',
+    ['key', 'concurrency', 'rate', 'active', 'waiting'],
+  ),
   'limits set': act(
     'Set a limit',
     'key',
@@ -196,12 +197,12 @@ export const resources: Record<string, Command> = {
     does: 'Create a job that repeats',
     takes: ['class'],
     options: {
-      cron: { type: 'string', does: "when it runs: '0 2 * * *'" },
+      cron: { type: 'string', does: "cron pattern of the schedule: '0 2 * * *'" },
       tz: { type: 'string', does: "time zone: 'Europe/Berlin'" },
       missed: { type: 'string', does: `handling of missed slots: ${missedWays.join(', ')}` },
-      args: { type: 'string', short: 'a', does: `arguments of its runs: ${JSON_HELP}` },
-      queue: { type: 'string', short: 'q', does: 'its queue' },
-      unique: { type: 'string', does: 'a key that allows only one schedule of its class' },
+      args: { type: 'string', short: 'a', does: `arguments of the runs: ${JSON_HELP}` },
+      queue: { type: 'string', short: 'q', does: 'queue of the job' },
+      unique: { type: 'string', does: 'key that only one schedule of its class can have' },
     },
     async run(client, given, io, [name]) {
       io.show(
@@ -217,7 +218,7 @@ export const resources: Record<string, Command> = {
   'schedules pause': act('Pause a schedule', 'job', (client, job) => client.schedules.pause(job)),
   'schedules resume': act('Resume a schedule', 'job', (client, job) => client.schedules.resume(job)),
   'schedules run': act('Run the job of a schedule now', 'job', (client, job) => client.schedules.run(job)),
-  'schedules rm': act('Stop repeating a job', 'job', (client, job) => client.schedules.remove(job)),
+  'schedules rm': act('Delete a schedule; its job remains', 'job', (client, job) => client.schedules.remove(job)),
   'workers ls': {
     does: 'List the job classes and where they run: function, address or pull',
     async run(client, _, { show, json }) {
@@ -268,10 +269,10 @@ export const resources: Record<string, Command> = {
     },
   },
   'channels publish': {
-    does: 'Publish a message to a channel and to all channels above it',
+    does: 'Publish a message to the ports and subscribers of a channel and of all channels above it',
     takes: ['channel', 'message'],
     options: {
-      keep: { type: 'boolean', does: "keep it as the channel's last message" },
+      keep: { type: 'boolean', does: 'keep the message as the last message of the channel' },
       forget: { type: 'boolean', does: 'remove the kept message of the channel' },
     },
     async run(client, { keep, forget }, io, [channel, text]) {
@@ -321,12 +322,12 @@ export const resources: Record<string, Command> = {
     'Create an API key and show it this one time',
     'name',
     (client, name, { scope }) => client.keys.add({ name, scopes: String(scope).split(',') as Scope[] }),
-    { scope: { type: 'string', default: 'read', does: 'its scopes: read,write,work,admin' } },
+    { scope: { type: 'string', default: 'read', does: 'scopes of the key: read,write,work,admin' } },
   ),
   'keys rm': act('Revoke an API key', 'id', (client, id) => client.keys.remove(id)),
   ...bulkCommands,
   stats: {
-    does: 'Show the counts of today and in total',
+    does: 'Show the counts of today and the total counts',
     options: {
       days: { type: 'string', does: 'show the counts of each of the last n days' },
       classes: { type: 'boolean', does: "show today's counts by class, with waiting times and run times" },

@@ -70,7 +70,7 @@ type Served<E> = { name: string; hook: Hook<E>; client: Client; env: E & object;
 
 async function received<E>(request: Request, { name, hook, client, env, now }: Served<E>): Promise<Response> {
   if (request.method !== 'POST')
-    throw new SidejobError('WRONG_METHOD', `/hooks/${name} takes POST, got ${request.method}`)
+    throw new SidejobError('WRONG_METHOD', `/hooks/${name} accepts POST, got ${request.method}`)
   const { headers } = request
   const secrets = secretsOf(name, hook as Hook, env)
   const signed = { headers, body: () => bodyOf(request), secrets, now: now() }

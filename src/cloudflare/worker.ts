@@ -149,7 +149,10 @@ function making<T>(make: () => T): T {
 
 function failed(error: unknown): Response {
   console.error(error)
-  const shown = error instanceof SidejobError ? error : new SidejobError('INTERNAL', 'something went wrong on our side')
+  const shown =
+    error instanceof SidejobError
+      ? error
+      : new SidejobError('INTERNAL', 'sidejob had an internal error; the log of the deployment has the cause')
   return Response.json(errorBody(shown), { status: shown.status })
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { CLOSED, type Closed } from './codec/json.ts'
 import { writeMsgpack } from './codec/msgpack-writer.ts'
 import { raw } from './codec/value.ts'
-import { SidejobError } from './errors.ts'
+import { check } from './issues.ts'
 import type { Changes, Snapshot } from './run.ts'
 import { closed } from './schemas.ts'
 
@@ -49,11 +49,7 @@ export const callBody = ({ run, job }: Snapshot): Uint8Array =>
 const closedMap: Closed = { result: CLOSED, error: CLOSED }
 
 export function readResultMap(read: (closed: Closed) => unknown): Pick<Changes, 'end' | 'result' | 'error' | 'saidAt'> {
-  const { success, data, error } = resultMap.safeParse(read(closedMap))
-  if (!success) {
-    const [issue] = error.issues
-    throw new SidejobError('BAD_REQUEST', `the result map: ${issue?.path.join('.') || 'the body'}: ${issue?.message}`)
-  }
+  const data = check(resultMap, read(closedMap))
   if (data.type === 'success') return { end: 'completed', result: data.result, saidAt: data.finished_at }
   const { reason, should_retry, error: detail, message, finished_at } = data
   return {

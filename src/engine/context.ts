@@ -59,7 +59,8 @@ export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq:
     : undefined
 
 export function checkClaim({ word }: { word: string }): void {
-  if (word === 'stale') throw new SidejobError('TAKEN', 'this Idempotency-Key was used for another claim')
+  if (word === 'stale')
+    throw new SidejobError('TAKEN', 'this Idempotency-Key was used for a different claim. Use a new key')
 }
 
 export function checkRefusal(answer: string): void {

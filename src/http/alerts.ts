@@ -7,7 +7,7 @@ export const alerts = {
   list: route('GET /v1/alerts', {
     scope: 'read',
     summary: 'List open alerts and mutes',
-    description: 'Newest first. Requires the option `alerts` of createWorker.',
+    description: 'Returns the newest first. Requires the option `alerts` of createWorker.',
     answers: { 200: alertList },
     handle: ({ engine }) => engine.alerts.list(),
   }),
@@ -25,7 +25,7 @@ export const alerts = {
   unacknowledge: route('POST /v1/alerts/unacknowledge', {
     scope: 'write',
     summary: 'Undo an acknowledgement',
-    description: 'The alert is sent again if it lasts.',
+    description: 'If the alert stays open, its message is sent again.',
     body: unalertInput,
     answers: { 200: done },
     handle: ({ engine, body }) => engine.alerts.acknowledge(body.alert),
@@ -33,8 +33,8 @@ export const alerts = {
 
   mute: route('POST /v1/alerts/mute', {
     scope: 'write',
-    summary: 'Mute an alert, open or not',
-    description: 'No messages about the alert are sent until the mute ends.',
+    summary: 'Mute an alert',
+    description: 'No messages about the alert are sent until the mute ends. The alert need not be open.',
     body: muteInput,
     answers: { 200: done },
     handle: ({ engine, body: { alert, reason, until }, caller }) =>
@@ -44,7 +44,7 @@ export const alerts = {
   unmute: route('POST /v1/alerts/unmute', {
     scope: 'write',
     summary: 'Unmute an alert',
-    description: 'An open alert is sent at the next check.',
+    description: 'If the alert is open, the next check sends its message.',
     body: unalertInput,
     answers: { 200: done },
     handle: ({ engine, body }) => engine.alerts.unmute(body.alert),

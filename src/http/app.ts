@@ -201,7 +201,7 @@ function secondOf(names: Iterable<string>, repeated: readonly string[]): string 
 const queryOf = (request: Request, { repeated = [], mapped = [] }: Pick<Route, 'repeated' | 'mapped'>): Query => {
   const given = new URL(request.url).searchParams
   const twice = secondOf(given.keys(), repeated)
-  if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected once, got twice`, { path: [twice] })
+  if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected one value, got several`, { path: [twice] })
   const lists = repeated.filter((name) => given.has(name)).map((name) => [name, given.getAll(name)] as const)
   const mapOf = (name: string) => mapped.find((map) => name.startsWith(`${map}.`))
   const maps = Map.groupBy(given, ([name]) => mapOf(name))
@@ -251,7 +251,7 @@ const known = (error: unknown, report: (error: unknown) => void = console.error)
 // Reports details of internal errors only to the operator, and not to the caller.
 const unexpected = (error: unknown, report: (error: unknown) => void): SidejobError => {
   report(error)
-  return new SidejobError('INTERNAL', 'something went wrong on our side')
+  return new SidejobError('INTERNAL', 'sidejob had an internal error; the log of the deployment has the cause')
 }
 
 const headersOf = ({ code, retryAfter }: SidejobError): Record<string, string> => ({
@@ -270,4 +270,4 @@ const unknown = ({ req: { path, method } }: Context, taken: Method[], publicUrl:
         'NOT_FOUND',
         `${path} does not exist; ${new URL('docs', `${publicUrl}/`).pathname} lists all routes`,
       )
-    : new SidejobError('WRONG_METHOD', `${path} takes ${taken.join(', ')}, got ${method}`)
+    : new SidejobError('WRONG_METHOD', `${path} accepts ${taken.join(', ')}, got ${method}`)

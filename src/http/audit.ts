@@ -7,7 +7,7 @@ export const audit = {
     scope: 'admin',
     summary: 'List the audit log',
     description:
-      'Lists about the last 10,000 changes by keys with the scope write or admin, except requests that create jobs or move data. A change is recorded before it is carried out.',
+      'Lists about 10,000 of the latest changes by keys with the scope write or admin, newest first. Requests that create jobs or move data are not included. Changes are recorded before they are made.',
     query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: logCursor.optional() }),
     answers: { 200: auditPage },
     handle: ({ engine, query }) => engine.audit.read(query),

@@ -9,7 +9,9 @@ export const bulk = {
     description:
       'Creates a job that applies the action to all existing jobs that match a filter, or to at most 10,000 ids. `move` continues pinned jobs on another version, and skips running jobs.',
     query: z.strictObject({
-      preview: flag.optional().meta({ description: 'dry run: counts the jobs that the action would change' }),
+      preview: flag
+        .optional()
+        .meta({ description: 'true for a dry run, which only counts the jobs that the action would change' }),
       cursor: cursor.optional().meta({ description: 'with preview: cursor from the previous count' }),
     }),
     body: bulkInput,

@@ -6,7 +6,7 @@ export const callbacks = {
   list: route('GET /v1/callbacks', {
     scope: 'read',
     summary: 'List callbacks',
-    description: 'Newest first. `state` selects the callbacks in one state.',
+    description: 'Returns the newest callbacks first. `state` selects the callbacks in one state.',
     query: z.strictObject({
       state: callbackState.optional(),
       host: label.optional().meta({ description: 'only callbacks to this host' }),
@@ -47,7 +47,7 @@ export const callbacks = {
   resend: route('POST /v1/callbacks/:job/resend', {
     scope: 'write',
     summary: 'Resend the callback of a job',
-    description: 'The body and the id stay the same.',
+    description: 'The request has the same body and id as the first delivery.',
     answers: { 200: stepped },
     handle: ({ engine, params, call }) => engine.callbacks.resend(params.job, call),
   }),

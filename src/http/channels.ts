@@ -33,7 +33,7 @@ export const channels = {
     scope: 'read',
     summary: 'List channels',
     description:
-      '`publishers=true` adds the classes that publish on each channel; `last=true` adds the last kept message.',
+      'Returns the channels with their listeners. `publishers=true` adds the classes that publish to each channel; `last=true` adds the last kept message.',
     query: z.strictObject({ publishers: flag.optional(), last: flag.optional(), cursor: scanCursor.optional() }),
     answers: { 200: channelList },
     handle: ({ engine, query }) => engine.channels.list(query),
@@ -85,7 +85,8 @@ export const channels = {
   token: route('POST /v1/subscribe/:channel', {
     scope: 'read',
     summary: 'Create a stream token',
-    description: 'Valid for one minute, for browsers: `EventSource` cannot send an API key in a header.',
+    description:
+      'Returns a token that is valid for one minute. Browsers need it, because `EventSource` cannot send an API key in a header.',
     answers: { 200: z.object({ token: z.string(), expiresAt: moment }) },
     handle: ({ caller, c }) => caller!.home.streamTokens.create(keyOf(caller!), tokenPath(c.req.url)),
   }),

@@ -15,7 +15,7 @@ const deploymentList = z.object({
       at: moment,
       classes: z.int(),
       version,
-      deploys: z.array(deploy).meta({ description: 'its last 20 deploys, newest first' }),
+      deploys: z.array(deploy).meta({ description: 'last 20 deploys of the deployment, newest first' }),
     }),
   ),
 })
@@ -23,7 +23,7 @@ const deploymentList = z.object({
 const comparisonQuery = z.strictObject({
   at: time
     .optional()
-    .meta({ description: 'time of the deploy, as GET /v1/deployments lists it; by default the newest' }),
+    .meta({ description: 'time of the deploy, as listed by GET /v1/deployments; by default the newest deploy' }),
 })
 
 const { counts, took } = classCounts.shape
@@ -35,7 +35,7 @@ const comparison = z.object({
   before: z.object({ version, from: moment, to: moment }),
   after: z.object({ version, from: moment, to: moment }),
   isWhole: z.boolean().meta({
-    description: 'false if the counts from the time of the deploy are no longer kept, so that no class is compared',
+    description: 'false if the counts from the time of the deploy are no longer kept; then no class is compared',
   }),
   classes: z
     .array(
@@ -46,9 +46,9 @@ const comparison = z.object({
         after: ofPeriod.nullable(),
       }),
     )
-    .meta({ description: 'ordered by queue and name; a period without events is null' }),
+    .meta({ description: 'classes, ordered by queue and name; a period without events is null' }),
   errors: z.array(errorKindView).meta({ description: 'kinds of error whose first failure came after the deploy' }),
-  more: z.boolean().meta({ description: 'true if some failed jobs are not counted yet: repeat the call' }),
+  more: z.boolean().meta({ description: 'true if some failed jobs are not yet counted; repeat the call' }),
 })
 
 export const deployments = {

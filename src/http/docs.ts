@@ -58,7 +58,7 @@ const page = ({ info, paths, components }: OpenApi) => {
 <body>
 <h1>${info.title} API</h1>
 <p>${info.description} As data: <a href="openapi.json">openapi.json</a>.
-What a push worker is sent and has to answer: <a href="worker.openapi.json">worker.openapi.json</a>.</p>
+Requests and responses of push workers: <a href="worker.openapi.json">worker.openapi.json</a>.</p>
 <nav>${tags.map((tag) => html`<a href="#${tag}">${tag}</a>`)}<a href="#shapes">shapes</a></nav>
 ${tags.map(
   (tag) => html`<h2 id="${tag}">${tag}</h2>

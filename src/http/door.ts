@@ -136,7 +136,7 @@ export const expectVersion = (request: Request): void => {
 const signatureOf = (request: Request) => request.headers.get('upstash-signature') ?? undefined
 
 const unsigned = (signature: string | undefined): SidejobError => {
-  const came = signature ? 'a signature that does not match this body, address and time' : 'none'
+  const came = signature ? 'one that does not match the body, the address or the time of the request' : 'none'
   return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
 }
 
@@ -182,7 +182,7 @@ const bearer = (request: Request): string => {
   const header = request.headers.get('authorization')
   const key = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
   if (key) return key
-  const came = header === null ? 'none' : 'another form'
+  const came = header === null ? 'none' : 'a different form'
   throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
 }
 

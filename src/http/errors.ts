@@ -5,7 +5,7 @@ export const errors = {
   list: route('GET /v1/errors', {
     scope: 'read',
     summary: 'List failed jobs by kind of error',
-    description: 'The most frequent kind comes first. With `since`, each call checks up to 1,000 failed jobs.',
+    description: 'Returns the most frequent kind first. With `since`, each call checks up to 1,000 failed jobs.',
     query: errorQuery,
     answers: { 200: errorPage },
     handle: ({ engine, query }) => engine.errors.list(query),
@@ -14,7 +14,7 @@ export const errors = {
   patch: route('PATCH /v1/errors/:kind', {
     scope: 'admin',
     summary: 'Mute or unmute a kind of error',
-    description: 'A muted kind is hidden unless the request asks for it.',
+    description: 'Muted kinds are hidden, unless a request includes them.',
     body: errorKindInput,
     answers: { 200: errorKindMuted },
     handle: ({ engine, params, body, caller }) => engine.errors.mute(params.kind, { ...body, by: caller!.name }),

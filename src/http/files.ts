@@ -9,7 +9,7 @@ const listedFile = z.object({
   size: z.int(),
   storedAt: moment,
   type: z.string().nullable(),
-  job: jobId.nullable().meta({ description: 'job that stored it' }),
+  job: jobId.nullable().meta({ description: 'job that stored the file' }),
 })
 type ListedFile = { id: string; size: number; storedAt: number; type: string | null; job: number | null }
 
@@ -33,7 +33,7 @@ export const files = {
   get: route('GET /files/:file', {
     scope: 'open',
     summary: 'Download a file by its signed address',
-    description: 'Supports `Range`.',
+    description: 'Returns the file. Supports `Range`.',
     query: z.strictObject({ expires: z.string().max(20).optional(), signature: z.string().max(100).optional() }),
     answers: { 200: z.string() },
     media: 'application/octet-stream',
@@ -52,7 +52,7 @@ export const files = {
   getById: route('GET /files/:folder/:file', {
     scope: 'open',
     summary: 'Download a file by its id',
-    description: 'Available if `SIDEJOB_DOWNLOAD_URL` is set. Supports `Range`.',
+    description: 'Returns the file without a signature, if `SIDEJOB_DOWNLOAD_URL` is set. Supports `Range`.',
     answers: { 200: z.string() },
     media: 'application/octet-stream',
     only: 'downloads',
@@ -61,7 +61,7 @@ export const files = {
       if (base === undefined)
         throw new SidejobError(
           'FORBIDDEN',
-          'files are served only at signed addresses: GET /v1/files/:file returns one',
+          'files are available only at signed addresses; GET /v1/files/:file returns the address',
         )
       if (!params.file.startsWith(params.folder)) throw missing()
       return send(files, params.file, c.req.raw.headers)
@@ -71,7 +71,7 @@ export const files = {
   list: route('GET /v1/files', {
     scope: 'read',
     summary: 'List files',
-    description: 'Ordered by id.',
+    description: 'Returns the files ordered by id.',
     query: z.strictObject({
       limit: count(1, 1_000).optional(),
       cursor: z.string().max(2_000).optional(),

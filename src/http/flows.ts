@@ -38,7 +38,9 @@ const flowView = z.object({
     .nullable()
     .meta({ description: 'hash of the current graph; send it as `If-Match` when you change the graph' }),
   undo: z.int().meta({ description: 'number of changes that can be undone' }),
-  record: span.nullable().meta({ description: 'time for which its events are kept; null if the flow is not recorded' }),
+  record: span
+    .nullable()
+    .meta({ description: 'time for which events of the flow are kept; null if the flow is not recorded' }),
   graph: graph.nullable(),
   nodes: z.array(flowNode),
   wires: z.array(wireView),
@@ -46,9 +48,9 @@ const flowView = z.object({
 
 const version = z.object({
   hash: z.string(),
-  at: moment.nullable().meta({ description: 'time at which it became the current graph' }),
-  by: z.string().nullable().meta({ description: 'API key that set it; null if it came through a port' }),
-  back: z.boolean().meta({ description: 'true if an undo restored it' }),
+  at: moment.nullable().meta({ description: 'time at which this graph became the current graph' }),
+  by: z.string().nullable().meta({ description: 'API key that set this graph; null if the graph came through a port' }),
+  back: z.boolean().meta({ description: 'true if an undo restored this graph' }),
   nodes: z.int(),
   edges: z.int(),
   graph,
@@ -64,7 +66,7 @@ export const flows = {
   list: route('GET /v1/flows', {
     scope: 'read',
     summary: 'List flows',
-    description: 'Newest first. Returns the number of busy nodes and waiting values of each flow.',
+    description: 'Returns each flow with its number of busy nodes and waiting values, newest first.',
     query: z.strictObject({
       status: statusList.optional(),
       cursor: cursor.optional(),
@@ -77,7 +79,7 @@ export const flows = {
   get: route('GET /v1/flows/:job', {
     scope: 'read',
     summary: 'Get a flow',
-    description: 'Returns its graph, nodes and wires as of one moment.',
+    description: 'Returns its graph, nodes and wires as one consistent snapshot.',
     answers: { 200: flowView },
     handle: ({ engine, params }) => engine.flows.get(params.job),
   }),
@@ -93,7 +95,7 @@ export const flows = {
   graph: route('GET /v1/flows/:job/graph', {
     scope: 'read',
     summary: 'Get the graph of a flow',
-    description: 'Send its `ETag` as `If-Match` to change exactly this version.',
+    description: 'Returns the graph with an `ETag`. Send the `ETag` as `If-Match` to change exactly this version.',
     answers: { 200: graph },
     handle: async ({ engine, params }) => {
       const { graph: shown, hash } = await engine.flows.graph(params.job)
@@ -116,7 +118,7 @@ export const flows = {
   postGraph: route('POST /v1/flows/:job/graph', {
     scope: 'write',
     summary: 'Replace the graph of a running flow, with an idempotency key',
-    description: 'The same as `PUT`. A `POST` can carry an `Idempotency-Key`.',
+    description: 'Does the same as `PUT`, but accepts an `Idempotency-Key`.',
     matches: true,
     query: preview,
     body: graph,
@@ -139,7 +141,7 @@ export const flows = {
   events: route('GET /v1/flows/:job/record', {
     scope: 'read',
     summary: 'List the recorded events of a flow',
-    description: 'Oldest first. Returns the newest events, or the events before or after a given one.',
+    description: 'Returns the newest events, or the events before or after a given event, oldest first.',
     query: z
       .strictObject({
         after: logCursor.optional(),
@@ -147,7 +149,7 @@ export const flows = {
         limit: count(1, 1_000).default(500),
       })
       .refine(({ after, before }) => after === undefined || before === undefined, {
-        message: 'expected after or before, got both',
+        message: 'expected "after" or "before", got both',
         path: ['before'],
       }),
     answers: {
@@ -179,7 +181,7 @@ export const flows = {
     scope: 'read',
     summary: 'List the wires of a flow',
     description:
-      'Returns the number of waiting values of each wire, the time of the oldest one, and the values per minute.',
+      'Returns each wire with its number of waiting values, the time of the oldest value, and the number of values that pass per minute.',
     answers: { 200: z.object({ wires: z.array(wireView) }) },
     handle: ({ engine, params }) => engine.flows.wires(params.job),
   }),
@@ -187,7 +189,7 @@ export const flows = {
   inject: route('POST /v1/flows/:job/wires/:wire/inject', {
     scope: 'write',
     summary: 'Inject values into a wire',
-    description: 'Adds the values at the end of the wire, after the waiting values.',
+    description: 'Adds values at the end of the wire, behind the values that already wait there.',
     body: z.strictObject({ values }),
     answers: { 200: z.object({ size: z.int() }) },
     handle: ({ engine, params, body, call }) => engine.flows.inject(params.job, params.wire, body.values, call),
@@ -196,7 +198,7 @@ export const flows = {
   drain: route('POST /v1/flows/:job/wires/:wire/drain', {
     scope: 'write',
     summary: 'Drain a wire',
-    description: 'Removes and returns the values that wait at its end.',
+    description: 'Removes and returns the values that wait at the end of the wire.',
     body: z.strictObject({ max: z.int().min(1).max(10_000).optional() }),
     answers: { 200: z.object({ values: items }) },
     handle: ({ engine, params, body, call }) => engine.flows.drain(params.job, params.wire, body, call),
@@ -206,7 +208,7 @@ export const flows = {
     scope: 'write',
     summary: 'Try a function on the last values of a wire',
     description:
-      'Runs a function of this deployment on up to 20 values, without steps and `job.env`. Its writes are returned but not stored. Requests that it makes with `fetch` outside of a step are really sent.',
+      'Runs a function of this deployment on up to 20 values, without steps and `job.env`. The response has the values that it wrote; nothing is stored. Requests that the function makes with `fetch` outside of a step are really sent.',
     body: z.strictObject({ queue: queueName.default('default'), class: className, in: portName.default('in') }),
     answers: { 200: z.object({ runs: z.array(tried) }) },
     handle: ({ engine, params, body }) => engine.flows.tryWire(params.job, params.wire, body),

@@ -31,7 +31,7 @@ const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.r
 
 function limited(wait: number, what: string, { rate }: Pace): void {
   if (wait === 0) return
-  const message = `${what}: expected at most ${rate} a second on average; try again in ${Math.ceil(wait)} s`
+  const message = `${what}: expected at most ${rate} per second on average. Try again in ${Math.ceil(wait)} s`
   throw new SidejobError('LIMITED', message, { retryAfter: wait })
 }
 

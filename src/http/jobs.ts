@@ -58,7 +58,7 @@ export const jobs = {
   list: route('GET /v1/jobs', {
     scope: 'read',
     summary: 'List jobs',
-    description: 'Newest first.',
+    description: 'Returns the newest jobs first.',
     query: jobQuery,
     mapped: ['args', 'labels'],
     answers: { 200: z.union([jobPage, jobRows]) },
@@ -81,7 +81,7 @@ export const jobs = {
   patch: route('PATCH /v1/jobs/:job', {
     scope: 'write',
     summary: 'Update a job',
-    description: 'Changes how and when it runs.',
+    description: 'Changes the args, the options or the time of the next run.',
     body: jobPatch,
     answers: { 200: jobView },
     handle: ({ engine, params, body, call }) => engine.jobs.update(params.job, body, call),
@@ -91,7 +91,7 @@ export const jobs = {
     scope: 'write',
     forced: 'admin',
     summary: 'Delete a job',
-    description: 'The job and all jobs below it must be terminated. `force=true` terminates them first.',
+    description: 'Fails unless the job and all jobs below it are terminated. `force=true` terminates them first.',
     query: z.strictObject({ force: flag.optional() }),
     answers: { 200: z.object({ status: z.literal('gone') }), 202: z.object({ status: z.literal('ending') }) },
     named: { 200: 'Deleted', 202: 'The job will be deleted after its current run' },
@@ -113,13 +113,13 @@ export const jobs = {
   terminate: route('POST /v1/jobs/:job/terminate', {
     scope: 'write',
     summary: 'Terminate a job',
-    description: 'Its shutdown handler runs first.',
+    description: 'If the class has a shutdown handler, it runs first.',
     body: z.strictObject({ recursive: z.boolean().optional() }),
     answers: {
       200: stepped.extend({
-        rest: jobId
-          .optional()
-          .meta({ description: 'internal job that terminates the remaining jobs, if there are too many for one step' }),
+        rest: jobId.optional().meta({
+          description: 'internal job that terminates the remaining jobs; present if there were too many for one call',
+        }),
       }),
     },
     handle: ({ engine, params, body, call }) => engine.jobs.terminate(params.job, body, call),
@@ -141,11 +141,11 @@ export const jobs = {
     body: z.strictObject({
       args: closed.optional(),
       inputs: z
-        .union([inputs, z.literal('last')], 'expected values by port, or "last"')
+        .union([inputs, z.literal('last')], 'expected an object of values by port, or "last"')
         .optional()
         .meta({
           description:
-            'initial values by port; "last" repeats the inputs of the last run, which is the default for a job with a history',
+            'initial values by port; `last` (the default for a job with a history) repeats the inputs of its last run',
         }),
     }),
     answers: { 201: enqueued },
@@ -181,7 +181,7 @@ export const jobs = {
   result: route('GET /v1/jobs/:job/result', {
     scope: 'read',
     summary: 'Get the result of a job',
-    description: '`wait` is the maximum time to wait for the result. The result stays available.',
+    description: 'Returns the result, which stays available. `wait` is the maximum time to wait for the result.',
     query: z.strictObject({
       wait: waitTime.optional(),
       peek: flag.optional().meta({ description: 'has no effect: this route never removes the result' }),
@@ -195,7 +195,7 @@ export const jobs = {
   takeResult: route('POST /v1/jobs/:job/result/take', {
     scope: 'write',
     summary: 'Take the result of a job',
-    description: 'Returns the result and deletes it. `wait` is the maximum time to wait for it.',
+    description: 'Returns the result and deletes it. `wait` is the maximum time to wait for the result.',
     body: z.strictObject({ wait: waitTime.optional() }),
     answers: { 200: result.nullable(), 202: z.object({ status }) },
     listens: true,
@@ -207,7 +207,7 @@ export const jobs = {
     scope: 'read',
     summary: 'Explain why a job is not running',
     description:
-      'The immediate cause comes first. `deep=true` also explains why the jobs that it waits for are not running.',
+      'Returns the reasons, the immediate cause first. `deep` also explains why the jobs that it waits for are not running.',
     query: z.strictObject({
       deep: count(0, 5)
         .optional()
@@ -220,9 +220,9 @@ export const jobs = {
   runs: route('GET /v1/jobs/:job/runs', {
     scope: 'read',
     summary: 'List the runs of a job',
-    description: 'Newest first. Returns the last run, or all kept runs if the job keeps a history.',
+    description: 'Returns the last run, or all recorded runs of a job with a history, newest first.',
     query: z.strictObject({
-      details: flag.optional().meta({ description: 'adds the number, ready time and commits of each run' }),
+      details: flag.optional().meta({ description: 'true to add the number, ready time and commits of each run' }),
     }),
     answers: { 200: pastRuns },
     handle: ({ engine, params, query }) => engine.jobs.runs(params.job, query),
@@ -250,7 +250,7 @@ export const jobs = {
   log: route('GET /v1/jobs/:job/log', {
     scope: 'read',
     summary: 'List the log of a job',
-    description: 'Newest first.',
+    description: 'Returns the newest jobs first.',
     query: z.strictObject({
       level: label.optional(),
       limit: count(1, 1_000).optional(),
@@ -263,7 +263,7 @@ export const jobs = {
   tree: route('GET /v1/jobs/:job/tree', {
     scope: 'read',
     summary: 'Get the tree of jobs below a job',
-    description: 'Returns its descendants by name, nearest first, at most `limit` (5,000 by default).',
+    description: 'Returns the descendants by name, level by level, at most `limit` of them (5,000 by default).',
     query: z.strictObject({ limit: count(1, 5_000).optional() }),
     answers: { 200: tree },
     handle: ({ engine, params, query }) => engine.jobs.tree(params.job, query.limit),
@@ -272,7 +272,7 @@ export const jobs = {
   adopt: route('POST /v1/jobs/:job/adopt', {
     scope: 'write',
     summary: 'Adopt a job as a child',
-    description: 'The other job becomes its child under the given name.',
+    description: 'The adopted job becomes a child of this job, under the given name.',
     body: z.strictObject({ job: ref, name: childName }),
     answers: { 200: done },
     handle: ({ engine, params, body, call }) => engine.jobs.adopt(params.job, body, call),

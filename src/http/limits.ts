@@ -25,7 +25,7 @@ export const limits = {
   list: route('GET /v1/limits', {
     scope: 'read',
     summary: 'List limits',
-    description: 'Each limit shows its used slots and its number of waiting jobs.',
+    description: 'Returns each limit with its used slots and its number of waiting jobs.',
     query: z.strictObject({ details: flag.optional() }),
     answers: { 200: z.object({ limits: z.array(limitRow) }) },
     handle: ({ engine, query }) => engine.limits.list(query),
@@ -42,7 +42,8 @@ export const limits = {
   holders: route('GET /v1/limits/:key/holders', {
     scope: 'read',
     summary: 'List the runs that hold slots of a limit',
-    description: 'The lease that ends first comes first. The answer also includes the time of the next free slot.',
+    description:
+      'Returns the runs ordered by the end of their leases, and the time at which the next slot becomes free.',
     query: page,
     answers: { 200: z.object({ limit: roomView, holders: z.array(holder) }) },
     handle: async ({ engine, params, query: { limit = 50 } }) => {
@@ -55,7 +56,7 @@ export const limits = {
     scope: 'read',
     summary: 'List the jobs that wait for a limit',
     description:
-      'Jobs are in the order in which they will run. The answer also includes the time of the next free slot.',
+      'Returns the jobs in the order in which they will run, and the time at which the next slot becomes free.',
     query: page,
     answers: { 200: z.object({ limit: roomView, waiting: z.array(limitWaiter) }) },
     handle: async ({ engine, params, query: { limit = 50 } }) => {
@@ -88,7 +89,7 @@ export const limits = {
 const shownName = z
   .unknown()
   .optional()
-  .meta({ readOnly: true, description: 'ignored in requests, because the path has the name' })
+  .meta({ readOnly: true, description: 'name of the constraint; ignored in requests, because the path contains it' })
 
 const constraintView = constraint.extend({
   name: z.string(),
@@ -99,7 +100,7 @@ export const constraints = {
   list: route('GET /v1/constraints', {
     scope: 'read',
     summary: 'List constraints',
-    description: 'A constraint is a limit for the jobs that its matcher selects.',
+    description: 'Returns each constraint: a limit for the jobs that its matcher selects.',
     answers: { 200: z.object({ constraints: z.array(constraintView) }) },
     handle: ({ engine }) => engine.constraints.list(),
   }),
@@ -115,7 +116,7 @@ export const constraints = {
   set: route('PUT /v1/constraints/:key', {
     scope: 'admin',
     summary: 'Create or replace a constraint',
-    description: 'Matches waiting jobs again.',
+    description: 'Waiting jobs are matched again.',
     body: constraint.extend({ name: shownName }),
     answers: { 200: constraintView },
     handle: ({ engine, params, body: { name: _, ...settings } }) => engine.constraints.set(params.key, settings),

@@ -25,7 +25,7 @@ async function once(token: string, body: Uint8Array): Promise<Call> {
 /** Requires a type, because any web page can make a browser send a body without one. */
 function expectPage({ headers }: Request, origins: readonly string[] = []): void {
   if (headers.get('content-type') === null)
-    throw new SidejobError('UNSUPPORTED', 'expected the header Content-Type: application/json, got none')
+    throw new SidejobError('UNSUPPORTED', 'expected the header "Content-Type: application/json", got none')
   const origin = headers.get('origin') ?? ''
   if (headers.get('sec-fetch-site') !== 'cross-site' || origins.includes(origin) || origins.includes('*')) return
   throw new SidejobError(
@@ -60,7 +60,7 @@ export const links = {
   answer: route('POST /v1/answers/:job/:port', {
     scope: 'write',
     summary: 'Write the value of a one-time link',
-    description: 'Sending the same value again returns the same answer. Another value is refused.',
+    description: 'The link accepts one value. Sending the same value again returns the same answer.',
     query: z.strictObject({
       token: z.string().max(255).optional().meta({ description: 'token of the link, instead of an API key' }),
     }),

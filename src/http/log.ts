@@ -15,7 +15,7 @@ export const log = {
   read: route('GET /v1/log', {
     scope: 'read',
     summary: 'List the log',
-    description: 'Newest first.',
+    description: 'Returns the newest entries first.',
     query: z.strictObject({
       job: pathRef.optional(),
       class: className.optional().meta({ description: 'only entries of jobs of this class' }),

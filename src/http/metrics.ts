@@ -63,14 +63,14 @@ function bucketsOf(labels: Labels, buckets: readonly number[], ends: readonly nu
 const ofWaits = (waits: Measured['waits']): string =>
   histogram(
     'sidejob_wait_seconds',
-    'Delay between ready and start of runs, since midnight UTC.',
+    'Time from ready to start of a run, since midnight UTC.',
     Object.entries(waits).flatMap(([queue, buckets]) => bucketsOf({ queue }, buckets, waitEnds)),
   )
 
 const ofRuns = (classes: Measured['classes']): string =>
   histogram(
     'sidejob_run_seconds',
-    'Duration of runs, since midnight UTC; classes beyond the first hundred of a queue are counted together.',
+    'Duration of runs since midnight UTC. Classes beyond the first hundred of a queue are counted together.',
     classes.flatMap(({ queue, class: name, took }) =>
       took ? bucketsOf({ queue, class: name ?? '' }, took.buckets, classEnds) : [],
     ),
@@ -83,7 +83,7 @@ const ofQueues = (queues: QueueView[], total: Measured['total']): string[] => [
   family(
     'sidejob_jobs',
     'gauge',
-    'Jobs by status; queued are also those counted once more as scheduled (for a time) and limited (at a limit).',
+    'Jobs by status; queued includes scheduled (waiting for a time) and limited (waiting for a limit).',
     queues.flatMap(({ name, counts }) =>
       Object.entries(counts).map(([status, n]): Sample => [{ queue: name, status }, n]),
     ),
@@ -91,7 +91,7 @@ const ofQueues = (queues: QueueView[], total: Measured['total']): string[] => [
   family(
     'sidejob_events_total',
     'counter',
-    'Events of jobs, and their own counts.',
+    'Job events, and the counts that jobs report.',
     Object.entries(total).flatMap(([queue, counts]) =>
       Object.entries(counts).map(([event, n]): Sample => [{ queue, event }, n]),
     ),
@@ -99,7 +99,7 @@ const ofQueues = (queues: QueueView[], total: Measured['total']): string[] => [
   family(
     'sidejob_oldest_ready_timestamp_seconds',
     'gauge',
-    'Since when the job has been ready that has been so for the longest time.',
+    'Time at which the oldest ready job became ready.',
     queues.flatMap(({ name, oldestReady }): Sample[] =>
       oldestReady === null ? [] : [[{ queue: name }, oldestReady / 1000]],
     ),
@@ -113,7 +113,7 @@ const ofQueues = (queues: QueueView[], total: Measured['total']): string[] => [
   family(
     'sidejob_lanes_max',
     'gauge',
-    'Lanes that may be open.',
+    'Maximum number of open lanes.',
     perQueue(queues, ({ maxLanes }) => maxLanes),
   ),
   family(
@@ -128,13 +128,13 @@ const ofLimits = (rooms: { labels: Record<string, string>; running: number; wait
   family(
     'sidejob_limit_running',
     'gauge',
-    'Runs that hold a slot.',
+    'Runs that hold a slot of the limit.',
     rooms.map(({ labels, running }) => [labels, running]),
   ),
   family(
     'sidejob_limit_waiting',
     'gauge',
-    'Jobs that wait for one.',
+    'Jobs that wait for a slot of the limit.',
     rooms.map(({ labels, waiting }) => [labels, waiting]),
   ),
 ]

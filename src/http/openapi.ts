@@ -27,22 +27,27 @@ export const openapi = (routes: Listed[], publicUrl: string): OpenApi => {
 }
 
 const about =
-  'Durable jobs with ports, channels and children. Bodies are JSON or MessagePack, by Content-Type and Accept. ' +
-  'Every POST accepts an Idempotency-Key: a repeated request with the same key and body gets the first response for a day, or for ten minutes if the key begins with `retry:`.'
+  'Durable jobs with ports, channels and children. Bodies are JSON or MessagePack, according to Content-Type and Accept. ' +
+  'Every POST accepts an Idempotency-Key: a repeated request with the same key and body returns the first response for one day, or for ten minutes if the key begins with `retry:`.'
 
 export const keyScheme = {
   type: 'http',
   scheme: 'bearer',
-  description: 'An API key with the scope that the route names.',
+  description: 'An API key with the scope of the operation.',
 }
 const securitySchemes = {
   key: keyScheme,
-  signature: { type: 'apiKey', in: 'header', name: 'Upstash-Signature', description: 'Calls from QStash only.' },
+  signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Upstash-Signature',
+    description: 'Signature of QStash, which alone calls this operation.',
+  },
   version: {
     type: 'apiKey',
     in: 'header',
     name: 'Webhook-Signature',
-    description: 'Calls from another version of the same deployment only.',
+    description: 'Signature of another version of the same deployment, which alone calls this operation.',
   },
 }
 
@@ -135,7 +140,7 @@ const responses = ({ answers, named, media, facade }: Route, schemaOf: Describe)
 const words: Record<string, string> = {
   200: 'OK',
   201: 'Created',
-  202: 'Not finished yet',
+  202: 'Accepted, but not yet finished',
   204: 'No content',
   503: 'Not available',
 }

@@ -17,7 +17,7 @@ export const ports = {
   look: route('GET /v1/jobs/:job/:dir/:port', {
     scope: 'read',
     summary: 'Peek at the values of a port',
-    description: 'The values stay in the port.',
+    description: 'Returns the first values and leaves them in the port.',
     query: z.strictObject({ limit: count(0, 1_000).optional() }),
     answers: { 200: portLook },
     handle: ({ engine, params, query }) => engine.ports.get(params.job, params.dir, params.port, query.limit),
@@ -26,7 +26,8 @@ export const ports = {
   write: route('POST /v1/jobs/:job/:dir/:port', {
     scope: 'write',
     summary: 'Write values to a port',
-    description: 'A value at an input port wakes the job. A value at an output port wakes the parent and is published.',
+    description:
+      'Values at an input port wake the job. Values at an output port wake its parent and are published on the channels of the port.',
     body: portWrite,
     answers: { 200: z.object({ size: z.int() }) },
     handle: ({ engine, params, body: { values, value, ...options }, call }) =>
@@ -36,7 +37,7 @@ export const ports = {
   read: route('POST /v1/jobs/:job/:dir/:port/read', {
     scope: 'write',
     summary: 'Read values from a port',
-    description: 'Removes the returned values. If none wait, returns the default of the port.',
+    description: 'Removes and returns values. If no value waits, returns the default of the port.',
     body: portRead,
     answers: { 200: z.object({ values: items }) },
     handle: ({ engine, params, body, call }) => engine.ports.take(params.job, params.dir, params.port, body, call),
@@ -45,7 +46,7 @@ export const ports = {
   setDefault: route('PUT /v1/jobs/:job/:dir/:port/default', {
     scope: 'write',
     summary: 'Set the default of a port',
-    description: 'A read returns the default if no value waits.',
+    description: 'Reads return the default if no value waits.',
     body: z.strictObject({ value: closed, schema: builtAgainst }),
     answers: { 200: done },
     handle: ({ engine, params, body, call }) =>
@@ -55,7 +56,7 @@ export const ports = {
   clearDefault: route('DELETE /v1/jobs/:job/:dir/:port/default', {
     scope: 'write',
     summary: 'Remove the default of a port',
-    description: 'A read returns nothing if no value waits.',
+    description: 'Reads then return nothing if no value waits.',
     answers: { 200: done },
     handle: ({ engine, params, call }) => engine.ports.setDefault(params.job, params.dir, params.port, undefined, call),
   }),
@@ -63,7 +64,8 @@ export const ports = {
   setChannels: route('PUT /v1/jobs/:job/:dir/:port/channels', {
     scope: 'write',
     summary: 'Set the channels of a port',
-    description: 'An input port listens to its channels. An output port publishes on them.',
+    description:
+      'An input port receives the messages of its channels. An output port publishes its values on its channels.',
     body: z.strictObject({ channels: channelNames }),
     answers: { 200: done },
     handle: ({ engine, params, body, call }) =>
@@ -73,7 +75,7 @@ export const ports = {
   connect: route('POST /v1/jobs/:job/:dir/:port/connect', {
     scope: 'write',
     summary: 'Connect a port to other ports',
-    description: 'Moves its waiting values to them.',
+    description: 'Moves the waiting values of the port to the other ports.',
     body: z.strictObject({ to: z.array(target).min(1).max(1_000) }),
     answers: { 200: z.object({ moved: z.int() }) },
     handle: ({ engine, params, body, call }) =>

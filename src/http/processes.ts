@@ -14,7 +14,8 @@ export const processes = {
   signal: route('POST /v1/processes/:process/signal', {
     scope: 'admin',
     summary: 'Send a signal to a pull worker',
-    description: '`quiet` stops new claims, `stop` ends the worker, `resume` lets it claim again.',
+    description:
+      '`quiet` makes the worker claim no new jobs, `stop` also makes it exit after its current runs, and null lets it claim again.',
     body: processSignal,
     answers: { 200: done },
     handle: ({ engine, params, body }) => engine.processes.signal(params.process, body.signal),

@@ -27,7 +27,7 @@ export const queues = {
     summary: 'Update the settings of a queue',
     description: 'Omitted settings stay unchanged.',
     query: z.strictObject({
-      details: flag.optional().meta({ description: 'returns the previous settings in `was`' }),
+      details: flag.optional().meta({ description: 'true to return the previous settings in `was`' }),
     }),
     body: queuePatch,
     answers: { 200: patchedQueue },
@@ -37,10 +37,10 @@ export const queues = {
   claim: route('POST /v1/queues/:queue/claim', {
     scope: 'work',
     summary: 'Claim runs for a pull worker',
-    description: '`wait` is the maximum time to wait for work. The status is 204 if no work is available.',
+    description: 'Returns claimed jobs, or 204 if there is no work. `wait` is the maximum time to wait for work.',
     body: claimOptions,
     answers: { 200: z.object({ runs: z.array(snapshot), signal: orders.optional() }), 204: z.null() },
-    named: { 204: 'No work available' },
+    named: { 204: 'No work is available' },
     listens: true,
     handle: async ({ engine, params, body, call, c }) => {
       let signal: z.output<typeof orders> | undefined

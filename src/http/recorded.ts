@@ -6,7 +6,7 @@ export const recorded = {
     scope: 'admin',
     summary: 'List ended jobs with a recorded run',
     description:
-      'Newest first. Returns everything that the last run of each job read and changed, for classes with `history: { values: true }`. `sidejob rehearse --recorded` replays these runs with new code.',
+      'Returns everything that the last run of each job read and changed, newest first, for classes with `history: { values: true }`. `sidejob rehearse --recorded` replays these runs with new code.',
     query: recordedQuery,
     answers: { 200: recordedPage },
     handle: ({ engine, query }) => engine.recorded.list(query),

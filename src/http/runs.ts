@@ -21,7 +21,7 @@ export const runs = {
   heartbeat: route('POST /v1/runs/:token/heartbeat', {
     scope: 'work',
     summary: 'Extend the lease of a run',
-    description: 'The request can also report progress.',
+    description: 'The request can also report the progress of the run.',
     body: heartbeat,
     answers: { 200: z.object({ leaseUntil: z.number(), signal: orders.optional() }) },
     handle: ({ engine, params, body }) => engine.runs.heartbeat(params.token, body),
@@ -30,7 +30,7 @@ export const runs = {
   release: route('POST /v1/runs/:token/release', {
     scope: 'work',
     summary: 'Release a claimed run',
-    description: 'The job is ready again, and no attempt is used.',
+    description: 'The job becomes ready again without using an attempt.',
     answers: { 200: z.object({ status }) },
     handle: ({ engine, params }) => engine.runs.release(params.token),
   }),
@@ -39,7 +39,7 @@ export const runs = {
     scope: 'work',
     summary: 'List more values of an input port of a run',
     description:
-      'For ports with more values than fit into the snapshot. With `schema`, fails if a value does not fit that schema.',
+      'Needed for ports with more values than fit into the snapshot. With `schema`, fails if a value does not fit that schema.',
     query: z.strictObject({ after: count(0, Number.MAX_SAFE_INTEGER).optional(), schema: builtAgainst }),
     answers: { 200: z.object({ values: items, more: z.int() }) },
     handle: ({ engine, params, query: { after = 0, schema } }) =>
@@ -49,7 +49,7 @@ export const runs = {
   children: route('GET /v1/runs/:token/children', {
     scope: 'work',
     summary: "List more children of a run's job",
-    description: 'For jobs with more children than fit into the snapshot.',
+    description: 'Needed for jobs with more children than fit into the snapshot.',
     query: z.strictObject({ cursor: scanCursor.optional() }),
     answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
     handle: ({ engine, params, query }) => engine.runs.children(params.token, query.cursor),
@@ -58,7 +58,7 @@ export const runs = {
   steps: route('GET /v1/runs/:token/steps', {
     scope: 'work',
     summary: "List more stored steps of a run's job",
-    description: 'For jobs with more steps than fit into the snapshot.',
+    description: 'Needed for jobs with more steps than fit into the snapshot.',
     query: z.strictObject({ cursor: scanCursor.optional() }),
     answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
     handle: ({ engine, params, query }) => engine.runs.steps(params.token, query.cursor),

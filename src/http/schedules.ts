@@ -19,19 +19,19 @@ const repeating = jobInput.refine(({ repeat }) => repeat !== undefined, { error:
 
 const until = time.meta({
   description:
-    'returns all slots before this time instead of the next five: at most 1,000, or 50 per schedule in a list',
+    'end of the period for which slots are returned, instead of the next five slots: at most 1,000 slots, or 50 per schedule in a list',
 })
 
 /** This request returns the existing job unchanged. PATCH changes it. */
 const existing = enqueued.extend({
-  repeat: closed.nullable().meta({ description: 'value stored on the job, which the request does not change' }),
+  repeat: closed.nullable().meta({ description: 'value that the job keeps' }),
 })
 
 export const schedules = {
   list: route('GET /v1/schedules', {
     scope: 'read',
     summary: 'List schedules',
-    description: 'The next run comes first.',
+    description: 'Returns the schedules ordered by their next runs.',
     query: z.strictObject({
       limit: count(1, 1_000).optional(),
       cursor: cursor.optional(),
@@ -39,7 +39,7 @@ export const schedules = {
       failing: flag
         .optional()
         .meta({ description: 'only schedules whose last run failed or was lost, without muted kinds of error' }),
-      muted: flag.optional().meta({ description: 'with failing=true: includes muted kinds' }),
+      muted: flag.optional().meta({ description: 'with failing=true: also includes muted kinds' }),
     }),
     answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
     handle: ({ engine, query }) => engine.schedules.list(query),
@@ -48,7 +48,7 @@ export const schedules = {
   add: route('POST /v1/schedules', {
     scope: 'write',
     summary: 'Create a schedule',
-    description: 'An existing schedule stays unchanged.',
+    description: 'Creates the schedule unless it already exists.',
     body: repeating,
     answers: { 201: enqueued, 200: existing },
     named: { 200: 'The schedule already exists' },
@@ -62,7 +62,7 @@ export const schedules = {
   set: route('PUT /v1/schedules/:alias', {
     scope: 'write',
     summary: 'Create or update a schedule by name',
-    description: 'Sending the same request again changes nothing.',
+    description: 'Creates the schedule, or updates it if the request has changed.',
     body: repeating,
     answers: { 200: scheduleView },
     handle: ({ engine, params, body, call }) => engine.schedules.set(params.alias, body, call),
@@ -80,7 +80,7 @@ export const schedules = {
   patch: route('PATCH /v1/schedules/:job', {
     scope: 'write',
     summary: 'Update a schedule',
-    description: 'Changes its rule, args or options. Omitted members stay unchanged.',
+    description: 'Changes the rule, args or options. Omitted members stay unchanged.',
     body: jobPatch,
     answers: { 200: scheduleView },
     handle: ({ engine, params, body, call }) => engine.schedules.update(params.job, body, call),
@@ -89,7 +89,7 @@ export const schedules = {
   remove: route('DELETE /v1/schedules/:job', {
     scope: 'write',
     summary: 'Delete a schedule',
-    description: 'Its job remains, but no longer repeats. Its names can be used again.',
+    description: 'The job remains, but no longer repeats. The names of the schedule can be used again.',
     answers: { 200: done },
     handle: ({ engine, params, call }) => engine.schedules.end(params.job, call),
   }),
@@ -97,7 +97,7 @@ export const schedules = {
   pause: route('POST /v1/schedules/:job/pause', {
     scope: 'write',
     summary: 'Pause a schedule',
-    description: 'Skips all slots until it is resumed.',
+    description: 'All slots are skipped until the schedule is resumed.',
     answers: { 200: scheduleView },
     handle: ({ engine, params, call }) => engine.schedules.pause(params.job, call),
   }),
@@ -105,7 +105,7 @@ export const schedules = {
   resume: route('POST /v1/schedules/:job/resume', {
     scope: 'write',
     summary: 'Resume a schedule',
-    description: 'Continues with the first slot after now.',
+    description: 'The schedule continues with the next slot.',
     answers: { 200: scheduleView },
     handle: ({ engine, params, call }) => engine.schedules.resume(params.job, call),
   }),
@@ -125,7 +125,7 @@ export const schedules = {
   run: route('POST /v1/schedules/:job/run', {
     scope: 'write',
     summary: 'Run a schedule now',
-    description: 'Its slots stay unchanged.',
+    description: 'The slots of the schedule do not change.',
     answers: { 200: stepped },
     handle: ({ engine, params, call }) => engine.jobs.run(params.job, {}, call),
   }),

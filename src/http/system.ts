@@ -23,17 +23,17 @@ const problem = z.object({
 const health = z.object({
   ok: z.boolean(),
   redis: z.boolean(),
-  ms: z.int().optional().meta({ description: 'milliseconds that Redis took to answer' }),
+  ms: z.int().optional().meta({ description: 'response time of Redis in milliseconds' }),
   tickAt: moment.nullable().optional().meta({
     description: 'time of the last tick, accurate to two minutes; null before the first; absent for tenants',
   }),
   tickBy: z.enum(['cron', 'qstash']).nullable().optional().meta({
-    description: "Source of that tick: Cloudflare's cron trigger or QStash's schedule.",
+    description: "source of that tick: Cloudflare's cron trigger or QStash's schedule",
   }),
   bellAt: moment.nullable().optional().meta({ description: 'time at which QStash last started a lane' }),
-  version: z.string().optional().meta({ description: 'shown to callers with an API key' }),
+  version: z.string().optional().meta({ description: 'version of the code; shown only to callers with an API key' }),
   restored: restored.optional(),
-  examined: examined.optional().meta({ description: 'findings of the doctor, if it has ever run' }),
+  examined: examined.optional().meta({ description: 'faults that the doctor has found; absent if it has never run' }),
   problems: z.array(problem).optional(),
 })
 
@@ -59,8 +59,8 @@ export const system = {
     scope: 'open',
     summary: 'Check the health of the deployment',
     description:
-      '`details=true` adds the time of the last successful contact with each service. An API key is optional; with one, ' +
-      'the answer has the version. Each isolate asks Redis at most once a second.',
+      '`details=true` adds the time of the last successful contact with each service. An API key is optional; ' +
+      'requests with one also get the version. Each isolate checks Redis at most once per second.',
     greets: true,
     query: z.object({ details: flag.optional() }),
     answers: { 200: health, 503: health },
@@ -149,7 +149,7 @@ export const system = {
         more: z.boolean(),
         faults: z.array(z.string()).optional().meta({
           description:
-            'jobs (by id), queues (q:…) and limits (k:…) that the tick skipped because their data is damaged',
+            'jobs (ids), queues (`q:<name>`) and limits (`k:<key>`) that the tick skipped because their data is damaged',
         }),
       }),
     },

@@ -17,8 +17,8 @@ export const tenants = {
     scope: 'admin',
     summary: 'Create a tenant, or change its limits',
     description:
-      'Create its first key with `POST /t/<tenant>/v1/keys`. The limits apply to all its keys together, in addition to the ' +
-      'limits of each key. A changed limit applies everywhere within ten seconds. The key of the deployment has no limits.',
+      'Create its first key with `POST /t/<tenant>/v1/keys`. The limits apply to all keys of the tenant together, in ' +
+      'addition to the limits of each key, but not to the key of the deployment. Changes apply everywhere within ten seconds.',
     body: tenantInput,
     answers: { 200: done },
     only: 'tenants',
@@ -29,12 +29,11 @@ export const tenants = {
     scope: 'admin',
     summary: 'Suspend a tenant, or erase its data',
     description:
-      'Suspends the tenant: its keys and wake-ups are refused. Its data stays unless `erase=true`, which deletes its jobs, keys, ' +
-      'logs and files in slices. Repeat the call with the `cursor` that it returns until that is null. `preview=true` is a dry ' +
-      'run: it counts and changes nothing.',
+      'Suspends the tenant: its keys and wake-ups are refused. `erase=true` also deletes its jobs, keys, logs and files in ' +
+      'slices: repeat the call with the returned `cursor` until that is null. `preview=true` is a dry run, which only counts.',
     query: z.strictObject({
       erase: flag.optional().meta({ description: 'deletes the data of the tenant; cannot be undone' }),
-      preview: flag.optional().meta({ description: 'with erase: only counts the data that a call would delete' }),
+      preview: flag.optional().meta({ description: 'with erase: true for a dry run, which only counts the data' }),
       cursor: erasureCursor.optional(),
     }),
     answers: { 200: z.union([tenantErased, done]) },
@@ -42,7 +41,7 @@ export const tenants = {
     handle: ({ engine, deps, params, query: { erase, ...slice } }) => {
       if (erase) return deps.tenants!.erase(params.tenant, slice)
       if (slice.preview || slice.cursor !== undefined)
-        throw new SidejobError('BAD_REQUEST', 'preview, cursor: expected only with erase=true. Add erase=true')
+        throw new SidejobError('BAD_REQUEST', 'preview, cursor: are allowed only with erase=true')
       return engine.tenants.remove(params.tenant)
     },
   }),

@@ -11,7 +11,7 @@ export const waiting = {
     scope: 'admin',
     summary: 'List jobs that wait inside their function',
     description:
-      'Newest first. Returns the stored steps and waits of each job, and everything else that its next run would read. Changes nothing. `sidejob rehearse` runs new code with these jobs.',
+      'Returns the stored steps and waits of each job, and everything else that its next run would read, newest first. `sidejob rehearse` runs new code with these jobs.',
     query: waitingQuery,
     answers: { 200: waitingPage },
     handle: ({ engine, query }) => engine.waiting.list(query),
@@ -19,8 +19,8 @@ export const waiting = {
 
   steps: route('GET /v1/waiting/:job/steps', {
     scope: 'admin',
-    summary: 'List more kept steps of a waiting job',
-    description: 'For jobs with more steps than fit into the snapshot.',
+    summary: 'List more stored steps of a waiting job',
+    description: 'Needed for jobs with more steps than fit into the snapshot.',
     query: more,
     answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
     handle: ({ engine, params, query }) => engine.waiting.steps(params.job, query.cursor),
@@ -29,7 +29,7 @@ export const waiting = {
   children: route('GET /v1/waiting/:job/children', {
     scope: 'admin',
     summary: 'List more children of a waiting job',
-    description: 'For jobs with more children than fit into the snapshot.',
+    description: 'Needed for jobs with more children than fit into the snapshot.',
     query: more,
     answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
     handle: ({ engine, params, query }) => engine.waiting.children(params.job, query.cursor),

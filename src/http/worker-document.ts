@@ -4,13 +4,13 @@ import { data, describer, keyScheme } from './openapi.ts'
 import type { Content, Schema } from './openapi-types.ts'
 
 const about =
-  'We post a snapshot of the job to the URL with which its class is registered (PUT /v1/workers/{queue}/{class}), and ' +
-  'commit the changes that the worker answers: all of them, or none. A call is made at least once for a run; the same ' +
-  'webhook-id is the same run. Redirects are not followed. An answer may have 10 MiB, and comes within run.timeout.'
+  'sidejob posts a snapshot of the job to the URL of its class (PUT /v1/workers/{queue}/{class}), and applies all ' +
+  'changes in the response, or none. A run can be sent more than once; requests with the same ' +
+  'webhook-id are the same run. Redirects are not followed. A response has at most 10 MiB and must arrive within run.timeout.'
 
 const answered =
-  'Committed, in JSON or MessagePack by its Content-Type. An empty body means: completed. A body that is neither changes nor ' +
-  'the short form fails the run without a retry.'
+  'Changes of the run or their short form, in JSON or MessagePack according to Content-Type. An empty body completes the run. Any other body ' +
+  'fails the run without a retry.'
 
 const ends = changes.shape.end.options.filter((end) => end !== 'checkpoint')
 
@@ -23,26 +23,32 @@ const header = (name: string, description: string, schema: Schema = { type: 'str
 })
 
 const signed = [
-  header('webhook-id', 'The token of the run: for commits and heartbeats, and to know a call that comes twice.'),
-  header('webhook-timestamp', 'Seconds since 1970. Refuse calls that are more than five minutes off.', {
-    type: 'string',
-    pattern: '^[0-9]+$',
-  }),
+  header('webhook-id', 'Token of the run, for commits and heartbeats. A repeated request has the same token.'),
+  header(
+    'webhook-timestamp',
+    'Time of the request, in seconds since 1970. Refuse requests that are more than five minutes early or late.',
+    {
+      type: 'string',
+      pattern: '^[0-9]+$',
+    },
+  ),
   header(
     'webhook-signature',
-    'Standard Webhooks: v1, and the base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>". Two, separated by a space, during a rotation; one valid signature is enough.',
+    'Signature according to Standard Webhooks: "v1," and the base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>". During a rotation, two signatures separated by a space; one valid signature is enough.',
   ),
 ]
 
 const retryAfter = {
-  'Retry-After': { description: 'Earliest time of the retry: seconds, or a date.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Earliest time of the retry, as seconds or a date.', schema: { type: 'string' } },
 }
 const retried = {
   description:
-    'Failed; retried by the retry policy of the job. Also counts as a failure of the host: after five in a row the host is not called for a while, and its jobs wait without using an attempt.',
+    'The run failed and is retried according to the retry policy of the job. The host also failed: after five consecutive failures, sidejob does not call the host for some time, and its jobs wait without using an attempt.',
   headers: retryAfter,
 }
-const final = { description: 'Failed without a retry; the beginning of the body is kept in the error of the job.' }
+const final = {
+  description: 'The run failed and is not retried. The error of the job contains the beginning of the body.',
+}
 
 const json = (schema: Schema): Content => ({ 'application/json': { schema } })
 
@@ -54,8 +60,10 @@ const later = (verb: 'commit' | 'heartbeat', publicUrl: string, summary: string,
       requestBody: { required: verb === 'commit', content: data(body) },
       responses: {
         200: { description: 'Accepted' },
-        410: { description: 'The run is lost: its lease expired, or it was already committed. Nothing was changed.' },
-        default: { description: 'Error; the request had no effect' },
+        410: {
+          description: 'The lease of the run has expired, or the run was already committed. Nothing was changed.',
+        },
+        default: { description: 'Error. Nothing was changed.' },
       },
     },
   },
@@ -70,7 +78,7 @@ const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
     200: { description: answered, content: data(answerSchema) },
     202: {
       description:
-        'The worker commits later, by the run’s token; until then it sends a heartbeat at least once a minute, or the run is lost and repeated.',
+        'The worker commits later with the token of the run. Until then, it must send a heartbeat at least once a minute; otherwise the run is lost and repeated.',
     },
     '3XX': final,
     408: retried,
@@ -79,7 +87,8 @@ const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
     '4XX': final,
     '5XX': retried,
     default: {
-      description: 'A missing answer is retried; an answer later than run.timeout fails with the reason timeout.',
+      description:
+        'Without a response, the run is retried. A response after run.timeout is too late: the run fails with the reason timeout.',
     },
   },
 })
@@ -96,7 +105,7 @@ export const workerDocument = (publicUrl: string) => {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'sidejob: what a push worker answers', version: '1', description: about },
+    info: { title: 'sidejob: requests to push workers', version: '1', description: about },
     paths: { '/': { post: { ...perform, callbacks } } },
     components: { schemas, securitySchemes: { key: keyScheme } },
   }

@@ -202,7 +202,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   const isEmpty = !known && last === null && (await client.ask((redis) => redis.exists(`${namespace}queues`))) === 0
   if (!isEmpty && !over && known?.at !== at)
     throw refused(
-      `expected an empty namespace, got ${namespace} with ${known ? 'a partial import of another file' : 'jobs in it'}: use --over to replace it`,
+      `expected an empty namespace, got ${namespace} with ${known ? 'a partial import of another file' : 'jobs in it'}. Use --over to replace its data`,
     )
   const given = { last: known?.last ?? Number(last ?? 0), times: known?.times ?? Number.parseInt(epoch ?? '0', 10) }
   const fresh: Mark = { at, lines: 0, isClear: false, ...given }
@@ -277,5 +277,5 @@ export async function imported(
     bytes += JSON.stringify(line).length
     if (bytes > BYTES || batch.length === PAGE) await send()
   }
-  throw refused('expected a complete export, got one without its last line: run sidejob export again to complete it')
+  throw refused('expected a complete export, got one without its last line. Run sidejob export again to complete it')
 }

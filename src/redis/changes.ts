@@ -96,7 +96,7 @@ const keptEntry = (entry: Encoded): Encoded =>
   entry.length <= limits.logBytes.most
     ? entry
     : encodeValue({
-        message: `an entry of ${entry.length} characters: its size is kept`,
+        message: `a log entry of ${entry.length} characters: only its size is stored`,
         $size: entry.length,
       })
 

@@ -87,7 +87,7 @@ const lentJobs = (row: Row<'lent'>, vault: Vault): ClaimedJob[] =>
 /** A damaged piece stays leased until its lease ends. Then the tick sets it aside. */
 function readablePiece(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const jobs = readable(() => packedOf(text, piece, vault))
-  if (!jobs) console.error(`sidejob: piece ${piece} cannot be read: sidejob doctor says more`)
+  if (!jobs) console.error(`sidejob: piece ${piece} cannot be read: run sidejob doctor`)
   return jobs ?? []
 }
 

@@ -105,7 +105,7 @@ const errorLog = (entry: string): Words => ops.log({ level: 'error', entry: entr
 const onceFor = ({ token, n }: RunOutcome): Once => ({ key: `log ${token} ${n}`, period: 60_000, fingerprint: '' })
 
 const report = (error: unknown): void => {
-  if (!hasCode(error, 'NOT_FOUND')) console.error('sidejob: a log entry could not be kept:', error)
+  if (!hasCode(error, 'NOT_FOUND')) console.error('sidejob: a log entry could not be stored:', error)
 }
 
 export function isolating(commit: Commit, keep: Keep): Commit {

@@ -19,12 +19,12 @@ const meanings: readonly Meaning[] = [
   {
     when: /NOPERM/,
     code: 'MISCONFIGURED',
-    message: `This token lacks permissions in Redis: expected ${TOKEN} to be the standard token, not the read-only one`,
+    message: `This token lacks permissions in Redis: expected the standard token in ${TOKEN}, got the read-only token`,
   },
   {
     when: /max (request|key) size exceeded/i,
     code: 'TOO_LARGE',
-    message: 'this is larger than what Redis takes in one request: send less at once',
+    message: 'the request is larger than Redis allows: send several smaller requests',
   },
   {
     when: /max (daily |monthly )?requests? limit exceeded|budget.*exceeded/i,
@@ -46,7 +46,7 @@ const meanings: readonly Meaning[] = [
   {
     when: /^(LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|TRYAGAIN|CLUSTERDOWN)\b|max concurrent|rate limit/i,
     code: 'UNAVAILABLE',
-    message: 'Redis is busy with itself',
+    message: 'Redis is busy or is restarting',
     retryAfter: 1,
   },
   {
@@ -70,14 +70,19 @@ function schemaError(text: string): SidejobError | undefined {
   const [, found, oldest, newest] = /SCHEMA (\S+), expected (\d+) to (\d+);/.exec(text) ?? []
   if (found === undefined) return undefined
   if (found === IMPORTING)
-    return new SidejobError('UNAVAILABLE', 'an import is writing to this namespace: wait until it ends, or repeat it', {
-      retryAfter: 10,
-    })
+    return new SidejobError(
+      'UNAVAILABLE',
+      'an import is writing to this namespace: wait until the import ends, or start it again',
+      {
+        retryAfter: 10,
+      },
+    )
   const expected = oldest === newest ? newest : `${oldest} to ${newest}`
-  const remedy = Number(found) > Number(newest) ? 'deploy the newer version' : 'deploy a version that reads it first'
+  const remedy =
+    Number(found) > Number(newest) ? 'deploy the newer version' : 'first deploy a version that can read the data'
   return new SidejobError(
     'UNAVAILABLE',
-    `the data in Redis have schema ${found}, and this version of sidejob reads schema ${expected}: ${remedy}`,
+    `the data in Redis has schema ${found}, and this version of sidejob reads schema ${expected}: ${remedy}`,
     { retryAfter: 10 },
   )
 }

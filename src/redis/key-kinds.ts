@@ -6,9 +6,9 @@ import { keptSteps } from '../core/series.ts'
 export const kinds = {
   '~jobs:last_id': ['string', 'the last assigned id'],
   '~jobs:highest': ['string', 'a second copy of the last assigned id'],
-  '~jobs:largest': ['string', 'the size of the largest document so far, if above 64 KiB'],
+  '~jobs:largest': ['string', 'size of the largest document so far, if it exceeds 64 KiB'],
   '~jobs:aliases': ['hash', 'alias → id'],
-  '~job:<id>': ['string', "the job's document: a flat map of strings, as JSON"],
+  '~job:<id>': ['string', 'document of a job: a flat map of strings, as JSON'],
   '~jobs:<n>': [
     'string',
     'a piece: up to 100 jobs of one call that differ only in their args, with the ids n00 to n99. It has five lines: the remaining jobs; the sequence of the first job; their state; common fields; their args',
@@ -20,14 +20,17 @@ export const kinds = {
   ],
   '~job:<id>:children': ['hash', 'name → id,status,class'],
   '~job:<id>:waiting': ['set', 'ids of the children that the job waits for'],
-  '~job:<id>:steps': ['hash', 'step → @time of its storing,duration,number of the run; the next line has its result'],
+  '~job:<id>:steps': [
+    'hash',
+    'step → @time at which it was stored,duration,number of the run; the next line has its result',
+  ],
   '~job:<id>:runs': [
     'list, capped',
-    'its last runs, oldest left. Each has the members of `lr`, then its token, 1 if it was retried, and who performed it; the next line has its error. For a job with a history, + follows with the number of the run, the time at which the job became ready, the number of commits before the end, and the effects',
+    'last runs of the job, oldest left. Each has the members of `lr`, its token, 1 if it was retried, and the worker that performed it; the next line has its error. For a job with a history, + follows with the number of the run, the time at which the job became ready, the number of commits before the end, and the effects',
   ],
   '~job:<id>:inputs': [
     'string',
-    'for a job with a history: inputs of the last run that took any, by port, as JSON; absent above 64 KiB',
+    'for a job with a history: inputs of the last run that read any, by port, as JSON; absent if they exceed 64 KiB',
   ],
   '~job:<id>:log': ['stream, capped', 'log of a job with a history: the level, and the entry in the next line'],
   '~job:<id>:record': [
@@ -42,12 +45,12 @@ export const kinds = {
   ],
   '~queue:<q>:timers': ['zset', 'time at which the job becomes due → id'],
   '~queue:<q>:leases': ['zset', 'lease end → id, except for leases in the record of the queue'],
-  '~queue:<q>:suspended, :completed, :failed, :terminated': ['zset', 'time at which the job may be removed → id'],
+  '~queue:<q>:suspended, :completed, :failed, :terminated': ['zset', 'time after which the job may be removed → id'],
   '~queue:<q>:errors': [
     'zset',
     '0 → kind:id of a failed job; the id has 16 digits, and the kind is empty until it is known',
   ],
-  '~queue:<q>:waiters': ['zset', 'end of the wait → a waiting claim and its classes'],
+  '~queue:<q>:waiters': ['zset', 'end of the wait → waiting claim and its classes'],
   '~counts:<q>:m<n>, :h<n>': [
     'string',
     `all counts of a queue at the first event of a minute (one of the last ${keptSteps.minute}) or an hour (one of the last ${keptSteps.hour}): the time, the longest wait before it, and the counts`,
@@ -72,17 +75,17 @@ export const kinds = {
   ],
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns of its groups, as JSON'],
   '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],
-  '~limit-window:<key>': ['zset', 'start → token, within the period of a rate'],
+  '~limit-window:<key>': ['zset', 'start of a run → its token, within the period of a rate'],
   '~limit-waiting:<key>': [
     'zset',
-    'priority, aged in whole steps → turn:id; at the limit of its own group as in ready → sequence:id',
+    'priority after ageing, in whole steps → turn:id; for the limit of a group: as in `ready` → sequence:id',
   ],
   '~limits': ['set', 'keys of limits'],
   '~constraints': ['string', 'version and matchers, as JSON'],
   '~repeats': ['zset', 'next slot → id of a job that repeats'],
   '~workers:<q>': ['hash', 'class → its definition, as JSON'],
   '~channels': ['hash', 'channel → number of listening ports, and the id of its relay if it has one'],
-  '~audience:<channel>': ['string', 'the same, and the listening ports if there are few'],
+  '~audience:<channel>': ['string', 'like `~channels`, with the listening ports if there are few'],
   '~channel:<name>': ['zset', 'id:port of each listener, sorted by name'],
   '~messages': ['zset', 'minute of the last kept message → its channel'],
   '~message:<channel>': [
@@ -92,7 +95,7 @@ export const kinds = {
   '~hints': ['string', 'listeners of system channels, expiry of external listeners, version of the constraints'],
   '~listened': ['string', 'channels with external listeners and their expiry, one per line'],
   '~schema': ['string', 'number of the schema of the data'],
-  '~epoch': ['string', 'number of detected restores of older data; time and range of lost ids of the last restore'],
+  '~epoch': ['string', 'number of detected restores of older data, and the time and range of lost ids of the last one'],
   '~result:<id>': ['string, expires', 'a kept result'],
   '~once:<key>': ['string, expires', 'the stored answer of a call with an idempotency key'],
   '~again:<n>': [
@@ -110,11 +113,11 @@ export const kinds = {
   ],
   '~quota:<key>': [
     'string',
-    'for an API key, or for all keys of a tenant (`tenant`): number of unfinished jobs, their bytes beyond 1 KiB each, and the maximums of both',
+    'for an API key, or for all keys of a tenant (`tenant`): number of unfinished jobs, total of their bytes beyond 1 KiB per job, and the maximum of both',
   ],
   '~quota:<key>:kept': [
     'string',
-    'for an API key: bytes of its jobs at rest and stored graphs; then a quarter of a day, and bytes of expiring values in that quarter and the four before it',
+    'for an API key: bytes of its jobs at rest and its stored graphs, then the current quarter of a day and the bytes of expiring values in this quarter and the four before',
   ],
   '~audit': ['stream, capped', 'requests of admins: caller, time, route and path'],
   '~processes': [
@@ -129,9 +132,9 @@ export const kinds = {
   ],
   '~breaker:<host>': [
     'string',
-    'consecutive failures of a host and the end of the open state, kept for a day; `<host>` is a callback host, or `push/` and a host of push workers',
+    'number of consecutive failures of a host, and the end of the open state; kept for a day. `<host>` is a callback host, or `push/` followed by a host of push workers',
   ],
-  '~breakers': ['zset', 'time of the last opening → host whose breaker is open'],
+  '~breakers': ['zset', 'time at which the breaker last opened → host'],
   '~outbox': [
     'string',
     'with a history: number of the first unstored entry and of the next new entry, total bytes, the time at which a deployment last read them, and the retention of ended jobs in Redis if it is set',
@@ -144,7 +147,10 @@ export const kinds = {
     'hash',
     'name of a shared view of the list of jobs → its query, its owner and the time at which it was shared, as JSON',
   ],
-  '~alerts': ['hash', 'alert → when it was found and sent, and who acknowledged or muted it, as JSON'],
+  '~alerts': [
+    'hash',
+    'alert → the times at which it was found and sent, and the key that acknowledged or muted it, as JSON',
+  ],
   '~sources': [
     'hash',
     'build → positions of your files in the bundle, and their source lines, as JSON, for stack traces; the newest five builds',
@@ -155,12 +161,12 @@ export const kinds = {
   ],
   '~deployed': [
     'hash',
-    'deployment → its versions with their classes, newest first, when each became the newest, and its last 20 deploys, as JSON',
+    'deployment → its versions with their classes, newest first, the time at which each became the newest, and its last 20 deploys, as JSON',
   ],
   '~deploys': ['hash', 'deployment and time of a deploy → counts by class at that time, as JSON'],
   '~versions': [
     'hash',
-    'version with pinned classes → its address, and when it announced itself, as JSON; the newest 100',
+    'version with pinned classes → its address, and the time at which it announced itself, as JSON; the newest 100',
   ],
   '~bells': ['string, expires', 'number of consecutive requests refused by QStash, and the reason, as JSON'],
   '~ticked': ['string', 'time of a recent tick; every second tick writes it'],
@@ -168,16 +174,16 @@ export const kinds = {
   '~rung': ['string', 'time of the last bell that started a lane'],
   '~examined': ['string', 'time of the last repair, and the slices with remaining faults, as JSON'],
   '~unreadable': ['string', 'at most 100 unreadable records, one per line: the time of the discovery, and the key'],
-  '~unreadable:<key>': ['string', 'the damaged text of a record that was replaced'],
+  '~unreadable:<key>': ['string', 'damaged text of a record that was replaced'],
   '~room': [
     'none',
-    'never exists: scripts that free memory delete it first, so that a full Redis accepts their writes',
+    'a key that never exists: scripts that free memory delete it first, so that a full Redis accepts their writes',
   ],
   '~session:<hash>': [
     'string, expires',
     'hash of the API key of a login, with `once` in front if it is a login link; `<hash>` is the hash of the name in the cookie or link',
   ],
-  '~flags': ['set', 'switches that are turned on'],
+  '~flags': ['set', 'names of the switches that are on'],
   '~flows': ['hash', 'name → a stored graph, as JSON'],
   '~flows:by': ['hash', 'name of a stored graph → the API key that stored it, and its bytes'],
 } as const satisfies Record<string, readonly [string, string]>

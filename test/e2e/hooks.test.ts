@@ -175,7 +175,7 @@ describe('refusals name the reason', () => {
   })
 
   test('another method, an unknown hook, an unset secret, and a large body', async () => {
-    expect((await send('github', {}, '', 'GET')).answer.error!.message).toBe('/hooks/github takes POST, got GET')
+    expect((await send('github', {}, '', 'GET')).answer.error!.message).toBe('/hooks/github accepts POST, got GET')
     expect((await send('constructor', {}, '{}')).status).toBe(404)
     expect((await github('{}', 'd', 'x', 'bare')).answer.error).toEqual({
       code: 'MISCONFIGURED',

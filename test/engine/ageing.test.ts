@@ -63,8 +63,8 @@ test('it is set, shown and removed, and applies to waiting jobs', async () => {
   await kit.advance(61_000)
   const { jobs: late } = await kit.engine.jobs.enqueue([{ queue: 'default', class: 'patient' }])
   const ahead = async (id: number) => (await kit.engine.jobs.why(String(id))).reasons.at(-1)!.message
-  expect(await ahead(jobs[0]!.id)).toContain('1 ahead of it')
-  expect(await ahead(late[0]!.id)).toContain('2 ahead of it')
+  expect(await ahead(jobs[0]!.id)).toContain('jobs ahead of it: 1')
+  expect(await ahead(late[0]!.id)).toContain('jobs ahead of it: 2')
   expect(await kit.engine.queues.update('default', { ageing: null })).toMatchObject({ ageing: null })
-  expect(await ahead(jobs[0]!.id)).toContain('2 ahead of it')
+  expect(await ahead(jobs[0]!.id)).toContain('jobs ahead of it: 2')
 })

@@ -214,7 +214,7 @@ test('a 200 from a server other than a Kafka REST proxy delivers nothing', async
     const callback = { kafka: { url: receiver.url, topic: 'ends' }, retry: [] }
     const id = await make('answer', { args: '5', callback })
     await state(id, 'FAILED')
-    expect((await callbackOf(id))!.lastError).toContain('expected the answer of a Kafka REST proxy')
+    expect((await callbackOf(id))!.lastError).toContain('expected the response of a Kafka REST proxy')
   }
 })
 

@@ -121,7 +121,7 @@ const ways: Record<string, (edit: Edit) => Promise<void>> = {
     const { status, error } = await serve(deploy(edited), id)
     expect(status).toBe('failed')
     expect(effects).toEqual([])
-    expect(JSON.parse(error!).message).toContain(`job ${id} keeps ${kept}, and its function now asks for ${asked}`)
+    expect(JSON.parse(error!).message).toContain(`job ${id} has stored ${kept}, but its function now requests ${asked}`)
     expect((await kit.engine.jobs.why(String(id))).reasons[0]).toMatchObject({
       code: 'CODE_CHANGED',
       data: { kept, asked },

@@ -55,7 +55,7 @@ test('without kept inputs a copy starts with none, and a request for them names 
     await kit.make('adder', { inputs: { note: [large] } }),
   ]
   for (const [id, why] of [
-    [none, 'no run has read any since it has kept a history'],
+    [none, 'no run has read inputs since the history of the job began'],
     [much, 'its last run read more than 65536 bytes, which are not kept'],
   ] as const) {
     await resultOf(id)

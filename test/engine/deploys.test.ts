@@ -133,7 +133,7 @@ test('an unknown deployment or deploy is refused with the way to find it', async
   })
   await expect(kit.engine.deployments.compare(id, { at: DAY })).rejects.toMatchObject({
     code: 'NOT_FOUND',
-    message: `deployment ${id} keeps no deploy at 1970-01-02T00:00:00.000Z: it keeps the last 20`,
+    message: `deployment ${id} has no deploy at 1970-01-02T00:00:00.000Z: only its last 20 deploys are kept`,
   })
 })
 

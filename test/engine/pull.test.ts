@@ -563,7 +563,7 @@ describe('a process that asks under a name', () => {
       410,
       {
         code: 'LOST',
-        message: `job ${beating.id} was terminated: end the run; its changes are kept`,
+        message: `job ${beating.id} was terminated: end the run; its changes will be applied`,
         doc_url: 'http://sidejob.test/docs/errors#LOST',
       },
     ])

@@ -375,20 +375,20 @@ describe('a worker’s answer', () => {
   ])('an answer other than changes (%s) fails the run with the reason', async (_, text, why) => {
     const job = await jobOf(({ answer }) => void answer.end(text), { retry: { max: 5 } })
     expect(job).toMatchObject({ status: 'failed', attempt: 1 })
-    const [, said] = /^the worker's answer is not changes: (.*)$/.exec(job.error.message)!
+    const [, said] = /^the worker's answer is invalid: (.*)$/.exec(job.error.message)!
     expect(said).toMatch(why)
   })
 
   test('bytes that are no UTF-8 fail the run', async () => {
     const job = await jobOf(({ answer }) => void answer.end(Buffer.from([0x7b, 0xff, 0x7d])))
     expect(job.status).toBe('failed')
-    expect(job.error.message).toMatch(/^the worker's answer is not changes: /)
+    expect(job.error.message).toMatch(/^the worker's answer is invalid: /)
   })
 
   test('an answer of more than 10 MiB is refused, whatever its length says', async () => {
     const job = await jobOf(({ answer }) => void answer.writeHead(200).end(Buffer.alloc(ANSWER + 1, 32)))
     expect(job.status).toBe('failed')
-    expect(job.error.message).toBe(`the worker's answer is not changes: it is larger than ${ANSWER} bytes`)
+    expect(job.error.message).toBe(`the worker's answer is invalid: it is larger than ${ANSWER} bytes`)
     expect(await jobOf(({ answer }) => void answer.end(Buffer.alloc(ANSWER, 32)))).toMatchObject({
       status: 'completed',
     })
@@ -431,7 +431,7 @@ describe('a worker’s answer', () => {
     const job = await jobOf(
       ({ answer }) => void answer.writeHead(200, { 'content-type': 'application/x-msgpack' }).end(Buffer.from([0x81])),
     )
-    expect(job.error.message).toMatch(/^the worker's answer is not changes: MessagePack at byte 1: /)
+    expect(job.error.message).toMatch(/^the worker's answer is invalid: MessagePack at byte 1: /)
   })
 })
 
@@ -529,7 +529,7 @@ describe('a host that keeps failing', () => {
       const { reasons } = await down.kit.engine.jobs.why(String(id))
       expect(reasons[0]).toMatchObject({
         code: 'BACKOFF',
-        message: expect.stringContaining(`without using an attempt: ${down.host} keeps failing: tried again after`),
+        message: expect.stringContaining(`without using an attempt: ${down.host} keeps failing; next attempt after`),
       })
     }
     down.answers(200)

@@ -150,7 +150,10 @@ test('the list has ended jobs that keep values, with the reason if one cannot be
   const { jobs } = await client.recorded.list({ limit: 1_000 })
   expect(jobs.map((job) => job.id)).toContain(id)
   expect(jobs.map((job) => job.class)).not.toContain('plain')
-  expect(large).toMatchObject({ run: null, fault: expect.stringMatching(/^its run has \d+ characters$/) })
+  expect(large).toMatchObject({
+    run: null,
+    fault: expect.stringMatching(/^its run is too large to be recorded \(\d+ characters\)$/),
+  })
   expect(secret).toMatchObject({ run: null, fault: 'its class redacts values' })
   expect((await client.recorded.list({ class: 'large' })).jobs).toHaveLength(1)
 })

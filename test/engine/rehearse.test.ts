@@ -326,7 +326,7 @@ describe('a rehearsal', () => {
   test('does not wait for a function that never comes to a step', async () => {
     expect(await judged(order, () => new Promise(() => undefined), { patience: 50 })).toEqual({
       is: 'unjudged',
-      why: 'it took longer than 0.05 s outside of steps',
+      why: 'it ran longer than 0.05 s outside of steps',
     })
   })
 })

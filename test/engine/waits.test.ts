@@ -389,7 +389,9 @@ describe('a function that was edited while its job waits', () => {
     const { status, error } = await view(id)
     expect(status).toBe('failed')
     const told = JSON.parse(error!)
-    expect(told.message).toContain(`job ${id} keeps step "price", and its function now asks for step "price in cents"`)
+    expect(told.message).toContain(
+      `job ${id} has stored step "price", but its function now requests step "price in cents"`,
+    )
     expect(told.detail).toEqual({ codeChange: { kept: 'step "price"', asked: 'step "price in cents"' } })
     expect((await kit.engine.jobs.why(String(id))).reasons).toMatchObject([
       { code: 'CODE_CHANGED', message: told.message, data: { kept: 'step "price"', asked: 'step "price in cents"' } },
@@ -423,7 +425,7 @@ describe('effects outside of steps', () => {
     const id = await start('loose', { args: JSON.stringify(args), inputs: { in: ['1'] } })
     const { status, error, in: ports } = await view(id)
     expect(status).toBe('failed')
-    expect(JSON.parse(error!).message).toContain('move it into a step')
+    expect(JSON.parse(error!).message).toContain('Move it into a step')
     expect(ports.in).toMatchObject({ size: 1 })
   })
 

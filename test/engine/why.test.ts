@@ -422,7 +422,7 @@ describe('the chain', () => {
     expect(reasons).toMatchObject([
       {
         code: 'CHILDREN',
-        message: `follows its children, of which 1 has not completed: slow (job ${slow!.id}, queued)`,
+        message: `follows its children; 1 child has not completed: slow (job ${slow!.id}, queued)`,
         data: { waiting: 1, jobs: [slow!.id], names: ['slow'] },
         job: slow!.id,
       },

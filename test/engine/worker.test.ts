@@ -644,7 +644,7 @@ describe('leases', () => {
     await kit.engine.jobs.terminate(String(id), {})
     await vi.advanceTimersByTimeAsync(15_000)
     vi.useRealTimers()
-    expect((await told.promise).message).toBe('the job is to end: a caller has terminated it')
+    expect((await told.promise).message).toBe('a caller has terminated the job')
     stopped.resolve()
     await kit.rest(id, 'terminated')
     expect(await valuesOf(id)).toEqual(['saved work'])

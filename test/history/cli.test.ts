@@ -96,7 +96,7 @@ test('an admin asks in SQL, sealed and masked values stay so, and the audit has 
   expect(await shell('history sql', { limit: '5' }, [sql])).toEqual([{ rows, more: false }])
   expect(await shell('history sql', { limit: '1' }, ['SELECT job FROM ends'], false)).toMatchObject([
     [{ job: expect.any(Number) }],
-    'there are more rows: add conditions, or LIMIT and OFFSET',
+    'more rows match: add conditions, or LIMIT and OFFSET',
   ])
   await expect(client.history.sql({ sql: 'DROP TABLE ends' })).rejects.toThrow('sql: expected SELECT, WITH, VALUES')
   const { entries } = await kit.engine.audit.read({ limit: 10 })

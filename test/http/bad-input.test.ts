@@ -41,7 +41,7 @@ test('an unexpected error shows details to the operator, and only its occurrence
   expect(await answer.json()).toEqual({
     error: {
       code: 'INTERNAL',
-      message: 'something went wrong on our side',
+      message: 'sidejob had an internal error; the log of the deployment has the cause',
       doc_url: expect.stringMatching(/\/docs\/errors#INTERNAL$/),
     },
   })

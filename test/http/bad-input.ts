@@ -70,7 +70,7 @@ type Row = [
 const rows: Row[] = [
   ['no such route', get('/v1/nothing'), 'NOT_FOUND', 404, '/v1/nothing does not exist'],
   ['a slash too much', get('/v1/jobs/'), 'NOT_FOUND', 404, 'does not exist'],
-  ['a wrong method', get('/v1/publish'), 'WRONG_METHOD', 405, 'takes POST, got GET'],
+  ['a wrong method', get('/v1/publish'), 'WRONG_METHOD', 405, 'accepts POST, got GET'],
   ['a port neither in nor out', get('/v1/jobs/JOB/up/left'), 'NOT_FOUND', 404, 'does not exist'],
 
   ['no key', { ...get('/v1/jobs'), as: 'none' }, 'UNAUTHENTICATED', 401, 'Authorization: Bearer <API key>", got none'],
@@ -79,14 +79,14 @@ const rows: Row[] = [
     { ...get('/v1/jobs'), as: 'none', headers: { authorization: 'Basic YTpi' } },
     'UNAUTHENTICATED',
     401,
-    'got another form',
+    'got a different form',
   ],
   [
     'an empty key',
     { ...get('/v1/jobs'), as: 'none', headers: { authorization: 'Bearer ' } },
     'UNAUTHENTICATED',
     401,
-    'got another form',
+    'got a different form',
   ],
   ['a wrong key', { ...get('/v1/jobs'), as: 'unknown' }, 'UNAUTHENTICATED', 401, 'this API key is unknown'],
   ['reading with a write key', { ...get('/v1/jobs'), as: 'write' }, 'FORBIDDEN', 403, 'needs the scope "read"'],
@@ -247,7 +247,7 @@ const rows: Row[] = [
     job('"callback":{"url":"https://x.example.com","headers":{"webhook-id":"1"}}'),
     'BAD_REQUEST',
     400,
-    'callback.headers: expected no reserved header',
+    'callback.headers: expected no header that sidejob sets itself, got webhook-id',
     ['callback', 'headers'],
   ],
   [
@@ -399,7 +399,14 @@ const rows: Row[] = [
     ['status', 0],
   ],
   ['an unknown filter', get('/v1/jobs?colour=red'), 'BAD_REQUEST', 400, 'colour: unknown member', ['colour']],
-  ['a filter twice', get('/v1/jobs?queue=a&queue=b'), 'BAD_REQUEST', 400, 'queue: expected once', ['queue']],
+  [
+    'a filter twice',
+    get('/v1/jobs?queue=a&queue=b'),
+    'BAD_REQUEST',
+    400,
+    'queue: expected one value, got several',
+    ['queue'],
+  ],
   ['a limit of 0', get('/v1/jobs?limit=0'), 'BAD_REQUEST', 400, 'limit: expected at least 1', ['limit']],
   [
     'a limit that is no number',
@@ -473,7 +480,7 @@ const rows: Row[] = [
     post('/v1/jobs/JOB/in/left', '{}'),
     'BAD_REQUEST',
     400,
-    'expected either "values" or "value"',
+    'requires either "values" or "value"',
     [],
   ],
   [
@@ -481,7 +488,7 @@ const rows: Row[] = [
     post('/v1/jobs/JOB/in/left', '{"value":1,"values":[2]}'),
     'BAD_REQUEST',
     400,
-    'expected either',
+    'requires either',
     [],
   ],
   [

@@ -39,7 +39,7 @@ describe('how much', () => {
     const refused = await ask(get('/v1/queues'))
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
     expect(await refused.json()).toMatchObject({
-      error: { code: 'LIMITED', message: expect.stringContaining('2 a second') },
+      error: { code: 'LIMITED', message: expect.stringContaining('2 per second') },
     })
     vi.advanceTimersByTime(500)
     expect((await ask(get('/v1/queues'))).status).toBe(200)

@@ -93,7 +93,7 @@ test('a wrong method lists the right ones', async () => {
   expect(await answer.json()).toEqual({
     error: {
       code: 'WRONG_METHOD',
-      message: '/v1/jobs takes GET, POST, got PUT',
+      message: '/v1/jobs accepts GET, POST, got PUT',
       doc_url: expect.stringContaining('/docs/errors#WRONG_METHOD'),
     },
   })

@@ -1604,7 +1604,7 @@ describe('bulk', () => {
     ['{"action":"retry"}', 'filter: is missing'],
     ['{"ids":[7],"filter":{"queue":"core"},"action":"retry"}', 'ids: expected "filter" or "ids", got both'],
     ['{"ids":[],"action":"retry"}', 'ids: expected at least 1'],
-    ['{"filter":{"error":"x"},"action":"retry"}', 'filter.error: expected a kind of error'],
+    ['{"filter":{"error":"x"},"action":"retry"}', 'filter.error: expected the id of a kind of error'],
   ])('%s is refused', async (body, message) => {
     const answer = await post('/v1/bulk', body)
     expect([answer.status, JSON.stringify(await answer.json())]).toEqual([

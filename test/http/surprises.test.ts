@@ -91,7 +91,7 @@ test('why speaks of one attempt and one value as of one', async () => {
   await settle()
   const { reasons } = (await ask('GET', `/v1/jobs/${id}/why`)).body
   expect(reasons.map(({ message }: { message: string }) => message)).toEqual([
-    'failed after 1 attempt; a retry or a run with force wakes it, input does not',
+    'failed after 1 attempt; only a retry or a run with force wakes it',
     '1 value waits on port n',
   ])
 })

@@ -118,7 +118,10 @@ test('a refusal is retried only for the documented statuses', async () => {
     const { description } = responses[status] ?? responses[`${Math.floor(status / 100)}XX`]!
     const { changes } = await call(status)
     const isRetried = changes !== 'later' && changes.end === 'failed' && changes.error?.retry !== false
-    expect({ status, isRetried }).toEqual({ status, isRetried: description.startsWith('Failed; retried') })
+    expect({ status, isRetried }).toEqual({
+      status,
+      isRetried: description.startsWith('The run failed and is retried'),
+    })
   }
   expect((await call(202)).changes).toBe('later')
 })

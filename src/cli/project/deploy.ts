@@ -33,7 +33,7 @@ export const deploy: Command = {
     'dry-run': { type: 'boolean', does: 'print only the plan and the missing settings' },
     cron: {
       type: 'boolean',
-      does: "use a cron trigger (default); --no-cron leaves the tick to QStash and removes sidejob's cron trigger",
+      does: 'use a cron trigger for the tick (default); --no-cron removes it and uses QStash instead',
     },
   },
   async run(_client, given, { print }, [folder = '.']) {
@@ -58,8 +58,8 @@ export const destroy: Command = {
   options: { name: nameOption, yes: { type: 'boolean', short: 'y', does: 'remove it without asking' } },
   async run(_client, given, { print, note, confirm }, [folder = '.']) {
     const options = await optionsOf(given, folder, print)
-    if (!given.yes && !(await confirm(`take ${options.name} down?`))) {
-      note(`${options.name} would be removed; run it with --yes`)
+    if (!given.yes && !(await confirm(`remove ${options.name}?`))) {
+      note(`${options.name} would be removed; add --yes to remove it`)
       return 1
     }
     const infra = await import('../../deploy/index.ts')

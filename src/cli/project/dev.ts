@@ -24,7 +24,7 @@ const introduction = ({ url, apiKey, redis }: Started, login: string | undefined
   `Ready on   ${url}`,
   login
     ? `Dashboard  ${login} (logs in once, within an hour; later: npx sidejob open)`
-    : 'Dashboard  none: add dashboard: dashboard() to createWorker to have one',
+    : 'Dashboard  none; to add one, pass dashboard: dashboard() to createWorker',
 ]
 
 export const dev: Command = {

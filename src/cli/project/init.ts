@@ -19,7 +19,7 @@ export const init: Command = {
       print(`${change.before === undefined ? 'new' : 'changed'}  ${relative(root, change.path)}`)
       for (const line of diff(change)) print(`  ${line}`)
     }
-    if (changes.length === 0) print('Nothing is missing')
+    if (changes.length === 0) print('Nothing to add: this Worker already has sidejob')
     else if (!really && !(await confirm('Write this?'))) {
       note('Nothing was written. To write it, use --yes')
       return

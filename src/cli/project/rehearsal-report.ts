@@ -99,20 +99,20 @@ export function createReport() {
 }
 
 const lengthText = (longer: number | undefined): string => {
-  if (longer === undefined) return 'for something else'
+  if (longer === undefined) return 'for a different event'
   // The job keeps its own wait, so a longer wait in the code is a shorter one for the job.
-  return `${durationText(Math.abs(longer))} ${longer < 0 ? 'longer' : 'shorter'} than the code says`
+  return `${durationText(Math.abs(longer))} ${longer < 0 ? 'longer' : 'shorter'} than in the code`
 }
 
 function wouldOf(finding: Finding & { is: 'repeats' | 'waits' | 'skips' }): string {
   const { kept, asked, longer } = finding.change
-  const now = asked === null ? 'the function ends without it' : `the function asks for ${asked}`
+  const now = asked === null ? 'the function ends without requesting it' : `the function requests ${asked}`
   const what = {
     repeats: ['repeat a step', 'repeating a step'],
     waits: [`wait ${lengthText(longer)}`, `waiting ${lengthText(longer)}`],
     skips: ['end early', 'ending early'],
   }[finding.is] as [string, string]
-  return `would ${finding.fails ? `fail instead of ${what[1]}` : what[0]}: the job keeps ${kept}, ${now}`
+  return `would ${finding.fails ? `fail instead of ${what[1]}` : what[0]}: the job has stored ${kept}, but ${now}`
 }
 
 function words({ pinnedTo, ...finding }: Finding): string {

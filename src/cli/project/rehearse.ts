@@ -87,7 +87,7 @@ async function replayAll({ client, workers, env, filter, limit }: Asked) {
 }
 
 export const rehearse: Command = {
-  does: 'Run the code of this folder with every job that waits inside a function, without effects, and report what would change',
+  does: 'Run the code of this folder, without effects, for every job that waits inside a function, and report what would change',
   takes: ['[folder]'],
   options: {
     class: { type: 'string', short: 'c', does: 'only jobs of this class' },
@@ -95,10 +95,10 @@ export const rehearse: Command = {
     deployment: { type: 'string', does: 'only jobs of classes that this deployment announced' },
     recorded: {
       type: 'boolean',
-      does: 'replay the last runs of ended jobs instead, for classes with history: { values: true }',
+      does: 'instead, replay the last runs of ended jobs of classes with history: { values: true }',
     },
     moved: { type: 'boolean', does: 'judge pinned jobs as if they were moved to this code' },
-    limit: { type: 'string', short: 'n', does: 'check only the newest n jobs; by default all' },
+    limit: { type: 'string', short: 'n', does: 'check only the newest n jobs (default: all)' },
   },
   async run(client, given, io, [folder = '.']) {
     const limit = given.limit === undefined ? Number.POSITIVE_INFINITY : count(given, 'limit')

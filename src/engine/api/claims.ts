@@ -82,14 +82,19 @@ export function createRuns({
     const { id, document } = await store.inspect(idIn(token)).catch(() => ({ id: 0, document: undefined }))
     if (!document || !['terminating', 'terminated'].includes(statusOf(document))) return lost()
     const then =
-      document.token === token ? 'end the run; its changes are kept' : 'the changes of this commit were not applied'
+      document.token === token
+        ? 'end the run; its changes will be applied'
+        : 'the changes of this commit were not applied'
     return new SidejobError('LOST', `job ${id} was terminated: ${then}`)
   }
 
   function checkAnswer(answer: string): void {
     if (answer === 'lost') throw lost()
     if (answer === 'conflict')
-      throw new SidejobError('CONFLICT', 'another caller read from a port that this run read; the job is queued again')
+      throw new SidejobError(
+        'CONFLICT',
+        'another caller also read from a port that this run read. The job is queued again',
+      )
     checkRefusal(answer)
   }
 

@@ -43,7 +43,7 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
     if (!asked) return undefined
     const why = kept
       ? `its last run read more than ${limits.keptInputs.most} bytes, which are not kept`
-      : 'no run has read any since it has kept a history'
+      : 'no run has read inputs since the history of the job began'
     throw new SidejobError('REFUSED', `job ${id}: expected the inputs of its last run, got none: ${why}`)
   }
 

@@ -190,7 +190,7 @@ export function createDeliveries(parts: Context) {
   }
 
   const lost = (id: number) =>
-    new SidejobError('LOST', `job ${id} was claimed again since then, or was never claimed with this token`)
+    new SidejobError('LOST', `job ${id} has been claimed again, or was never claimed with this token`)
 
   /** Throws before it changes anything, so that the holder can end the run differently. */
   async function checkEnd({ end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord): Promise<void> {

@@ -76,7 +76,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
     const i = at === undefined ? 0 : deploys.findIndex((one) => one.at === at)
     if (deploys[i]) return { id, deploys, i }
     const which = at === undefined ? 'no deploy' : `no deploy at ${new Date(at).toISOString()}`
-    throw new SidejobError('NOT_FOUND', `deployment ${id} keeps ${which}: it keeps the last 20`)
+    throw new SidejobError('NOT_FOUND', `deployment ${id} has ${which}: only its last 20 deploys are kept`)
   }
 
   const markOf = (at: number, text: string | null | undefined): Mark | undefined =>

@@ -34,7 +34,7 @@ const wireFault = (id: number, what: string): Fault => ({
   kind: 'flow',
   who: String(id),
   what,
-  remedy: 'they are laid according to the graph of the flow; waiting values continue',
+  remedy: 'the wires are restored from the graph of the flow; waiting values continue',
 })
 
 const linked = (fault: Fault) => ({ ...fault, link: linkOf(fault) })

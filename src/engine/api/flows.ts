@@ -69,7 +69,7 @@ async function checkMatch(state: FlowState, match: string | undefined): Promise<
   const hash = text === undefined ? undefined : await graphHash(text)
   if (match === hash || (match === '*' && hash !== undefined)) return
   const is = hash ? `"${hash}"` : 'none'
-  const message = `If-Match: expected the hash of the current graph, ${is}, got "${match}": the graph has changed. Get it and apply your change to it`
+  const message = `If-Match: expected the hash of the current graph, ${is}, got "${match}": the graph has changed. Get the current graph and apply your change to it`
   throw new SidejobError('CHANGED', message, { path: ['If-Match'] })
 }
 

@@ -107,7 +107,7 @@ export function createJobs({
   async function checkTheirs(job: string): Promise<JobRecord> {
     const { id, document } = await store.inspect(job)
     if (registry.local(document.queue, document.class)?.inner)
-      throw new SidejobError('REFUSED', `job ${id} is internal and cannot be changed`)
+      throw new SidejobError('REFUSED', `job ${id} is an internal job, which cannot be changed`)
     return document
   }
 

@@ -7,11 +7,13 @@ import { storedRunIn } from '../run/recording.ts'
 type Filter = { queue?: string; class?: string; limit?: number; cursor?: string }
 
 function faultOf(record: JobRecord, run: StoredRun | undefined): string | undefined {
-  if (!run) return 'its class did not keep the values of its last run'
+  if (!run) return 'the values of its last run were not recorded'
   if (redactedPathsOf(record).length > 0) return 'its class redacts values'
   if ('snapshot' in run) return undefined
-  if ('more' in run) return `its run read ${run.more}`
-  return 'bytes' in run ? `its run has ${run.bytes} characters` : 'its run cannot be decrypted'
+  if ('more' in run) return `its run read ${run.more} than the record has`
+  return 'bytes' in run
+    ? `its run is too large to be recorded (${run.bytes} characters)`
+    : 'the record of its run cannot be decrypted'
 }
 
 function recordedOf(id: number, record: JobRecord): RecordedJob {

@@ -130,7 +130,7 @@ function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
     reasons.push({ code: 'PAUSED', message: `queue ${doc.queue} is paused`, data: { queue: doc.queue } })
   if (doc.place === PLACE.pull) {
     const asking = doc.tag === undefined ? '' : ` with tag ${doc.tag}`
-    const behind = queue ? `; ${ahead ?? 0} ahead of it` : ''
+    const behind = queue ? `; jobs ahead of it: ${ahead ?? 0}` : ''
     reasons.push({
       code: 'PULL',
       message: `waits for a pull worker to claim it${asking}${behind}`,
@@ -139,7 +139,7 @@ function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
   } else if (ahead !== null && ahead >= 0 && queue)
     reasons.push({
       code: 'QUEUED',
-      message: `${ahead} ahead of it in queue ${doc.queue}; ${queue.lanes} of ${queue.maxLanes} lanes are open`,
+      message: `is ready in queue ${doc.queue}; jobs ahead of it: ${ahead}; open lanes: ${queue.lanes} of ${queue.maxLanes}`,
       data: { ...place, lanes: queue.lanes, maxLanes: queue.maxLanes },
     })
   else if (!queue) reasons.push({ code: 'QUEUED', message: `is ready in queue ${doc.queue}`, data: place })
@@ -156,7 +156,7 @@ const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: numb
 })
 
 function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): Told[] {
-  const after = ahead ? `, ${ahead} ahead of it` : ''
+  const after = ahead ? `; jobs ahead of it: ${ahead}` : ''
   const next = limitFree === null ? '' : `; the next job may start by ${new Date(limitFree).toISOString()}`
   const { says, numbers } = limit ? fullness(limit, now) : { says: 'full', numbers: {} }
   return [
@@ -189,7 +189,7 @@ function followReasons(inspection: Inspection): Told[] {
   return [
     {
       code: 'CHILDREN',
-      message: `follows its children, of which ${counted(left.length, 'has', 'have')} not completed: ${names.join(', ')}`,
+      message: `follows its children; ${counted(left.length, 'child has', 'children have')} not completed: ${names.join(', ')}`,
       data: { waiting: left.length, jobs: left.map(([, { id }]) => id), names: left.map(([name]) => name) },
       ...(left.length === 1 ? { job: left[0]![1].id } : {}),
     },
@@ -232,7 +232,9 @@ function restReasons(inspection: Waiting): Told[] {
       if (channel !== undefined) return messageReason(channel)
       return { code: 'INPUT', message: `waits for input on port ${port}`, key: port, data: { port, taken } }
     })
-  return [{ code: 'ASKED_FOR_NOTHING', message: 'suspended; a run, a child or input wakes it', data: {} }]
+  return [
+    { code: 'ASKED_FOR_NOTHING', message: 'suspended without a condition; a run, a child or input wakes it', data: {} },
+  ]
 }
 
 function endReasons({ document: doc }: Looked): Told[] {
@@ -252,7 +254,7 @@ function endReasons({ document: doc }: Looked): Told[] {
     ...(change ? [changeReason(change)] : []),
     {
       code: 'FAILED',
-      message: `failed after ${counted(doc.failures ?? 1, 'attempt')}; a retry or a run with force wakes it, input does not`,
+      message: `failed after ${counted(doc.failures ?? 1, 'attempt')}; only a retry or a run with force wakes it`,
       data: { attempts: doc.failures ?? 1, lost: doc.lostRuns ?? 0 },
     },
     ...kept.map(({ port, pushed, taken }) => ({
@@ -292,7 +294,7 @@ function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil
   const due = Math.max(...(moments as number[]))
   return {
     code: 'OVERDUE',
-    message: `was due at ${new Date(due).toISOString()}, but queue ${queue} has not been examined since; the tick examines it within a minute`,
+    message: `was due at ${new Date(due).toISOString()}, but queue ${queue} has not been checked since; the tick checks it within a minute`,
     data: { queue, ms: now - due },
   }
 }

@@ -123,7 +123,7 @@ function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
     if (bytes > limits.valueBytes.most) break
     from--
   }
-  const dropped = from ? [encodeValue({ message: `${from} earlier entries of this run are not kept` })] : []
+  const dropped = from ? [encodeValue({ message: `${from} earlier log entries of this run were dropped` })] : []
   return [...dropped, ...entries.slice(from)].map((entry) => logWords(entry, vault))
 }
 

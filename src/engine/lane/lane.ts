@@ -59,7 +59,7 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
     if (flight.size === 0) return
     usage.sent.requests++
     const { ending, lost } = await store.renew(queue, flight.tokens(), lease, lane)
-    usage.stops.tell(ending, 'the job is to end: a caller has terminated it')
+    usage.stops.tell(ending, 'a caller has terminated the job')
     usage.stops.tell(lost, 'the lease of this run has ended: its changes will be discarded')
   }
 

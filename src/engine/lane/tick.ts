@@ -68,7 +68,7 @@ export function createTick({
     for (let round = 0; round < ROUNDS; round++) {
       const { rings, more, faults: found } = await store.tick()
       for (const { job, what } of found) {
-        console.error(`sidejob: the tick passed over ${job}: ${what}`)
+        console.error(`sidejob: the tick skipped ${job}: ${what}`)
         faults.add(job)
       }
       await serveUnrung(await ringer.publish(rings))

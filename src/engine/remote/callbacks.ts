@@ -109,7 +109,7 @@ const kafkaAnswer = (text: string): KafkaAnswer => {
 async function kafkaFault({ body }: Response): Promise<string | undefined> {
   const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
   const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
-  if (!Array.isArray(offsets) || offsets.length === 0) return 'expected the answer of a Kafka REST proxy'
+  if (!Array.isArray(offsets) || offsets.length === 0) return 'expected the response of a Kafka REST proxy'
   const refused = offsets.find(({ error_code }) => error_code !== null && error_code !== undefined)
   return refused && (refused.error ?? `the broker answered ${refused.error_code}`)
 }
@@ -161,9 +161,12 @@ export function createCallbacks(options: CallbackOptions) {
 
   function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
     const since = lent.document.resentAt ?? createdAtOf(lent.document)
-    const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
+    const message = `${host} keeps failing; next attempt after ${new Date(until).toISOString()}`
     if (store.now() - since > patienceOf(spec.retry))
-      return commit(lent, spec, { end: 'failed', error: { message: `${host} kept failing: given up`, retry: false } })
+      return commit(lent, spec, {
+        end: 'failed',
+        error: { message: `${host} kept failing; no further attempts are made`, retry: false },
+      })
     return returned(lent, delayUntil(until, store.now(), random), message)
   }
 

@@ -4,6 +4,7 @@ import { writeJson } from '../../core/codec/json-writer.ts'
 import { parseMsgpack } from '../../core/codec/msgpack-reader.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { messageOf, SidejobError } from '../../core/errors.ts'
+import { check } from '../../core/issues.ts'
 import { callBody, readResultMap } from '../../core/jq.ts'
 import { present } from '../../core/present.ts'
 import { retryAfter } from '../../core/retry.ts'
@@ -66,7 +67,7 @@ function fromResultMap({ type, result, reason, should_retry, error, message = ''
   })
 }
 
-const wrong = (why: string): Changes => failed(`the worker's answer is not changes: ${why}`, { retry: false })
+const wrong = (why: string): Changes => failed(`the worker's answer is invalid: ${why}`, { retry: false })
 
 const isMsgpack = (contentType: string | null): boolean => /^application\/(vnd\.|x-)?msgpack\b/i.test(contentType ?? '')
 
@@ -86,9 +87,9 @@ function changesOf(bytes: Uint8Array, contentType: string | null): Changes {
   const tree = read(closedChanges)
   const { type } = (tree ?? {}) as { type?: unknown }
   if (type === 'success' || type === 'failure') return fromResultMap(read(closedResultMap) as ResultMap)
-  const { success, data, error } = changesSchema.safeParse(tree)
-  if (!success) return wrong(`${error.issues[0]?.path.join('.') || 'body'}: ${error.issues[0]?.message}`)
-  if (data.end === 'checkpoint') return wrong('end: an answer ends the run; checkpoints are committed with its token')
+  const data = check(changesSchema, tree)
+  if (data.end === 'checkpoint')
+    return wrong('end: expected the end of the run, got a checkpoint. Commit checkpoints with the token of the run')
   return { ...data, n: data.n ?? LAST }
 }
 
@@ -145,7 +146,7 @@ const jq: Dialect = {
     try {
       return { n: LAST, ...readResultMap(readerOf(bytes, isText(contentType) ? contentType : MSGPACK)) }
     } catch (error) {
-      return failed(`the worker's answer is no result map: ${messageOf(error)}`)
+      return failed(`the worker's answer is not a result map: ${messageOf(error)}`)
     }
   },
   isFinal: ({ status, headers }) =>
@@ -174,7 +175,11 @@ function unreached(error: unknown, timeout: number): Pushed {
 function uncalled(error: unknown): Pushed {
   if (error instanceof SidejobError)
     return { changes: failed(`the worker could not be reached: ${withCause(error)}`, { retry: false }) }
-  return { changes: failed(`the call could not be made: ${withCause(error)}; is its secret whsec_ and base64?`) }
+  return {
+    changes: failed(
+      `the call could not be made: ${withCause(error)}; expected a secret of "whsec_" followed by base64`,
+    ),
+  }
 }
 
 export async function push(

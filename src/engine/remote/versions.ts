@@ -77,7 +77,7 @@ export function createVersions({ store, fetch, secret, now, version, versionUrl 
         const text = new TextDecoder().decode(bytes)
         if (!response.ok) return { silent: `answered ${response.status} ${text.slice(0, SHOWN)}`.trimEnd() }
         const answer = readObject<{ outcome?: SentOutcome }>(text)
-        return answer ?? { silent: 'gave an answer that is not an outcome of a run' }
+        return answer ?? { silent: 'returned a response that is not the outcome of a run' }
       } catch (error) {
         return { silent: `cannot be reached: ${messageOf(causeOf(error))}` }
       }

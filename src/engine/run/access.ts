@@ -25,8 +25,8 @@ function pause({ buffer, parts: { suspension } }: Run, what: Pause): Promise<nev
   if (buffer.loose)
     suspension.refuse(
       new Terminal(
-        `a ${buffer.loose} before a wait and outside of a step would be repeated when the function runs again: ` +
-          'move it into a step',
+        `a ${buffer.loose} outside of a step and before a wait would be repeated when the function runs again. ` +
+          'Move it into a step',
       ),
     )
   return suspension.pause(what)

@@ -92,12 +92,14 @@ export const changeOf = (key: string, kept: Waited, asked: Asked): CodeChange =>
 
 const REMEDY =
   'if its code changed while the job waited, restore it or put the change behind job.patched, then retry the job; ' +
-  'otherwise compute in a step whatever its path and the lengths of its waits depend on'
+  'otherwise its path or the length of a wait depends on a value that changes: compute that value in a step'
 
 export class CodeChanged extends Terminal {
   constructor(job: number, { kept, asked }: CodeChange) {
-    const now = asked === null ? 'ended without asking for it' : `now asks for ${asked}`
-    super(`job ${job} keeps ${kept}, and its function ${now}: ${REMEDY}`, { detail: { codeChange: { kept, asked } } })
+    const now = asked === null ? 'ended without requesting it' : `now requests ${asked}`
+    super(`job ${job} has stored ${kept}, but its function ${now}: ${REMEDY}`, {
+      detail: { codeChange: { kept, asked } },
+    })
     this.name = 'CodeChanged'
   }
 }
@@ -111,10 +113,10 @@ export class OlderCode extends Error {
   readonly after: number
 
   constructor(job: number, { kept, asked }: CodeChange, { id, age }: NewerPatch) {
-    const now = asked === null ? 'ended without it' : `asked for ${asked}`
+    const now = asked === null ? 'ended without it' : `requested ${asked}`
     super(
-      `job ${job} has patch ${quoted(id)} and keeps ${kept}; a function without the patch ${now}. Another deployment ` +
-        'has to run it: the run fails a day after the patch was answered',
+      `job ${job} has patch ${quoted(id)} and has stored ${kept}; this function, without the patch, ${now}. A newer deployment ` +
+        'has to run the job; otherwise the run fails one day after the patch was stored',
     )
     this.name = 'OlderCode'
     this.after = Math.min(Math.max(age / 8, RETURN.least), RETURN.most)

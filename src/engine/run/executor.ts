@@ -153,7 +153,7 @@ export function createExecutor({
     const { answers, lent: fresh, rings } = await store.commit({ queue: '', runs: [settled] })
     await ring(rings)
     if (answers[0] !== 'running') {
-      const why = `the checkpoint was not taken: ${answers[0]}`
+      const why = `the checkpoint was refused: ${answers[0]}`
       stops.tell([lent.document.token!], why)
       throw new LostRun(why)
     }
@@ -233,7 +233,7 @@ export function createExecutor({
   }
 
   function spare(lent: ClaimedJob, host: string, until: number): RunOutcome {
-    const message = `${host.slice(PUSHED.length)} keeps failing: tried again after ${new Date(until).toISOString()}`
+    const message = `${host.slice(PUSHED.length)} keeps failing; next attempt after ${new Date(until).toISOString()}`
     return returned(lent, delayUntil(until, store.now(), random), message)
   }
 
@@ -277,8 +277,8 @@ export function createExecutor({
     if (!fault) return undefined
     const newest = (await registry.list(queue)).get(name)
     const isOlder = newest !== undefined && schemaOfClass(newest) !== skew.current
-    const hashes = `Class ${name} has schema ${skew.current}, and job ${lent.id} was created for ${skew.built}`
-    if (isOlder && !faultFor(newest)) return returned(lent, RELEASE_FOR, `${hashes}: newer code has to run it`)
+    const hashes = `Class ${name} has schema ${skew.current}, but job ${lent.id} was created for ${skew.built}`
+    if (isOlder && !faultFor(newest)) return returned(lent, RELEASE_FOR, `${hashes}: only newer code can run it`)
     // A function checks its inputs when it reads them.
     if (found.local && fault.path[0] === 'inputs') return undefined
     const message = `SCHEMA_CHANGED: ${faultText(fault)}. ${hashes}: ${remedyOf(lent.id, fault.path)}, then retry it`

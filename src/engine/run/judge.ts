@@ -62,6 +62,6 @@ export async function judging(
   }
   const changes = await within(give, () => runFunction(worker, snapshot, tools)).catch(ended)
   if (why === undefined && changes.error?.reason === 'timeout')
-    why = `it took longer than ${seconds(patience)} outside of steps`
+    why = `it ran longer than ${seconds(patience)} outside of steps`
   return { changes, why }
 }

@@ -77,11 +77,10 @@ const opened = ({ result, error }: ChildEnd): Called => ({
   ...(error === undefined ? {} : { error: decodeValue(error) as { message?: string } }),
 })
 
-const GONE: Called = { error: { message: 'is gone, and has left nothing' } }
+const GONE: Called = { error: { message: 'was deleted, and its result is unknown' } }
 
 function answerOf<T>(child: string, { result, error }: Called): T {
-  if (error)
-    throw new CallFailed(`${child}: ${error.message ?? 'ended before it had completed'}`, { detail: error.detail })
+  if (error) throw new CallFailed(`${child}: ${error.message ?? 'ended without completing'}`, { detail: error.detail })
   return result as T
 }
 

@@ -83,7 +83,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   async function asked(known: string[], args: CommitArgs, words: string[]) {
     const reply = answerOf(await evaluate(scripts.commit, known, args, words), 'committed')
     for (const { job, what } of faultsOf(reply.faults, scripts.commit))
-      console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
+      console.error(`sidejob: job ${job} failed because of a fault in Redis: ${what}`)
     return reply
   }
 

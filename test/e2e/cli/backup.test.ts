@@ -109,7 +109,7 @@ test('an export is imported unchanged, into another namespace and after an inter
   await redis.unlink(...((await redis.keys('b:*')) as [string]))
   expect(await run(['export', file], 'a:')).toMatchObject({
     exit: 0,
-    noted: expect.stringContaining('continues after'),
+    noted: expect.stringContaining('continuing after'),
   })
 
   const whole = readFileSync(file, 'utf8').split('\n').filter(Boolean)

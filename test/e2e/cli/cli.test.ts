@@ -71,7 +71,11 @@ test('callbacks resend previews its effects, and acts with --yes', async () => {
   await expect.poll(state).toBe('FAILED')
   answers = 200
   const dry = await run('callbacks resend')
-  expect([dry.exit, dry.rows.length, dry.noted]).toEqual([0, 1, '1 would be resent; run it with --yes\n'])
+  expect([dry.exit, dry.rows.length, dry.noted]).toEqual([
+    0,
+    1,
+    '1 callbacks would be resent; add --yes to resend them\n',
+  ])
   expect(dry.printed).toContain(`job ${id}\t${origin.url}/hook\t1 tries`)
   expect((await run('callbacks resend --host example.com --yes')).noted).toContain('0 resent')
   expect(origin.came).toHaveLength(1)
@@ -87,7 +91,7 @@ test('files purge previews its effects, and acts with --yes', async () => {
   const log = `10.1.1.1 GET /files/${first.slice(0, 3)}/${first} 200\n`
   const dry = await run('files purge --named', log)
   expect(dry.rows.map((row) => row.split('\t')[0])).toEqual([first])
-  expect(dry.noted).toBe('1 files, 0.0 MiB would be removed; run it with --yes\n')
+  expect(dry.noted).toBe('1 files, 0.0 MiB would be removed; add --yes to remove them\n')
   expect(await contentOf(first)).toMatch(/^\/[xy]$/)
   expect((await run('files purge --named --yes', log)).exit).toBe(0)
   await expect(kit.client.files.show(first)).rejects.toThrow('there is no such file')
@@ -114,7 +118,7 @@ test('an address at which nothing listens is explained', async () => {
   const { exit, noted } = await run('callbacks resend', '', 'http://127.0.0.1:18999')
   expect([exit, noted]).toEqual([
     1,
-    'sidejob callbacks resend: Cannot reach http://127.0.0.1:18999 (ECONNREFUSED). Is `sidejob dev` running? If it is elsewhere, set --url\n',
+    'sidejob callbacks resend: Cannot reach http://127.0.0.1:18999 (ECONNREFUSED). Start `sidejob dev`, or set --url if it runs elsewhere\n',
   ])
 })
 

@@ -85,7 +85,7 @@ test('replays recorded runs, and writes a test of one in a project from the temp
     const [waiting] = (await stage.kit.engine.jobs.list({ class: 'class_0', limit: 1 })).jobs
     expect(await stage.record(String(waiting!.id), '--folder', folder)).toMatchObject({
       exit: 1,
-      noted: expect.stringContaining('its class did not keep the values of its last run'),
+      noted: expect.stringContaining('the values of its last run were not recorded'),
     })
   } finally {
     await stage.close()

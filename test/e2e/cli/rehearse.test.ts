@@ -24,10 +24,10 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     expect(noted).toBe('')
     expect(printed).toContain('class_0: 4 jobs\n  4 continue (such as job ')
     expect(printed).toMatch(
-      /class_6: 4 jobs\n {2}4 would fail instead of repeating a step: the job keeps step "price", the function asks for step "price in cents" \(such as job \d+\)/,
+      /class_6: 4 jobs\n {2}4 would fail instead of repeating a step: the job has stored step "price", but the function requests step "price in cents" \(such as job \d+\)/,
     )
     expect(printed).toMatch(
-      /class_7: 4 jobs\n {2}4 would fail instead of waiting 13d23h longer than the code says: the job keeps sleep#1 \(sleep of 14d\), the function asks for sleep#1 \(sleep of 1h\)/,
+      /class_7: 4 jobs\n {2}4 would fail instead of waiting 13d23h longer than in the code: the job has stored sleep#1 \(sleep of 14d\), but the function requests sleep#1 \(sleep of 1h\)/,
     )
     expect(printed).toMatch(/class_8: 4 jobs\n {2}4 need this class, which the code does not define/)
     expect(printed).toMatch(/class_9: 4 jobs\n {2}4 would fail: not ready for class 9/)
@@ -122,7 +122,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     await deploy('v2')
 
     const would =
-      'would fail instead of repeating a step: the job keeps step "send", the function asks for step "send again"'
+      'would fail instead of repeating a step: the job has stored step "send", but the function requests step "send again"'
     const staying = await stage.run('--queue', 'pinned')
     expect(staying).toMatchObject({ exit: 0, noted: '' })
     expect(staying.printed).toBe(
@@ -138,10 +138,12 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
       exit: 1,
       noted: expect.stringContaining('to: expected a version that a deployment has announced (v1, v2), got v3'),
     })
-    expect((await stage.move('--to', 'v2')).noted).toBe('move: 1 jobs match; run it with --yes\n')
+    expect((await stage.move('--to', 'v2')).noted).toBe('move: 1 jobs match; add --yes to change them\n')
     expect(await stage.move('--to', 'v2', '--yes', '--wait')).toMatchObject({ exit: 0 })
     expect((await kit.engine.jobs.get(String(jobs[0]!.id))).pinnedTo).toBe('v2')
-    expect((await stage.move(String(jobs[0]!.id), '--to', 'v1')).noted).toBe('move: 1 jobs match; run it with --yes\n')
+    expect((await stage.move(String(jobs[0]!.id), '--to', 'v1')).noted).toBe(
+      'move: 1 jobs match; add --yes to change them\n',
+    )
     await kit.engine.jobs.remove(String(jobs[0]!.id), { force: true })
   })
 

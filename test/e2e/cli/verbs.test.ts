@@ -206,7 +206,7 @@ test('queues, processes, limits, groups, schedules, workers, channels, callbacks
 test('bulk shows the matching jobs, and acts with --yes', async () => {
   await made('noop', '--delay', '1h')
   expect((await run('bulk', 'terminate', '--class', 'noop', '--status', 'queued')).noted).toMatch(
-    /^terminate: \d+ jobs match; run it with --yes\n$/,
+    /^terminate: \d+ jobs match; add --yes to change them\n$/,
   )
   expect(await json('bulk', 'terminate', '--class', 'noop', '--status', 'queued', '--yes')).toMatchObject({
     id: expect.any(Number),
@@ -219,7 +219,7 @@ const threeOf = (group: string) =>
 test('bulk --wait ends when it is done, and says to how many', async () => {
   await threeOf('waited')
   expect((await run('bulk', 'terminate', '--group', 'waited')).noted).toBe(
-    'terminate: 3 jobs match; run it with --yes\n',
+    'terminate: 3 jobs match; add --yes to change them\n',
   )
   expect(await json('bulk', 'terminate', '--group', 'waited', '--yes', '--wait')).toMatchObject({
     status: 'completed',
@@ -262,7 +262,7 @@ test('why prints the chain from a flow to the node that holds it up, each with i
   await kit.reaches(node, 'suspended')
   const { printed } = await run('why', String(id))
   expect(printed.split('\n')).toEqual([
-    `CHILDREN: follows its children, of which 1 has not completed: gate (job ${node}, suspended)`,
+    `CHILDREN: follows its children; 1 child has not completed: gate (job ${node}, suspended)`,
     '  Remedy: ask why the named child is not running; `?deep=3` follows the chain',
     `  job ${node} (wait, suspended):`,
     expect.stringMatching(/^ {4}INPUT: .*port (trigger|in)/),
@@ -463,7 +463,7 @@ test('bulk retry, requeue and delete affect all matching jobs, and no other jobs
   const { id, token } = await pulled()
   await kit.client.runs.commit(token, { end: 'failed', error: { message: 'broken' } })
   expect((await run('bulk', 'retry', '--class', 'broken', '--status', 'failed')).noted).toBe(
-    'retry: 1 jobs match; run it with --yes\n',
+    'retry: 1 jobs match; add --yes to change them\n',
   )
   await json('bulk', 'retry', '--class', 'broken', '--status', 'failed', '--yes')
   await statusIs(id, 'queued')
@@ -524,7 +524,7 @@ test('deploy names missing values first, and destroy asks', async () => {
   expect([exit, printed]).toEqual([1, expect.stringMatching(/my-jobs[\s\S]*UPSTASH_REDIS_REST_URL/)])
   expect(await run('destroy', folder)).toMatchObject({
     exit: 1,
-    noted: 'my-jobs would be removed; run it with --yes\n',
+    noted: 'my-jobs would be removed; add --yes to remove them\n',
   })
   expect(await run('destroy', folder, '--yes')).toMatchObject({
     exit: 1,

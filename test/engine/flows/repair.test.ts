@@ -76,7 +76,7 @@ test.each(damages)(
       kind: 'flow',
       who: String(flow.id),
       what,
-      remedy: 'they are laid according to the graph of the flow; waiting values continue',
+      remedy: 'the wires are restored from the graph of the flow; waiting values continue',
       link: `/v1/flows/${flow.id}`,
     }
     // Looking changes nothing.

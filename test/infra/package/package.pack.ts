@@ -222,7 +222,7 @@ test('init adds it to an existing Worker with cron and queue, which compiles, ru
   expect(shown.out).toContain('Nothing was written. To write it, use --yes')
   for (const [file, text] of Object.entries(files)) expect(textOf(folder, file)).toBe(text)
   await must(folder, 'npx sidejob init --yes')
-  expect(await must(folder, 'npx sidejob init --yes')).toContain('Nothing is missing')
+  expect(await must(folder, 'npx sidejob init --yes')).toContain('Nothing to add: this Worker already has sidejob')
   expect(textOf(folder, 'package.json')).toContain(`"sidejob": "file:${packed.tarball}"`)
   expect(textOf(folder, '.gitignore')).toContain('.sidejob\n')
   await must(folder, 'npx tsc')

@@ -70,7 +70,7 @@ const rule41: Facts = {
       await say(world, schema)
       await expect(world.change(id, 'terminate', '', '')).rejects.toMatchObject({
         code: 'UNAVAILABLE',
-        message: expect.stringMatching(/reads schema 2: deploy a version that reads it first$/),
+        message: expect.stringMatching(/reads schema 2: first deploy a version that can read the data$/),
         retryAfter: 10,
       })
     }

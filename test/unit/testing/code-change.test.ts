@@ -17,7 +17,7 @@ async function edited(first: Perform, second: Perform, options: Partial<Worker> 
   return { job, ran, message: ran?.error?.message }
 }
 
-const keeps = (kept: string, now: string) => `job 1 keeps ${kept}, and its function ${now}: if its code changed`
+const keeps = (kept: string, now: string) => `job 1 has stored ${kept}, but its function ${now}: if its code changed`
 
 describe('an edit of a function whose jobs wait', () => {
   test('that swaps two sleeps does not make the job last for both of the long ones', async () => {
@@ -31,7 +31,7 @@ describe('an edit of a function whose jobs wait', () => {
         await job.sleep('14 days')
       },
     )
-    expect(message).toContain(keeps('sleep#1 (sleep of 14d)', 'now asks for sleep#1 (sleep of 1h)'))
+    expect(message).toContain(keeps('sleep#1 (sleep of 14d)', 'now requests sleep#1 (sleep of 1h)'))
     expect(job.status).toBe('failed')
   })
 
@@ -53,7 +53,7 @@ describe('an edit of a function whose jobs wait', () => {
         await job.step('charge', note(`charge ${price}`))
       },
     )
-    expect(message).toContain(keeps('step "price"', 'now asks for step "price in cents"'))
+    expect(message).toContain(keeps('step "price"', 'now requests step "price in cents"'))
     expect(done).toEqual([])
   })
 
@@ -63,56 +63,56 @@ describe('an edit of a function whose jobs wait', () => {
       (job) => job.sleep('14 days'),
       (job) => job.sleep('7 days'),
       'sleep#1 (sleep of 14d)',
-      'now asks for sleep#1 (sleep of 7d)',
+      'now requests sleep#1 (sleep of 7d)',
     ],
     [
       'changes the length of a sleep with a name',
       (job) => job.sleep('14 days', { name: 'grace' }),
       (job) => job.sleep('90 minutes', { name: 'grace' }),
       'grace (sleep of 14d)',
-      'now asks for grace (sleep of 1h30m)',
+      'now requests grace (sleep of 1h30m)',
     ],
     [
       'makes a date of a length',
       (job) => job.sleep('14 days'),
       (job) => job.sleep(new Date(Date.now() + 14 * DAY * 1_000)),
       'sleep#1 (sleep of 14d)',
-      'now asks for sleep#1 (sleep until a date)',
+      'now requests sleep#1 (sleep until a date)',
     ],
     [
       'changes the port that it waits for, under one name',
       (job) => job.waitFor('paid', { timeout: '1 week', name: 'money' }),
       (job) => job.waitFor('other', { timeout: '1 week', name: 'money' }),
       'money (waitFor "paid", timeout 7d)',
-      'now asks for money (waitFor "other", timeout 7d)',
+      'now requests money (waitFor "other", timeout 7d)',
     ],
     [
       'changes the port that it waits for',
       (job) => job.waitFor('paid', { timeout: '1 week' }),
       (job) => job.waitFor('other', { timeout: '1 week' }),
       'paid#1 (waitFor "paid", timeout 7d)',
-      'now asks for other#1 (waitFor "other", timeout 7d)',
+      'now requests other#1 (waitFor "other", timeout 7d)',
     ],
     [
       'changes a timeout',
       (job) => job.waitFor('paid', { timeout: '1 week' }),
       (job) => job.waitFor('paid', { timeout: '2 weeks' }),
       'paid#1 (waitFor "paid", timeout 7d)',
-      'now asks for paid#1 (waitFor "paid", timeout 14d)',
+      'now requests paid#1 (waitFor "paid", timeout 14d)',
     ],
     [
       'waits for something of another kind',
       (job) => job.sleep('1 week', { name: 'pause' }),
       (job) => job.callWorker('remind', {}, { name: 'pause' }),
       'pause (sleep of 7d)',
-      'now asks for pause (callWorker "remind")',
+      'now requests pause (callWorker "remind")',
     ],
     [
       'removes a wait',
       (job) => job.sleep('1 week'),
       async () => 'done',
       'sleep#1 (sleep of 7d)',
-      'ended without asking for it',
+      'ended without requesting it',
     ],
     [
       'removes a step',
@@ -122,7 +122,7 @@ describe('an edit of a function whose jobs wait', () => {
       },
       (job) => job.sleep('1 week'),
       'step "reserve"',
-      'ended without asking for it',
+      'ended without requesting it',
     ],
     [
       'removes a step before a wait that still lasts',
@@ -134,7 +134,7 @@ describe('an edit of a function whose jobs wait', () => {
         await job.waitFor('paid')
       },
       'step "reserve"',
-      'now asks for paid#1 (waitFor "paid")',
+      'now requests paid#1 (waitFor "paid")',
     ],
     [
       'inserts a step before a kept wait',
@@ -144,21 +144,21 @@ describe('an edit of a function whose jobs wait', () => {
         await job.sleep('1 week')
       },
       'sleep#1 (sleep of 7d)',
-      'now asks for step "reserve"',
+      'now requests step "reserve"',
     ],
     [
       'renames a step of a branch',
       (job) => job.parallel([(at) => at.step('mail', note('mail')), (at) => at.sleep('1 week')]),
       (job) => job.parallel([(at) => at.step('e-mail', note('e-mail')), (at) => at.sleep('1 week')]),
       'step "mail" in parallel#1[0]',
-      'now asks for step "e-mail" in parallel#1[0]',
+      'now requests step "e-mail" in parallel#1[0]',
     ],
     [
       'changes the length of a sleep in a turn',
       (job) => job.each('month', 3, (_, at) => at.sleep('30 days')),
       (job) => job.each('month', 3, (_, at) => at.sleep('1 day')),
       'sleep#1 in month[0] (sleep of 30d)',
-      'now asks for sleep#1 in month[0] (sleep of 1d)',
+      'now requests sleep#1 in month[0] (sleep of 1d)',
     ],
   ])('that %s fails, naming both', async (_, first, second, kept, now) => {
     const { job, edit } = deployed(first)
@@ -184,7 +184,7 @@ describe('an edit of a function whose jobs wait', () => {
         }
       },
     )
-    expect(message).toContain('now asks for sleep#1 (sleep of 1h)')
+    expect(message).toContain('now requests sleep#1 (sleep of 1h)')
     expect(done).toEqual([])
   })
 
@@ -219,8 +219,8 @@ describe('onCodeChange', () => {
     expect(ran).toMatchObject({ end: 'completed', result: 'done' })
     const entries = ran!.ops.flatMap((op) => (op.op === 'log' ? [JSON.parse(op.entry).message] : []))
     expect(entries).toEqual([
-      expect.stringContaining(keeps('step "price"', 'now asks for step "price in cents"')),
-      expect.stringContaining(keeps('sleep#1 (sleep of 14d)', 'now asks for sleep#1 (sleep of 1h)')),
+      expect.stringContaining(keeps('step "price"', 'now requests step "price in cents"')),
+      expect.stringContaining(keeps('sleep#1 (sleep of 14d)', 'now requests sleep#1 (sleep of 1h)')),
     ])
   })
 

@@ -331,7 +331,7 @@ describe('a patch that is removed', () => {
     edit(after)
     job.advance(DAY * 20)
     expect((await job.settle())?.error?.message).toContain(
-      'job 1 keeps trial (sleep of 14d), and its function now asks for short trial (sleep of 7d)',
+      'job 1 has stored trial (sleep of 14d), but its function now requests short trial (sleep of 7d)',
     )
     expect(done).toEqual([])
   })
@@ -356,8 +356,8 @@ describe('a job with a patch that meets older code', () => {
     const ran = await job.settle()
     expect(ran?.end).toBe('released')
     expect(ran?.error?.message).toBe(
-      'job 1 has patch "short trial" and keeps short trial (sleep of 1d); a function without the patch asked for ' +
-        'sleep#1 (sleep of 14d). Another deployment has to run it: the run fails a day after the patch was answered',
+      'job 1 has patch "short trial" and has stored short trial (sleep of 1d); this function, without the patch, ' +
+        'requested sleep#1 (sleep of 14d). A newer deployment has to run the job; otherwise the run fails one day after the patch was stored',
     )
     expect(job.status).toBe('queued')
     edit(patched)
@@ -372,7 +372,7 @@ describe('a job with a patch that meets older code', () => {
     job.advance(DAY)
     const ran = await job.settle()
     expect(ran).toMatchObject({ end: 'failed', error: { retry: false } })
-    expect(ran?.error?.message).toContain('job 1 keeps short trial (sleep of 1d)')
+    expect(ran?.error?.message).toContain('job 1 has stored short trial (sleep of 1d)')
   })
 
   test.each(['warn', 'ignore'] as const)("continues with onCodeChange '%s'", async (onCodeChange) => {
@@ -480,7 +480,7 @@ describe('a wait that is named while a job waits', () => {
     })
     job.advance(DAY * 14)
     expect((await job.settle())?.error?.message).toContain(
-      'job 1 keeps sleep#1 (sleep of 14d), and its function now asks for new (sleep of 1h)',
+      'job 1 has stored sleep#1 (sleep of 14d), but its function now requests new (sleep of 1h)',
     )
   })
 
