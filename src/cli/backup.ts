@@ -15,7 +15,7 @@ async function namespaceOfFolder(): Promise<string | undefined> {
   return name === undefined ? undefined : `${name}:`
 }
 
-/** Settings come from the environment, because every process of the machine can read a command line. */
+/** Reads the environment, because every process on the machine can read a command line. */
 async function place() {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE } = process.env
   if (!url || !token)
@@ -45,7 +45,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 
 type Begun = { cursor?: string; keys: number; bytes: number; isWhole: boolean }
 
-/** Data after the last cursor of an interrupted export is written again. */
+/** Drops what an interrupted export wrote after its last cursor; it is exported again. */
 async function begunIn(path: string, namespace: string): Promise<Begun> {
   const begun: Begun = { keys: 0, bytes: 0, isWhole: false }
   if (!(await stat(path).catch(() => undefined))?.size) return begun

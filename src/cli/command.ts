@@ -1,4 +1,4 @@
-// A command, and the tools it uses.
+// Types and helpers of commands.
 
 import { readFile } from 'node:fs/promises'
 import type { Client } from '../client/index.ts'
@@ -9,10 +9,10 @@ export type Given = Record<string, string | boolean | undefined>
 
 export type Io = {
   print: (line: string) => void
-  /** A table or a list of members in a terminal, JSON with --json. */
+  /** Prints a table or a list of members in a terminal, and JSON with --json. */
   show: (data: unknown, columns?: readonly string[]) => void
   note: (line: string) => void
-  /** One item of many: a line, or its JSON. */
+  /** Prints one item of a list: `line` in a terminal, JSON with --json. */
   row: (data: object, line: string) => void
   tell: (data: object, line: string) => void
   progress: (done: number, total: number, words: string) => void
@@ -50,9 +50,9 @@ export function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/** Reads JSON from the command line, from a file (`@args.json`) or from the input (`-`). */
+/** Reads JSON from the argument itself, a file (`@args.json`) or standard input (`-`). */
 export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
-  // Only opened if it is read, because an open input keeps the process alive until it ends.
+  // Standard input is opened only here, because it keeps the process alive until it ends.
   if (text === '-') return parsedIn(await allOf(io.lines), `${name}: the input`)
   if (!text.startsWith('@')) return jsonOf(text, name)
   const file = text.slice(1)

@@ -5,7 +5,7 @@ import { duration } from '../core/time.ts'
 import { type Command, everyPage, forEach, type Given, type Io, UsageError, yes } from './command.ts'
 
 const AT_ONCE = 8
-/** Finds ids in an id, an address or a line of an access log. */
+/** Finds file ids in plain ids, URLs and lines of an access log. */
 const ID = /(?:^|\/)([\w-]{14})(?=$|[?\s])/
 
 type File = Awaited<ReturnType<Client['files']['list']>>['files'][number]

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // sidejob <command>. Every command calls the API, except the project commands.
 
-// Loaded later: an older Node would fail on a module before it could print this sentence.
+// Modules are loaded later, because an older Node would fail on them before it could print this error.
 const OLDEST = 22
 const major = Number(process.versions.node.split('.')[0])
 if (major < OLDEST) {

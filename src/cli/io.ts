@@ -92,7 +92,7 @@ export function createIo(json: boolean): Io {
     },
     progress(done, total, words) {
       if (!stderr.isTTY) {
-        // In a file, one line per tenth is enough.
+        // Output to a file gets one line for each 10 %.
         const reached = Math.floor((10 * done) / Math.max(1, total))
         if (reached > tenths) stderr.write(`${done} of ${total}, ${words}\n`)
         tenths = reached

@@ -140,7 +140,7 @@ function unknown([first = '', second]: string[]): string {
 
 const asksHelp = (word = ''): boolean => ['help', '--help', '-h'].includes(word)
 
-/** `help`, `help run`, `--help`, `schedules --help`, and no words at all. */
+/** Accepts `help`, `help run`, `--help`, `schedules --help`, and no words. */
 function helpOf(words: string[]): string[] | undefined {
   const [first, ...rest] = words
   if (first === undefined) return overview()

@@ -1,5 +1,5 @@
-// Finds which sidejob a command talks to: from the command line, or else the environment, the profile, or the stack in
-// this folder.
+// Finds the address and key of the sidejob that a command calls: from the command line, the environment, the profile,
+// or the stack in this folder.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -55,7 +55,7 @@ function localStack(): Target | undefined {
   return note && { url: note.url, key: note.apiKey }
 }
 
-/** The stack.json in a folder may name any address, which must not receive a key from the environment. */
+/** A stack.json may name any address, and that address must not receive the key from the environment. */
 function expectOwnAddress(address: string, own: string | undefined): void {
   if (LOOPBACK.test(new URL(address).hostname) || (own !== undefined && addressOf(own) === address)) return
   throw new UsageError(

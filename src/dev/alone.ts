@@ -25,7 +25,7 @@ const fields: Partial<Record<V4ModuleDefinition['type'], string>> = {
   Data: 'data',
 }
 
-/** Cap'n Proto supports JSON's escapes, except those with four digits. */
+/** Cap'n Proto supports the escapes of JSON, except `\uXXXX`. */
 const text = (value: string): string => JSON.stringify(value).replace(/\\u00(..)/g, (_, digits) => `\\x${digits}`)
 
 const list = (items: readonly string[]): string => `[${items.join(', ')}]`
@@ -61,7 +61,7 @@ type Options = HostOptions & {
   fail: (error: Error) => void
 }
 
-/** workerd ends with this process. */
+/** When this process ends, workerd ends too. */
 export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, onReady, fail, ...options }: Options) {
   const file = join(dir, 'worker.capnp')
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
@@ -70,7 +70,7 @@ export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, 
     running: () => [],
     async reload({ modules }: Build): Promise<void> {
       const vars = { ...options.vars, ...boundsVar(bounds) }
-      // The settings hold secrets.
+      // The file is private, because the settings contain secrets.
       writeFileSync(file, configOf({ port, vars, modules, compatibilityDate, compatibilityFlags }), { mode: 0o600 })
       const child = spawn(workerd, ['serve', '--experimental', '--control-fd=3', file], {
         stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

@@ -14,7 +14,7 @@ export type Definitions = {
   env: Record<string, unknown>
 }
 
-/** Node does not have these modules. Classes of the project can extend these stand-ins. */
+/** Stand-ins for modules that Node does not have. Classes of the project can extend them. */
 const CLOUDFLARE = `
 const named = new Map()
 const get = (_, name) => named.get(name) ?? named.set(name, class {}).get(name)

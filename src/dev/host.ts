@@ -1,5 +1,5 @@
-// The process in which a Worker runs. Does not use `wrangler dev`, which adds a second workerd and an inspector: 450
-// requests per second on two cores, instead of 3,700.
+// The process that runs a Worker. It does not use `wrangler dev`, whose second workerd and inspector reduce 3,700
+// requests per second to 450 (on two cores).
 
 import { mkdirSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -13,11 +13,11 @@ import type { HostMessage, HostOptions, HostRequest } from './worker.ts'
 
 const tell = (message: HostMessage) => process.send?.(message)
 
-// The channel breaks when the parent ends, and workerd ends with this process.
+// When the parent ends, the channel breaks; then this process and workerd must end too.
 process.on('disconnect', () => process.exit())
 process.once('message', (options: HostOptions) => serve(options).catch(fail))
 
-/** Milliseconds within which an editor writes all its files. */
+/** Milliseconds to wait after a change, because an editor may write several files. */
 const SETTLED = 50
 
 async function serve(options: HostOptions) {

@@ -20,13 +20,13 @@ export type DevOptions = {
   vars?: Record<string, string | undefined>
   say?: (line: string) => void
   onReload?: (ms: number) => void
-  /** Ends the stack, even during its start. */
+  /** Stops the stack, even while it starts. */
   signal?: AbortSignal
 }
 
 const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 
-/** The wrangler configuration of a folder, or the given file. */
+/** Returns the wrangler configuration of a folder; a given file is returned as is. */
 export function configOf(project: string): string {
   const path = resolve(project)
   if (/\.(toml|jsonc?)$/.test(path)) {
@@ -40,12 +40,12 @@ export function configOf(project: string): string {
 
 /** Milliseconds after which a lane or run that a reload interrupted is detected. */
 const LEASE = 10_000
-/** A waiting lane ends with its build, but the next job would call it until the lane's lease ends. */
+/** Off, because a reload ends a warm lane, but the next job would still call it until its lease ends. */
 const WARM = '0s'
-/** An endless loop kills the Worker. After that, each run in progress is repeated at most this often. */
+/** An endless loop kills the Worker and loses all its runs. A job fails after this number of lost runs. */
 const MAX_LOST = '3'
 const HISTORY = '20'
-/** Milliseconds of CPU that a run may use without answering. Production allows the plan's CPU time. */
+/** Milliseconds of CPU that a run may use without yielding. Production allows the CPU time of the plan. */
 const LOOP_AFTER = 3_000
 
 /**

@@ -4,8 +4,7 @@ import { createServer } from 'node:net'
 const HOST = '127.0.0.1'
 
 /**
- * Systems assign ports above this range, and could take one before its process listens. `fetch` refuses to call some
- * ports below it, such as 10080.
+ * Systems assign ports above this range to any process. `fetch` refuses some ports below it, such as 10080.
  */
 const [LOW, HIGH] = [10_081, 32_000]
 const TRIES = 20
@@ -16,7 +15,7 @@ const probe = (port: number): Promise<void> =>
     server.listen(port, HOST, () => server.close(() => resolve()))
   })
 
-/** 0: finds a port that no other call gets. */
+/** With port 0, finds a free port that no concurrent call receives. */
 export async function claimPort(port: number, { setting }: { setting: string }): Promise<number> {
   for (let tries = 1; ; tries++) {
     const wanted = port || randomInt(LOW, HIGH)

@@ -1,4 +1,4 @@
-// Checks a Worker that has just started: only a request shows mistakes in settings and classes.
+// Sends a request to a Worker that has just started, because only a request shows mistakes in settings and classes.
 
 import { mountOf } from '../deploy/mount.ts'
 
@@ -10,7 +10,7 @@ export async function probe(origin: string): Promise<string | undefined> {
   const url = `${origin}${await mountOf(origin)}/health`
   const answer = await ask(url).catch((error: Error) => error)
   if (answer instanceof Error) return `GET ${url}: ${answer.message}`
-  // /health answers 200, or 503 if a vendor does not answer. Other routes show nothing.
+  // A working Worker answers 200 or, if a vendor is down, 503.
   return answer.ok ? undefined : errorIn(await answer.text(), answer.status)
 }
 

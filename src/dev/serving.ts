@@ -100,7 +100,7 @@ export function createServing(options: ServingOptions) {
 type Now = {
   isServing: boolean
   locate: Locate
-  /** workerd's lines about a failed start or first request. */
+  /** Lines of workerd about a failed start or first request. */
   uncaught: string
   printed: string[]
   running: Map<number, Started>

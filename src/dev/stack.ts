@@ -29,7 +29,7 @@ export type StackOptions = {
   entry?: string
   isWatching?: boolean
   plan?: PlanName
-  /** Milliseconds of CPU that a run may use without answering (default: the plan's limit). */
+  /** Milliseconds of CPU that a run may use without yielding (default: the limit of the plan). */
   loopAfter?: number
   bounds?: Bounds
   /** Runs without miniflare, as deployed: nothing compresses responses or adds the location, and there is no R2. */
@@ -58,12 +58,12 @@ export const noteOf = (dir: string) => join(resolve(dir), 'stack.json')
 /** Not a secret. */
 const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
 
-/** A message that QStash cannot deliver because the Worker is gone would count as an attempt. */
+/** Order of stopping. QStash stops before the Worker, because a failed delivery would count as an attempt. */
 const order = ['note', 'qstash', 'worker', 'gateway', 'redis'] as const
 type Part = (typeof order)[number]
 type Close = () => unknown
 
-/** A start may be aborted at any point. A part that is added after `close` is closed at once. */
+/** A start may be aborted at any point, so a part that is added after `close` is closed immediately. */
 function createRunning() {
   const parts = new Map<Part, Close>()
   let isClosed = false
@@ -122,7 +122,7 @@ async function started(options: StackOptions, running: Running) {
     vars,
     onReload(ms) {
       options.onReload?.(ms)
-      // Finds work that a lane of the last build left behind, and registers new classes.
+      // The tick finds work that a lane of the last build left, and registers new classes.
       if (tick.at) void askForTick(tick.at).catch(() => undefined)
     },
     async onLoop(jobs, seconds) {
@@ -178,7 +178,7 @@ function secretIn(folder: string, name: string, create: () => string, persist = 
   return secret
 }
 
-/** Writes the note again if its folder was deleted. */
+/** Rewrites the note if its folder is deleted. */
 function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = () => {}): Close {
   const path = noteOf(folder)
   const write = () => writeFileSync(path, JSON.stringify(note), { mode: 0o600 })
@@ -197,7 +197,7 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
 
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 
-/** If several runs were in progress, each is repeated alone until the loop is found. */
+/** If several runs were in progress, repeats each one alone until the endless one is found. */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs
   if (!job || jobs.length > 1) return
@@ -289,7 +289,7 @@ function standInFor({ folder, persist, vars }: StandIn) {
   return startQstash({
     ...(persist ? { file: join(folder, 'qstash.jsonl') } : {}),
     control: vars.SIDEJOB_TEST_CLOCK === '1',
-    // A page that knew the token could publish calls to the Worker.
+    // Random, because a website that knew the token could send calls to the Worker.
     token: randomUUID(),
   })
 }
@@ -301,7 +301,7 @@ async function loginLink(url: string, apiKey: string): Promise<string | undefine
   return ((await answer.json()) as { url: string }).url
 }
 
-/** Milliseconds after which a server that accepts a connection but does not answer is asked again. */
+/** Milliseconds without an answer after which a request to the starting server is repeated. */
 const SILENT = 5_000
 
 async function healthy(url: string) {

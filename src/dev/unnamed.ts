@@ -1,4 +1,4 @@
-// Finds unnamed waits of jobs, which an edit of the function can move.
+// Finds jobs that wait at an unnamed wait, which an edit of the function can shift.
 
 import type { GivenWaitingJob } from '../core/waiting.ts'
 import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'

@@ -6,9 +6,9 @@ export type WatchOptions = {
   pid: () => number | undefined
   isAlive: () => Promise<boolean>
   onLoop: (pid: number, seconds: number) => void
-  /** Seconds of CPU, as in production. */
+  /** Seconds of CPU. */
   limit?: number
-  /** Seconds of CPU that a process has used; undefined if the system does not report it. */
+  /** Returns the CPU seconds that a process has used, or undefined if the system does not report them. */
   cpuOf?: (pid: number) => number | undefined
 }
 

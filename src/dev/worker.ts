@@ -8,7 +8,7 @@ import { createMemoryWatch } from './memory.ts'
 import { claimPort } from './ports.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** Sent through a pipe, so that process lists do not show it. */
+/** Sent through a pipe, so that process lists do not show the secrets. */
 export type HostOptions = {
   port: number
   vars: Record<string, string>
@@ -51,7 +51,7 @@ export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
-/** Milliseconds. Less CPU time may come from many short runs. */
+/** Milliseconds. A smaller amount may be the sum of many short runs. */
 const LEAST_CPU = 2_000
 const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
@@ -83,10 +83,10 @@ export async function startWorker(all: WorkerOptions) {
   const starts: number[] = []
 
   const ready = launch()
-  // A caller may close before it is ready.
+  // A caller may close it before anyone awaits `ready`.
   ready.catch(() => {})
 
-  /** In its own session, so that Ctrl-C ends it last. */
+  /** Starts the process in its own session, so that Ctrl-C does not end it before the rest. */
   function launch() {
     starts.push(Date.now())
     const started = fork(program, {
@@ -167,7 +167,7 @@ export async function startWorker(all: WorkerOptions) {
     }
   }
 
-  /** workerd and esbuild outlive a killed parent, and esbuild would keep its output pipe open. */
+  /** Needed because workerd and esbuild outlive a killed parent. */
   function endWorkerd() {
     end(workerd)
     end(host.pid && -host.pid)
@@ -178,7 +178,7 @@ export async function startWorker(all: WorkerOptions) {
     createWatchdog({
       limit: cpu === undefined ? undefined : Math.max(LEAST_CPU, cpu) / 1_000,
       pid: () => workerd,
-      // Any answer counts. This request costs no Redis command.
+      // Any response counts. This path costs no Redis command.
       isAlive: async () => {
         const answer = await fetch(`http://127.0.0.1:${port}/alive`, { signal: AbortSignal.timeout(5_000) })
         await answer.body?.cancel()
@@ -214,7 +214,7 @@ export async function startWorker(all: WorkerOptions) {
       if (host.exitCode !== null || host.signalCode !== null) return
       const ended = new Promise((resolve) => host.once('exit', resolve))
       if (host.connected) host.disconnect()
-      // A process that is still building starts to listen late.
+      // A process that is still building does not yet handle the message.
       const late = setTimeout(() => host.kill('SIGKILL'), 1_000)
       await ended
       clearTimeout(late)

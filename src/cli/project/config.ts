@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In wrangler's own order. */
+/** In the order in which wrangler looks for them. */
 export const configNames = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 
 export const configIn = (folder: string): string | undefined =>

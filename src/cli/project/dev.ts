@@ -16,7 +16,7 @@ function stopping() {
 
 type Started = { url: string; apiKey: string; redis: { describe: string } }
 
-/** The last line is the one to click. */
+/** The last line is the address to click. */
 const introduction = ({ url, apiKey, redis }: Started, login: string | undefined): string[] => [
   `Redis      ${redis.describe}`,
   `API key    ${apiKey}`,

@@ -1,4 +1,4 @@
-// sidejob open: the dashboard, logged in. sidejob key.
+// sidejob open: opens the dashboard, logged in. sidejob key: prints the local key.
 
 import { spawn } from 'node:child_process'
 import type { Command } from '../command.ts'

@@ -22,13 +22,13 @@ export type Report = {
   classes: ClassReport[]
 }
 
-/** Jobs that continue form one group, even if their next steps differ. Messages may name the job. */
+/** Jobs that continue form one group, even if their next steps differ. Ids in messages do not separate groups. */
 const keyOf = (judged: Judged, id: number): string =>
   judged.is === 'continues' ? 'continues' : JSON.stringify(judged).replaceAll(`job ${id}`, 'job')
 
 const isGood = ({ is, pinnedTo }: Finding): boolean => pinnedTo === undefined && (is === 'continues' || is === 'same')
 
-/** Changes come first. */
+/** Sorts changed jobs first. */
 const order = (finding: Finding): number => {
   if (finding.pinnedTo !== undefined) return 3
   return isGood(finding) ? 2 : finding.is === 'unjudged' ? 1 : 0
@@ -100,7 +100,7 @@ export function createReport() {
 
 const lengthText = (longer: number | undefined): string => {
   if (longer === undefined) return 'for a different event'
-  // The job keeps its own wait, so a longer wait in the code is a shorter one for the job.
+  // The job keeps its stored wait, so if the code waits longer, the job waits shorter than the code.
   return `${durationText(Math.abs(longer))} ${longer < 0 ? 'longer' : 'shorter'} than in the code`
 }
 

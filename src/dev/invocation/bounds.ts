@@ -1,4 +1,4 @@
-// Limits of an invocation, passed to the Worker.
+// Passes the limits of an invocation to the Worker.
 
 import type { Bounds } from '../../../infra/stand-ins/plan.ts'
 

@@ -1,4 +1,4 @@
-// Bundled around a local Worker: applies Cloudflare's limits to each invocation. Never deployed.
+// Wraps a local Worker and applies Cloudflare's limits to each invocation. Never deployed.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BOUNDS, type Bounds } from './bounds.ts'
@@ -11,13 +11,13 @@ export const TOO_MANY_SUBREQUESTS =
   'Too many subrequests by single Worker invocation. To configure this limit, refer to https://developers.cloudflare.com/workers/platform/limits/'
 export const CUT_OFF =
   'waitUntil() tasks did not complete within the allowed time after invocation end and have been cancelled. See: https://developers.cloudflare.com/workers/runtime-apis/context/#waituntil'
-/** Cloudflare documents that it throws, but not the message. */
+/** Cloudflare documents the error, but not its message. */
 export const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
 
 const current = new AsyncLocalStorage<Invocation>()
 /** Saved before the Worker marks the lines of its functions. */
 const print = { log: console.log.bind(console), error: console.error.bind(console) }
-/** Called without an object, because they refuse any other object. */
+/** Saved as plain functions, because they throw if `this` is another object. */
 const { fetch: request, setTimeout: startTimer, setInterval: startInterval } = globalThis
 
 /** Work of an invocation that was cut off never continues. */
@@ -50,7 +50,7 @@ class Invocation {
     if (++this.#counts[what] > (this.#bounds[what] ?? Number.POSITIVE_INFINITY)) throw new Error(message)
   }
 
-  /** Frees the connection after the headers. */
+  /** The connection counts as open only until the headers arrive. */
   async send<T>(call: () => Promise<T>, signal?: AbortSignal | null): Promise<T> {
     await this.#connect(signal)
     try {
@@ -92,7 +92,7 @@ class Invocation {
     }
   }
 
-  /** Not a race, because workerd would keep it forever. */
+  /** Does not use Promise.race, because workerd would keep the promise forever. */
   waitUntil(work: Promise<unknown>): void {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const letGo = () => resolve(undefined)
@@ -105,7 +105,7 @@ class Invocation {
     this.#context.waitUntil(promise)
   }
 
-  /** Work that remains after the response has this much time. */
+  /** Limits the time for work that continues after the response. */
   answered(): void {
     const { kept } = this.#bounds
     if (kept === undefined) return
@@ -113,7 +113,7 @@ class Invocation {
   }
 
   async #cutAfter(ms: number): Promise<void> {
-    // Work that ended with the response is counted a moment later.
+    // Work that ends together with the response is registered a moment later.
     await new Promise((resolve) => startTimer(resolve, 0))
     if (this.#kept.size === 0) return
     const late = await new Promise<boolean>((resolve) => {
@@ -142,7 +142,7 @@ globalThis.fetch = async (...[input, init]: Parameters<typeof fetch>) => {
   return own.send(() => request(input, { ...init, signal: either }), signal)
 }
 
-/** Timers of an interrupted invocation do nothing. */
+/** Timers of an invocation that was cut off do nothing. */
 const held = <T extends typeof setTimeout | typeof setInterval>(start: T): T =>
   ((act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
     const own = current.getStore()
@@ -271,7 +271,7 @@ export function announceRuns(): void {
   })
 }
 
-/** Newer versions of miniflare have another address too. */
+/** Newer versions of miniflare also accept another path. */
 const FIRE_CRON = '/cdn-cgi/handler/scheduled'
 
 export function withCronRoute<T extends object>(worker: T): T {

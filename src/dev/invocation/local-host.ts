@@ -1,8 +1,9 @@
-// Protects against DNS rebinding: a page can point its own name to 127.0.0.1, but its requests still name that host.
+// Protects against DNS rebinding: a website can point its domain to 127.0.0.1, but its requests still carry that domain
+// as host.
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 
-/** The host must be this machine or the host of `PUBLIC_URL`. */
+/** Accepts only local hosts and the host of `PUBLIC_URL`. */
 export function refusedHost({ url }: Request, env: { PUBLIC_URL?: string }): Response | undefined {
   const { hostname } = new URL(url)
   const own = env.PUBLIC_URL && new URL(env.PUBLIC_URL).hostname

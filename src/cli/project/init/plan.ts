@@ -26,7 +26,7 @@ type Package = {
   devDependencies?: Record<string, string>
 }
 
-/** Existing versions stay unchanged: `file:`, `workspace:*` or your own range. */
+/** Keeps a version that the project already has: `file:`, `workspace:*` or a range. */
 function packageChange(folder: string): { change: Change; advice: string[] } {
   const path = join(folder, 'package.json')
   const before = read(path)
