@@ -8,13 +8,13 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 const boundsFile = join(import.meta.dirname, 'bytes.json')
 const SOURCE = /\.(ts|tsx|lua|css|go|js|mjs|tf)$/
-/** Bounds are multiples of this, so that a repair of a few lines passes. */
+/** Bounds are multiples of this, so that small fixes pass. */
 const STEP = 10_000
 
 type Bytes = Record<string, number>
 
 /**
- * A folder of src or infra, or a folder at the top.
+ * Returns the room of a file: a folder of src or infra, or a top-level folder.
  *
  * @example roomOf('src/redis/lua/lib/job.lua') // 'src/redis/lua'
  */

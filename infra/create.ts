@@ -1,4 +1,4 @@
-// `npm run create -- ../my-jobs`: as `npm create sidejob my-jobs`, with a packed copy of this repository.
+// `npm run create -- ../my-jobs` works like `npm create sidejob my-jobs`, but uses this repository as the package.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { main } from '../src/cli/main.ts'
 const root = resolve(import.meta.dirname, '..')
 const OLDEST = 22
 
-/** npm runs scripts with the Node of this repository, but the project uses the user's own. */
+/** Checks the user's own Node, because npm runs this script with the Node of the repository. */
 function checkNode(): void {
   const { npm_node_execpath: node } = process.env
   if (!node) return

@@ -1,4 +1,4 @@
-// Makes `dist` smaller: without notes about fields, and maps of generated modules and of the dashboard.
+// Makes `dist` smaller: removes notes about fields, and the source maps of generated modules and of the dashboard.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ const dist = join(import.meta.dirname, '../dist')
 const TABLES = 'export const jobFields'
 
 /**
- * docs/keys.md has the notes.
+ * Removes the notes, because docs/keys.md has them.
  *
  * @example withoutNotes("export const jobFields = {\n  queue: ['q', 'its queue'],\n}") // … queue: ['q', ''],
  */

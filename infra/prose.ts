@@ -12,7 +12,7 @@ const boundsFile = join(import.meta.dirname, 'prose/bounds.json')
 type Counts = { hits: number; long: number; sentences: number }
 type Bounds = Record<string, { hits: number; long: number }>
 
-/** The rules quote the patterns that they forbid. */
+/** Excludes the rules themselves, because they quote the patterns that they forbid. */
 const isProse = (path: string): boolean =>
   /\.(ts|tsx|lua|mjs|css|go|md)$/.test(path) && !/\.generated\.|\/fixtures?\/|^(infra|test\/infra)\/prose/.test(path)
 

@@ -31,7 +31,7 @@ const passedOn = [
 let stack: Stack | undefined
 let ending = false
 
-/** Ends within 5 seconds. */
+/** Exits after at most 5 seconds. */
 async function end(code: number) {
   if (ending) return
   ending = true

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm create sidejob my-jobs: the same as sidejob create my-jobs.
+// `npm create sidejob my-jobs` runs `sidejob create my-jobs`.
 
 process.argv.splice(2, 0, 'create')
 await import('sidejob/cli')

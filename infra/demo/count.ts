@@ -15,7 +15,7 @@ export async function countWords(
   show: (done: number) => void,
   made: (id: number) => void = () => {},
 ): Promise<Counted> {
-  // A higher priority than its children: results are merged before more words are counted.
+  // The parent runs before its children, so that results are merged before more words are counted.
   const options = { class: 'word_count', priority: -1, createdBy: 'demo' }
   const { id } = await client.jobs.enqueue({ ...options, args: { files: texts.length } })
   made(id)

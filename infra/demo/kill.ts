@@ -1,4 +1,4 @@
-// `npm run demo:kill`: the demo with three kills of the Worker.
+// `npm run demo:kill` runs the demo and kills the Worker three times.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { progress } from './progress.ts'
 import { allTexts } from './texts.ts'
 
 const PERCENT = [30, 60, 90]
-// Instead of 45 s. Small batches give each kill something to hit.
+// Short (default: 45 s). Small batches make it likely that each kill interrupts a run.
 const LEASE = '3s'
 const BATCH = 4
 

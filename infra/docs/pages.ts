@@ -5,7 +5,7 @@ export const pagesIn = (folder: string): string[] =>
     .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
     .sort()
 
-/** As GitHub makes it. @example slug('What `why` says') // 'what-why-says' */
+/** Returns the anchor that GitHub would create. @example slug('What `why` says') // 'what-why-says' */
 export const slug = (heading: string): string =>
   heading
     .toLowerCase()

@@ -48,7 +48,7 @@ const stops = new Set(
 
 const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** `jobs` and `job`, `retries` and `retry` are one term. */
+/** Maps `jobs` and `job`, or `retries` and `retry`, to one term. */
 const stem = (term: string): string => {
   const word = term.toLowerCase()
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`
@@ -58,7 +58,7 @@ const stem = (term: string): string => {
 const options: Options<Section> = {
   fields: ['title', 'page', 'keywords', 'text'],
   storeFields: ['title', 'page'],
-  // `keepResult` is also found by `keep`, `why-chain` by `chain`.
+  // So `keep` finds `keepResult`, and `chain` finds `why-chain`.
   tokenize: wordsOf,
   processTerm: stem,
   searchOptions: {
@@ -91,7 +91,7 @@ export type Found = { id: string; title: string; page: string }
 const OF_A_PAGE = 2
 
 /**
- * Sections with all words of a question, or as many as possible.
+ * Returns the sections that contain all words of a question, or as many as possible.
  *
  * @example find(index, 'dead letter')[0] // { id: 'bulk.html#bulk-actions', … }
  */

@@ -166,7 +166,7 @@ export async function buildSite(folder: string): Promise<string[]> {
   cpSync(join(root, 'docs/pictures'), join(folder, 'pictures'), { recursive: true })
   cpSync(join(import.meta.dirname, 'style.css'), join(folder, 'style.css'))
   const index = createIndex(pages.flatMap(({ sections }) => sections))
-  // A script, because a page that was opened as a file may not fetch.
+  // The index is a script, because a page opened from disk cannot use fetch.
   writeFileSync(join(folder, 'search-index.js'), `window.searchIndex=${JSON.stringify(JSON.stringify(index))}`)
   await build({
     entryPoints: [join(import.meta.dirname, 'browser.ts')],

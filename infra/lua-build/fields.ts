@@ -1,6 +1,5 @@
-// Names that Lua and TypeScript share: in Lua, `doc.lease_until` is `le` in Redis, `fields.lease_until` the text 'le',
-// `reply.made { jobs = … }` a list, and `PLACE.leased` the text 'l'.
-// The build refuses names that neither a record nor a table of the scripts declares.
+// Names that Lua and TypeScript share. In Lua, `doc.lease_until` becomes the field `le`, `fields.lease_until` the text
+// 'le', `reply.made { jobs = … }` a list, and `PLACE.leased` the text 'l'. The build refuses undeclared names.
 
 import { replies, rows } from '../../src/redis/answers.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
@@ -147,7 +146,7 @@ const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ..
 
 const READ = 'args_of.take()'
 
-/** run/ops/given.lua has a function for every kind that is missing here. */
+/** For other kinds, run/ops/given.lua has a function. */
 const readers: Partial<Record<Kind, string>> = {
   text: READ,
   value: READ,
@@ -160,7 +159,7 @@ const readers: Partial<Record<Kind, string>> = {
   values: 'args_of.take_list()',
 }
 
-/** Kinds that consist of several values, or have another name in Lua. */
+/** Kinds that take several arguments, or have another name in Lua. */
 const called: Partial<Record<Kind, string[]>> = {
   target: ['id', 'doc'],
   job: ['spec', 'args'],
@@ -171,7 +170,7 @@ const called: Partial<Record<Kind, string[]>> = {
 const MODULES = "local args_of = require 'runtime/args' local given_of = require 'run/ops/given' "
 
 /**
- * Each verb reads its arguments in the order of src/redis/ops.ts. Every line stays.
+ * Makes each verb read its arguments in the order of src/redis/ops.ts. Line numbers do not change.
  *
  * @example readArguments('lib/run/ops/on_x.lua', 'function verbs.unset(me, field) end') // '… local field =
  * args_of.take() end'

@@ -1,5 +1,5 @@
-// The modules of the Lua sources: what each statement requires, declares and uses.
-// Every file knows the modules of `lib/runtime` without a `require`.
+// Finds what each statement of the Lua sources requires, declares and uses. Every file may use the modules of
+// `lib/runtime` without `require`.
 
 import { marks } from '../../src/redis/marks.ts'
 import { declaredIn, fieldEdits, shared } from './fields.ts'
@@ -22,7 +22,7 @@ export type Unit = {
 export type File = {
   file: string
   source: Source
-  /** Names in this file → paths. */
+  /** Name in this file → path. */
   requires: ReadonlyMap<string, string>
   own: string
   body: readonly Node[]
@@ -32,7 +32,7 @@ export type File = {
 export type Module = File & { path: string; members: Map<string, Given>; names: Map<string, Given>; units: Unit[] }
 export type Modules = ReadonlyMap<string, Module>
 
-/** Scripts use these often, so each has a short local. */
+/** Often used, so each gets a short local. */
 export const handy: ReadonlyMap<string, Given> = new Map(
   'redis.call cjson.encode cjson.decode math.min math.max math.floor table.concat string.format tonumber ipairs pairs unpack'
     .split(' ')
@@ -209,7 +209,7 @@ export function nameEdits(
   const { source, edits } = file
   const isIn = ({ start }: { start: number }): boolean => start >= from && start < to
   const used = new Set(uses.map(({ start }) => start))
-  // Locals of the file itself have other names: the letters start inside the function.
+  // Letters start inside the function, because locals of the file have other names.
   const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
   const locals = source.places.filter(isIn).flatMap(({ start, end, line, name, binding }): Edit[] => {
     const text = binding ? nameOfLocal(binding.depth - before) : args.get(name)

@@ -6,7 +6,7 @@ import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, u
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print } from './syntax.ts'
 
-/** The numbers of their members in `F` are below `end`. */
+/** `end`: their members in `F` have smaller numbers. */
 type Group = { units: Unit[]; end: number }
 
 type Part = Piece & { file?: string }
@@ -53,7 +53,7 @@ export class Library {
     this.#giveNames(units)
   }
 
-  /** If their group is created later, it would reset members that were assigned before. */
+  /** Units with assigned members are eager: if created later, they would reset these members. */
   #assigned(scripts: Iterable<File>): Unit[] {
     const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
@@ -144,7 +144,7 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
 /** A loader has 60 upvalues: eager statements, `F`, names of Lua and the arguments of all scripts. */
 const MAX_EAGER = 43
 
-/** Locals of the script, created by each call: the most used statements, with the values of their modules. */
+/** The most used statements, and the values of their modules, become locals that each call creates. */
 function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, always: readonly Unit[]): Set<Unit> {
   const uses = [...usesOf(units)].filter(([symbol]) => symbol.constant === undefined && unitOf.has(symbol))
   const eager = new Set<Unit>(always)
@@ -213,7 +213,7 @@ export function build(script: File, header: Header, library: Library): Built {
   ]
   const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
   const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, args))
-  // With room for all its members, `F` is never resized and finds them by position.
+  // Preallocated, so that `F` never grows and finds members by position.
   const room = `unpack({},1,${groups.at(-1)?.[0].end})`
   const parts = [
     made(head.join('')),

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 
-/** A signature, and the first words of the keys that the script may touch. */
+/** The signature, and the first words of the keys that the script may touch. */
 export type Header = {
   name: string
   args: { name: string; int: boolean }[]

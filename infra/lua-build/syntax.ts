@@ -42,7 +42,7 @@ export const refuse = (file: string, line: number, says: string): never => {
 
 const remembered = new Map<string, Source>()
 
-/** Hundreds of builds that differ in one file parse only that file. */
+/** Cached, because tests build hundreds of versions that differ in one file. */
 export function read(text: string): Source {
   const known = remembered.get(text)
   if (known) return known
@@ -147,7 +147,7 @@ const PAIRS = [...SMALL].flatMap((a) => [...DIGITS].map((b) => a + b)).filter((n
 /** `F` is the table of the loader. */
 export const nameOfShared = (n: number): string => CAPITALS[n] ?? PAIRS[n - CAPITALS.length]!
 
-/** By its depth: two locals that are visible together never have the same name. */
+/** Named by depth, so that two locals that are visible together have different names. */
 export const nameOfLocal = (depth: number): string => SMALL[depth] ?? `_${DIGITS[depth - SMALL.length]}`
 
 const TOKEN =
@@ -155,7 +155,7 @@ const TOKEN =
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /\w/.test(character)
 
-/** Without a space, these two tokens would be read as one other token. */
+/** True if the two tokens would be read as one without a space. */
 const wouldJoin = (before: string, after: string): boolean =>
   (isWord(before.at(-1)) && isWord(after[0])) ||
   (/\d$/.test(before) && after.startsWith('.')) ||
@@ -182,10 +182,10 @@ function tokensOf(source: string, [from, to]: readonly [number, number], edits: 
   return tokens
 }
 
-/** Tokens that cannot raise an error: they stay on the line before. */
+/** These tokens cannot raise an error, so they stay on the previous line. */
 const isCloser = ({ text }: Token): boolean => /^(end|else|[)}\],])$/.test(text)
 
-/** A head cannot raise an error either. The code after it stays on its line. */
+/** A function head cannot raise an error either, so the next code stays on its line. */
 const HEAD = /\bfunction\b[^()\n]*\([^()\n]*\)$/
 
 /** @example print('local a = 1 -- one', [0, 18], []).text // 'local a=1' */

@@ -10,7 +10,7 @@ import { questionsOfWorker } from './worker.ts'
 export type ProbeOptions = {
   env: Env
   record?: number
-  /** Milliseconds of silence of a subscription, of waiting for a cron trigger, and of delays. */
+  /** Milliseconds: silence of a subscription, patience for a cron trigger, and delays. */
   silence?: number
   cronPatience?: number
   delays?: readonly number[]
@@ -57,7 +57,7 @@ function required(env: Env): Record<keyof typeof settings, string> {
 const shown = ({ verdict, about, expected, got }: Line): string =>
   `${verdict.padEnd(9)}  ${about}\n           expected ${expected}\n           got      ${got}`
 
-/** Throws if settings are missing, naming all of them, or if something could not be deleted. */
+/** Throws an error that names all missing settings, or things that could not be deleted. */
 export async function probe({
   env,
   record,

@@ -45,7 +45,7 @@ export function questionsOfQstash(place: QstashPlace) {
       expected: '10 or more: a lane holds one, and a queue has at most 8',
       async ask() {
         const { parallelismMax } = await get<{ parallelismMax: number | null }>('/v2/globalParallelism')
-        // Infinity, of an account without a limit, is null in JSON.
+        // An account without a limit has Infinity, which is null in JSON.
         return is((parallelismMax ?? Number.POSITIVE_INFINITY) >= 10, parallelismMax ? `${parallelismMax}` : 'no limit')
       },
     },

@@ -15,15 +15,15 @@ export type RedisPlace = {
 }
 
 const MiB = 1024 * 1024
-/** Maximum of a request or an answer on the smaller plans. */
+/** Maximum size of a request or response on the smaller plans. */
 const MOST = 10 * MiB
-/** Words of a piece, and a number of words that exceeds gopher-lua's registers. */
+/** Arguments of a large piece, and a number of arguments that exceeds the registers of gopher-lua. */
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
 const SILENCE_MS = 100_000
-/** Concurrent ticks, and the milliseconds that they may add to a single one. */
+/** Concurrent ticks, and the milliseconds by which they may slow down each other. */
 const [AT_ONCE, CROWDED_MS] = [20, 50]
-/** Milliseconds: compiling a script takes about 15, a compiled one 1 more than an empty script. */
+/** Milliseconds. Compiling takes about 15; a compiled script takes 1 more than an empty one. */
 const COMPILED = 8
 
 const scripts = Object.values(generated) as Script<unknown>[]
@@ -35,7 +35,7 @@ const short = (text: string): string =>
     .slice(0, 160)
 
 function askedAt({ url, token, namespace, record, silence = SILENCE_MS }: RedisPlace) {
-  // As in the product: one command per request, without pipelining.
+  // Like the product, sends one command per request, without pipelining.
   const redis = new Redis({
     url,
     token,
@@ -238,7 +238,7 @@ function crowdQuestion({ client, namespace }: Asked): Question {
   }
 }
 
-/** The scripts rely on values that cjson treats in a special way. */
+/** Values that cjson treats specially, and on which the scripts rely. */
 const jsonQuestions = ({ run }: Asked): Question[] =>
   [
     ['an empty list and an empty map', "return cjson.encode(cjson.decode('[[],{}]'))", '[{},{}]'],

@@ -7,7 +7,7 @@ export type Line = { about: string; verdict: Verdict; expected: string; got: str
 export type Question = {
   about: string
   expected: string
-  /** Returns an undefined `as` if the answer cannot be known from here; `got` then has the way to find out. */
+  /** If the answer cannot be found from here, `as` is undefined and `got` explains how to find it. */
   ask: () => Promise<{ as?: boolean; got: string }>
 }
 
@@ -25,7 +25,7 @@ export const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =
     (error: unknown) => messageOf(error),
   )
 
-/** A network failure is no fault of the platform. */
+/** A network failure does not count against the platform. */
 export async function answerOf({ about, expected, ask }: Question): Promise<Line> {
   const { as, got } = await ask().catch((error: unknown) => ({
     as: undefined,

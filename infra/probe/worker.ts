@@ -16,7 +16,7 @@ export type WorkerPlace = Where & {
 const [PATIENCE, PAUSE] = [60_000, 1_000]
 const ENDED = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
 
-/** A Worker records the first tick of another source at once, later ones every two minutes. */
+/** Milliseconds. A Worker records ticks of the same source at most every two minutes. */
 const CRON_PATIENCE_MS = 130_000
 
 type Ticked = { tickAt?: string | null; tickBy?: 'cron' | 'qstash' | null }
@@ -34,7 +34,7 @@ async function cronArrives(url: string, patience: number, pause: number): Promis
   }
 }
 
-/** Pinned jobs need the address of a version even after another version has replaced it. */
+/** Pinned jobs call a version at its address after another version has replaced it. */
 function earlierVersion(url: string | undefined): Question {
   const about = 'the address of a version that no longer serves PUBLIC_URL'
   const expected = 'healthy with the secrets of its upload, and refuses unsigned runs with 401'

@@ -2,7 +2,7 @@ import { rules } from './rules.ts'
 
 export type Hit = { path: string; line: number; sentence: string; rule: string; advice: string }
 
-/** Except in tables, code, and lines that one link fills. */
+/** Does not apply to tables, code, and lines that consist of one link. */
 export const MAX_LINE = 120
 
 export type Kind = 'comment' | 'string' | 'text'

@@ -42,7 +42,7 @@ function descriptions(): Sample[] {
   return [...found].map(([sentence, at]) => ({ at, sentence }))
 }
 
-/** mulberry32. */
+/** Uses mulberry32. */
 function randomFrom(start: number): () => number {
   let state = start
   return () => {

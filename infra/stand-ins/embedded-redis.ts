@@ -1,4 +1,4 @@
-// Redis in this process. A snapshot is saved each second after a change, and at the end.
+// Runs Redis in this process. Saves a snapshot at most once a second after a change, and at the end.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -15,7 +15,7 @@ export type EmbeddedOptions = {
   port?: number
 }
 
-/** The listener of js-redis-server accepts connections from the whole network. */
+/** Listens itself, because js-redis-server would accept connections from the whole network. */
 export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
   const core = await import('js-redis-server/core').catch((cause) => {
     throw new Error('The embedded Redis needs js-redis-server, which is not installed: run npm install', { cause })
@@ -88,7 +88,7 @@ function isAlive(pid: number): boolean {
 type Snapshot = { version: 1; databases: { id: number; entries: KeyspaceEntry[] }[] }
 
 const INTERVAL_MS = 1_000
-/** Snapshots block this process, so they may use at most a twentieth of the process's time. */
+/** Snapshots block this process, so they may use at most 1/SHARE of its time. */
 const SHARE = 20
 
 function keepSnapshots(state: RedisServerState, file: string) {

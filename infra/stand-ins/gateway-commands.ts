@@ -1,6 +1,6 @@
 import type { Command } from './resp.ts'
 
-/** Maximum on the vendor's smaller plans. */
+/** Maximum size of a request on the vendor's smaller plans. */
 export const MAX_BYTES = 10 * 1024 * 1024
 
 export const tooLarge = (bytes: number) =>
@@ -21,7 +21,7 @@ export function pipelineFromJson(body: Buffer): Parsed[] | Refused {
   return value.map((item) => toCommand(item, 'pipeline command'))
 }
 
-/** `/SET/key?EX=100` with a body is SET key body EX 100. */
+/** `/SET/key?EX=100` with a body means SET key body EX 100. */
 export function commandFromPath(path: string[], body: Buffer, url: URL): Parsed {
   if (!path[0]) return { error: 'ERR empty command' }
   const command: Command = body.length > 0 ? [...path, body] : [...path]
@@ -62,7 +62,7 @@ export function refusal(command: Command, readOnly: boolean): string | undefined
 
 const words = (text: string) => new Set(text.split(/\s+/))
 
-/** Commands that block, belong to one connection, or belong to the operator of the server. */
+/** Commands that block, depend on the connection, or are for the operator of the server. */
 const unavailable = words(`
   BLPOP BRPOP BLMOVE BRPOPLPUSH BLMPOP BZPOPMIN BZPOPMAX BZMPOP
   MULTI EXEC DISCARD WATCH UNWATCH AUTH HELLO SELECT QUIT RESET CLIENT READONLY READWRITE ASKING

@@ -1,4 +1,4 @@
-// Without intermediate values, byte by byte.
+// Converts replies to JSON byte by byte, without intermediate values.
 
 import { COLON, MINUS, PLUS, STAR } from './resp.ts'
 
@@ -23,11 +23,11 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const CR = 0x0d
-/** Bytes from which the native function is faster. */
+/** For more bytes than this, the native function is faster. */
 const LONG = 512
 
 function createWriter(size: number, encoding: Encoding) {
-  // Most replies fit: a short one grows by its envelope, a long one by its escapes.
+  // Most replies fit: a short reply grows by its envelope, a long reply by its escapes.
   let out = Buffer.allocUnsafe(64 + size + (size >> 2))
   let end = 0
   let raw: Buffer = out
@@ -107,7 +107,7 @@ function createWriter(size: number, encoding: Encoding) {
     literal(`"${raw.toString('base64', from, to)}"`)
   }
 
-  /** Bytes that need at most a backslash are copied. */
+  /** Copies bytes that need at most a backslash. */
   function quoted(to: number, from = 1) {
     if (to - from > LONG) return stringified(from, to)
     reserve(2 * (to - from) + 2)

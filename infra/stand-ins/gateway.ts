@@ -49,7 +49,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
       response.destroy()
     })
   })
-  // Clients keep connections. Node's 5 s would close them between bursts and look like a network fault.
+  // Node's default of 5 s would close kept connections between bursts, which looks like a network fault.
   server.keepAliveTimeout = 75_000
   server.requestTimeout = 0
   await listen(server, port, host)
@@ -105,7 +105,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     return parsed.map((one) => ('error' in one ? Buffer.from(`-${one.error}\r\n`) : replies[next++]!))
   }
 
-  /** One refused item discards the whole transaction, and is the only answer. */
+  /** If one item is refused, the whole transaction is discarded and the refusal is the answer. */
   async function transaction(parsed: Parsed[]): Promise<Buffer[] | Refused> {
     const refused = parsed.find((one) => 'error' in one)
     if (refused) return refused
@@ -174,7 +174,7 @@ function permitted(command: Command, access: Access): Parsed {
   return error ? { error } : command
 }
 
-/** The vendor's maximum request size also applies to each answer. */
+/** The vendor's maximum request size also applies to each response. */
 function withinLimit(reply: Buffer) {
   return reply.length > MAX_BYTES ? Buffer.from(`-${tooLarge(reply.length)}\r\n`) : reply
 }
@@ -252,8 +252,8 @@ function listen(server: ReturnType<typeof createServer>, port: number, host: str
 }
 
 /**
- * Reads an oversized body to its end, so that the client receives the error. An iterator would take a tenth of a
- * call's time.
+ * Reads an oversized body to its end, so that the client receives the error. Does not use an iterator, which would
+ * take a tenth of the time of a call.
  */
 function readBody(request: IncomingMessage): Promise<{ body: Buffer; size: number }> {
   const chunks: Buffer[] = []

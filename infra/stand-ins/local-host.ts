@@ -1,4 +1,5 @@
-// Protects against DNS rebinding: a page can point its own name to 127.0.0.1, but its requests name that host.
+// Protects against DNS rebinding: a website can point its domain to 127.0.0.1, but its requests carry that domain as
+// host.
 
 import type { IncomingMessage } from 'node:http'
 

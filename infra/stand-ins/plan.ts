@@ -6,9 +6,9 @@ export type Bounds = {
   connections?: number
   subrequests?: number
   services?: number
-  /** Maximum calls to entrypoints of the same Worker, including the first. */
+  /** Maximum invocations of the same Worker in one request, including the first. */
   invocations?: number
-  /** Milliseconds after the response. */
+  /** Milliseconds that work may continue after the response. */
   kept?: number
 }
 
@@ -17,7 +17,7 @@ export type Plan = {
   qstash: { daily: number; parallelism: number; message: number; delay: number }
   workers: {
     invocation: Bounds
-    /** Milliseconds of CPU of an invocation; bytes of an isolate. */
+    /** `cpu`: milliseconds per invocation. `memory`: bytes per isolate. */
     cpu: number
     memory: number
   }
@@ -41,7 +41,7 @@ export const plans = {
   payg: { redis, qstash, workers },
   /** QStash Fixed 1M: https://upstash.com/pricing/qstash.md */
   fixed: { redis, qstash: { ...qstash, daily: 1_000_000, parallelism: 200, message: 50 * MB }, workers },
-  /** QStash's protocol has limits of a year and 10 MB. */
+  /** QStash's protocol itself allows delays of a year and messages of 10 MB. */
   off: {
     redis: { record: NONE, commandsASecond: NONE, commandsAMonth: NONE },
     qstash: { daily: NONE, parallelism: NONE, message: NONE, delay: NONE },

@@ -21,7 +21,7 @@ type Options = {
   token?: string
   currentSigningKey?: string
   nextSigningKey?: string
-  /** A constant clock moves only by `advance()`. */
+  /** If it is constant, only `advance()` moves the clock. */
   now?: () => number
   file?: string
   plan?: PlanName
@@ -64,12 +64,12 @@ export async function startQstash({
     const end = clock.begin()
     outgoing.once('close', end)
     const answer = await answerTo(incoming)
-    // A message is in the file before its acceptance is acknowledged.
+    // Write accepted messages to the file before the response.
     journal.flush()
     if (answer.drop) incoming.socket.resetAndDestroy()
     else write(outgoing, answer)
   })
-  // Clients keep connections for a while. Closing one first would look like a lost answer.
+  // Longer than clients keep connections, because closing one first would look like a lost response.
   server.keepAliveTimeout = 65_000
   await listen(server, port, host)
   const address = server.address() as AddressInfo

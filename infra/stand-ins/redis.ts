@@ -116,7 +116,7 @@ async function startPersistent(binary: string, dir: string, port?: number): Prom
   mkdirSync(dir, { recursive: true })
   await retire(dir)
   const server = await launch(binary, ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec'], port)
-  // The server has this name until this process ends, even if it is killed.
+  // The connection marks the server as owned until this process ends, even if it is killed.
   const owner = await connect(server.address)
   await owner.call('CLIENT', 'SETNAME', `${OWNER}${process.pid}`)
   owner.unref()
@@ -139,8 +139,8 @@ const ownerPattern = new RegExp(`name=${OWNER}(\\d+)`)
 const noteOf = (dir: string) => join(dir, 'server.json')
 
 /**
- * Two servers on one folder would destroy its data. A server with an owner is left alone. Without a listener,
- * everything is saved.
+ * Stops an earlier server of this folder, because two servers would destroy its data. A server that has an owner is not
+ * stopped. If nothing listens, all data is saved.
  */
 async function retire(dir: string) {
   const note = readNote(dir)
@@ -194,8 +194,8 @@ async function launch(binary: string, options: string[], wanted?: number) {
 }
 
 /**
- * When this process ends, the pipe of a child breaks and the child ends the server. Its own session, so that Ctrl-C
- * ends it last.
+ * When this process ends, the pipe to a child breaks and the child stops the server. The child has its own session, so
+ * that Ctrl-C does not end it first.
  */
 function spawnServer(binary: string, options: string[]) {
   const script = '(read answer <&3 || kill $$) & exec "$@" 3<&-'
@@ -222,7 +222,7 @@ function spawnServer(binary: string, options: string[]) {
       child.kill('SIGTERM')
       const waited = new AbortController()
       const late = sleep(4_000, undefined, { signal: waited.signal }).then(
-        // All acknowledged data is with the operating system by now.
+        // The operating system already has all acknowledged data.
         () => child.kill('SIGKILL'),
         () => {},
       )
@@ -241,7 +241,7 @@ async function ready(port: number, server: ReturnType<typeof spawnServer>) {
       .then((pong) => (pong instanceof RespError ? undefined : infoOf(redis)))
       .catch(() => undefined)
     await redis?.close()
-    // Another process may have taken the port, so that this server is about to end.
+    // Another server may have taken the port; then this one is about to end.
     if (info?.pid === server.pid) return info
     await sleep(20)
   }

@@ -19,7 +19,7 @@ export class RespError extends Error {
   override name = 'RespError'
 }
 
-/** The commands may have run or not. */
+/** It is unknown whether the commands have run. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
@@ -50,7 +50,7 @@ export async function connect(address: Address, { timeout = 5_000 }: { timeout?:
     if (batch.replies.length < batch.size) return
     batch.resolve(batch.replies)
     first++
-    // Shifting a long array copies it, so answered batches are dropped by the thousand.
+    // Shifting a long array copies it, so answered batches are removed a thousand at a time.
     if (first < waiting.length && first < 1_000) return
     waiting.splice(0, first)
     first = 0
@@ -186,7 +186,7 @@ function write(socket: Socket, commands: Command[]) {
   socket.uncork()
 }
 
-/** `open`: missing elements at all depths, so that a large nested reply is read once without a stack. */
+/** `open` counts missing elements at all depths, so that a large nested reply is read once without a stack. */
 function createFramer(emit: (reply: Buffer) => void) {
   let bytes: Buffer = Buffer.alloc(0)
   let filled = 0
@@ -207,7 +207,7 @@ function createFramer(emit: (reply: Buffer) => void) {
     }
   }
 
-  /** Emitted replies are views of `bytes`, so filled parts are never overwritten. */
+  /** Never overwrites filled parts, because emitted replies are views of `bytes`. */
   function append(chunk: Buffer) {
     if (start === filled) {
       bytes = chunk
@@ -227,7 +227,7 @@ function createFramer(emit: (reply: Buffer) => void) {
     filled += chunk.length
   }
 
-  /** -1 if it is incomplete. */
+  /** Returns -1 if the element is incomplete. */
   function element(): number {
     const type = bytes[at]
     if (type !== DOLLAR && type !== STAR) {

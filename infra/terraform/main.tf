@@ -1,5 +1,5 @@
 locals {
-  # Names of bindings are no secrets, their values are.
+  # The names of bindings are public; only their values are secret.
   secrets = merge({
     UPSTASH_REDIS_REST_URL     = "https://${upstash_redis_database.this.endpoint}"
     UPSTASH_REDIS_REST_TOKEN   = upstash_redis_database.this.rest_token
@@ -13,13 +13,13 @@ locals {
     SIDEJOB_NAMESPACE          = "${var.name}:"
   }, var.settings)
 
-  # AWS ends a region with a hyphen and a digit, Google Cloud with a digit.
+  # Names of AWS regions end with a hyphen and a digit, those of Google Cloud with a digit only.
   placement = can(regex("-[0-9]+$", var.region)) ? "aws:${var.region}" : "gcp:${var.region}"
 
   modules = concat(["worker.js"], sort(fileset(var.build, "*.wasm")))
 }
 
-# Read regions bill each write again. An evicted job is lost.
+# No read regions, because each bills every write again. No eviction, because an evicted job is lost.
 resource "upstash_redis_database" "this" {
   database_name  = var.name
   region         = "global"
@@ -47,7 +47,7 @@ resource "cloudflare_worker" "this" {
     previews_enabled = false
   }
 
-  # Addresses of files carry their proof in the query.
+  # Redact queries, because links to files carry their proof there.
   observability = {
     enabled             = true
     redact_query_string = true
@@ -91,7 +91,7 @@ resource "cloudflare_workers_deployment" "this" {
   }]
 }
 
-# The tick, once a minute; QStash's schedule, every ten minutes, is the second source.
+# The tick runs once a minute. The QStash schedule, every ten minutes, is a second source of ticks.
 resource "cloudflare_workers_cron_trigger" "tick" {
   account_id  = var.account_id
   script_name = cloudflare_worker.this.name

@@ -2,7 +2,7 @@ terraform {
   required_version = ">= 1.5"
 
   required_providers {
-    # Query strings are left out of logs (redact_query_string) since September 2026.
+    # Needed for redact_query_string, which removes query strings from logs (since September 2026).
     cloudflare = {
       source  = "cloudflare/cloudflare"
       version = ">= 5.24, < 6"

@@ -1,11 +1,11 @@
-// Real time plus advance(), with one timer for the earliest entry.
+// A clock of real time plus advance(), with one timer for the earliest entry.
 import { createHeap, type Node } from './heap.ts'
 
 type Alarm = { at: number; order: number; ring: () => void }
 export type Timer = Node<Alarm>
 export type Clock = ReturnType<typeof createClock>
 type Options = {
-  /** Real milliseconds that a receiver has to answer before the clock moves on. */
+  /** Real milliseconds in which a receiver should answer before the clock advances further. */
   patience?: number
 }
 
@@ -131,7 +131,7 @@ function createActivity() {
           resolve()
         }
       })
-      // A receiver that has not answered by now is slow, and is not waited for again.
+      // A receiver that has not answered by now is slow. Do not wait for it again.
       open.clear()
     },
   }

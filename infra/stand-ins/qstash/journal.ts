@@ -1,4 +1,4 @@
-// One line per change, rewritten when most lines are old. Without a file it keeps nothing.
+// Stores one line per change, and rewrites the file when most lines are outdated. Without a file it stores nothing.
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -76,7 +76,7 @@ export function openJournal(file: string | undefined) {
 
 const name = (table: string, key: string) => `${table}/${key}`
 
-// A last line without its end was cut by a crash and never acknowledged.
+// An incomplete last line was cut by a crash and never acknowledged.
 function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n').slice(0, -1)

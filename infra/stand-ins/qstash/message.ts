@@ -1,4 +1,4 @@
-// Reads the headers that sidejob sends and refuses all other ones.
+// Reads the headers that sidejob sends, and refuses others.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { parseDuration } from './rules.ts'
 
@@ -61,7 +61,7 @@ export function keptHeaders(headers: Record<string, unknown>): Headers {
   return kept
 }
 
-/** The vendor obeys these headers, but this stand-in does not. */
+/** Refuses headers that the vendor supports and this stand-in does not. */
 function checkNames(headers: Headers) {
   for (const name in headers) {
     if (!name.startsWith('upstash-') || name.startsWith(FORWARD) || KNOWN.includes(name)) continue

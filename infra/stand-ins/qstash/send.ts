@@ -7,7 +7,7 @@ export type Outcome = { status: number; headers: http.IncomingHttpHeaders; body:
 export type Flight = { abort(reason: string): void }
 export type Sender = ReturnType<typeof createSender>
 
-// Idle connections close earlier than usual servers close them (5 s), so a reset must come from the receiver.
+// Idle connections close before usual servers close them (5 s), so that a reset comes from the receiver.
 const KEEP_ALIVE = { keepAlive: true, timeout: 2_000 }
 
 export function createSender() {

@@ -1,5 +1,5 @@
-// cjson as a Go server would have it: It escapes `<`, `>` and `&`, and damages invalid UTF-8. Read and written by
-// hand: encoding/json takes 57 µs to tell the parts of a small document, which is more than all that a script does with it.
+// cjson as in a Go server: it escapes `<`, `>` and `&`, and damages invalid UTF-8. This is own code, because
+// encoding/json needs 57 µs to parse a small document, which is more than the rest of a script.
 package main
 
 import (
@@ -32,7 +32,7 @@ func newCjson(state *lua.LState) *lua.LTable {
 	return table
 }
 
-// Characters that JSON text contains unescaped.
+// JSON contains these characters unescaped.
 func isPlain(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -74,7 +74,7 @@ func encode(l *lua.LState, out []byte, value lua.LValue, null lua.LValue, depth 
 	return append(out, "null"...)
 }
 
-// A table whose keys are 1 to n is a list; an empty one is an object.
+// A table with the keys 1 to n is a list; an empty table is an object.
 func encodeTable(l *lua.LState, out []byte, table *lua.LTable, null lua.LValue, depth int) []byte {
 	size, fields := table.Len(), 0
 	table.ForEach(func(lua.LValue, lua.LValue) { fields++ })
@@ -104,7 +104,6 @@ func min(a, b int) int {
 	return b
 }
 
-// A text of JSON that is read from the left to the right.
 type reader struct {
 	l    *lua.LState
 	text string
@@ -116,7 +115,7 @@ func (r *reader) fail(expected string) {
 	r.l.RaiseError("cjson.decode: expected %s at byte %d", expected, r.at+1)
 }
 
-// The next byte that is no white space, 0 at the end.
+// Returns the next byte that is not white space, or 0 at the end.
 func (r *reader) next() byte {
 	for ; r.at < len(r.text); r.at++ {
 		switch c := r.text[r.at]; c {

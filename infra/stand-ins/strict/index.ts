@@ -11,7 +11,7 @@ import type { Address } from '../resp.ts'
 
 const run = promisify(execFile)
 
-/** Debian's golang-github-yuin-gopher-lua-dev. */
+/** Debian's package golang-github-yuin-gopher-lua-dev is here. */
 const GOPATH = '/usr/share/gocode'
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sidejob-strict')
 
@@ -70,7 +70,7 @@ export async function startStrict({
   }
 }
 
-/** gopher-lua allows 200 registers. The first function is the script itself. */
+/** gopher-lua allows 200 registers per function. The first entry is the script itself. */
 export async function registersOf(text: string): Promise<{ line: number; registers: number; upvalues: number }[]> {
   const child = execFile(await strictBinary(), ['-registers'], { maxBuffer: 1 << 26 })
   const said: string[] = []

@@ -1,4 +1,4 @@
-// Limits of a plan, with the vendor's error texts. Redis measures a record when additions may have filled it.
+// Limits of a plan, with the vendor's error messages. Redis measures a record when additions may have filled it.
 package main
 
 import (
@@ -16,9 +16,9 @@ type limits struct {
 	// Billed commands: from clients, from scripts, and in the second that began at `since`.
 	outside, inside, inSecond int64
 	since                     time.Time
-	// Time of scripts without their commands.
+	// Time of scripts, without the time of their commands.
 	lua time.Duration
-	// Maximum size of each record: its measured size plus all later additions.
+	// Upper bound of the size of each record: its measured size plus all later additions.
 	sizes map[string]int64
 }
 
@@ -28,7 +28,7 @@ func more(what string, page string) string {
 	return what + ". See https://upstash.com/docs/redis/troubleshooting/" + page + " for details"
 }
 
-// Counts a command from outside; answers why it is refused.
+// Counts a command of a client. Returns the reason if it is refused.
 func (l *limits) outer() string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -68,7 +68,7 @@ func (l *limits) slowDown() {
 	time.Sleep(wait)
 }
 
-// Why a command may not run: a key or a record that is too large.
+// Returns why a command is refused: its key or its record is too large.
 func (l *limits) refusal(behind *link, verb string, words [][]byte) string {
 	for _, key := range keysOf(verb, words) {
 		if len(key) > maxKey {
@@ -86,7 +86,7 @@ func (l *limits) refusal(behind *link, verb string, words [][]byte) string {
 	return ""
 }
 
-// Size of a record with an addition. Measures the record if it might be too large, because it may have shrunk.
+// Returns the size of a record after an addition. Measures a record that seems too large, because it may have shrunk.
 func (l *limits) sizeWith(behind *link, key string, added int64, anew bool) int64 {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -143,7 +143,7 @@ func keysOf(verb string, words [][]byte) [][]byte {
 	return words[1:2]
 }
 
-// The bytes that a command adds to each record: its words, and the server's overhead for an entry.
+// Returns the bytes that a command adds to each record: its arguments, and the server's overhead per entry.
 func growth(verb string, words [][]byte) map[string]int64 {
 	added := map[string]int64{}
 	switch {
@@ -159,7 +159,7 @@ func growth(verb string, words [][]byte) map[string]int64 {
 	return added
 }
 
-// STRICT COUNTS | STRICT LIMIT record|monthly|per-second n: for tests.
+// Tests send STRICT COUNTS, or STRICT LIMIT record|monthly|per-second n.
 func (l *limits) command(words [][]byte) []byte {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -1,5 +1,5 @@
-// A strict Redis for tests: RESP in front of a redis-server, with scripts in gopher-lua and the limits of a plan as
-// refusals. Plain commands pass through unchanged. A script runs alone, as at the vendor.
+// A strict Redis for tests, in front of a redis-server. It runs scripts in gopher-lua, one at a time like the vendor, and
+// refuses commands beyond the limits of a plan. It passes other commands through unchanged.
 package main
 
 import (
@@ -60,7 +60,7 @@ type server struct {
 	limits      *limits
 	scripts     *scripts
 	compileEach bool
-	// Scripts write-lock it, everything else reads.
+	// Scripts take the write lock, other commands the read lock.
 	lock sync.RWMutex
 }
 
@@ -72,7 +72,7 @@ func (s *server) dial() (*link, error) {
 	return &link{conn: conn, in: bufio.NewReaderSize(conn, 1<<16), out: bufio.NewWriterSize(conn, 1<<16)}, nil
 }
 
-// One client, with a connection of its own behind it: transactions, names and databases are the connection's.
+// Serves one client through its own connection, because transactions, names and databases belong to a connection.
 func (s *server) converse(conn net.Conn) {
 	defer conn.Close()
 	behind, err := s.dial()

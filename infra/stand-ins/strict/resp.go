@@ -1,4 +1,4 @@
-// RESP2, both ways: commands as words, replies as the bytes that came.
+// RESP2 in both directions: parses commands into words, and passes replies on as bytes.
 package main
 
 import (
@@ -65,7 +65,7 @@ func (l *link) header(kind byte, n int) {
 	l.out.WriteString("\r\n")
 }
 
-// Sends a command; answers the bytes of its reply.
+// Sends a command and returns the bytes of its reply.
 func (l *link) ask(words [][]byte) ([]byte, error) {
 	l.writeCommand(words)
 	if err := l.out.Flush(); err != nil {

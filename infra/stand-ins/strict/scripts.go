@@ -1,5 +1,5 @@
-// Scripts in gopher-lua: 5,120 registers and 200 a function, as it has by itself; of its 256 calls within each other half,
-// so that a way which leads deeper than it should is found by a test and not at the vendor.
+// Runs scripts in gopher-lua with its default 5,120 registers, and 200 per function. Allows only half of its 256 nested
+// calls, so that a test finds calls that are nested too deeply before they fail at the vendor.
 package main
 
 import (
@@ -62,7 +62,7 @@ func (s *scripts) load(text string) (string, error) {
 	return sha, err
 }
 
-// The function of a script, compiled again for each call if the setting asks for it.
+// Returns the function of a script. A setting makes each call compile it again.
 func (s *scripts) function(sha string) (*lua.LFunction, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -202,7 +202,7 @@ func (s *scripts) newState() *lua.LState {
 	return state
 }
 
-// Creating a global, or reading a missing one, is a mistake.
+// Raises an error if a script creates a global or reads a missing one.
 func protect(state *lua.LState) {
 	guard := state.NewTable()
 	guard.RawSetString("__index", state.NewFunction(func(l *lua.LState) int {
@@ -230,7 +230,7 @@ func sha1hex(l *lua.LState) int {
 	return 1
 }
 
-// redis.call and redis.pcall: the one raises what the other returns.
+// redis.call raises errors; redis.pcall returns them.
 func (s *scripts) call(l *lua.LState, raises bool) int {
 	words := make([][]byte, l.GetTop())
 	for i := range words {
@@ -270,7 +270,7 @@ func textOf(n lua.LNumber) string {
 	return strconv.FormatFloat(float64(n), 'g', 17, 64)
 }
 
-// A reply for a script, and the remaining bytes.
+// Returns the reply as a Lua value, and the remaining bytes.
 func toLua(l *lua.LState, reply []byte) (lua.LValue, []byte) {
 	end := bytes.IndexByte(reply, '\r')
 	line, rest := reply[1:end], reply[end+2:]
@@ -338,7 +338,7 @@ type use struct {
 	Upvalues  int `json:"upvalues"`
 }
 
-// Prints the registers of each function of the script on the input, as JSON; the first is the script itself.
+// Reads a script from standard input and prints the registers of each function as JSON. The first is the script itself.
 func printRegisters() {
 	text, _ := io.ReadAll(os.Stdin)
 	proto, err := compile(string(text))
