@@ -1,4 +1,4 @@
-// The Worker of the stack on your machine: what a deployment serves, and the examples.
+// The Worker of the local stack. It serves the standard library and the examples.
 
 import { storing, workers } from '../functions/index.ts'
 import { createWorker } from '../src/cloudflare/index.ts'

@@ -1,4 +1,4 @@
-// Sample workers: the local stack serves them next to yours, a deployment does not.
+// Sample workers. The local stack serves them in addition to yours; a deployment does not.
 
 import { fibonacci } from './fibonacci.ts'
 import { noop } from './noop.ts'

@@ -1,4 +1,4 @@
-// Jobs that do nothing but have the shapes that work has: one reads and writes, one has many children, one has a next one.
+// Jobs without real work, in typical shapes: one reads and writes, one has many children, one creates a successor.
 
 import * as z from 'zod'
 import { defineWorker, port } from '../../src/index.ts'

@@ -4,9 +4,9 @@ import { defineWorker, port, Terminal } from '../../src/index.ts'
 const counts = z.record(z.string(), z.number())
 type Counts = z.infer<typeof counts>
 
-/** Input limit of one run of the parent, so that a run stays small. */
+/** Maximum input of one run of the parent. */
 const TAKE = { files: 100, characters: 500_000 }
-/** Maximum children; merged ones make room for new ones. */
+/** Maximum children at a time. Merged children make room for new ones. */
 const CHILDREN = 500
 
 function add(total: Map<string, number>, more: Iterable<readonly [string, number]>): void {
@@ -30,7 +30,7 @@ export const countWords = defineWorker({
 })
 
 export const wordCount = defineWorker({
-  // It deletes the children that have done their part.
+  // Allows the parent to delete children whose results are merged.
   reach: 'all',
   class: 'word_count',
   description: 'Counts each of args.files in a child of its own, and merges the results as children end.',
@@ -50,7 +50,7 @@ export const wordCount = defineWorker({
       const total = new Map(Object.entries(job.get<Counts>('total') ?? {}))
       for (const one of found) add(total, Object.entries(one as Counts))
       job.set({ merged, total: Object.fromEntries(total) })
-      // A default is what a reader sees without taking it.
+      // Readers can see a default without removing it.
       job.write('merged', merged, { setDefault: true })
     }
     if (merged === (job.args as { files: number }).files) return job.write('total', job.get('total') ?? {})

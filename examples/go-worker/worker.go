@@ -1,6 +1,6 @@
-// A pull worker in Go's standard library: serves the job class `shout` of the queue `go`.
+// A pull worker that uses only Go's standard library. It serves the job class `shout` of the queue `go`.
 //
-// It claims work, does it while it keeps the lease, and commits all results of a run or nothing. See README.md.
+// It claims jobs, renews their leases while they run, and commits all results of a run or none. See README.md.
 package main
 
 import (
@@ -33,7 +33,7 @@ type claim struct {
 
 type object = map[string]any
 
-// ask calls the API; an answer without a body leaves `into` as it is.
+// ask calls the API. If the response has no body, `into` is unchanged.
 func ask(method, path string, body any, into any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -70,7 +70,7 @@ func setting(name, usual string) string {
 	return usual
 }
 
-// shout is what a run of the class does: args in, a result out.
+// shout performs a run of the class: it takes args and returns a result.
 func shout(args json.RawMessage) (any, error) {
 	var given struct {
 		Text *string `json:"text"`
@@ -84,7 +84,7 @@ func shout(args json.RawMessage) (any, error) {
 	return strings.ToUpper(*given.Text), nil
 }
 
-// perform does one run. Its lease is a minute; a beat every twenty seconds keeps it for as long as the run takes.
+// perform executes one run. The lease lasts a minute; a heartbeat every twenty seconds extends it until the run ends.
 func perform(one run) {
 	path := "/v1/runs/" + one.Run.Token
 	beat := time.NewTicker(20 * time.Second)
@@ -116,7 +116,7 @@ func perform(one run) {
 
 func main() {
 	host, _ := os.Hostname()
-	// Under this name `sidejob processes` shows it, and `sidejob processes stop` ends it.
+	// Name of this process in `sidejob processes` and `sidejob processes stop`.
 	name := fmt.Sprintf("%s:%d:%x", host, os.Getpid(), time.Now().UnixNano()&0xffff)
 	if err := ask("PUT", "/v1/workers/go/shout", object{"pull": true, "retry": object{"max": 3}}, nil); err != nil {
 		log.Fatal(err)

@@ -1,9 +1,9 @@
-// Checks that a call comes from sidejob, as Standard Webhooks has it: HMAC-SHA256 over id, timestamp and body.
+// Verifies that a call comes from sidejob, with Standard Webhooks: HMAC-SHA256 over id, timestamp and body.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Seconds that a signature may be old, or our clock wrong. */
+/** Maximum age of a signature, in seconds, including clock differences. */
 const TOLERANCE = 5 * 60
 
 function signatureOf(secret: string, id: string, timestamp: string, body: Buffer): string {
@@ -17,7 +17,7 @@ function isSame(a: string, b: string): boolean {
 }
 
 /**
- * Returns whether a call was recently signed with this secret for this body. During a rotation there are two
+ * Returns true if a call was recently signed with this secret for this body. During a rotation, a call has two
  * signatures.
  *
  * @example if (!isFromSidejob(request.headers, body, secret)) return response.writeHead(401).end()

@@ -1,6 +1,6 @@
-// A push worker in plain Node: pairs values of `left` with values of `right`.
+// A push worker in plain Node that pairs values of `left` with values of `right`.
 //
-// It answers each POST of a snapshot with changes; sidejob commits them, all or none. See README.md.
+// sidejob sends each snapshot as a POST, and commits all changes of the response or none. See README.md.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ if (secret === '') throw new Error('WEBHOOK_SECRET is not set: calls could not b
 type Port = { cursor: number; values: { data: unknown }[]; default?: { data: unknown } }
 type Snapshot = { job: { class: string }; state: Record<string, unknown>; in: Record<string, Port> }
 
-/** A run of class `zip`: takes all complete pairs, and waits for the other halves. */
+/** Performs a run of class `zip`: writes all complete pairs, and waits for missing halves. */
 function zip({ in: { left, right }, state }: Snapshot) {
   const rights = right!.values.map(({ data }) => data)
   const others = left!.values.map((_, i) => (i < rights.length ? rights[i] : right!.default?.data))

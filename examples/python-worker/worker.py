@@ -1,6 +1,6 @@
-"""A push worker in Python's standard library: pairs what comes in on `left` with what comes in on `right`.
+"""A push worker in Python's standard library: pairs values of `left` with values of `right`.
 
-It answers each POST of a snapshot with changes; sidejob commits them, all or none. See README.md.
+sidejob sends each snapshot as a POST, and commits all changes of the response or none. See README.md.
 """
 
 import base64
@@ -12,7 +12,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["WEBHOOK_SECRET"]
-TOLERANCE = 5 * 60  # seconds that a signature may be old, or our clock wrong
+TOLERANCE = 5 * 60  # maximum age of a signature in seconds, including clock differences
 
 
 def signature(secret: str, message_id: str, timestamp: str, body: bytes) -> str:

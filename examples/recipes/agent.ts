@@ -1,5 +1,5 @@
-// Lets a model work in turns until it is done or its budget is used up. The cost of each turn is stored with its
-// answer.
+// Calls a model in turns until it has finished or its budget is used up. The cost of each turn is stored with the
+// response.
 
 import * as z from 'zod'
 import { defineWorker, Terminal } from '../../src/index.ts'

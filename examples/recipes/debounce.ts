@@ -1,4 +1,4 @@
-// Indexes a page once it has not been changed for thirty seconds, and every five minutes where it never rests.
+// Indexes a page thirty seconds after its last change, or every five minutes if it keeps changing.
 
 import * as z from 'zod'
 import { defineWorker } from '../../src/index.ts'
@@ -10,7 +10,7 @@ export const reindex = defineWorker({
   perform: (job) => `${job.args.page} at version ${job.args.version}`,
 })
 
-/** The job for each change of a page. */
+/** Returns the job to create for each change of a page. */
 export const changed = (page: string, version: number) => ({
   class: 'reindex',
   args: { page, version },

@@ -1,4 +1,4 @@
-// Reads lines of orders, leaves out invalid ones, and adds up the rest: three jobs, wired by a graph.
+// Reads lines of orders, skips invalid lines, and sums the rest, with three jobs that a graph connects.
 
 import * as z from 'zod'
 import { defineWorker, port } from '../../src/index.ts'
@@ -45,7 +45,7 @@ const wire = (from: string, port: string, to: string) => ({
   to: { node: to, inport: port },
 })
 
-/** A flow that runs the graph: `text` goes in, `totals` and `rejected` rows come out. */
+/** Returns a flow that runs the graph. Its input is `text`, its outputs are `totals` and `rejected`. */
 export const ordersFlow = (text: string) => ({
   queue: 'core',
   class: 'flow',

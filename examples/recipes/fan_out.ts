@@ -1,4 +1,4 @@
-// Gives each part of a list to a job of its own, and combines the results.
+// Creates a job for each part of a list, and combines the results.
 
 import * as z from 'zod'
 import { defineWorker, port } from '../../src/index.ts'

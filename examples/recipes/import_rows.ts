@@ -1,4 +1,4 @@
-// Imports any number of rows, a page in each run. A run that is lost does its own page again, and no other.
+// Imports any number of rows, one page per run. If a run is lost, only its page is imported again.
 
 import * as z from 'zod'
 import { defineWorker } from '../../src/index.ts'

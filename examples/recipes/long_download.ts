@@ -1,9 +1,9 @@
-// Downloads a file of any size in parts, one in each run. A run that is lost, or cut off, takes its own part again.
+// Downloads a file of any size, one part per run. If a run is lost, only its part is downloaded again.
 
 import * as z from 'zod'
 import { defineWorker, Terminal } from '../../src/index.ts'
 
-/** Parts have 8 MiB here; each has to fit into the memory of an invocation. */
+/** A part must fit into the memory of an invocation. */
 export const parts = {
   size: 8 * 1024 * 1024,
   store: async (_number: number, _bytes: ArrayBuffer): Promise<void> => undefined,

@@ -3,11 +3,11 @@
 
 import type { Client } from '../../src/client/index.ts'
 
-/** Answers the id of the new job. */
+/** Returns the id of the new job. */
 export async function moveJob(client: Client, id: number, queue: string): Promise<number> {
   const job = await client.jobs.get(id)
   if (job.status !== 'terminated') {
-    // The lock prevents a start; if the job has already started, this is refused with 409.
+    // The lock prevents a start. If the job has already started, the call fails with 409.
     await client.jobs.lock(id, { ttl: '1 minute' })
     await client.jobs.cancel(id)
   }

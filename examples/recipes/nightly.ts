@@ -1,4 +1,4 @@
-// Makes the report of each night, and makes up for the nights of an outage.
+// Creates a report each night, and catches up on nights missed during an outage.
 
 import { defineWorker } from '../../src/index.ts'
 

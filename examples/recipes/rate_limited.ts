@@ -1,4 +1,4 @@
-// Calls an API that allows ten requests a second and two at once, across all callers.
+// Calls an API that allows ten requests per second and two at a time, across all callers.
 
 import * as z from 'zod'
 import { defineWorker, Later } from '../../src/index.ts'
@@ -12,7 +12,7 @@ export const syncContact = defineWorker({
   retry: { max: 5, backoff: { base: 1_000 } },
   async perform(job) {
     const answer = await fetch(`${api.address}${job.args.id}`, { method: 'PUT', signal: job.signal })
-    // Not before that, though our own second is over.
+    // Obey the API, even if our own limit allows a request earlier.
     if (answer.status === 429)
       throw new Later('the API is busy', { after: Number(answer.headers.get('retry-after') ?? 30) * 1_000 })
     if (!answer.ok) throw new Error(`expected a contact to be stored, got ${answer.status}`)

@@ -1,4 +1,4 @@
-// Books a flight and a room, and gives the flight back when there is no room.
+// Books a flight and a room, and cancels the flight if no room is available.
 
 import * as z from 'zod'
 import { defineWorker, Terminal } from '../../src/index.ts'

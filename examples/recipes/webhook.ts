@@ -1,4 +1,4 @@
-// Handles each event of a webhook once, however often it is sent.
+// Handles each webhook event once, even if it is sent several times.
 
 import * as z from 'zod'
 import { defineWorker } from '../../src/index.ts'
@@ -11,7 +11,7 @@ export const handleEvent = defineWorker({
   perform: (job) => `${job.args.type} of ${job.args.id}`,
 })
 
-/** The job for an event: for a week, a second event with the same id returns the same job. */
+/** Returns the job for an event. For a week, another event with the same id returns the same job. */
 export const eventJob = (event: { id: string; type: string }) => ({
   class: 'handle_event',
   args: event,

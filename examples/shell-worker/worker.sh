@@ -10,7 +10,7 @@ ask() { # method, path, body
     -H "authorization: Bearer $key" -H 'content-type: application/json' --data "$3"
 }
 
-# What a run of the class does: a snapshot in, changes out.
+# Performs a run of the class: reads a snapshot and prints changes.
 shout() {
   local text
   text=$(jq --raw-output '.job.args.text // error("args.text: expected a string, got nothing")' <<<"$1" 2>&1) || {
@@ -23,7 +23,7 @@ shout() {
 ask PUT /v1/workers/shell/shout '{ "pull": true, "retry": { "max": 3 } }' >/dev/null
 echo 'waiting for work'
 while true; do
-  # Without work the answer has no body.
+  # If there is no work, the response has no body.
   claimed=$(ask POST /v1/queues/shell/claim '{ "wait": "20s" }') || { sleep 1; continue; }
   while read -r snapshot; do
     token=$(jq --raw-output .run.token <<<"$snapshot")
