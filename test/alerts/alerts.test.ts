@@ -1,4 +1,4 @@
-// Alerts: a message when a problem begins and when it is over, once, to every target.
+// Each target receives one message when a problem begins and one when it ends.
 
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
@@ -212,7 +212,7 @@ test('failed jobs that were all retried cause no second message about the same f
   expect(texts('jobs failed in the last 15 minutes')).toEqual([])
 })
 
-/** Lets a Worker in a namespace of its own tick, and returns its printed errors. */
+/** Runs a tick of a Worker in its own namespace, and returns the errors that it printed. */
 async function tick(check: () => Promise<void>, settings: Record<string, string> = {}): Promise<unknown[]> {
   const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const jobs = createWorker<Record<string, unknown>>({ functions: [send], alerts: { ...alerting, check } })

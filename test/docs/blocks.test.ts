@@ -1,4 +1,4 @@
-// Every block of the pages is run or compared, or has a reason.
+// Every code block of the pages is run, compared, or listed with a reason.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

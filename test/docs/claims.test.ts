@@ -11,7 +11,7 @@ import { steps } from './snippets/vitest.ts'
 
 const greeters = () => defined('docs/ports.md', 'import { defineWorker')
 
-/** A queue has only one class with a given name. */
+/** Keeps one worker per name, because a queue cannot have two classes with the same name. */
 async function classesOf({ classes = [] }: Claim): Promise<Worker[]> {
   const { double, approval, hello } = await readers()
   return [double!, approval!, hello!, ...(await greeters()), ...core, ...classes.map(named)]

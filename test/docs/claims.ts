@@ -1,4 +1,4 @@
-// Snippets that run, and their results. The remaining ones are only compiled (snippets.test.ts).
+// Snippets that are run, with their results. snippets.test.ts only compiles the others.
 
 import { expect } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -14,7 +14,7 @@ export type Claim = {
   meanwhile?: (site: Site) => Promise<unknown>
   /** Replacements for values that a test does not have. */
   stands?: (site: Site) => Record<string, string>
-  /** Without `after`, nothing may throw, and tests in the block must pass. */
+  /** Checks the effects. In any case, nothing may throw and tests in the block must pass. */
   after?: (site: Site, exported: Record<string, Worker>) => Promise<unknown>
 }
 

@@ -1,4 +1,4 @@
-// The tables name existing pages, and each page of their system.
+// The tables name existing pages only, and every page of their system.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,10 +1,10 @@
-// The costs page is generated from counts in the budget tests, and from prices.
+// The costs page is generated from the counts of the budget tests and from prices.
 
 import { expect, test } from 'vitest'
 import { expectMade, table } from './made.ts'
 import { titles } from './pages.ts'
 
-/** Dollars, from the pages that docs/cost.md names. */
+/** Dollars. docs/cost.md names the sources. */
 const price = {
   commands: 0.2 / 100_000,
   messages: 1 / 100_000,
@@ -36,7 +36,7 @@ const dollars = (amount: number) => (amount < 0.1 ? '< $0.10' : `$${amount.toFix
 
 type Row = { what: string; commands: number; messages: number; invocations: number }
 
-// The test of 10,000 jobs bounds the messages of a bulk: at most 20.
+// 20 is the maximum number of messages in the test of 10,000 jobs.
 const rows: Row[] = [
   { what: 'alone, through a bell', commands: alone!, messages: 1, invocations: 1 },
   { what: 'in a busy queue, whose lane waits for it', commands: warm!, messages: 0, invocations: 0 },

@@ -1,4 +1,4 @@
-// Each row of the page of defaults is compared with the code or a running system.
+// Compares each row of the page of defaults with the code or a running system.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ afterAll(() => kit.close())
 async function keptFor(id: number, index: string): Promise<number | null> {
   const { endedAt } = await kit.engine.jobs.get(String(id))
   const key = `${kit.store.keys.queue('default')}:${index}`
-  // A bulk string of RESP: its length, then the score.
+  // A RESP bulk string consists of its length and the score.
   const score = (await rawCommand(kit.redis.port, 'ZSCORE', key, String(id))).split('\r\n')[1]!
   return score === 'inf' ? null : Number(score) - endedAt!
 }

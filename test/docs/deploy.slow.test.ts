@@ -1,4 +1,4 @@
-// Runs the snippets of docs/deploy.md and docs/security.md with the real wrangler, on fakes.
+// Runs the snippets of docs/deploy.md and docs/security.md with the real wrangler, against fakes of the vendors.
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -45,12 +45,12 @@ afterEach(async () => {
   await cloud.close()
 })
 
-/** Removes exports and logins, because the environment already has the values. */
+/** Removes exports and logins, because the environment already contains their values. */
 const without = (block: string): string =>
   block
     .replace('npx wrangler login\n', '')
     .replace(/^export [\s\S]*?[^\\]\n/m, '')
-    // A prompt gets its answer. No Worker serves the deployment.
+    // Answers the prompt.
     .replace(/^(npx wrangler secret put)/gm, 'echo secret | $1')
     .replace(/^npx sidejob (profiles|ls) .*\n/gm, '')
     .replace(/^(npx sidejob destroy(?!.*--yes) .*?)( +#.*)?$/m, '$1 --yes')

@@ -1,4 +1,4 @@
-// Blocks that plays.ts does not run, with the reason.
+// Blocks that plays.ts does not run, and why.
 
 export type Group = 'output' | 'drawing' | 'made' | 'listed'
 

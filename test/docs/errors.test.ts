@@ -1,4 +1,4 @@
-// docs/errors.md is generated from the table of errors, which has every code.
+// docs/errors.md is generated from the table of errors, which contains every code.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -9,7 +9,7 @@ import { closedIn } from '../../src/core/schemas.ts'
 import { openapi } from '../../src/http/openapi.ts'
 import { operations, perform } from './examples.ts'
 
-/** Lists are equal if their elements have the same types, in any order. */
+/** Lists have the same shape if their elements have the same types, in any order. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return [...new Set(value.map((one) => JSON.stringify(shapeOf(one))))].sort()
   if (value === null || typeof value !== 'object') return value === null ? null : typeof value
@@ -22,7 +22,7 @@ const isAlike = (a: Example, b: Example): boolean =>
   JSON.stringify([a.status, shapeOf(a.request), shapeOf(a.response)]) ===
   JSON.stringify([b.status, shapeOf(b.request), shapeOf(b.response)])
 
-/** A stored example stays if it has the same shape, because ids and tokens differ in each run. */
+/** Stored examples of the same shape are kept, because ids and tokens differ in each run. */
 const stored = readExamples()
 const examples = Object.fromEntries(
   Object.entries(await perform()).map(([name, recorded]) => {

@@ -1,4 +1,4 @@
-// docs/pages.md shows every page in each theme and size.
+// docs/pages.md shows every page in every theme and size.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The React component of docs/web-apps.md, with its Express app.
+// Runs the React component of docs/web-apps.md with its Express app.
 
 import type { AddressInfo } from 'node:net'
 import { build } from 'esbuild'

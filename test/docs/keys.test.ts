@@ -1,4 +1,5 @@
-// Writes the page of keys from src/redis/keys.ts, and checks scripts against it. After a change: npx vitest run test/docs/keys.test.ts -u
+// Generates the page of keys from src/redis/keys.ts, and checks the scripts against it.
+// After a change: npx vitest run test/docs/keys.test.ts -u
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -37,7 +37,7 @@ test('no page for people has a link that leads to nothing', () => {
 
 test('the index of the manual leads to each of its pages once, and to none that is not there', () => {
   const linked = linksOf('docs/README.md').flatMap(({ to }) => (to.startsWith('..') ? [] : [to]))
-  // Each decision is listed by the index of decisions.
+  // The index of decisions lists the decisions.
   const there = pagesIn(join(root, 'docs')).filter((file) => file !== 'README.md' && !/^decisions\/\d/.test(file))
   expect(linked.filter((to) => to.endsWith('.md')).sort()).toEqual(there.sort())
 })

@@ -1,4 +1,5 @@
-// Parts of pages generated from code, between `<!-- made: name -->` and `<!-- /made -->`. After a change: npx vitest run test/docs -u
+// Generates the parts of pages between `<!-- made: name -->` and `<!-- /made -->` from code.
+// After a change: npx vitest run test/docs -u
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

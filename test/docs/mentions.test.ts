@@ -1,4 +1,4 @@
-// The pages name existing routes, commands with their options, and tests.
+// All routes, commands, options and tests that pages mention exist.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const pages = ['README.md', ...pagesIn(join(root, 'docs')).map((page) => `docs/$
   page,
   text: readFileSync(join(root, page), 'utf8'),
 }))
-/** The tables of other systems name those systems' own routes too. */
+/** Excludes the compatibility tables, which also name routes of other systems. */
 const ours = pages.filter(({ page }) => !page.startsWith('docs/compat/'))
 
 const routes = [...list, ...facades.flatMap(({ routes }) => Object.values(routes))].map(({ method, path }) => ({

@@ -1,4 +1,4 @@
-// Keys that scripts touch, as reported by Redis.
+// Records the keys that scripts touch, as Redis reports them.
 
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,4 @@
-// Runs the shell blocks of a page in one folder, against a separate deployment whose ids start like the page's.
+// Runs the shell blocks of a page in one folder, against its own deployment whose ids start at the ids of the page.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,10 +11,10 @@ import { KEY, type Site, startSite } from './site.ts'
 
 export type Play = {
   page: string
-  /** Blocks by their first characters, with the outputs of each in order. */
+  /** First characters of a block → its outputs in order. */
   blocks: Record<string, (string | RegExp)[]>
   workers?: () => Promise<Worker[]> | Worker[]
-  /** Start of an earlier block that sets variables for this block. */
+  /** First characters of an earlier block that sets variables for this one. */
   given?: string
   /** Creates jobs with the ids on the page. */
   before?: (site: Site) => Promise<unknown>
@@ -32,7 +32,7 @@ export type Play = {
 
 const MARK = '\u001e'
 
-// `--fail-with-body` makes the command fail if the answer is a refusal.
+// `--fail-with-body` makes curl fail if the response is an error.
 const curl = `#!/bin/bash
 args=()
 for arg in "$@"; do
@@ -67,7 +67,7 @@ trap 'for pid in "\${started[@]}"; do kill -- "-$pid"; done' EXIT
 export const pathOf = (program: string): string =>
   spawnSync('bash', ['-c', 'command -v "$0"', program], { encoding: 'utf8' }).stdout.trim()
 
-/** Uses this repository's commands instead of installed ones. */
+/** Commands run from this repository instead of an installed package. */
 export function readersFolder(files: Record<string, string> = {}) {
   const scratch = mkdtempSync(join(tmpdir(), 'sidejob-play-'))
   const [bin, folder] = [join(scratch, 'bin'), join(scratch, 'folder')]
@@ -108,7 +108,7 @@ export async function shell(
 
 const squeezed = (text: string) => text.replace(/\s+/g, '')
 
-/** `# {…}`, in which `…` matches anything. */
+/** Parses comments such as `# {…}`, where `…` matches any text. */
 export const answersIn = (block: string): RegExp[] =>
   [...block.matchAll(/^# ([{[].*)$/gm)].map(
     ([, answer]) =>

@@ -17,11 +17,11 @@ const { approval, double } = (await readers()) as { approval: Worker; double: Wo
 const named = (name: string, perform: Worker['perform'] = () => undefined) =>
   defineWorker({ class: name, perform } as never) as Worker
 
-/** No worker serves it, so its jobs stay where they are. */
+/** Jobs of this class stay queued, because no worker serves it. */
 const unserved = (site: Site, name: string, queue = 'default') =>
   site.client.workers.register(queue, name, { pull: true })
 
-/** Milliseconds until the job fails, so that `sidejob tail` listens by then. */
+/** Milliseconds until the job fails. `sidejob tail` must listen before that. */
 let failsAfter = 0
 const failing = named('fails', async () => {
   await new Promise((resolve) => setTimeout(resolve, failsAfter))

@@ -1,4 +1,4 @@
-// Each question has an answer below its heading.
+// The manual answers each question below the listed heading.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Questions that users of job systems ask in public, and the heading of the manual with the answer.
+// Public questions of users of job systems, and the heading of the manual that answers each.
 
 export const questions: [question: string, page: string, heading: string, answer: RegExp][] = [
   [

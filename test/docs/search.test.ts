@@ -1,4 +1,4 @@
-// The right page is among the first three results.
+// The first three results contain the right page.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// docs/compat/sidejob.md has every row of SideJob's behaviour, and names existing tests.
+// docs/compat/sidejob.md contains every behaviour of SideJob, and the tests that it names exist.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

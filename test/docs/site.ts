@@ -1,4 +1,4 @@
-// The deployment that a page assumes, in this process.
+// Starts, in this process, the deployment that a page assumes.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

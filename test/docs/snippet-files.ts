@@ -27,7 +27,7 @@ function fileOf({ page, line, code, kind }: Snippet): string {
   return `src/${page.replaceAll('/', '~').replace(/\.md$/, '')}~${line}.${kind}`
 }
 
-/** With the line numbers of the page, so that errors have the right position. */
+/** Keeps the line numbers of the page, so that errors point to the page. */
 const moduleOf = ({ line, code, kind }: Snippet): string =>
   `${kind === 'tsx' ? '/** @jsxImportSource react */' : ''}${'\n'.repeat(line)}${code}${/^(import|export) /m.test(code) ? '' : 'export {}\n'}`
 

@@ -1,4 +1,4 @@
-// A TypeScript snippet of a page as a module: its exports, and its effects on load.
+// Loads a TypeScript snippet of a page as a module.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,5 +1,5 @@
-// Every snippet compiles in a project from the template `worker`. Names without a declaration are in
-// snippets/assumed.d.ts.
+// Every snippet compiles in a project from the template `worker`. snippets/assumed.d.ts declares the names that
+// snippets use without a declaration.
 
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// docs/speed.md has a place for the output of `npm run bench:workloads -- --write`.
+// docs/speed.md contains the markers that `npm run bench:workloads -- --write` replaces.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

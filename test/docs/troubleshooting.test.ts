@@ -1,4 +1,4 @@
-// The table from symptom to cause has every reason.
+// The table of symptoms contains every reason.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Signatures are checked, an event is a job or a value, and a repeated event counts once.
+// Hooks check signatures, turn an event into a job or a value, and ignore repeated events.
 
 import { createHash, createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

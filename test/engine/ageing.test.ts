@@ -1,4 +1,4 @@
-// A job that has waited long enough starts before a better priority.
+// A job that has waited long enough starts before a job with a smaller priority.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -8,7 +8,7 @@ const RUNS = 60
 const order: string[] = []
 const ran = new Map<unknown, number>()
 
-/** With two jobs and one lane, one job is ready when the other has run. */
+/** Keeps the lane busy: with two jobs, one is ready whenever the other has run. */
 const busy = defineWorker({
   class: 'busy',
   async perform(job: Job) {

@@ -1,4 +1,4 @@
-// API keys end, are replaced, and stay removed.
+// API keys expire, are replaced, and stay removed.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'

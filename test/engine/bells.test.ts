@@ -1,4 +1,4 @@
-// Bells refused by QStash delay no caller, and the work is still done.
+// If QStash refuses bells, no caller waits longer and the work is still done.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
 const ODD = 'media zip ä?#%2F'
 const noop = defineWorker({ class: 'noop', perform: () => undefined })
-/** Ends before the invocation that has already answered ends. */
+/** Short enough to end within an invocation that has already answered. */
 const brief = defineWorker({ class: 'brief', timeout: 5_000, perform: () => undefined })
 
 type Item = { destination: string; body: string; headers: Record<string, string> }
@@ -93,7 +93,7 @@ describe('a QStash that takes requests and never answers', () => {
     await make(10, 'default', 'brief')
     await rest()
     expect(await counts()).toMatchObject({ queued: 0, completed: 10 })
-    // The usual timeout of 30 s is longer than the time left, so those jobs are left to the next tick.
+    // Jobs with the default timeout of 30 s do not fit into the remaining time, so the next tick starts them.
     const { calls } = await callsOf(async () => {
       await make(10)
       await rest()

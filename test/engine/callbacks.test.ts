@@ -1,4 +1,4 @@
-// Each end of a job sends one signed callback, with the same id on every try. Hosts that are down get few calls.
+// Each end of a job sends one signed callback, with the same id on every attempt. Hosts that are down get few calls.
 
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -40,7 +40,7 @@ beforeAll(async () => {
     webhookSecrets: [SECRET, NEXT],
     random: () => 0.5,
   })
-  // Redis now knows that callbacks make calls: a lane takes few of them, and more lanes come.
+  // From now on, Redis knows that callbacks make calls: each lane claims few of them, and more lanes open.
   await kit.engine.tick()
 })
 afterAll(() => kit.close())
@@ -384,7 +384,7 @@ test('a receiver that is down for 30 minutes: everything arrives once after it i
   await step()
   while (Date.now() + offset < start + 30 * MINUTE) await step()
   const hits = receiver.came.length
-  // Counts attempts before the host was known to be down, and probes.
+  // Includes attempts before the breaker opened, and probes.
   expect(hits).toBeGreaterThan(8)
   expect(hits).toBeLessThan(30)
   down = false
@@ -398,7 +398,7 @@ test('a receiver that is down for 30 minutes: everything arrives once after it i
   const late = after()
     .map(({ at }) => at - back)
     .sort((a, b) => a - b)
-  // Held-back callbacks come with the next probe; attempted ones keep their own schedule.
+  // Callbacks that were held back follow the next probe; attempted ones keep their own schedule.
   expect(late[Math.floor(COUNT * 0.6)]!).toBeLessThan(6 * MINUTE)
   expect(late.at(-1)!).toBeLessThan(15 * MINUTE)
   for (const id of ids) expect((await callbackOf(id))!.state).toBe('DELIVERED')

@@ -1,4 +1,4 @@
-// Runs with outgoing calls: few per lane, but more lanes, so that no run waits while its timeout passes.
+// Lanes perform few runs with outgoing calls, and more lanes open, so that no timeout passes while a run waits.
 
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -59,7 +59,7 @@ test('a renewal arrives while every place for calls is taken', async () => {
   const leases = async () =>
     Promise.all(ids.map(async (id) => Number((await kit.store.inspect(id)).document.leaseUntil ?? 0)))
   const first = Math.max(...(await leases()))
-  // Twice as long as a lease, so that without renewals all would be lost.
+  // Twice the lease, so that runs would be lost without renewals.
   await kit.until(async () => (await leases()).filter((until) => until > first + 1_500).length >= LANES * CALLS)
   receiver.answer = (_, response) => response.end()
   for (const response of held) response.end()

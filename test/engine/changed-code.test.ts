@@ -17,7 +17,7 @@ type Edit = {
   first: Perform
   edited: Perform
   patched: Perform
-  /** By hour after creation: outcomes of an untouched job, and of a new job. */
+  /** Outcomes by hour after creation: `before` of an unedited job, `after` of a new job. */
   before: string[]
   after: string[]
   kept: string

@@ -1,4 +1,4 @@
-// More children than a snapshot holds.
+// Jobs with more children than a snapshot holds.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'

@@ -1,5 +1,5 @@
-// The Worker's clock is ten minutes ahead of or behind Redis' clock, and Redis jumps by an hour. Only scripts see
-// Redis' moved clock: keys expire by the real clock.
+// The Worker's clock differs from Redis' clock by ten minutes, and Redis' clock jumps by an hour. Only scripts see the
+// moved clock; keys expire by the real one.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -9,7 +9,7 @@ import { startReceiver } from '../kit/receiver.ts'
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 const realNow = Date.now
 
-/** Needs two clocks. */
+/** Skipped with the embedded Redis, which has no clock of its own. */
 const differing = test.skipIf(kind === 'embedded')
 
 let kit: Kit
@@ -129,7 +129,7 @@ differing(
     await make('now')
     await serve()
     expect(runsOf('now')).toBe(1)
-    // A run from the hour that never happened keeps its lease until that hour arrives. Its commit still counts.
+    // A run that began before the clock moved back keeps its lease until then. Its commit still counts.
     await pass(MINUTE)
     expect(await status(leased)).toBe('running')
     await kit.engine.runs.commit(again.run.token, { end: 'completed', ops: [] } as never)

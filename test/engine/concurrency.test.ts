@@ -1,4 +1,4 @@
-// A maximum of concurrent runs of a class, in all lanes together.
+// All lanes together keep the maximum of concurrent runs of a class.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

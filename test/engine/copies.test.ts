@@ -1,4 +1,4 @@
-// A copy has the inputs of the last run, as far as the history keeps them.
+// A copy receives the inputs of the last run that the history keeps.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -44,7 +44,7 @@ test('a copy starts with the inputs of the last run, or with given ones', async 
   expect((await kit.engine.jobs.get(String(named.id))).args).toBe('{"by":"hand"}')
   expect(await resultOf((await kit.engine.jobs.copy(String(id), { inputs: { n: [encodeValue(5)] } })).id)).toBe(5)
   expect(await resultOf((await kit.engine.jobs.copy(String(id), { inputs: {} })).id)).toBe(0)
-  // A copy keeps what its own run has taken.
+  // The copy itself can be copied with the inputs of its own run.
   expect(await resultOf((await kit.engine.jobs.copy(String(named.id), { inputs: 'last' })).id)).toBe(6)
 })
 

@@ -1,4 +1,4 @@
-// Deployments on one namespace, and the cost of an idle day.
+// Several deployments of one namespace, and the cost of an idle day.
 
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ async function bells(): Promise<string[]> {
   return [...document.matchAll(/"(b\w+)":\d{13}/g)].map(([, bell]) => bell!)
 }
 
-/** Waits until no isolate of the replaced version is left. */
+/** Waits until no isolate of the old version is left. */
 async function replaced(tick: () => Promise<unknown>): Promise<void> {
   await kit.advance(601_000)
   await tick()
@@ -76,7 +76,7 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     await kit.advance(120_000)
     const noted = await costOf(kit, one.tick)
     expect([noted.calls, noted.billed]).toEqual([1, 2])
-    // Jobs due within a quarter of an hour are left to Redis' clock.
+    // Jobs that are due within 15 minutes get no bell of their own.
     await kit.engine.jobs.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 14 * 60_000 } as never])
     await one.tick()
     expect((await costOf(kit, one.tick)).billed).toBe(4)
@@ -154,7 +154,7 @@ describe('PUT /v1/workers over a function of a deployment', () => {
         kit.engine.workers.register('default', 'theirs', definition, { preview: true }),
       ).rejects.toMatchObject(refused)
     }
-    // The function of this deployment is not announced yet.
+    // This deployment has not registered its function yet.
     await expect(kit.engine.workers.register('default', 'ours', { pull: true })).rejects.toMatchObject({
       code: 'REFUSED',
     })

@@ -1,4 +1,4 @@
-// Lanes serve a queue, with a known number of round trips, and with lost calls.
+// Lanes serve a queue with an expected number of round trips, and survive lost calls.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSlots } from '../../src/core/slots.ts'
@@ -32,7 +32,7 @@ const holding = defineWorker({
     await hold.promise
   },
 })
-/** Ends well before an answered invocation does. */
+/** Ends within an invocation that has already answered. */
 const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
 /** May outlast an invocation that has already answered. */
 const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })
@@ -92,7 +92,7 @@ describe('a lane', () => {
     await start({ lane: { short: 60_000 } })
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(1_500)
-    // 100, 300, 600 and 500 jobs are claimed. The last request commits and finds no more.
+    // Four requests claim 100, 300, 600 and 500 jobs. The last one commits and finds no more jobs.
     expect(await trips(dispatch)).toBe(5)
     const ids = await make(500, 'noop', { inputs: {}, group: { id: 'g' } })
     expect(await trips(dispatch)).toBe(6)
@@ -126,7 +126,7 @@ describe('a lane', () => {
     const [first, second] = await make(2)
     const [urgent] = await make(1, 'noop', { priority: -5 })
     await dispatch()
-    // Node orders numeric keys by number, so this orders jobs by the times of their runs.
+    // Objects order numeric keys by number, so this compares the times of the runs.
     const ranAt = async (id: number) => (await kit.engine.jobs.get(String(id))).ranAt!
     const times = await Promise.all([urgent!, first!, second!, late!].map(ranAt))
     expect(times).toEqual(times.toSorted((a, b) => a - b))

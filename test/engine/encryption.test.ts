@@ -1,4 +1,4 @@
-// With a key of the deployment no value can be read in Redis.
+// With an encryption key, Redis contains no readable value.
 
 import { randomBytes } from 'node:crypto'
 import { Redis } from '@upstash/redis'
@@ -17,7 +17,7 @@ import { startReceiver } from '../kit/receiver.ts'
 /** Must never appear in Redis. */
 const MARK = 'M4rk3r'
 const mark = (what: string) => `${MARK} ${what}`
-/** Too long for a document. */
+/** Too long to be stored inside a document. */
 const long = (what: string) => ({ [what]: mark(what).repeat(90) })
 
 const [first, second] = [randomBytes(32), randomBytes(32)]

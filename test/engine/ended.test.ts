@@ -1,4 +1,4 @@
-// Lists in the order in which jobs have ended.
+// Lists jobs in the order in which they ended.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FOREVER } from '../../src/core/schemas.ts'
@@ -94,7 +94,7 @@ test('packed jobs are listed by their end, including jobs that left the pack', a
   expect(await ids(filter)).toEqual(byEnd)
   expect(await paged({ ...filter, limit: 7 })).toEqual(byEnd)
   expect(await ids({ ...filter, status: 'failed' })).toEqual([done[3]])
-  // The lookup has taken no job out of its piece.
+  // The lookup did not remove any job from its piece.
   expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
@@ -104,7 +104,7 @@ test.skipIf(kind !== 'server')(
     const input = { queue: 'many', class: 'noop', keepResult: 60_000 }
     for (let n = 0; n < 3; n++)
       await kit.engine.jobs.enqueue(Array.from({ length: 1_000 }, () => ({ ...input, priority: n })))
-    await kit.advance(60_000) // The bells are lost, and so are their lanes' places.
+    await kit.advance(60_000) // The bells are lost, so the places of their lanes are free again.
     await kit.engine.dispatch('many', '')
     const before = await commandStats(kit)
     const from = performance.now()

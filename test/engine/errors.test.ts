@@ -1,4 +1,4 @@
-// Failed jobs by kinds of errors; finding things by name.
+// Lists failed jobs by kind of error, and finds things by name.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kindOf } from '../../src/core/fingerprint.ts'
@@ -119,7 +119,7 @@ describe('errors', () => {
     await kit.advance(60_001)
     expect(await kit.engine.errors.list({ muted: true })).toMatchObject({ errors: [{ error }, {}], muted: [] })
     expect((await kit.engine.errors.list({ muted: true })).errors[0]).not.toHaveProperty('muted')
-    // An expired mute makes room for the next.
+    // An expired mute makes room for another one.
     await kit.engine.errors.mute('0123456789abcdef', { muted: true, by: 'bob' })
     expect(Object.keys(await kit.store.mutes())).toEqual(['0123456789abcdef'])
     expect((await kit.engine.errors.list({})).muted).toMatchObject([
@@ -181,7 +181,7 @@ test('asked for details, a kind tells in which minutes its jobs failed', async (
   const { count, firstAt, lastAt } = kind!
   const minutes = kind!.minutes!
   expect(minutes.reduce((sum, minute) => sum + minute.count, 0)).toBe(count)
-  // The first failure is remembered after its job was retried.
+  // The first failure stays recorded after its job was retried.
   expect(minutes[0]!.at).toBeGreaterThanOrEqual(firstAt - (firstAt % 60_000))
   expect(minutes.at(-1)!.at).toBe(lastAt - (lastAt % 60_000))
   expect(minutes.map(({ at }) => at)).toEqual([...new Set(minutes.map(({ at }) => at))].sort((a, b) => a - b))

@@ -1,4 +1,4 @@
-// The index of errors equals a scan of the failed jobs, whatever happens to them at the same time.
+// The index of errors equals a scan of the failed jobs, even if jobs change concurrently.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kindOfFailed } from '../../src/engine/jobs/kind.ts'

@@ -1,4 +1,4 @@
-// The reason of a failing commit is in its job's error and log, and no other job suffers.
+// If a commit is refused, the error and log of its job contain the reason, and other jobs are not affected.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

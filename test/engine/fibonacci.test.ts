@@ -1,4 +1,4 @@
-// Parents that wait for children, all the way down.
+// Parents wait for children at every depth.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-// Slow runs delay nothing.
+// Slow runs do not delay other runs.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createInFlight } from '../../src/engine/lane/in-flight.ts'

@@ -1,4 +1,4 @@
-// One look combines several, at the cost of one.
+// A glance combines several reads at the cost of one.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 test('it agrees with the separate looks at queues, series, runs and health', async () => {
-  // Counts that this look would refresh are already fresh.
+  // Refreshes all counts first, so that the measured call refreshes none.
   for (let i = 0; i < 30; i++) await kit.engine.stats.totals()
   const glance = await kit.engine.stats.glance({ step: 'minute' })
   const [stats, series, { processes, others }, health] = await Promise.all([
@@ -77,8 +77,8 @@ counted('without a step it costs as a look at the queues', async () => {
   await kit.engine.stats.glance()
   const { calls, billed, commands } = await costOf(kit, () => kit.engine.stats.glance())
   expect(calls).toBe(1)
-  // EVALSHA, TIME, SMEMBERS, MGET; another MGET because jobs wait at limits; and SSCAN and MGET because one limit is
-  // paused. Refreshing old counts adds a third command per queue.
+  // EVALSHA, TIME, SMEMBERS and MGET; MGET because jobs wait at limits; SSCAN and MGET because one limit is paused.
+  // Refreshing old counts adds one command per queue.
   expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(10)
 })
 

@@ -1,4 +1,4 @@
-// The runs that a job keeps, wherever its class is served.
+// A job keeps its past runs, whether its class is a function, push or pull worker.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

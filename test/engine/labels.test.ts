@@ -1,4 +1,4 @@
-// Labels work for every way of creating a job, and in views, copies and filters.
+// Labels can be set by every way to create a job, and appear in views, copies and filters.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { jobInputs } from '../../src/core/schemas.ts'

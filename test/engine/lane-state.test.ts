@@ -1,4 +1,4 @@
-// Which event each answer of Redis causes, and which state follows.
+// Each answer of Redis causes an event, which leads to a state.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

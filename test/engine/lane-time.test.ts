@@ -1,4 +1,4 @@
-// Working time of a lane counts, waiting time does not.
+// The working time of a lane counts, its waiting time does not.
 
 import { expect, test } from 'vitest'
 import { createLaneTime } from '../../src/engine/lane/lane-time.ts'

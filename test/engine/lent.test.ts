@@ -1,4 +1,4 @@
-// A lane's notes about jobs that arrive with calls.
+// A lane records jobs that arrive with calls.
 
 import { expect, test } from 'vitest'
 import { sleep } from '../../src/core/sleep.ts'

@@ -1,4 +1,4 @@
-// Limits are never exceeded, are fully used, are released by every end, and block no other jobs.
+// Limits are never exceeded, are used fully, are released at every end, and do not block other jobs.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -56,7 +56,7 @@ describe('a rate', () => {
     await make()
     await kit.until(() => starts.length === 2, 5_000)
     expect(starts[1]! - starts[0]!).toBeGreaterThan(990)
-    // The message arrives at a whole second. The tick would come a minute later.
+    // QStash delivers at whole seconds. The tick would come only after a minute.
     expect(starts[1]! - Math.ceil(due / 1_000) * 1_000).toBeLessThan(1_000)
   })
 })

@@ -1,4 +1,4 @@
-// Names that JavaScript objects treat specially. Names of one job or tenant never affect another.
+// Names that JavaScript objects treat specially are stored like any other, and do not affect other jobs or tenants.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'

@@ -1,4 +1,4 @@
-// Schedules through outages: nothing runs for a while, then a lane looks again.
+// Schedules survive outages, in which no lane runs for a while.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -10,7 +10,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** null means without a slot. */
+/** null means a run without a slot. */
 const ran: (number | null)[] = []
 const beat = defineWorker({ class: 'beat', perform: (job) => void ran.push(job.scheduledFor?.getTime() ?? null) })
 

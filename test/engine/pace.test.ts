@@ -1,4 +1,4 @@
-// Excess of a run over the usual duration of its class.
+// Measures by how much a run exceeds the usual duration of its class.
 
 import { expect, test } from 'vitest'
 import { createRunTimes } from '../../src/engine/run/run-time.ts'

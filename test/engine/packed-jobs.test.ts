@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** One key for a piece, 100 for documents. */
+/** Returns 1 for a piece, and 100 for documents. */
 async function keysOfBulk(queue = 'default'): Promise<number> {
   const keys = async () => (await createClient(kit.options).ask((redis) => redis.keys('sidejob:job*:*'))).length
   const before = await keys()

@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 afterEach(() => kit.close())
 
-/** An address without a version cannot be reached. */
+/** Addresses without a version use the real network, which cannot reach them. */
 const network: typeof fetch = async (url, init) => {
   const app = apps.get(new URL(String(url)).origin)
   if (!app) return fetch(url, init)

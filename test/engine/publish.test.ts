@@ -1,4 +1,4 @@
-// A message to more listeners than one script may reach.
+// Delivers a message to more listeners than one script may reach.
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ const herald = defineWorker({
   perform: (job) => job.write('say', 'written'),
 })
 
-/** A relay sends them several pages of messages. */
+/** Enough listeners for several pages of a relay. */
 const N = 2_000
 
 let kit: Kit

@@ -1,4 +1,4 @@
-// A pull worker's claim skips jobs at a full limit, and continues with later jobs.
+// A claim of a pull worker skips jobs at a full limit, and continues with later jobs.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Kit, startKit } from '../kit/index.ts'

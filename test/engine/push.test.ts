@@ -1,4 +1,4 @@
-// Requests to push workers, and the fate of a job for every answer.
+// Requests to push workers, and the state of the job after every kind of response.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -51,7 +51,7 @@ afterAll(async () => {
   await kit.close()
 })
 
-/** Each host has its own breaker, so that answers of one host do not affect another. */
+/** Each class has its own host, because a breaker of one host must not affect other tests. */
 const toServer: typeof fetch = (url, init) => fetch(String(url).replace(/^http:\/\/class\d+\.example\.com/, base), init)
 
 async function serve(handler: Handler, definition: WorkerDefinition = {}): Promise<string> {
@@ -220,7 +220,7 @@ describe('what is sent', () => {
   })
 
   test('the signature matches the example of Standard Webhooks', async () => {
-    // From the specification's own libraries: secret, id, timestamp and payload with their signature.
+    // Example from the libraries of the specification.
     const body = new TextEncoder().encode('{"test": 2432232314}')
     const headers = await webhookHeaders(
       'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -539,7 +539,7 @@ describe('a host that keeps failing', () => {
       return outcomes.filter((outcome) => outcome === 'completed').length
     }
     await down.kit.until(async () => (await completed()) > 0)
-    // A call may have arrived during the probe. It waits as long as a probe may take.
+    // A call that arrived during the probe waits for the maximum duration of a probe.
     await down.kit.advance(37_000)
     await down.kit.until(async () => (await completed()) === 2)
     expect(down.calls()).toBe(7)

@@ -1,4 +1,4 @@
-// Recorded runs, and the same runs with new code.
+// Replays recorded runs with the same code and with new code.
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Redaction: viewers see a mark; runs and takers see the value.
+// Viewers see a mark instead of redacted values; runs and claims receive the value.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { redacted } from '../../src/core/redact.ts'

@@ -1,4 +1,4 @@
-// Lease and maximum deliveries.
+// Leases expire, and a job is delivered at most a set number of times.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// New code, rehearsed with waiting jobs: nothing changes.
+// Rehearsing new code with waiting jobs has no effects.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,4 +1,4 @@
-// A busy relay leaves four fifths of the time to all other callers.
+// A busy relay leaves four fifths of the time of Redis to other callers.
 
 import { expect, test } from 'vitest'
 import { createRelay } from '../../src/engine/remote/relay.ts'

@@ -1,4 +1,4 @@
-// Redis may lose some seconds of data: ids given out before must not be confused.
+// If Redis loses some seconds of data, ids that were already returned are not reused.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'

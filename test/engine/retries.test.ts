@@ -1,4 +1,4 @@
-// Default number of retries, if neither the job nor its class sets one.
+// The default number of retries applies if neither the job nor its class sets one.
 
 import { describe, expect, test } from 'vitest'
 import type { Retry } from '../../src/core/retry.ts'

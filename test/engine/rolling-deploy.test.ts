@@ -7,7 +7,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const MINUTE = 60_000
 const TICK = 10 * MINUTE
-/** Jobs that are created in each tick, for five hours. */
+/** Number of jobs that are created in each tick. */
 const LOAD = 24
 const LANES = 3
 const BATCH = 4
@@ -54,7 +54,7 @@ const versions = (): Record<Version, Engine> => ({
 const served: { until: number; by: Version[] }[] = [
   { until: 2, by: ['old'] },
   { until: 4, by: ['old', 'new'] },
-  // Rolled back, and deployed again.
+  // The deploy is rolled back and repeated.
   { until: 4.5, by: ['old'] },
   { until: 6, by: ['new', 'old'] },
   { until: 24, by: ['new'] },
@@ -65,7 +65,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** The path with the shortest time since the previous effect. */
+/** Expected effects of a job, each with the minimum time since the previous one. */
 function pathOf(all: Effect[]): [string, number][] {
   const by = Object.fromEntries(all.map(({ what, by }) => [what, by]))
   const audited: [string, number][] = by.remind === 'new' ? [['audit', 0]] : []
@@ -116,7 +116,7 @@ test('no job fails, repeats an effect or waits for another time while two versio
   }
   const paths = new Set(Object.values(effects).map((all) => all.map(({ what, by }) => `${what} ${by}`).join(', ')))
   expect(ids.length).toBeGreaterThan(700)
-  // From old to new, from new to old to new, and each patch separately.
+  // Jobs moved from old to new, from new to old and back, and took each patch separately.
   expect(returned).toBeGreaterThan(10)
   expect([...paths]).toEqual(
     expect.arrayContaining([

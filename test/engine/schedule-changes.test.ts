@@ -1,4 +1,4 @@
-// A change of a schedule takes effect at every status of its job.
+// A change of a schedule takes effect whatever the status of its job.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Repeat } from '../../src/core/repeat.ts'
@@ -230,7 +230,7 @@ test('the last run of a terminated schedule uses no slot, even if one is due', a
   await kit.engine.jobs.terminate(String(id), {})
   await kit.until(() => waiting.length > 0)
   await kit.advance(nextAt! - kit.now() + 500)
-  // The run's lease has expired. If another lane notices before the run ends, the run is repeated.
+  // The lease of the run has expired. If another lane notices this before the run ends, the run is repeated.
   await kit.until(async () => {
     endRuns()
     return (await kit.statusOf(id)) === 'terminated'

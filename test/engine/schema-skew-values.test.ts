@@ -1,4 +1,4 @@
-// Values at input ports and results of pull and push workers that were built against another schema of their class.
+// Pull and push workers that were built against another schema write values and results.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

@@ -1,4 +1,4 @@
-// Callers with another schema of a class: data that does not fit is refused with both hashes.
+// If a caller was built against another schema, data that does not match is refused with both hashes.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'

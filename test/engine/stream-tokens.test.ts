@@ -1,4 +1,4 @@
-// A token opens one address, for a minute.
+// A stream token is valid for one address and one minute.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'

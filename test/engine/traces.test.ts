@@ -1,4 +1,4 @@
-// One tree over jobs, children, push workers and callbacks.
+// A trace is one tree of jobs, children, push workers and callbacks.
 
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { readTraceparent } from '../../src/core/trace.ts'
@@ -81,7 +81,7 @@ afterAll(async () => {
   await Promise.all([collector.close(), world.close()])
 })
 
-/** If an answer was lost, a lane may hold its jobs until their leases end. */
+/** Advances the clock, because a lane may hold jobs until their leases end if a response was lost. */
 const eventually = async (fact: () => boolean): Promise<void> => {
   const end = Date.now() + 20_000
   while (!fact() && Date.now() < end) {

@@ -1,4 +1,4 @@
-// Waiting claims and readers are called at once, and cost little.
+// Waiting claims and readers are notified immediately, and cost little.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -54,7 +54,7 @@ test('a waiting claim is called when the queue is resumed', async () => {
   await kit.engine.runs.commit(snapshot!.run.token, { end: 'completed' })
 })
 
-// The embedded Redis is slow: fewer wait there.
+// Fewer with the embedded Redis, which is slow.
 const [waiting, made] = kind === 'embedded' ? [8, 20] : [50, 100]
 
 test('many waiters get many jobs, each once', async () => {

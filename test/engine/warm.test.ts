@@ -1,4 +1,4 @@
-// The cost of a steady trickle of jobs, and its fate without subscriptions.
+// Costs of a steady trickle of jobs, with and without subscriptions.
 
 import { afterEach, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-// A run of a function: its view, the changes that are kept, and its end.
+// Views, committed changes and ends of runs of functions.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'

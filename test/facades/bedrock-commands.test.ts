@@ -1,4 +1,4 @@
-// Bedrock::Jobs command by command.
+// Tests each command of Bedrock::Jobs.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -103,7 +103,7 @@ describe('CreateJob', () => {
       await client.refused('CreateJob', all, status)
       all[name] = right
     }
-    // A waiting child cannot be a parent; Bedrock reports this before it checks the repeat.
+    // A waiting child cannot be a parent. Bedrock reports this before it checks the repeat.
     await client.refused('CreateJob', all, BAD_PARENT)
   })
 
@@ -502,7 +502,7 @@ describe('FinishJob and RetryJob', () => {
     const C = await create({ name: 'child', parentJobID: P })
     await finish(P)
     await get({ name: 'child' })
-    // Bedrock has no grandchildren, the engine has.
+    // Bedrock does not allow grandchildren, but the engine does.
     const { jobs } = await engine.jobs.enqueue([
       { queue: 'bedrock', class: 'grandchild', parent: String(C), joins: true },
     ])

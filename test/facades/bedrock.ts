@@ -3,7 +3,7 @@ import type { Kit } from '../kit/index.ts'
 import { createWorld } from './kit.ts'
 
 export type Given = Record<string, unknown>
-// biome-ignore lint/suspicious/noExplicitAny: what a command answers, as JSON.
+// biome-ignore lint/suspicious/noExplicitAny: commands return any JSON.
 type Body = any
 type Answer = { code: number; status: string; body: Body; token: string | null }
 

@@ -16,7 +16,7 @@ const decoder = new Decoder({ useBigInt64: true })
 
 // Integers beyond 2^53 are bigints on both sides. Smaller integers are written unchanged.
 const pack = (value: unknown): Uint8Array => new Encoder().encode(value)
-// biome-ignore lint/suspicious/noExplicitAny: whatever came.
+// biome-ignore lint/suspicious/noExplicitAny: decodes any value.
 const unpack = (bytes: ArrayBuffer | Uint8Array): any => new Decoder().decode(bytes as Uint8Array)
 
 let kit: Kit
@@ -38,7 +38,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: the map that a worker is called with.
+// biome-ignore lint/suspicious/noExplicitAny: workers receive any map.
 type Call = { body: any; bytes: Uint8Array; headers: IncomingMessage['headers']; at: number }
 type Reply = { status?: number; body?: unknown; bytes?: Uint8Array; type?: string; headers?: Record<string, string> }
 
@@ -111,7 +111,7 @@ async function runOut(id: string, step: number) {
     await kit.advance(step)
     await kit.engine.tick()
     await new Promise((resolve) => setTimeout(resolve, 20))
-    // The clock must not move during a run, because its lease would end.
+    // Wait for the end of the run, because moving the clock would end its lease.
     await kit.until(async () => (await status(id)) !== 'running')
   }
 }
@@ -523,7 +523,7 @@ describe('failing', () => {
       })
       return { body: success('to nobody') }
     })
-    /** Its later writes never reach Redis. */
+    /** Starts a lane whose later writes never reach Redis. */
     const abandoned = async () => {
       calls.length = 0
       const id = await push({ name, keep_result: true })
@@ -550,7 +550,7 @@ describe('failing', () => {
     await kit.until(() => early.lost() > 0)
     expect([await status(early.id), (await result(early.id)).body]).toEqual(['completed', success('first')])
 
-    // Until its lease ends, the lane counts as serving the queue.
+    // The lane counts as serving the queue until its lease ends.
     const overdue = async () => {
       await kit.advance(46_000)
       await kit.engine.tick()
@@ -579,7 +579,7 @@ describe('constraints', () => {
     expect(calls).toHaveLength(40)
     const at = (host: string) => calls.filter(({ body }) => body.argument.host === host).map((call) => call.at)
     const a = at('a.com').sort((x, y) => x - y)
-    // Measured at the worker: the time from start to arrival differs between calls.
+    // Measured at the worker, and the time from start to arrival varies.
     for (let i = 5; i < a.length; i++) expect(a[i]! - a[i - 5]!).toBeGreaterThanOrEqual(850)
     expect(Math.max(...at('b.com')) - started).toBeLessThan(2_000)
     expect((await ask('DELETE', `/jq/constraints/${name}`)).status).toBe(200)
@@ -682,7 +682,7 @@ describe('documents', () => {
     await ask('PUT', `/jq/constraints/${name}`, pack({ match: { name }, concurrency: 2 }))
     const id = await push({ name, priority: -5, max_retry: 1 })
     await kit.until(async () => (await kit.engine.jobs.get(id)).error !== null && (await status(id)) === 'queued')
-    // biome-ignore lint/suspicious/noExplicitAny: whatever the API shows.
+    // biome-ignore lint/suspicious/noExplicitAny: the API returns any JSON.
     const look = async (path: string): Promise<any> =>
       (await ask('GET', path, undefined, { accept: 'application/json' })).json()
     const { jobs } = await look(`/v1/jobs?queue=jq&class=${name}&status=queued`)

@@ -1,4 +1,4 @@
-// An app on a real engine, with a clock that tests move.
+// An app on a real engine, with a clock that tests can move.
 
 import { createEngine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'

@@ -1,4 +1,4 @@
-// Writes the reference of the standard library from its definitions and the table, and holds the file to that.
+// The reference of the standard library is generated from its definitions and the table.
 // After a change: npx vitest run test/functions/docs.test.ts -u
 
 import { expect, test } from 'vitest'

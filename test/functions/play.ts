@@ -1,4 +1,4 @@
-// Plays a row of the table: applies each step to a job, and compares the outcome with the step.
+// Plays a row of the table: applies each step to a job, and checks the expected outcome of the step.
 
 import { expect } from 'vitest'
 import type { Status } from '../../src/core/job.ts'
@@ -8,7 +8,7 @@ export type Player = {
   advance: (time: string) => Promise<void> | void
   setDefault: (port: string, value: unknown) => Promise<void> | void
   write: (port: string, values: unknown[]) => Promise<void> | void
-  /** `ask`: once at least. */
+  /** Runs the job until it rests, with `ask` at least once. */
   settle: (ask: boolean) => Promise<void>
   look: () => Promise<Seen>
 }

@@ -1,4 +1,4 @@
-// Both runners read these rows.
+// run.test.ts and call.test.ts play these rows.
 
 import type { Status } from '../../src/core/job.ts'
 
@@ -9,9 +9,9 @@ export type Step = {
   after?: string
   defaults?: Record<string, unknown>
   give?: Record<string, unknown[]>
-  /** Values by output port; a list means the port `out`. Default: none. */
+  /** Expected values by output port. A list means the port `out` (default: no values). */
   out?: unknown[] | Record<string, unknown[]>
-  /** Default: as before. */
+  /** Default: unchanged. */
   outDefaults?: Record<string, unknown>
   left?: Record<string, number>
   /** Default: completed, or failed with an error. */

@@ -1,4 +1,4 @@
-// The databases that the history runs on: SQLite under Node, and D1 as miniflare serves it.
+// The databases of the history: SQLite under Node, and D1 in miniflare.
 
 import { createRequire } from 'node:module'
 import { type D1, d1Database } from '../../src/history/d1.ts'

@@ -1,5 +1,5 @@
-// Many ended jobs in SQL: a hundred classes in ten queues, ten milliseconds apart. One in 50 failed, with 20 kinds of
-// errors; one in 20 has a label of one of 1,000 customers.
+// Writes many ended jobs into SQL, ten milliseconds apart, of a hundred classes in ten queues. One in 50 failed, with 20
+// kinds of errors. One in 20 has a label with one of 1,000 customers.
 
 import type { SqlDatabase } from '../../src/history/database.ts'
 import { createHistoryStore } from '../../src/history/store.ts'
@@ -20,7 +20,7 @@ const LABELS = `INSERT INTO labels (ns, name, value, ended, job)
   SELECT ns, 'customer', labels ->> '$.customer', ended, job FROM ends
   WHERE ns = '${NS}' AND job >= ?1 AND job < ?2 AND labels IS NOT NULL`
 
-/** `first`: id of the first job. */
+/** `first` is the id of the first job. */
 export async function fillHistory(
   db: SqlDatabase,
   rows: number,

@@ -1,4 +1,4 @@
-// If ended jobs have a retention time, Redis keeps only unfinished jobs, and the history has all ended jobs.
+// With a short retention, Redis keeps only unfinished jobs, and the history has all ended jobs.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'

@@ -1,4 +1,4 @@
-// Pages of lists read a bounded number of rows.
+// Each page of a list reads a bounded number of rows.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SqlDatabase } from '../../src/history/database.ts'

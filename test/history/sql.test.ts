@@ -1,4 +1,4 @@
-// SQL of admins: hostile statements change nothing, and answers have bounds.
+// SQL queries of admins cannot change anything, and their results are bounded.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Bad input does not reach the engine.
+// Bad input is refused before it reaches the engine.
 
 import { expect, test } from 'vitest'
 import { parseMsgpack } from '../../src/core/codec/msgpack-reader.ts'

@@ -1,4 +1,4 @@
-// Rate limits of keys, the audit, and the lifetime of streams.
+// Rate limits of keys, the audit log, and the lifetime of streams.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'

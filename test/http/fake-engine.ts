@@ -1,4 +1,4 @@
-// A fake engine that records its calls and returns answers of the right shape.
+// A fake engine that records its calls and returns results of the right shape.
 
 import type { Encoded } from '../../src/core/codec/value.ts'
 import { SidejobError } from '../../src/core/errors.ts'
@@ -744,7 +744,7 @@ const answers: Unperformed = {
 
 export type Recorded = { verb: string; args: unknown[] }
 
-/** Named after their scopes. */
+/** Keys are named after their scopes. */
 export const scopesOf: Record<string, Scope[]> = {
   admin: ['admin'],
   read: ['read'],
@@ -757,7 +757,7 @@ export type Answers = {
   [Noun in keyof Engine]?: Engine[Noun] extends (...args: never[]) => unknown ? Engine[Noun] : Partial<Engine[Noun]>
 }
 
-/** The door calls them, not the route. */
+/** Authentication makes these calls, not the route. */
 const ofTheDoor = ['keys.authenticate', 'keys.isActive', 'audit.write']
 
 export const fakeEngine = (given: Answers = {}) => {

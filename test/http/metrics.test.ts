@@ -1,4 +1,4 @@
-// Metrics from a real engine, each line in its format.
+// Metrics of a real engine. Each line has the right format.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { facades } from '../../src/facades/index.ts'

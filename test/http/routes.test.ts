@@ -1,4 +1,4 @@
-// Each route once: its status, its answer, and its call of the engine.
+// Calls each route once, and checks the status, the response and the call of the engine.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseJson } from '../../src/core/codec/json.ts'
@@ -1310,7 +1310,7 @@ const cases: Case[] = [
   ['system.advance', ask('POST', '/v1/test/clock', '{"advance":"1h"}'), 200, {}],
 ]
 
-/** The caller is always the key `admin`. */
+/** Omits the caller, which is always the key `admin`. */
 const withoutCaller = ({ verb, args }: Recorded): Recorded => ({
   verb,
   args: args.map((arg) => {

@@ -1,4 +1,4 @@
-// Results that surprised readers who knew only the README, tested over HTTP.
+// Behaviour that surprised readers who knew only the README.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// Every route with every key at every address, and two tenants that see nothing of each other.
+// Calls every route with every key at every address. Two tenants cannot see each other's data.
 
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

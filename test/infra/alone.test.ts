@@ -1,4 +1,4 @@
-// The Worker in workerd without anything of development.
+// The Worker in workerd, without any code of development.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

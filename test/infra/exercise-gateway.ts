@@ -1,6 +1,6 @@
-// Documented behaviour of the vendor's REST API, asked of the gateway. Names begin with their source: restapi,
-// readyourwrites, scripting, billing are pages of upstash.com/docs/redis; sdk is @upstash/redis 1.39; gateway: needs
-// of the tests.
+// Tests the gateway for the documented behaviour of the vendor's REST API. Names begin with their source: `restapi`,
+// `readyourwrites`, `scripting` and `billing` are pages of upstash.com/docs/redis, `sdk` is @upstash/redis 1.39, and
+// `gateway` means needs of our tests.
 
 import { createHash } from 'node:crypto'
 import { Redis } from '@upstash/redis'
@@ -11,7 +11,7 @@ import type { RunningRedis } from '../../infra/stand-ins/redis.ts'
 type World = {
   gateway: Gateway
   redis: RunningRedis
-  /** Auto-pipelining, base64, deserialization. */
+  /** Uses auto-pipelining, base64 and deserialization. */
   client: Redis
   /** Each call is one request, and values are strings. */
   plain: Redis

@@ -1,4 +1,4 @@
-// The gateway in front of each Redis, and its life.
+// The gateway in front of each kind of Redis: its behaviour, start and end.
 
 import { describe, expect, test } from 'vitest'
 import { startGateway } from '../../infra/stand-ins/gateway.ts'

@@ -1,4 +1,4 @@
-// Stand-ins refuse requests under any name except this machine's.
+// Stand-ins refuse requests whose host is not this machine.
 
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'

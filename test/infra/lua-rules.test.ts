@@ -1,4 +1,4 @@
-// Code that some engine would refuse is rejected with its line.
+// Rejects Lua that any supported engine would refuse, and reports the line number.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -309,7 +309,7 @@ describe('small scripts', () => {
   })
 })
 
-// Unneeded bytes make each call slower, so queries are small and growth must be noticed.
+// Larger scripts make each call slower, so growth must be noticed.
 const KIB: Record<string, number> = {
   breaker: 2,
   classes: 5,
@@ -341,8 +341,7 @@ test.each(Object.entries(KIB))('%s is at most %i KiB', (name, kib) =>
   expect(Buffer.byteLength(scripts.get(name)!.text)).toBeLessThanOrEqual(kib * 1024),
 )
 
-// A function has room for 200 locals, in some Luas for 200 registers; and each call builds all values of a script
-// again.
+// A function may have 200 locals, in some engines 200 registers. Each call creates all functions of a script again.
 test.each([...scripts.keys()])('%s makes at most 90 functions a call, and has at most 100 locals', (name) => {
   const { text } = scripts.get(name)!
   expect(functionsMade(text)).toBeLessThanOrEqual(90)
@@ -406,7 +405,7 @@ test('an undeclared name in a script fails the build with its line', () => {
   )
 })
 
-// runtime/readable decodes the records of Redis, so that a damaged record stops only its own job. Arguments of a call need no guard.
+// Records are decoded by runtime/readable, so that a damaged record stops only its own job. Arguments need no guard.
 test('no script decodes a record of Redis without a guard', () => {
   const own = ['runtime/readable', 'runtime/pieces', 'runtime/cache', 'doctor/salvage', 'doctor/shape']
   const bare = luaFiles().flatMap((file) =>

@@ -20,7 +20,7 @@ function calleeOf(node: Node): string {
 const isCall = (node: Node): node is Node & luaparse.CallExpression => node.type === 'CallExpression'
 const nameOf = (node: Node): string => (isCall(node) ? calleeOf(node.base as Node) : '')
 
-/** The tree has no parentheses, so look between the last element of a list and its end. */
+/** The tree has no parentheses, so this looks between the last element of a list and its end. */
 function isInParentheses(last: Node, list: Node, text: string): boolean {
   const between = text.slice(last.range![1], list.range![1]).replace(/\s/g, '')
   return isCall(list) ? between.startsWith('))') : between.startsWith(')')
@@ -28,7 +28,7 @@ function isInParentheses(last: Node, list: Node, text: string): boolean {
 
 const maybeNothing = new Set([':match', ':gsub', ':find', 'string.match', 'string.gsub', 'string.find'])
 
-/** In gopher-lua a `match` without a match gives no value at all, and `gsub` gives two. */
+/** In gopher-lua, `match` returns no value if nothing matches, and `gsub` returns two values. */
 function bareMatch(node: Node, _: Scope, text: string): string | undefined {
   const values = isCall(node) ? node.arguments : node.type === 'TableConstructorExpression' ? node.fields : []
   let last = values.at(-1) as Node | undefined
@@ -40,7 +40,7 @@ function bareMatch(node: Node, _: Scope, text: string): string | undefined {
 const numeric = new Set(['tonumber', 'math.floor', 'math.ceil', 'math.abs', 'math.max', 'math.min', 'take_int'])
 const clocks = new Set(['now', 'micros', 'seq', 'lease', 'this_minute'])
 
-/** A read number, a number computed from it, or a time. */
+/** True for a number from input, a number computed from it, or a time. */
 function isUnbounded(node: Node, known: Scope): boolean {
   if (node.type === 'BinaryExpression' && '+*/^%'.includes(node.operator))
     return [node.left, node.right].some((side) => isUnbounded(side as Node, known))
@@ -50,7 +50,7 @@ function isUnbounded(node: Node, known: Scope): boolean {
   return clocks.has(node.name) || (value !== undefined && value !== node && isUnbounded(value as Node, new Map()))
 }
 
-/** Some Luas make a list as long as n for t[n]: a time in minutes took seconds and 1.8 GB. */
+/** Some engines allocate a list of length n for t[n]. With a time in minutes, this took seconds and 1.8 GB. */
 function bigIndex(node: Node, known: Scope): string | undefined {
   if (node.type !== 'AssignmentStatement') return undefined
   const found = node.variables.find((to) => to.type === 'IndexExpression' && isUnbounded(to.index as Node, known))
@@ -90,7 +90,7 @@ function boundless(node: Node): string | undefined {
   return 'unpack of a list without a bound: expected unpack(list, from, to), or a loop'
 }
 
-/** In gopher-lua a leading 0 makes a number octal. */
+/** In gopher-lua, a number with a leading 0 is octal. */
 function octal(node: Node): string | undefined {
   if (!isCall(node) || nameOf(node) !== 'tonumber' || node.arguments.length !== 1) return undefined
   const given = node.arguments[0] as Node & { value?: unknown; raw?: string }
@@ -119,7 +119,7 @@ function unequalReturns(node: Node, _: Scope, text: string): string | undefined 
 const isConcat = (node: Node | undefined): node is Node & luaparse.BinaryExpression =>
   node?.type === 'BinaryExpression' && node.operator === '..'
 
-/** In gopher-lua `a .. (b and c or d .. e)` gives `a` alone: both concatenations use the same register. */
+/** In gopher-lua, `a .. (b and c or d .. e)` returns only `a`, because both concatenations use the same register. */
 function concatInChoice(node: Node): string | undefined {
   if (!isConcat(node) || node.right.type !== 'LogicalExpression' || !isConcat(node.right.right as Node))
     return undefined
@@ -282,7 +282,7 @@ function circlesIn(library: Library, textOf: (file: string) => string): Refused[
   })
 }
 
-/** They become locals of one function, which has 200 registers in some Luas. */
+/** Statements become locals of one function, which has 200 registers in some engines. */
 const MAX_LOCALS = 150
 
 export function refusedScripts(edit?: Editing): string[] {

@@ -1,4 +1,4 @@
-// The package holds its scripts compressed, and keys without notes: they are the same.
+// The package contains compressed scripts and keys without notes, which equal the originals.
 
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'

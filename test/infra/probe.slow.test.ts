@@ -1,4 +1,4 @@
-// The first hour with a real account, rehearsed.
+// Plays the first hour with a real account on the stand-ins.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { canBuild, strictBinary } from '../../infra/stand-ins/strict/index.ts'
 import { startWorkerd, type Workerd } from '../e2e/workerd/kit.ts'
 import { startCloud } from './deploy/cloud.ts'
 
-/** Results that depend on this machine. */
+/** Measurements, which depend on this machine. */
 const measured = [
   'Lua: a large number as an index of a table',
   'one script called 50 times',
@@ -26,9 +26,9 @@ const measured = [
   '10 jobs, one after the other, from the call to the end',
   'jobs with a delay',
 ]
-/** Only QStash ticks the stack of this machine. */
+/** Fails here, because the local stack has only ticks of QStash. */
 const CRON = "a tick of Cloudflare's cron trigger"
-/** Minutes on a real account. */
+/** Milliseconds here; on a real account these take minutes. */
 const short = { silence: 300, cronPatience: 300, delays: [1, 2] }
 const RECORD = 12_000_000
 

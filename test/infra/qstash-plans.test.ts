@@ -1,4 +1,4 @@
-// The stand-in for QStash refuses what a plan of the vendor refuses.
+// The stand-in for QStash applies the limits of the vendor's plans.
 
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test, vi } from 'vitest'

@@ -1,4 +1,4 @@
-// The stand-in behaves as the vendor does, seen through the real client.
+// Through the real client, the stand-in behaves like the vendor.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
@@ -14,7 +14,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-// The client reports every refusal on the console. Here refusals are expected.
+// The client prints every refusal, but these tests expect refusals.
 beforeAll(() => {
   vi.spyOn(console, 'error').mockReturnValue()
   vi.spyOn(console, 'warn').mockReturnValue()

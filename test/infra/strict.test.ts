@@ -137,12 +137,12 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
         Array.from({ length: 100 }, (_, i) => ['log', 'info', JSON.stringify('x'.repeat(size(from + i + 1) - 2))]),
       )
     await stack.limit('record', 30 * MiB)
-    // 32 MB; an entry of more than 16 KiB is kept as its size alone.
+    // Writes 32 MB. Redis stores only the size of entries of more than 16 KiB.
     for (let n = 0; n < 2_000; n += 100) await log(n, () => 16_384)
-    // Redis trims by whole nodes, and a node holds one entry of this size.
+    // Redis trims whole nodes, and a node holds one entry of this size.
     expect(await stack.redis.xlen(key)).toBeLessThanOrEqual(1_281)
-    // The worst order: each is a little smaller than the one before, so that all of them may stay. The strict Redis
-    // estimates the size of a log from its first nodes, which are the largest here, so it is measured whole.
+    // The worst case: each entry is a little smaller than the previous one, so that all entries may stay. The size is
+    // measured exactly, because the estimate uses the first nodes, which are the largest here.
     await stack.limit('record', 0)
     for (let n = 0; n < 10_000; n += 100) await log(n, (k) => Math.min(16_384, Math.floor((20 * MiB) / k)))
     expect(await stack.redis.xlen(key)).toBeGreaterThanOrEqual(9_900)
@@ -187,7 +187,7 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
     for (const [name, { text }] of buildScripts().scripts)
       most[name] = Math.max(...(await registersOf(text)).map(({ registers }) => registers))
     expect(Object.entries(most).filter(([, registers]) => registers > 150)).toEqual([])
-    // The question is the number of registers: a function with more reports it.
+    // Functions with more registers than allowed are reported.
     const many = Array.from({ length: 151 }, (_, i) => `local a${i} = ARGV[1]`).join('\n')
     const uses = await registersOf(`local function f()\n${many}\nreturn a150\nend\nreturn f()`)
     expect(Math.max(...uses.map(({ registers }) => registers))).toBeGreaterThan(150)
@@ -195,7 +195,7 @@ describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict R
 
   test('an enqueue takes the CPU of some milliseconds at most, and so does a commit of 100 with a claim of 100 that are alike', async () => {
     const calls = await measureScripts(1 / 4)
-    // 1.1, 2.2 and 24 ms were seen. CPU time hardly depends on load; but another machine may be half as fast.
+    // Measured: 1.1, 2.2 and 24 ms. CPU time hardly depends on load, but another machine may be slower.
     expect(calls['an enqueue of 1']).toBeLessThan(20)
     expect(calls['a commit of 100 with a claim of 100, alike']).toBeLessThan(15)
     expect(calls['a commit of 100 with a claim of 100, documents']).toBeLessThan(60)

@@ -1,4 +1,4 @@
-// Detects a function that never yields the isolate.
+// Detects a function that never yields.
 
 import { expect, test } from 'vitest'
 import { cpuOf, createWatchdog } from '../../src/dev/watchdog.ts'

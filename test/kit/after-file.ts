@@ -1,4 +1,4 @@
-// Test files share a process, so fakes end with their file.
+// Removes fakes after each test file, because files share a process.
 
 import { afterAll, vi } from 'vitest'
 

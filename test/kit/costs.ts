@@ -1,4 +1,4 @@
-// Notes the CPU time of each file with the processes that it started, on Linux:
+// Records, on Linux, the CPU time of each test file with the processes that it started:
 // `SIDEJOB_TEST_COSTS=/tmp/costs npm test; sort -rn /tmp/costs | head`.
 
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'

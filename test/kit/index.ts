@@ -1,4 +1,4 @@
-// A whole sidejob in one process: real Redis, gateway and QStash stand-in. Time can be moved; nothing is mocked.
+// A complete sidejob in one process, with a real Redis, the gateway and the QStash stand-in. Tests can move the clock.
 
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -48,7 +48,7 @@ export async function startState(on = kind) {
     gateway,
     options,
     direct: withoutHttp(redis, options),
-    /** Scripts stay loaded. */
+    /** Keeps loaded scripts. */
     clear: () => rawCommand(redis.port, 'FLUSHALL'),
     async close() {
       await gateway.close()
@@ -65,7 +65,7 @@ export async function rawCommand(port: number, ...words: string[]): Promise<stri
   return chunk.toString()
 }
 
-/** `hold`: leaves the bells unanswered, so that the test drives every step. */
+/** With `hold`, no bell starts a lane, so that the test drives every step. */
 export async function startKit({ hold = false, on = kind, ...options }: KitOptions = {}) {
   const state = await startState(on)
   let offset = 0
@@ -96,7 +96,7 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
     allowHosts: ['127.0.0.1'],
     webhookSecrets: ['whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM='],
     clock,
-    // Most tests check what a failure causes, not the retries before it.
+    // No retries, because most tests check the effects of a failure.
     retry: { max: 0 },
     ...options,
   }
@@ -137,11 +137,11 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
       const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className, ...input } as never])
       return jobs[0]!.id
     },
-    /** Checks first that no fault is left. */
+    /** First checks that the doctor finds no fault. */
     async close() {
       const faults = await engine.doctor.verify()
       await qstash.close()
-      // Without its subscription, a warm lane ends.
+      // Ends the subscriptions, so that warm lanes end.
       if (running.size > 0) await rawCommand(state.redis.port, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
       await Promise.allSettled(running)
       const closed = new Promise((resolve) => receiver.close(resolve))

@@ -1,4 +1,4 @@
-// Redis servers that tests share: a start takes more time than most tests.
+// Redis servers that tests share, because a start takes longer than most tests.
 
 import { type RunningRedis, startRedis } from '../../infra/stand-ins/redis.ts'
 import { connect } from '../../infra/stand-ins/resp.ts'
@@ -7,7 +7,7 @@ import * as scripts from '../../src/redis/scripts.generated.ts'
 
 const idle: RunningRedis[] = []
 
-/** Scripts stay loaded. */
+/** Keeps loaded scripts. */
 const reset = [
   ['CLIENT', 'KILL', 'TYPE', 'normal'],
   ['CLIENT', 'KILL', 'TYPE', 'pubsub'],
@@ -25,13 +25,13 @@ async function send(redis: RunningRedis, commands: string[][]): Promise<void> {
 
 async function start(): Promise<RunningRedis> {
   const redis = await startRedis({ force: 'server', persist: false })
-  // So that the cost of a call does not depend on earlier tests.
+  // Loads all scripts, so that the cost of a call does not depend on earlier tests.
   const texts = Object.values(scripts as Record<string, Script<never>>).map(({ text }) => text)
   await send(redis, [...texts.map((text) => ['SCRIPT', 'LOAD', text]), ...reset])
   return redis
 }
 
-/** `close` returns it for the next test. */
+/** `close` makes the server available for the next test. */
 export async function borrowServer(): Promise<RunningRedis> {
   const redis = idle.pop() ?? (await start())
   let isBorrowed = true

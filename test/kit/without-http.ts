@@ -1,5 +1,5 @@
-// A client without HTTP, which takes forty times as long as a call without it. For tests of scripts; the tests of engines
-// and of the gateway use HTTP.
+// A client without HTTP, for tests of scripts. A call over HTTP takes forty times as long; tests of the engine and the
+// gateway use it.
 
 import { Redis } from '@upstash/redis'
 import { type Address, type Connection, connect, decode, type Reply, RespError } from '../../infra/stand-ins/resp.ts'
@@ -9,10 +9,10 @@ import { argumentsOf, inSources, type Script } from '../../src/redis/script.ts'
 
 type Plain = string | number | null | Plain[]
 
-/** The name that the vendor's client gives to its errors. */
+/** The vendor's client gives errors the same name. */
 const refusalOf = ({ message }: RespError) => Object.assign(new Error(message), { name: 'UpstashError' })
 
-/** As JSON over HTTP has it. */
+/** Converts a reply like the JSON of the HTTP API. */
 export function plain(reply: Reply): Plain {
   if (reply instanceof RespError) throw refusalOf(reply)
   if (Array.isArray(reply)) return reply.map(plain)
@@ -37,7 +37,7 @@ export function withoutHttp(address: Address, options: RedisOptions): Client {
     }
   }
 
-  /** Commands that were sent together, or in a transaction. */
+  /** Sends commands together or, if atomic, in a transaction. */
   async function batch(commands: unknown[][], isAtomic: boolean): Promise<Plain[]> {
     const texts = commands.map((words) => words.map(String))
     const replies = await (await opened()).batch(isAtomic ? [['MULTI'], ...texts, ['EXEC']] : texts)

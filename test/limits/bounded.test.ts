@@ -22,7 +22,7 @@ type Part = { path: string; type: string; takes: (value: unknown) => boolean }
 
 const answers = new WeakMap<z.ZodType, Map<unknown, boolean>>()
 
-/** Many routes share a schema. */
+/** Cached, because many routes share a schema. */
 function isTaken(schema: z.ZodType, value: unknown): boolean {
   const known = answers.get(schema) ?? new Map<unknown, boolean>()
   answers.set(schema, known)
@@ -31,7 +31,7 @@ function isTaken(schema: z.ZodType, value: unknown): boolean {
   return taken
 }
 
-/** An enclosing part may bound it, too. */
+/** `around`: enclosing schemas, which may also limit the part. */
 function* partsOf(schema: z.ZodType, path: string, around: z.ZodType[] = [], depth = 0): Generator<Part> {
   if (depth > 12) return
   const def = defOf(schema)
@@ -73,13 +73,13 @@ const tooMuch: Record<string, unknown[]> = {
   record: ['a', 1, {}].map((one) => Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`a${i}`, one]))),
 }
 
-/** Compared numbers, and texts that are cut instead of refused. */
+/** Parts that need no limit: numbers that are only compared, and texts that are cut instead of refused. */
 const PLAIN = [
   /\.(job|parent)( |$)/, // the id of a job
-  /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/, // which commit it is, and what a run has seen
-  /^body\.match\.args\{\}(\.(equals|in\[\]|min|max))?$/, // condition on a number in args
+  /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/, // number of the commit, and what the run has read
+  /^body\.match\.args\{\}(\.(equals|in\[\]|min|max))?$/, // compared with a number in args
   /^body\.(id|nodes\{\}\.init|ids\[\])$/, // the id of a job
-  /^body\.counts\{\}$/, // a sum is a double, for any addend
+  /^body\.counts\{\}$/, // the sum is a double, so any number can be added
 ]
 const CUT = ['body.error.message', 'body.error.stack']
 

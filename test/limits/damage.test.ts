@@ -1,4 +1,4 @@
-// Records that cannot be read, while everything else runs.
+// If records cannot be read, everything else keeps running.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

@@ -1,4 +1,4 @@
-// Limits of routes outside the API: routes of other systems, and of files.
+// Limits of routes outside the API: facades and files.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limits } from '../../src/core/limits.ts'

@@ -1,5 +1,4 @@
-// A full Redis (maxmemory, noeviction) can be looked at and emptied. The embedded Redis and the vendor's stand-in have
-// no such bound.
+// A full Redis (maxmemory, noeviction) can be read and emptied. The embedded and the strict Redis have no maxmemory.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'

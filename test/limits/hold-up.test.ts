@@ -1,4 +1,4 @@
-// Input that once held up all callers: numbers, names and sizes that a script loops over.
+// Numbers, names and sizes that a script loops over. Each of them once delayed all callers.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -146,7 +146,7 @@ test('10,000 values that are connected to 1,000 ports go five at a time, also wh
 })
 
 test('a message to 500 listeners, or by the relay to more, delays no other call', { timeout: 60_000 }, async () => {
-  // No lane serves them, so that later tests do not run a thousand jobs.
+  // No lane serves this queue, so that later tests do not run a thousand jobs.
   await doors.ask('PATCH', '/v1/queues/crowd', { mode: 'pull' })
   const job = { queue: 'crowd', class: 'listener', wait: '10h', in: { in: { channels: ['/crowd'] } } }
   for (let n = 0; n < 4; n++)

@@ -1,4 +1,4 @@
-// One job held more than could be read. Its size is bounded in total; excess is refused without side effects.
+// The total size of a job is bounded, so that it can always be read. Excess is refused without side effects.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -6,7 +6,7 @@ import { drain } from '../../src/testing/index.ts'
 import { type Doors, startDoors } from './kit.ts'
 
 const MiB = 1_048_576
-/** A megabyte as JSON, with its quotes. */
+/** A text that takes 1 MiB as JSON. */
 const large = (letter: string) => letter.repeat(MiB - 2)
 
 const sleeper = defineWorker({ class: 'sleeper', in: { in: {} }, perform: (job: Job) => job.suspend() })
@@ -142,7 +142,7 @@ test('a job has at most 1,000 fields of state, 1,000 ports of a side and 100 ali
   timeout: 60_000,
 }, async () => {
   const some = (from: number, n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`n${from + i}`, 1]))
-  // The other two of its inputs are `*` and the input of its class.
+  // Two more inputs are `*` and the input of the class.
   const ports = Object.fromEntries(Array.from({ length: 988 }, (_, i) => [`p${i}`, {}]))
   const alias = Array.from({ length: 95 }, (_, i) => `a${i}`)
   const id = await make({ class: 'sleeper', wait: '10h', in: { '*': {}, ...ports }, alias })

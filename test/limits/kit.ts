@@ -2,10 +2,10 @@ import { expect } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { type KitOptions, kind, rawCommand, startKit } from '../kit/index.ts'
 
-/** Milliseconds, on the idle reference machine. */
+/** Maximum milliseconds on the idle reference machine. */
 export const HOLD = 50
 
-/** One makes many small texts, one copies large ones: memory load slows only the second. */
+/** One creates many small texts, the other copies large ones, which only memory load slows down. */
 const yardsticks = [
   { ms: 20, script: "local t = {} for i = 1, 20000 do t[i % 1000] = tostring(i) .. ':' .. i end return #t" },
   {
@@ -60,14 +60,14 @@ export async function startDoors(options: KitOptions = {}) {
   }
 
   let measuring: Promise<number> | undefined
-  /** Each measurement slows down all calls. */
+  /** Measured rarely, because each measurement delays all calls. */
   const slowness = () => {
     measuring ??= measuredSlowness().finally(() => (measuring = undefined))
     return measuring
   }
 
   const slow: string[] = []
-  /** The call took long by the clock, while Redis was also busy for that time. */
+  /** Records calls that took long, if Redis was busy for that time. */
   async function watched<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!server) return work()
     await raw('SLOWLOG', 'RESET')
@@ -79,8 +79,7 @@ export async function startDoors(options: KitOptions = {}) {
       0,
       ...[...calls.matchAll(/\*6\r\n:\d+\r\n:\d+\r\n:(\d+)\r\n/g)].map(([, us]) => Number(us) / 1_000),
     )
-    // The longest call's wall time includes waits for other processes, so Redis' CPU time for all calls is an upper
-    // bound.
+    // The elapsed time of a call includes waits for other processes, so the CPU time of Redis limits it.
     const took = Math.min(all, longest)
     if (took < HOLD) return done
     const factor = await slowness()
@@ -104,7 +103,7 @@ export async function startDoors(options: KitOptions = {}) {
 
 export type Doors = Awaited<ReturnType<typeof startDoors>>
 
-/** `bytes` of each default of its `ports` inputs and outputs. */
+/** Each job has `ports` inputs and outputs, each with a default of `bytes`. */
 type LargeJobs = { queue: string; jobs: number; ports: number; bytes: number }
 
 export async function listLargeJobs(doors: Doors, { queue, jobs, ports, bytes }: LargeJobs): Promise<void> {

@@ -1,4 +1,4 @@
-// Ten clients at all their limits. An eleventh client is measured in turns with and without them.
+// Measures a client alone, and in turns with ten clients that reach all their limits.
 // SIDEJOB_TEST_LOAD=300 keeps the load for five minutes.
 
 import { once } from 'node:events'
@@ -42,7 +42,7 @@ const asking =
     return { status: answer.statusCode!, text: await text(answer) }
   }
 
-/** Refusals of bytes mention jobs too. */
+/** In this order, because refusals of bytes also mention jobs. */
 const limitsHit = { 'requests with this API key': 0, 'bytes of jobs': 0, 'jobs that have not ended': 0 }
 type Limit = keyof typeof limitsHit
 const seen = { let: 0, refused: { ...limitsHit }, other: [] as string[] }
@@ -130,7 +130,7 @@ type Pair = { idle: Times; loaded: Times }
 
 const times = (): Times => ({ work: [], look: [] })
 
-/** The ratio of the p99s of all turns together; the median of the pairs is only logged. */
+/** Compares the p99 of all turns together. The median of the pairs is only printed. */
 async function measure(clients: Client[], ask: Ask) {
   const pairs: Pair[] = []
   for (let spent = 0; spent < SECONDS * 1_000; spent += ROUND) {
@@ -166,7 +166,7 @@ test.skipIf(kind !== 'server')(
     for (let tries = 0; tries < TRIES && ratio > 2; tries++) ratio = await measure(clients, ask)
     console.log(`ten clients: ${seen.let} requests let through; refused: ${JSON.stringify(seen.refused)}`)
 
-    // All three limits were reached, and nothing else happened.
+    // All three limits were reached, and no other error occurred.
     expect(seen.other).toEqual([])
     expect(Math.min(...Object.values(seen.refused))).toBeGreaterThan(0)
     expect(ratio).toBeLessThanOrEqual(2)

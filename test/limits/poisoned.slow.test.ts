@@ -1,4 +1,4 @@
-// A batch of a hundred runs with one impossible run, which affects no other run.
+// An impossible run does not affect the 99 other runs of its batch.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,7 +18,7 @@ type Poison = {
   /** Default: failed or completed. */
   ends?: string
   says?: RegExp
-  /** Named by the doctor. */
+  /** Field that the doctor reports. */
   setAside?: string
   push?: true
 }
@@ -74,7 +74,7 @@ const poisons: Record<string, Poison> = {
   },
 }
 
-/** As slow as real work, so that a fault costs little in comparison. */
+/** As slow as real work, to compare the cost of a fault with it. */
 const quick = defineWorker({ class: 'quick', perform: () => new Promise((resolve) => setTimeout(resolve, 900)) })
 const workers = Object.entries(poisons)
   .filter(([, { push }]) => !push)

@@ -1,4 +1,4 @@
-// One API key must not fill Redis for all: waiting jobs of a key, and their bytes, are bounded.
+// Waiting jobs of an API key, and their bytes, are limited, so that one key cannot fill Redis.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -161,7 +161,7 @@ test('recorded values of a run count for its key until the job is deleted', asyn
   const id = await key.make({ class: 'recorded', args: 'x'.repeat(20_000) })
   await drain(doors.engine)
   const { kept } = await sum(key.id)
-  // The args, and the record of the run with the same args.
+  // Counts the args, and the record of the run with the same args.
   expect(kept).toBeGreaterThan(40_000)
   expect(kept).toBeLessThan(50_000)
   await doors.engine.jobs.terminate(String(id), {})

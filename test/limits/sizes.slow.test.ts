@@ -1,4 +1,4 @@
-// Large values on redis-server and on the strict stand-in: stored, or refused with a reason.
+// redis-server and the strict stand-in store large values, or refuse them with a reason.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findServer } from '../../infra/stand-ins/redis.ts'

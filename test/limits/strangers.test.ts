@@ -1,4 +1,4 @@
-// No caller without credentials may keep an isolate busy.
+// Callers without credentials cannot keep an isolate busy.
 
 import { expect, test } from 'vitest'
 import { dashboard } from '../../src/dashboard/index.ts'
@@ -8,11 +8,11 @@ import { list } from '../../src/http/routes.ts'
 import { verifier } from '../../src/http/signature.ts'
 import { fakeEngine } from '../http/fake-engine.ts'
 
-/** Milliseconds of CPU, and measurements of each request. */
+/** Maximum milliseconds of CPU, and measurements per request. */
 const MOST = 50
 const TIMES = 5
 
-/** Bodies are larger than any route reads. */
+/** Bodies exceed the maximum of every route. */
 const URL_BYTES = 16_000
 const HEADER_BYTES = 30_000
 const BODY_BYTES = 4 * 1024 * 1024
@@ -113,8 +113,8 @@ test.each(Object.entries(strains))(
     const slow: string[] = []
     for (const door of doors) {
       let took = [await cost(door, strain)]
-      // Most routes are far below the bound at once. Slower ones are measured again, each time as the first request of
-      // an app; other work of this machine only adds to the time.
+      // Measures slow routes again, each time as the first request of an app, because other work of this machine adds to the
+      // time.
       if (took[0]! >= MOST / 2) {
         for (let n = 1; n < TIMES; n++) took = [...took, await cost(door, strain, freshApp())]
         if (Math.min(...took) >= MOST) slow.push(`${door}: ${took.map(Math.round)} ms`)

@@ -1,5 +1,5 @@
-// The lists of one call must not block Redis: with every list at half its maximum, in bodies of 10 MiB, the call is
-// refused or cheap. A refused call is reduced until it is accepted.
+// With every list at half its maximum, in bodies of 10 MiB, a call is refused or cheap. A refused call is reduced until
+// it is accepted.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -46,7 +46,7 @@ function leafOf(schema: z.ZodType): (i: number) => unknown {
   return leaf
 }
 
-/** A recursive schema ends there. */
+/** Maximum depth of a recursive schema. */
 const DEEPEST = 8
 
 function sample(schema: z.ZodType, i: number, depth = 0): unknown {
@@ -84,7 +84,7 @@ function sample(schema: z.ZodType, i: number, depth = 0): unknown {
 
 const keyOf = (schema: z.ZodType | undefined, i: number): string => String(schema ? sample(schema, i) : `a${i}`)
 
-/** The schemas around the list may limit it too. */
+/** `around`: enclosing schemas, which may also limit the list. */
 function half(around: readonly z.ZodType[], of: (n: number) => unknown): number {
   const most = COUNTS.find((n) => around.every((schema) => takes(schema, of(n)))) ?? 1
   return Math.max(1, Math.floor(most / 2))
@@ -256,7 +256,7 @@ async function pathOf({ path }: Route): Promise<string> {
   return made
 }
 
-/** Shares of a refused call. */
+/** Factors by which a refused call is reduced. */
 const STEPS = [1, 0.5, 0.2, 0.05, 0.01]
 
 const reduced = (value: unknown, by: number): unknown => {

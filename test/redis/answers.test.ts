@@ -1,4 +1,4 @@
-// Lua answers match TypeScript.
+// Answers of Lua match their TypeScript types.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

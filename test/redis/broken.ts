@@ -1,4 +1,4 @@
-// Scripts with one part removed or changed, to see if a fact notices.
+// Builds scripts with one part removed or changed, to check that a fact fails.
 
 import { buildScripts } from '../../infra/lua-build/index.ts'
 import { SidejobError } from '../../src/core/errors.ts'
@@ -14,7 +14,7 @@ export type Fault = {
   says: string
 }
 
-/** Lines may be broken in any way. An indented fragment begins a line. */
+/** Matches with any line breaks. An indented fragment must begin a line. */
 const patternOf = ({ find }: Fault): RegExp => {
   const words = find
     .trim()
@@ -24,7 +24,7 @@ const patternOf = ({ find }: Fault): RegExp => {
   return new RegExp(`${find.startsWith('  ') ? '(?<=^ *)' : find.startsWith(' ') ? '(?<=\\s)' : ''}${words}`, 'gm')
 }
 
-/** Read once, so that edits in the meantime have no effect. */
+/** Reads the scripts once, so that edits during a test run have no effect. */
 export function readScripts() {
   const sources = new Map<string, string>()
   const { scripts: unchanged } = buildScripts((file, text) => {
@@ -42,7 +42,7 @@ export function readScripts() {
   }
 }
 
-/** A script that crashes proves nothing. */
+/** False for a crash of a script, which does not show that a fact noticed the change. */
 const isFinding = (error: unknown): boolean =>
   (error instanceof Error && error.name === 'AssertionError') ||
   (error instanceof SidejobError && error.code !== 'UNAVAILABLE')

@@ -1,4 +1,4 @@
-// Every path in round trips and billed commands: one more `redis.call` fails here.
+// Round trips and billed commands of every path. One more `redis.call` fails a test.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'
@@ -80,14 +80,14 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   const pause = (queue: string, paused = true) => kit.engine.queues.update(queue, { paused })
   const cost = (work: () => Promise<unknown>) => costOf(kit, work)
 
-  /** A queue that is known, was served before, and has a time in the index. */
+  /** Prepares a queue that was served before, and has a time in the index. */
   async function use(queue: string, lanes = 1): Promise<string> {
     await kit.engine.queues.update(queue, { lanes })
     await cost(() => make(jobs(1, queue)))
     return queue
   }
 
-  /** Without the cost of creating them. */
+  /** Returns the cost of running the jobs, without creating them. */
   async function costOfRuns(queue: string, inputs: () => Promise<JobInput[]>): Promise<Cost> {
     await pause(queue)
     const waiting = await inputs()
@@ -102,7 +102,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     kit = await startKit({ workers })
     await kit.engine.tick()
     for (const queue of held) await pause(queue)
-    // The first call of a script carries its text.
+    // The first call of a script sends its source, which costs more.
     await cost(() => make(jobs(1, 'one')))
     await kit.engine.channels.publish('/nobody', '1')
   })
@@ -118,8 +118,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
   })
 
-  // EVALSHA, TIME, MGET, MSET and ZADD once for the first, and once for all later ones; the answers are kept on
-  // shelves.
+  // EVALSHA, TIME, MGET, MSET and ZADD, once for the first job and once for the other eight. Answers for retries are stored
+  // on shelves.
   test('9 jobs created at once, each in a call of its own, take 2 calls (measured 10 billed)', async () => {
     const queue = await use('known')
     await pause(queue)
@@ -138,8 +138,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
-  // EVALSHA, TIME, MGET and MSET three times each. To make it: ZADD makes it ready. To
-  // claim it: ZRANGE finds it, ZREM takes it out. To end it: DEL of its document, and SET of the lane's last answer.
+  // EVALSHA, TIME, MGET and MSET three times each. Creating: ZADD makes the job ready. Claiming: ZRANGE finds it and ZREM
+  // removes it. Ending: DEL removes its document, and SET stores the last answer of the lane.
   test('a no-op job alone, through a bell (budget 4 calls and 22 billed, measured 3 and 17)', async () => {
     const queue = await use('alone')
     const { calls, billed, messages, commands } = await cost(() => make(jobs(1, queue)))
@@ -153,8 +153,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(19)
   })
 
-  // The creating script leases it, so it is never ready; its lease is in its queue's document. EVALSHA, TIME, MGET and
-  // MSET twice each; PUBLISH calls the lane, DEL removes the document.
+  // The creating script leases the job, so it is never ready, and its lease is in the document of the queue. EVALSHA,
+  // TIME, MGET and MSET twice each; PUBLISH calls the lane, DEL removes the document.
   test('a no-op job that a lane waits for (budget 11 billed, measured 2 calls and 10, and no message)', async () => {
     const warm = await startKit({ workers, lane: { warm: 3_000 } })
     const record = async () => rawCommand(warm.redis.port, 'GET', warm.store.keys.queue('alone'))
@@ -184,7 +184,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   // Four commands create the job and lease it to the lane that its creator starts. Six end it.
   test('a no-op job alone, eager (budget 16, measured 2 calls and 10 billed)', async () => {
     const deferred: Promise<unknown>[] = []
-    // Lanes start only jobs that end before the invocation does. The usual timeout of 30 s is too long.
+    // Lanes start only jobs that end before their invocation does, so the default timeout of 30 s is too long.
     const brief = workers.map((one) => ({ ...one, timeout: 10_000 }))
     const eager = await startKit({ workers: brief, dispatch: 'eager', defer: (work) => deferred.push(work) })
     const run = () => eager.engine.jobs.enqueue(jobs(1, 'alone')).then(() => Promise.all(deferred))
@@ -227,9 +227,9 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(3.153)
   })
 
-  // EVALSHA, TIME, MGET of the fixed reads, of listeners and of the jobs that received the last message, MSET, ZREM and
-  // ZADD of wakes, SET of the answer for retries: 7. The first message of an isolate asks for the jobs by another MGET,
-  // and so does one to more than a few, whom a ZRANGEBYLEX names.
+  // 7 commands: EVALSHA, TIME, one MGET of fixed keys, listeners and the jobs that received the last message, MSET, ZREM
+  // and ZADD to wake jobs, and SET of the answer for retries. The first message of an isolate needs another MGET of jobs.
+  // So does a message to many listeners, which a ZRANGEBYLEX finds.
   test.each([0, 1, 2, 3, 8, 10, 100, 500])(
     'a message to %i subscribers (budget 4 + 3k, measured 7 or 9)',
     async (k) => {
@@ -247,15 +247,15 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     },
   )
 
-  // As without: MSET writes the kept message, ZADD names its channel once a minute. The first of a channel asks by a
-  // ZRANGE whether there is room.
+  // MSET also writes the kept message, and ZADD updates its channel once a minute. The first message of a channel needs a
+  // ZRANGE to check for room.
   test('a kept message costs 1 or 2 commands more than an unkept one (measured 5 or 6, the first 7)', async () => {
     const kept = (keep?: 1) => cost(() => kit.engine.channels.publish('/kept/by/one', '1', { keep }))
     const [without, first, second, third] = [await kept(), await kept(1), await kept(1), await kept(1)]
     for (const { calls } of [without, first, second, third]) expect(calls).toBe(1)
     expect(without.billed, JSON.stringify(without.commands)).toBe(4)
     expect(first.billed, JSON.stringify(first.commands)).toBe(7)
-    // A minute may have ended between.
+    // A minute may have ended between the two calls.
     expect(Math.min(second.billed, third.billed), JSON.stringify(second.commands)).toBe(5)
     expect(Math.max(second.billed, third.billed)).toBeLessThanOrEqual(6)
   })
@@ -294,7 +294,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(sum).toBe(9)
   })
 
-  // ZADD of the index of errors, one for all. Each failure also costs an entry of the log and one of its runs.
+  // One ZADD updates the index of errors for all jobs. Each failure also adds an entry to the log and one to its runs.
   test('100 runs that fail for good: 1 command for the index of their errors', async () => {
     const queue = await use('failing')
     await pause(queue)
@@ -314,7 +314,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     ).toBeLessThanOrEqual(30)
   })
 
-  // EVALSHA, SMEMBERS, MGET of queues and their texts, and of documents, and HGETALL of mutes; a range and a count for each kind.
+  // EVALSHA, SMEMBERS, MGET of queues, MGET of documents, and HGETALL of mutes; a range and a count for each kind.
   test('kinds of errors of all queues (measured 5, and 2 for each kind)', async () => {
     await cost(() => kit.engine.errors.list({}))
     const { calls, billed, commands } = await cost(() => kit.engine.errors.list({}))
@@ -339,8 +339,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
   })
 
-  // A look, the subscription, a look that records the waiting caller, the message, and the look that finds the result:
-  // the time in between costs nothing.
+  // A read, the subscription, a read that records the waiting caller, the message, and the read that finds the result.
+  // Waiting in between costs nothing.
   test('a result that is waited for, up to 15 s (budget 4 calls and 20 billed, measured 4 and 18)', async () => {
     await kit.engine.queues.update('pull', { mode: 'pull' })
     const lent = async () => {
@@ -369,7 +369,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBe(4)
   })
 
-  // EVALSHA, TIME, SMEMBERS and MGET; two to four that recount part of one queue, and a GET of the state of bells.
+  // EVALSHA, TIME, SMEMBERS and MGET; two to four commands that recount part of one queue; GET of the state of bells.
   test('the sums over 50 queues (budget 10, measured 6 to 9)', async () => {
     const queues = Array.from({ length: 50 }, (_, i) => `summed${i}`)
     for (const queue of queues) await kit.engine.queues.update(queue, { mode: 'pull' })
@@ -387,7 +387,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
         expect(billed, `${name}: ${JSON.stringify(commands)}`).toBeLessThanOrEqual(10)
       }
     }
-    // Prometheus has two commands more for each limit.
+    // Metrics need two more commands for each limit.
     const { limits } = await kit.engine.limits.withGroups()
     const { calls, billed } = await cost(() => Promise.all([kit.engine.stats.totals(), kit.engine.limits.withGroups()]))
     expect(calls).toBe(3)
@@ -396,8 +396,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(row).toMatchObject({ counts: { queued: 3, scheduled: 2 }, oldestReady: expect.any(Number) })
   })
 
-  // HGETALL of the channels, SMEMBERS of the queues and HGETALL of the classes of each, MGET of who listens; a ZRANGE for
-  // each with more than eight listeners.
+  // HGETALL of the channels, SMEMBERS of the queues, HGETALL of the classes of each queue, and MGET of listeners. ZRANGE
+  // for each channel with more than eight listeners.
   test('all channels, who listens and which classes publish (measured 3 calls, and 1 for each queue)', async () => {
     const channels = Array.from({ length: 50 }, (_, n) => `/shown/${n}`)
     await cost(() =>
@@ -408,7 +408,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     const { calls, billed, commands } = await cost(() => kit.engine.channels.list({ publishers: true }))
     expect(calls).toBeLessThanOrEqual(3 + queues + many)
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(3 + queues + many)
-    // ZRANGE of those whose last message is kept, and MGET of these.
+    // ZRANGE of channels with a kept message, and MGET of the messages.
     const without = await cost(() => kit.engine.channels.list())
     const last = await cost(() => kit.engine.channels.list({ last: true }))
     expect(last.billed, JSON.stringify(last.commands)).toBeLessThanOrEqual(without.billed + 2)
@@ -423,7 +423,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
-  // HGET reads its orders, HSET is a beat; the first one of all checks by HLEN for a free place.
+  // HGET reads signals for the process, HSET records that it is alive. The first claim of a process checks with HLEN for
+  // room.
   test('a claim under a name costs no call more than one without, and one command (the first one three)', async () => {
     await kit.engine.workers.register('pulled', 'work', { pull: true })
     const claim = (process?: string) => cost(() => kit.engine.runs.claim('pulled', { process }))

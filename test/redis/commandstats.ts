@@ -22,8 +22,7 @@ type Counted = {
 }
 
 /**
- * Excludes the question itself. Throws if there are no counts, as with the embedded Redis, because every bound would
- * then hold.
+ * Excludes its own command. Throws if Redis has no counts, like the embedded one, because then every bound would hold.
  */
 export async function commandStats({ redis }: Pick<Counted, 'redis'>): Promise<Map<string, number>> {
   const connection = await connect(redis)

@@ -1,4 +1,5 @@
-// Redis loads declared keys before it locks all keys for a script. Old documents are on disk, so looks declare them.
+// Reads declare the keys of old documents, which are on disk, because Redis loads declared keys before it locks all keys
+// for a script.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'
@@ -32,7 +33,7 @@ afterAll(() => state.close())
 
 type Filter = Parameters<typeof store.list>[0]
 
-/** Ids of all pages, and the keys of each call. */
+/** Returns the ids of all pages, and the keys that each call declared. */
 async function pagesOf(filter: Filter): Promise<{ ids: number[]; declared: string[][] }> {
   calls.length = 0
   const ids: number[] = []

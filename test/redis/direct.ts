@@ -1,4 +1,4 @@
-// Drives the state one step at a time, in a separate world for each fact. Scripts can be replaced to remove a rule.
+// Drives the state one step at a time, in a separate world for each fact. Tests can replace scripts to remove a rule.
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
@@ -32,7 +32,7 @@ export const encodeRecord = (record: JobRecord): string =>
     ),
   )
 
-/** `rest`: arguments as the script sees them; `answer`: as our client sees it. */
+/** `rest`: arguments as the script receives them. `answer`: the result as our client returns it. */
 export type Scripts = Map<
   string,
   { text: string; sha: string; rest?: (rest: string[]) => string[]; answer?: (raw: unknown) => unknown }
@@ -40,7 +40,7 @@ export type Scripts = Map<
 
 export type Facts = Record<string, (world: World) => Promise<void>>
 
-/** `pull`: a class of pull workers from then on. */
+/** `pull` makes the class a class of pull workers. */
 export type Making = Partial<NewJob> & { pull?: boolean }
 export type Claiming = {
   queue?: string
@@ -53,7 +53,7 @@ export type Claiming = {
   process?: string
 }
 
-/** 'in pieces': each in a piece of its own if possible (lib/runtime/pieces.lua). */
+/** 'in pieces' stores each job in a piece of its own if possible (lib/runtime/pieces.lua). */
 export type Way = 'as it comes' | 'in pieces'
 export const ways: Way[] = ['as it comes', 'in pieces']
 
@@ -127,7 +127,7 @@ export async function createWorld(
       document: lent.document,
       snapshot: snapshotOf(lent, 30_000),
       settled: (changes: Partial<Changes>, retry = {}) => settled(lent, { end: 'completed', ...changes }, retry),
-      /** Returns the word. */
+      /** Returns the word of the answer. */
       async commit(changes: Partial<Changes> = {}, retry = {}, reach?: Reach): Promise<string> {
         const one = await settled(lent, { end: 'completed', ...changes }, retry, reach)
         return (await store.commit({ queue: '', runs: [one] })).answers[0]!
@@ -182,9 +182,9 @@ export async function createWorld(
 
   const queueOf = async (name = 'q') => (await store.overview(name)).queues[0]!
 
-  /** Writes a job as an older copy of Redis would have it. */
+  /** Writes a document as if it came from an older copy of Redis. */
   async function restore(id: number, doc: JobRecord): Promise<void> {
-    // A job in a piece leaves it.
+    // Takes a job out of its piece first.
     const isAlone = await client.ask((redis) => redis.exists(store.keys.job(id)))
     if (!isAlone) await store.repair([{ kind: 'job', who: String(id) }])
     await client.ask((redis) => redis.set(store.keys.job(id), encodeRecord(doc)))
@@ -193,7 +193,7 @@ export async function createWorld(
   const queueDocument = async (queue = 'q') =>
     JSON.parse((await client.ask((redis) => redis.get<string>(store.keys.queue(queue))))!)
 
-  /** After a test changed its indexes. */
+  /** Recounts a queue after a test has changed its indexes. */
   async function recount(queue = 'q'): Promise<void> {
     const { at: _, ...record } = await queueDocument(queue)
     const text = JSON.stringify(record)
@@ -215,7 +215,7 @@ export async function createWorld(
   const engine = (more: Partial<EngineOptions> = {}) =>
     createEngine({
       redis: client,
-      // An unused address: these tests ring themselves.
+      // An unused address, because these tests deliver bells themselves.
       qstash: { url: 'http://127.0.0.1:9', token: 'none', publicUrl: 'http://127.0.0.1:9' },
       namespace,
       clock,

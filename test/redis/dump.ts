@@ -1,4 +1,4 @@
-// Everything that is in a Redis, a line for each key, and back.
+// Dumps all keys of a Redis as lines, and restores them.
 
 import type { Redis } from '@upstash/redis'
 
@@ -24,7 +24,7 @@ const valueOfType = (type: string, read: unknown): Value => {
   return type === 'zset' ? pairs(read as string[]) : (read as string | string[])
 }
 
-/** No script reads the log. */
+/** Omits the log, which no script reads. */
 export async function dump(redis: Redis, pattern = '*'): Promise<Line[]> {
   const keys = (await redis.keys(pattern)).sort()
   const about = redis.pipeline()

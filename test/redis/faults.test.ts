@@ -1,4 +1,4 @@
-// Refusals as callers see them: the remedy, and none of the sent data.
+// Errors of Redis contain a remedy, and none of the sent data.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +7,7 @@ import { createEngine } from '../../src/engine/index.ts'
 import { type Client, createClient } from '../../src/redis/client.ts'
 import { createStore } from '../../src/redis/store.ts'
 
-/** undefined: no answer. */
+/** undefined means no response. */
 let answer: { status: number; error: string } | { status: 200; result: unknown } | undefined
 let asked = 0
 const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-// Jobs cost the same while a client is subscribed to something else.
+// Subscriptions to other channels do not increase the cost of jobs.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -26,7 +26,7 @@ describe.skipIf(kind === 'embedded')('the cost of 3,000 jobs', () => {
   const listen = (...channels: string[]) =>
     kit.store.change('', [['listen', '600000', String(channels.length), ...channels]])
 
-  /** Without the reads of a poll, whose number is random. */
+  /** Excludes reads of polls, whose number varies. */
   const worth = ({ commands }: Cost) =>
     Object.entries(commands).reduce((sum, [name, n]) => (/^(time|evalsha|mget|zcard)$/.test(name) ? sum : sum + n), 0)
 

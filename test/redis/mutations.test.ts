@@ -1,4 +1,4 @@
-// Takes each rule out of the scripts and sees that its facts notice.
+// Removes each rule from the scripts, and checks that its facts fail.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as committed from '../../src/redis/scripts.generated.ts'
@@ -11,7 +11,7 @@ import { rules } from './rules/index.ts'
 
 const scripts = readScripts()
 
-// The embedded server is too slow for all of them; the scripts are the same.
+// Skipped with the embedded server, which is too slow and runs the same scripts.
 const SERVERS = kind === 'embedded' ? 0 : 4
 
 type State = Awaited<ReturnType<typeof startState>>
@@ -26,7 +26,7 @@ async function noticed(mutation: Mutation, state: State): Promise<string | undef
   for (const way of ways)
     for (const [name, fact] of Object.entries(rules[mutation.rule]!)) {
       const isFalse = await isNoticed(fact, state.direct, broken, way)
-      // A check of all data scans the keys of every world.
+      // Clears Redis, because each check of all data scans the keys of every world.
       await state.clear()
       if (isFalse) return name
     }

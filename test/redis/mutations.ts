@@ -1,5 +1,5 @@
-// The changes of a rule are next to its facts, in rules/. Rules about TypeScript are only facts: taking back an
-// unpublished bell (2), waiting in a dispatcher for soon-due jobs (19), and computing the next slot (22).
+// Mutations of a rule are next to its facts, in rules/. Rules about TypeScript have only facts: taking back an
+// unpublished bell (2), waiting in a dispatcher for jobs that are due soon (19), and computing the next slot (22).
 
 import type { Mutation } from './mutation.ts'
 import { mutations as ageing } from './rules/ageing.mutations.ts'

@@ -1,4 +1,4 @@
-// Redis stores short names of fields, and every reader outside sees long ones.
+// Redis stores short names of fields, and all other code uses long ones.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { decodeDay, decodeLimit, decodeQueue, decodeRecord, leftOut } from '../.
 const root = resolve(import.meta.dirname, '../..')
 const fields = { ...jobFields, ...queueFields, ...limitFields }
 
-/** Except the build, which writes the short names, and files with Lua of their own. */
+/** Excludes the build, which writes the short names, and files that contain their own Lua. */
 const files = ['src', 'functions', 'infra', 'test', 'examples']
   .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))

@@ -72,7 +72,7 @@ test('fields have long names here and short ones in words', () => {
   expect(ops.was({ field: 'state:graph', values })).toEqual(['was', 's:graph', '1', 'x'])
 })
 
-// The engine must not write words itself: it calls `ops.…` and `says.…`, which read the table.
+// The engine calls `ops.…` and `says.…`, which read the table.
 test('the engine writes no words by hand', () => {
   const engine = join(import.meta.dirname, '../../src/engine')
   const all = new Set([...Object.keys(verbs), ...Object.keys(calls), ...Object.keys(sayings)])

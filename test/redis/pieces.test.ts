@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-/** No script may take names in user data for fields. */
+/** Contains names of fields, which no script may interpret in user data. */
 const misleading = JSON.stringify(' {"n":"0","z":"l","tk":"1.1.x","le":"9","rd":"5","q":"q","l":"1","m":"1:1",^i:o:')
 
 const plain: Record<string, Making> = {
@@ -40,7 +40,7 @@ const plain: Record<string, Making> = {
 
 const encoded = (record: JobRecord): Record<string, string> => JSON.parse(encodeRecord(record))
 
-/** Without values that are new each time; the sequence also has the creation time. */
+/** Omits values that differ each time, such as the sequence, which contains the creation time. */
 function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, string> {
   const of = (value: string) =>
     value

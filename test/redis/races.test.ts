@@ -1,5 +1,5 @@
-// The 28 windows of the ancestor in which a crash or a race did harm, each played at that very point; each test fails
-// with scripts broken in that one way.
+// SideJob had 28 points at which a crash or a race caused harm. Each test plays one of them, and fails with scripts that
+// are broken at that point.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -57,7 +57,7 @@ const windows: Record<string, Window> = {
     says: 'a process that dies after it has read has taken nothing and left nothing',
     async fact(world) {
       const id = await world.make(one)
-      // Small values are in the document, which a claim could not take them out of.
+      // Large, because small values would be stored in the document.
       const large = ['1', `"${'2'.repeat(600)}"`]
       await world.push(id, 'in', ...large)
       expect(seen(await world.claimOne())).toEqual(large)
@@ -272,7 +272,7 @@ const windows: Record<string, Window> = {
         await resting(world, listening),
         await resting(world, listening),
       ]
-      // As an older copy of Redis would have it: the channel still names a job that has gone.
+      // As in an older copy of Redis, the channel still names a deleted job.
       await world.change(gone, 'delete', '', '1')
       const { channel, channels, audience } = world.store.keys
       const members = [first, last, gone].map((id) => `${id}:in`).join(' ')
@@ -595,7 +595,7 @@ describe.concurrent.each(Object.entries(windows))('%s', (id, { says, fact, broke
     await fact(world)
     expect(await world.faults()).toEqual([])
   })
-  // The embedded server is too slow for all of them; the scripts are the same.
+  // Skipped with the embedded server, which is too slow and runs the same scripts.
   test.skipIf(kind === 'embedded')(`${id} is seen where ${fault.says}`, async () => {
     expect(scripts.occurrences(fault)).toBe(1)
     expect(await isNoticed(fact, state.direct, scripts.with(fault))).toBe(true)

@@ -1,5 +1,5 @@
-// Redis refuses each write of a script in turn: the state is unchanged or repaired, and the same call then does
-// everything once.
+// Redis refuses each write of a script in turn. The state is unchanged or can be repaired, and repeating the call has
+// each effect once.
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-/** In the vendor's words. */
+/** Refuses the nth write with the vendor's error message. */
 function refusing(name: 'commit' | 'enqueue', nth: number): Scripts {
   const text = `local real, left = redis, ${nth}
 local needs_room = { ZADD = 1, SADD = 1, HSET = 1, RPUSH = 1, MSET = 1, SET = 1, XADD = 1 }

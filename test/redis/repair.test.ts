@@ -305,7 +305,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   ],
 }
 
-/** Equal jobs wait in one piece, whose record has five lines. */
+/** Creates equal jobs, which wait in one piece. Its record has five lines. */
 const packed = async (world: World, n = 12): Promise<number[]> => {
   const jobs = Array.from({ length: n }, (_, i) => ({
     queue: 'q',
@@ -341,7 +341,7 @@ const leased = async (world: World) => {
   await world.claimOne()
   return id
 }
-/** By their names in Redis. */
+/** Damages fields of a job, by their names in Redis. */
 const fields =
   (more: Record<string, unknown>, prepare = (world: World): Promise<number> => world.make()): Damage =>
   async (world) => {
@@ -352,7 +352,7 @@ const fields =
     }
   }
 const YEARS = 10 * 365 * 86_400_000
-/** By their names in Redis. */
+/** Damages the record of a queue, by the names of its fields in Redis. */
 const inQueue =
   (change: (record: Record<string, never>, world: World) => object, prepare = timer): Damage =>
   async (world) => {
@@ -608,7 +608,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
   ],
 }
 
-/** Kept longer than its answer. */
+/** Creates a job that is kept longer than the answer of its call. */
 async function answered(world: World): Promise<number> {
   const id = await world.make({ keepResult: 60_000, retain: 600_000 } as never)
   await (await world.claimOne()).commit({ result: encodeValue(42) })

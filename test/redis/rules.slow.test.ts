@@ -1,4 +1,4 @@
-// The facts of rules.test.ts with jobs that wait in pieces; and their moves.
+// Plays the facts of rules.test.ts with jobs in pieces, and records the moves of jobs.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { transitions } from '../../src/core/job.ts'
@@ -13,8 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-// The scripts note every move: from the status that the job had, as Redis has it, or
-// as its piece has, or as this script has made it.
+// The scripts record every move of a job from its previous status, which comes from Redis, its piece, or the same script.
 const MOVES = 'moves that were seen'
 const noting = readScripts().with({
   file: 'lib/job/places.lua',

@@ -1,4 +1,4 @@
-// The rules of the protocol, each as facts about real Redis.
+// Tests each rule of the protocol as facts about a real Redis.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startState } from '../kit/index.ts'
@@ -24,7 +24,7 @@ for (const [rule, facts] of Object.entries(rules))
       })
   })
 
-// Playing them takes its time (mutations.test.ts); that each still finds its place is known at once.
+// mutations.test.ts plays the mutations, which takes long. This only checks that each one still applies.
 test('each mutation changes one place of the scripts', () => {
   const scripts = readScripts()
   expect(mutations.filter((mutation) => scripts.occurrences(mutation) !== 1).map(({ says }) => says)).toEqual([])

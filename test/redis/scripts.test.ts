@@ -1,4 +1,4 @@
-// Each script alone: its effects, its refusals, and that a retry has no second effect.
+// Tests the effects and refusals of each script, and that a retry has no second effect.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'

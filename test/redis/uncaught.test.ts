@@ -1,4 +1,4 @@
-// A refusal that a script throws without a handler: Redis 7.0 expects a thrown text, and crashes otherwise.
+// Scripts throw refusals as strings, because Redis 7.0 crashes if a thrown error is not a string.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startState } from '../kit/index.ts'

@@ -1,4 +1,4 @@
-// The quick parser of a list returns what the schema returns, or leaves the list to the schema.
+// The fast parser of a list returns the same result as the schema, or lets the schema parse the list.
 
 import { expect, test } from 'vitest'
 import * as z from 'zod'

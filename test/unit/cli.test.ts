@@ -1,4 +1,4 @@
-// The target of a key, its storage, and terminal output.
+// The target of commands, the storage of keys, and terminal output.
 
 import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// The clock that a test moves applies to both the Worker and QStash's stand-in.
+// Moving the test clock affects both the Worker and the QStash stand-in.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

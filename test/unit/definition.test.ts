@@ -1,4 +1,4 @@
-// Refused with the messages that HTTP gives.
+// defineWorker refuses definitions with the same messages as the HTTP API.
 
 import { describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'

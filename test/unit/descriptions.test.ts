@@ -6,14 +6,14 @@ import { jobInput, jobPatch, worker } from '../../src/core/schemas.ts'
 
 type Described = { description?: string; properties?: Record<string, { description?: string }> }
 
-/** As in OpenAPI: an optional option, or an option parsed from text, keeps its description. */
+/** Like OpenAPI, uses the description inside an optional or parsed option. */
 const silentIn = (schema: z.ZodType): string[] => {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Described
   expect(Object.keys(properties).length).toBeGreaterThan(5)
   return Object.keys(properties).filter((name) => !properties[name]!.description)
 }
 
-/** Their names say it. */
+/** These names need no description. */
 const named = ['queue', 'class', 'name', 'createdBy']
 
 test.each(Object.entries({ jobInput, jobPatch, worker }))('every option of %s is described', (_, schema) => {

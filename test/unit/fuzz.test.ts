@@ -1,4 +1,4 @@
-// Decoders against random input, in bounded time. SIDEJOB_TEST_FUZZ=<n> multiplies the number of inputs.
+// Decoders handle random input in bounded time. SIDEJOB_TEST_FUZZ=<n> multiplies the number of inputs.
 
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'

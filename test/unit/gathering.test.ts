@@ -1,4 +1,4 @@
-// Decides if a short wait for more calls is worthwhile.
+// Decides whether a short wait for more calls is worthwhile.
 
 import { expect, test } from 'vitest'
 import { createGathering } from '../../src/core/gathering.ts'

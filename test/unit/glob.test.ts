@@ -1,4 +1,4 @@
-// Compared with regular expressions, and patterns made to take long.
+// Compares globs with regular expressions, and tries patterns that are designed to be slow.
 
 import { expect, test } from 'vitest'
 import { fitsGlob } from '../../src/core/glob.ts'

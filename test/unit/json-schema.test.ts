@@ -1,4 +1,4 @@
-// Foreign JSON Schemas: their verdicts, within bounded time.
+// Schemas of other authors validate correctly, and in bounded time.
 
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,4 +1,4 @@
-// Holds the import table: which folder may import which.
+// Each folder imports only the folders that this table allows.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** `types`: by `import type` only. */
+/** `types`: folders that may only be imported with `import type`. */
 const table: Record<string, { ours: string[]; packages: string[]; types?: string[] }> = {
   'src/core': { ours: [], packages: ['zod', 'croner'] },
   'src/redis': { ours: ['src/core'], packages: ['@upstash/redis', 'node:crypto', 'node:buffer', 'node:zlib'] },
@@ -75,7 +75,7 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
 
-/** At the start of a line, and `import('…')` anywhere. */
+/** Matches imports at the start of a line, and `import('…')` anywhere. */
 const imports = /(?:^(?:import|export)\s+(type\s+)?(?:[^']*?\sfrom\s+)?|(typeof\s+)?\bimport\()'([^']+)'/gm
 const comments = /^\s*(?:\/\/|\/?\*).*$/gm
 
@@ -134,7 +134,7 @@ test('deployed code contains no examples, which any key could run for hours', ()
   expect([...reached].filter((file) => file.startsWith('examples/'))).toEqual([])
 })
 
-/** From top to bottom: each may import later ones, and only types from the files in the root. */
+/** Layers from top to bottom. Each may import later ones, and only types from the files of the root. */
 const rooms = ['api', 'lane', 'run', 'remote', 'jobs']
 
 test.each(rooms)('engine/%s imports only rooms below it', (room) => {

@@ -1,4 +1,4 @@
-// Slices come out byte for byte, and no bytes make the reader crash or wait.
+// Slices equal their input byte for byte, and no input makes the reader crash or hang.
 
 import { decode, encode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'

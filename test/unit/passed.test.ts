@@ -1,4 +1,4 @@
-// Missed slots, and the runs that replace them.
+// Each policy handles missed slots.
 
 import { describe, expect, test } from 'vitest'
 import { type Passed, passedBy, passedOf, passedText, slotsFrom } from '../../src/core/repeat/passed.ts'

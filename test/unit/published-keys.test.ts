@@ -1,4 +1,4 @@
-// No Worker reachable from outside accepts keys of the development stack.
+// A Worker that is reachable from outside refuses keys of the development stack.
 
 import { expect, test } from 'vitest'
 import { development } from '../../src/development.ts'

@@ -1,4 +1,4 @@
-// Bedrock's modifiers against SQLite's own date functions, which define them: random repeats, no difference.
+// Compares random repeats with SQLite's date functions, which define Bedrock's modifiers.
 
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
@@ -24,7 +24,7 @@ const startOfHour = db.prepare("SELECT strftime('%Y-%m-%d %H:00:00', ?) AS at")
 
 const apply = (at: string | null, modifier: string): string | null => {
   if (at === null) return null
-  // Bedrock's own word, which SQLite does not have.
+  // SQLite does not have this modifier of Bedrock.
   const row = modifier === 'START OF HOUR' ? startOfHour.get(at) : modify.get(at, modifier)
   const text = (row as { at: string | null }).at
   return text?.startsWith('-') ? null : text

@@ -1,4 +1,4 @@
-// Stacks name the files of a project, from the source map of its bundle.
+// Stack traces name the files of a project, through the source map of its bundle.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +53,7 @@ async function failed(minify: boolean) {
     new Function('module', `${code}\n//# sourceURL=worker.js`)(module)
     module.exports.start()
   } catch (error) {
-    // The wrapper of the function that holds the bundle is two lines.
+    // The function around the bundle adds two lines.
     stack = (error as Error).stack!.replace(/worker\.js:(\d+)/g, (_, line) => `worker.js:${Number(line) - 2}`)
   }
   return { stack, table: tableOf(map!, { dir: root, root, bundle: 'worker.js' }) }

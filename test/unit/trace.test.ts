@@ -1,4 +1,4 @@
-// Compared with the reference encoder of OpenTelemetry.
+// Compares our encoder with the reference encoder of OpenTelemetry.
 
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { describe, expect, test } from 'vitest'
@@ -55,7 +55,7 @@ const reference = () => ({
 
 type Json = { [name: string]: Json } | Json[] | string | number | boolean | null
 
-/** Without counts of dropped members, flags and empty lists; 64-bit numbers are texts or numbers. */
+/** Omits counts of dropped members, flags and empty lists, and converts 64-bit numbers to one type. */
 function plain(value: Json): Json {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value

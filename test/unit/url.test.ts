@@ -1,4 +1,4 @@
-// Addresses inside the internal network are refused in any notation.
+// Internal addresses are refused in every notation.
 
 import { describe, expect, test } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'

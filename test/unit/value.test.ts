@@ -1,4 +1,4 @@
-// Closed and opened, and never changed on a way that needs no conversion.
+// Values survive encoding and decoding, and are not changed if no conversion is needed.
 
 import { decode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'

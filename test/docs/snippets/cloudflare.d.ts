@@ -1,4 +1,4 @@
-// A part of the module of the runtime that src/cloudflare.d.ts leaves out.
+// Part of the runtime module that src/cloudflare.d.ts omits.
 
 declare module 'cloudflare:workers' {
   export const env: object

@@ -1,4 +1,4 @@
-// The part of Stripe's package that the pages name.
+// The part of Stripe's package that the pages use.
 
 declare module 'stripe' {
   namespace Stripe {

@@ -1,4 +1,4 @@
-// Exports vitest's names for tests on pages that run inside another test.
+// Replaces vitest for tests on pages, which run inside another test.
 
 export { expect } from 'vitest'
 

@@ -1,3 +1,3 @@
-// A test sets the variables of its Worker.
+// Tests set the variables of their Worker here.
 
 export const env: Record<string, unknown> = {}

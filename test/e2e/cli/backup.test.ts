@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-// esbuild keeps the working directory of its first import, which must not be a test's project, because those are
-// removed.
+// Import esbuild first: it remembers the working directory, which must not be the temporary project of a test.
 import 'esbuild'
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -38,7 +37,7 @@ async function run(words: string[], namespace: string | undefined) {
   return { exit, noted: notes.join('\n') }
 }
 
-/** Members of sets and hashes in any order. */
+/** Sorts members of sets and hashes, whose order is not defined. */
 async function contentOf(namespace: string): Promise<Record<string, unknown>> {
   const lines = await dump(redis, `${namespace}*`)
   const sorted = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)

@@ -1,4 +1,4 @@
-// The command line as processes, against a deployed stack.
+// Runs the command line as processes against a deployed stack.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -192,7 +192,7 @@ const OLD = '/usr/bin/node'
 const oldVersion = spawnSync(OLD, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? ''
 
 test.skipIf(!/^v(18|20)\./.test(oldVersion))('an old Node is refused in one sentence', () => {
-  // As the package has it: JavaScript, which an old Node can read.
+  // The package contains JavaScript, which an old Node can parse.
   const code = stripTypeScriptTypes(readFileSync(CLI, 'utf8'))
   const { status, stderr } = spawnSync(OLD, ['--input-type=module', '-e', code], { encoding: 'utf8' })
   expect([status, stderr]).toEqual([

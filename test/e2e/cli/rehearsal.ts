@@ -1,4 +1,4 @@
-// Jobs that wait in an old version of ten classes, and a project that contains the next version.
+// Jobs wait in an old version of ten classes, and a project contains the next version.
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -27,7 +27,7 @@ const deployed = Array.from({ length: 10 }, (_, n) =>
   }),
 )
 
-/** `big` is the class's result for large numbers. */
+/** `big` is the result of the class for large numbers. */
 export const adder = (from: string, big: string) => `
 import { defineWorker, port } from '${from}'
 import * as z from 'zod'
@@ -145,7 +145,7 @@ export async function startRehearsal(jobs: number) {
     return queues.some(({ name, counts, lanes }) => name === 'default' && counts.scheduled === jobs && lanes === 0)
   }, 120_000)
   const digest = () => rawCommand(redis.port, 'DEBUG', 'DIGEST')
-  // Lanes write to their queue when they end.
+  // Wait for the lanes, because they write to their queue when they end.
   await kit.until(async () => {
     const before = await digest()
     await new Promise((done) => setTimeout(done, 1_000))

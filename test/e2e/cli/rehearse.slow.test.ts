@@ -1,4 +1,4 @@
-// A rehearsal of many jobs; and recorded runs, whose tests start vitest.
+// Rehearses many jobs, and runs tests of recorded runs with vitest.
 
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -110,7 +110,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
     })
     const deploy = async (version: string) => {
       const versionUrl = `https://${version}.example.com`
-      // No bell reaches the other versions.
+      // Refuses bells, so that other versions do not serve the jobs.
       const qstash = { ...kit.engineOptions.qstash, url: 'http://127.0.0.1:1' }
       const engine = createEngine({ ...kit.engineOptions, qstash, workers: [contract], version, versionUrl })
       await engine.tick()

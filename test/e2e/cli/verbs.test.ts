@@ -425,7 +425,7 @@ test('--json makes every command print JSON only', async () => {
     export: [copy],
     import: [copy],
   }
-  /** Commands for people, or whose output is not data. */
+  /** Interactive commands, and commands whose output is not data. */
   const others = [
     'create',
     'init',
@@ -496,7 +496,7 @@ test('open opens the dashboard in a browser, logged in, also at the page of a jo
     const link = new URL(printed.trim())
     const login = await fetch(`${link.origin}${link.pathname}`, {
       method: 'POST',
-      // The form behind the button on the linked page.
+      // The form that the button on the linked page submits.
       body: new URLSearchParams({ once: link.searchParams.get('once')!, to: link.searchParams.get('to') ?? '' }),
       headers: { 'sec-fetch-site': 'same-origin' },
       redirect: 'manual',

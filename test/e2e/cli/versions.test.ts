@@ -1,4 +1,4 @@
-// The version of the code, as the commands and the log of a deployment name it.
+// Commands and the log of a deployment name the version of the code.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createIo, talking } from '../../../src/cli/io.ts'

@@ -479,7 +479,7 @@ describe('routes for QStash only', () => {
       headers: { 'content-type': 'application/json', ...(signature && { 'upstash-signature': signature }) },
     })
 
-  // Uses a queue without recent jobs, because otherwise a lane waits for the next job before it answers.
+  // Uses a queue without recent jobs, because a lane of a busy queue waits for the next job before it answers.
   test.each(['/dispatch/quiet', '/tick'])('%s accepts calls signed with the current or the next key', async (path) => {
     expect((await asked(path, bell, sign(`${stack.url}${path}`, bell))).status).toBe(200)
     const next = 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs'

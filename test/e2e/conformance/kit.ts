@@ -1,4 +1,4 @@
-// Tools of an outsider. This folder imports nothing of src.
+// HTTP tools only: nothing in this folder imports from src.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, vi } from 'vitest'
 const ROOT = join(import.meta.dirname, '../../..')
 export const MSGPACK = 'application/vnd.msgpack'
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are what the other side says they are.
+// biome-ignore lint/suspicious/noExplicitAny: bodies are untyped.
 export type Body = any
 
 export type Answer = { status: number; body: Body; headers: Headers }
@@ -130,7 +130,7 @@ export function useStack(env: Record<string, string> = {}) {
       await done(`PUT /v1/workers/${name}/${name}`, { pull: true, retry: { max: 0 }, ...definition })
       return { queue: name, class: name }
     },
-    /** Fails if there is no job. */
+    /** Throws if no job is available. */
     async claim(queue: string, options: object = {}): Promise<Body> {
       const { status, body } = await ask(`POST /v1/queues/${queue}/claim`, options)
       if (status !== 200) throw new Error(`nothing to claim in ${queue}: ${status} ${JSON.stringify(body)}`)
@@ -149,7 +149,7 @@ export function useStack(env: Record<string, string> = {}) {
   }
 }
 
-/** If time runs out, the last failure becomes the test's failure. */
+/** After the timeout, throws the last error. */
 export async function eventually<T>(fact: () => Promise<T> | T, ms = 10_000): Promise<T> {
   for (const end = Date.now() + ms; ; ) {
     try {

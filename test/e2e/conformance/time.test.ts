@@ -1,4 +1,4 @@
-// Long times, moved by the test clock, in a separate stack.
+// The test clock skips long times, so this uses a separate stack.
 
 import { describe, expect, test } from 'vitest'
 import { type Body, eventually, useStack } from './kit.ts'

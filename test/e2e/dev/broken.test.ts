@@ -1,4 +1,4 @@
-// Mistakes in settings and definitions: each is shown with its place, and the last good build keeps running.
+// Mistakes in settings and definitions are reported with their position, and the last good build keeps running.
 
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Development next to an app: rebuilt on changes, with a log line per event.
+// `sidejob dev` rebuilds an app after each change, and prints one line per event.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
@@ -109,7 +109,7 @@ test('a function that was changed is seen by the next job', async () => {
   await line(new RegExp(`^✓ double #${id} `))
   const client = createClient({ url: stack.url, key: stack.apiKey })
   expect((await client.ports.read(id, 'out', 'doubled', { max: 1 })).values[0]?.data).toBe(21)
-  // Faster than detecting a lane that the last build left behind.
+  // Less time than it takes to detect a lane that the last build left.
 }, 9_000)
 
 test('a failed build prints the reason, and the last good one continues', async () => {

@@ -1,4 +1,4 @@
-// The job of an endless loop is named and fails after one run.
+// A job with an endless loop is named, and fails after one run.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Client, createClient } from '../../../src/client/index.ts'

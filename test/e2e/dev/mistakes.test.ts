@@ -1,4 +1,4 @@
-// Each mistake of docs/mistakes.md, made in a running project.
+// Makes each mistake of docs/mistakes.md in a running project.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The flows of the examples, in every order, and through the started stack.
+// Runs the flows of the examples in every order, and through a started stack.
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const folder = join(import.meta.dirname, '../../../examples')
 const read = (path: string) => readFileSync(join(folder, path), 'utf8')
 
 const series = [1, 1, 2, 3, 5, 8, 13, 21]
-// Eight takes a hundred runs of jq, so it only runs through the stack, or with a hundred orders.
+// Eight numbers need a hundred runs of jq, so only the stack and long tests use them.
 const first = series.slice(0, SEEDS < 100 ? 4 : 8)
 const csv = read('etl/orders.csv')
 
@@ -75,7 +75,7 @@ describe('in every order', () => {
     expect(await fibonacci(order, [[3, 4, 5]])).toEqual([[2, 3, 5]])
   })
 
-  // Each run of a jq program is slow, so this uses small numbers in many orders, and three at once in some.
+  // Runs of jq are slow, so this uses small numbers.
   test('fibonacci in random orders', { timeout: 600_000 }, async () => {
     for (let seed = 0; seed < SEEDS; seed++)
       expect(await fibonacci({ seed }, [[3], [4]]), `seed ${seed}`).toEqual([[2], [3]])

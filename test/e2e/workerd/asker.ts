@@ -1,4 +1,4 @@
-// Compares a deployment with the table of bad input.
+// Sends the table of bad input to a deployment.
 
 import { development } from '../../../infra/stand-ins/qstash.ts'
 import type { BadRequest, Signing } from '../../http/bad-input.ts'
@@ -22,8 +22,7 @@ export async function createAsker({ stack, client }: Workerd) {
     const sent = typeof body === 'function' ? body() : body
     if (sign) all.set('upstash-signature', await signed(sign, String(sent), url, stack.qstash!.now()))
     const asked = () => fetch(url, { method, headers: all, body: sent as BodyInit })
-    // workerd answers an oversized body while it is still being sent and then disconnects, so the sender may miss the
-    // answer.
+    // workerd answers an oversized body before it is fully sent and then disconnects, so the response may be lost.
     return asked().catch(asked).catch(asked)
   }
 }

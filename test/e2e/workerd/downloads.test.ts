@@ -1,4 +1,4 @@
-// The body of a download goes through R2, in parts when it is large.
+// Downloads are stored in R2, large ones in parts.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// With an encryption key, values are readable through the Worker, and not in Redis.
+// With an encryption key, the Worker shows values but Redis contains only encrypted ones.
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'

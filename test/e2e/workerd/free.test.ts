@@ -1,4 +1,4 @@
-// The Free plan has 50 requests per invocation: lanes hand over in time.
+// The Free plan allows 50 requests per invocation, so lanes must hand over before that.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startWorkerd, type Workerd } from './kit.ts'

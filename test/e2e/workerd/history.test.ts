@@ -1,4 +1,4 @@
-// A Worker with a real D1 binding in workerd: ended jobs are found there, and stay there after a restart.
+// In a Worker with a real D1 binding, ended jobs are in the history and survive a restart.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { makeProject } from '../dev/project.ts'

@@ -18,7 +18,7 @@ export async function startWorkerd(options: Partial<StackOptions> = {}) {
     dir,
     persist: false,
     vars: { SIDEJOB_TEST_CLOCK: '1' },
-    // Each act of an admin prints a line of the audit log.
+    // Omits lines of the audit log.
     say: (line) => line.includes('"sidejob":"audit"') || printed.push(line),
     ...options,
   })

@@ -105,7 +105,7 @@ const start = (plan: PlanName) =>
     redis: kind,
     persist: false,
     plan,
-    // Background work has one second here, instead of 30.
+    // Background work may take one second here, instead of 30.
     bounds: { kept: 1_000 },
     say: (line) => printed.push(line),
   })

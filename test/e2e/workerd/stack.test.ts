@@ -1,4 +1,4 @@
-// Each path once, with the Worker in workerd.
+// Takes each path once, with the Worker in workerd.
 
 import { encode } from '@msgpack/msgpack'
 import { Client } from '@upstash/qstash'

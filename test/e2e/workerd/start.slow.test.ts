@@ -1,4 +1,4 @@
-// `npm start`: output, data, and the end of its processes.
+// `npm start` prints its addresses, keeps its data, and ends all its processes.
 
 import { spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:net'
@@ -27,7 +27,7 @@ afterEach(async () => {
   folder.remove()
 })
 
-/** Only npm's own process id is known. */
+/** Starts npm. Only its own process id is known. */
 function npmStart(env: Record<string, string> = {}) {
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,
@@ -47,7 +47,7 @@ function npmStart(env: Record<string, string> = {}) {
         await sleep(20)
       }
     },
-    /** Signals only npm. Returns the milliseconds until every process has closed our output. */
+    /** Signals only npm. Returns the milliseconds until every process has closed the output. */
     async end(signal: NodeJS.Signals = 'SIGTERM') {
       const at = Date.now()
       if (npm.exitCode === null && npm.signalCode === null) npm.kill(signal)

@@ -1,4 +1,4 @@
-// Concurrent single jobs go to Redis together, each in a request of its own.
+// Jobs of concurrent requests are sent to Redis together.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWorkerd, type Workerd } from './kit.ts'

@@ -1,4 +1,4 @@
-// All round trips of a value through a flow.
+// Counts all round trips of a value through a flow.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { type Kit, kind, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
 import { chain, workers } from './kit.ts'
 
-// Redis itself counts what scripts do; the embedded one does not.
+// The embedded Redis does not count the commands of scripts.
 describe.skipIf(kind === 'embedded')('a value from end to end', () => {
   let kit: Kit
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
     return { fresh: await value('1'), running: await value('2') }
   }
 
-  /** Round trips of the original (reference: 251, 431, 1043, 2303, 5723), and our bounds. */
+  /** Round trips of SideJob (251, 431, 1043, 2303, 5723), and maximum round trips of ours. */
   const rows: [n: number, original: number, fresh: number, running: number][] = [
     [1, 251, 5, 3],
     [2, 431, 7, 4],

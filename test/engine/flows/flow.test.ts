@@ -181,7 +181,7 @@ const scenarios: Record<string, Scenario> = {
   async 'a port that a node does not have fails the flow by node and port'(order) {
     const graph = { nodes: { a: node('double') }, inports: { x: inOf('a.nothing') } }
     await expect(startFlow(kit, graph, order)).rejects.toThrow('node a (double) has no input port "nothing"; it has in')
-    // A graph that comes by the port is seen by the run alone.
+    // A graph written to the port is only visible to the run.
     const flow = await startFlow(kit, undefined, order)
     await flow.update(graph)
     await flow.run({ x: [1] })
@@ -302,7 +302,7 @@ describe.each(orders)('%s', (_name, order) => {
   for (const [name, scenario] of Object.entries(scenarios)) test(name, () => scenario(order))
 })
 
-// The reference graphs in all orders, the rest in 20 at most.
+// The reference graphs run in all orders, other graphs in at most 20.
 describe('in random orders', () => {
   for (const [name, scenario] of Object.entries(scenarios))
     test(name, { timeout: 120_000 }, async () => {

@@ -1,4 +1,4 @@
-// Small workers for flows, and a flow to put them in.
+// Small workers, and a flow that uses them.
 
 import * as z from 'zod'
 import { core } from '../../../functions/core.ts'
@@ -20,7 +20,7 @@ const of = (className: string, perform: (job: Job) => unknown, ins: string[], ou
     perform,
   })
 
-/** Effects of class careful outside of its job. */
+/** External effects of the class `careful`. */
 export const acted: unknown[] = []
 
 export const workers: Worker[] = [

@@ -22,7 +22,7 @@ const documentOf = async (id: number): Promise<Record<string, string>> => {
   return JSON.parse(/\{[\s\S]*\}/.exec(answer)![0])
 }
 
-/** Writes as redis-cli would. Undefined removes the wires. */
+/** Changes a field directly in Redis. Undefined removes the wires. */
 async function spoil(id: number, field: string, become: (was: string) => string | undefined) {
   const doc = await documentOf(id)
   expect(doc[field]).toMatch(/^\d+:[io]:/)
@@ -79,7 +79,7 @@ test.each(damages)(
       remedy: 'the wires are restored from the graph of the flow; waiting values continue',
       link: `/v1/flows/${flow.id}`,
     }
-    // Looking changes nothing.
+    // `verify` changes nothing.
     expect([await kit.engine.doctor.verify(), await kit.engine.doctor.verify()]).toEqual([[fault], [fault]])
     await neighbour.run({ in: [[3, 4]] })
     expect(await neighbour.take('out')).toEqual([14])

@@ -7,7 +7,7 @@ import { type DownloadKit, SECRET, startDownloads } from './kit.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
-/** A PNG whose header says 10 × 10, followed by noise. */
+/** A PNG header of 10 × 10 pixels, followed by random bytes. */
 const png = Buffer.concat([
   Buffer.from('89504e470d0a1a0a0000000d494844520000000a0000000a08060000008d32cfbd', 'hex'),
   Buffer.from('0000000049444154', 'hex'),
@@ -35,7 +35,7 @@ const says =
   (_, response) =>
     response.writeHead(status, headers).end()
 
-/** The last answer is repeated. */
+/** Answers in order, and repeats the last answer. */
 const inTurn = (...answers: Handler[]): Handler => {
   let turn = 0
   return (...asked) => answers[Math.min(turn++, answers.length - 1)]!(...asked)
@@ -506,7 +506,7 @@ describe('callbacks', () => {
     const [{ path, body }] = own.caller.came as [(typeof own.caller.came)[0]]
     expect(path).toBe('/topics/ends')
     expect(JSON.parse(body).records[0].value).toMatchObject({ success: true, job_id: id, extra: 'foobar' })
-    // In the proxy's address, the topic is one part of the path.
+    // The topic is one segment of the proxy's URL.
     for (const callback_dst of ['..', '.', 'a/b', 'a?b']) {
       const given = own.usual({ callback_url: undefined, callback_type: 'kafka', callback_dst })
       const refused = await own.ask('POST', '/downloader/download', given)

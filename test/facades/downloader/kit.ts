@@ -100,7 +100,7 @@ export async function startDownloads({ s3, fetch: fetching, kafka, maxSize, sign
       body: body === undefined ? undefined : JSON.stringify(body),
     })
 
-  /** `J` of the scenarios. */
+  /** The default input, which the scenarios call `J`. */
   const usual = (more: object = {}) => ({
     aggr_id: 'shop',
     aggr_limit: 1,

@@ -1,4 +1,4 @@
-// The little of S3 that storing needs.
+// A fake S3 with the operations that storing needs.
 
 import { createReadStream } from 'node:fs'
 import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 type Kept = { path: string; headers: Record<string, string> }
 type Begun = Kept & { key: string; parts: number[] }
 
-/** Parts arrive one after the other for as long as a client streams. */
+/** Appends a part, because a client that streams sends its parts in order. */
 async function append(path: string, request: IncomingMessage): Promise<number> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {

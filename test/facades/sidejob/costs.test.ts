@@ -1,4 +1,4 @@
-// Counts the round trips that docs/compat/sidejob.md says we need.
+// Compares the round trips with the numbers in docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'
@@ -132,11 +132,11 @@ test('the round trips of docs/compat/sidejob.md match the counted ones', async (
   const said = Object.fromEntries(rows.map(([, what, , ours]) => [what, Number(ours)]))
   const counted: Record<string, number> = {}
   for (const [what, cost] of Object.entries(costs)) {
-    // Run once before, so that Redis knows the scripts.
+    // The first run loads the scripts.
     await count(cost)
     counted[what] = await count(cost)
   }
-  // The number of runs per call depends on their speed, so the page states a maximum.
+  // The page states a maximum, because the number of runs per call depends on their speed.
   const [most, needed] = [said[BULK]!, counted[BULK]!]
   expect(needed).toBeLessThanOrEqual(most)
   expect({ ...counted, [BULK]: most }).toEqual(said)

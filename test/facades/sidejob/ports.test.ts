@@ -30,7 +30,7 @@ const talking = defineWorker({
   },
 })
 
-/** Listens to its own statuses. */
+/** Listens to changes of its own status. */
 const narcissus = defineWorker({
   class: 'narcissus',
   in: { ear: {} },

@@ -1,6 +1,9 @@
-// `npm run bench`: compares sidejob through its full path with BullMQ over TCP, alternating on one Redis. `--strict`:
-// with Upstash's Lua and limits, Redis 2 ms and QStash 50 ms away. `--write`: into README.md and docs/benchmarks.md.
-// `--node`: without workerd; `--profile <folder>`: CPU profiles; `--jobs`, `--rounds`.
+// `npm run bench` compares sidejob, through its full path, with BullMQ over TCP, in turns on one Redis.
+// --strict            uses Upstash's Lua and limits, with Redis 2 ms and QStash 50 ms away
+// --write             writes the results into README.md and docs/benchmarks.md
+// --node              runs without workerd
+// --profile <folder>  writes CPU profiles
+// --jobs, --rounds    set the size
 
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
@@ -91,7 +94,7 @@ const flags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile
 const how = { under: options.node ? 'node' : 'workerd', far: options.strict } as const
 const stack = await startMeasured(redis, how, flags)
 const ours = await measureOurs(stack)
-// BullMQ's scripts need cmsgpack, which Upstash's Lua has and our stand-in does not.
+// BullMQ's scripts need cmsgpack. Upstash's Lua has it, but our stand-in does not.
 const theirs = options.strict ? undefined : await measureBullmq(redis)
 
 const sides = {
@@ -100,7 +103,7 @@ const sides = {
 }
 type Taken = { ours: Round[]; theirs: Round[] }
 
-// One round each, uncounted: modules, scripts and compilers warm up.
+// One round each does not count, because modules, scripts and compilers warm up.
 for (const one of Object.values(sides)) {
   await one.fill(jobs)
   await one.drain(jobs)
@@ -170,7 +173,7 @@ await theirs?.close()
 await ours.close()
 await stack.close()
 
-// The usual case: a queue with a recent job, so that a lane waits for the next.
+// The usual case is a queue with a recent job, where a lane waits for the next one.
 const lately = await startMeasured(redis, { ...how, warm: '10s' })
 const there = await measureOurs(lately)
 await there.lone(20)

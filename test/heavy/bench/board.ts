@@ -1,5 +1,5 @@
-// `npm run bench:board`: cost of the board of a large, busy flow. `--moving 24` bounds the number of moving wires,
-// which then have beads; `--over` ends with 1 if a goal is missed.
+// `npm run bench:board` measures the board of a large, busy flow. `--moving 24` limits the number of moving wires, so
+// that they have beads. With `--over`, the exit code is 1 if a goal is missed.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -83,7 +83,7 @@ async function cpuOver(seconds: number): Promise<number> {
   return (used() - before) / 10 / (performance.now() - began)
 }
 
-/** The mouse moves, so that the page stays live. */
+/** Moves the mouse, so that the page keeps refreshing at its full rate. */
 async function look(browser: Browser, flow: number): Promise<Page> {
   const { page } = await logIn(browser, stack.url, KEY, { still: false })
   await page.goto(`${stack.url}/ui/flows/${flow}`)

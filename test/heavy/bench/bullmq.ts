@@ -1,4 +1,4 @@
-// BullMQ as it is meant to be used: TCP, one long-lived worker, its bulk call.
+// BullMQ in its intended use: over TCP, with one long-lived worker and its bulk call.
 
 import { Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'

@@ -1,5 +1,5 @@
-// `npm run bench:cold -- 10`: measures from the start of workerd to the first answer, alternating with a Worker that
-// only says hello.
+// `npm run bench:cold -- 10` measures the time from the start of workerd to the first response, in turns with an
+// empty Worker.
 
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -44,7 +44,7 @@ const bindings = {
   PUBLIC_URL: 'http://127.0.0.1',
 }
 
-/** Milliseconds, by the clock and in CPU. */
+/** Returns milliseconds: `first` and `second` of elapsed time, `cpu` of CPU time. */
 async function start(script: string): Promise<Record<'first' | 'cpu' | 'second', number>> {
   const begun = performance.now()
   const options = convertV4MiniflareOptions({

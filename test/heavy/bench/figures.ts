@@ -1,4 +1,4 @@
-// The block of docs/benchmarks.md, and a column of README.md's table.
+// Writes a block of docs/benchmarks.md, and a column of the table in README.md.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '../../..')
 
 export type Figures = {
-  /** On one machine, or with Upstash's Lua and the distances of the cloud. */
+  /** `here`: on one machine. `strict`: with Upstash's Lua and latencies of the cloud. */
   column: 'here' | 'strict'
   printed: string
   cells: Record<string, string>

@@ -1,4 +1,4 @@
-// Functions that a call of a script creates before its first line of work.
+// Counts the functions that each call of a script creates before its first line of work.
 
 import { children, type Node, read } from '../../../infra/lua-build/syntax.ts'
 

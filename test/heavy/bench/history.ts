@@ -1,4 +1,5 @@
-// `npm run bench:history -- 100000`: every kind of list over many ended jobs in SQLite; ten million by default.
+// `npm run bench:history -- 100000` measures every kind of list over that many ended jobs in SQLite (default: ten
+// million).
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

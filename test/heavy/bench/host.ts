@@ -1,4 +1,4 @@
-// The measured stack, apart from its caller.
+// Runs the measured stack in a process of its own.
 
 import type { Counts } from '../../redis/commandstats.ts'
 import { type Lanes, startServed } from './served.ts'

@@ -1,4 +1,4 @@
-// The three Luas that play our scripts, each in a process of its own behind a gateway.
+// The three Lua engines that run our scripts, each in its own process behind a gateway.
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -16,7 +16,7 @@ type Started = {
   address: Address
   pid: number
   describe: string
-  /** Milliseconds of scripts without their commands; only the vendor's stand-in reports it. */
+  /** Milliseconds of scripts without their commands. Only the vendor's stand-in reports them. */
   luaMs?: () => Promise<number>
   close: () => Promise<void>
 }
@@ -29,7 +29,7 @@ async function startServer(): Promise<Started> {
   return { address: server, pid, describe: server.describe, close: server.close }
 }
 
-/** A setting keeps scripts compiled: the vendor's behaviour is unknown. */
+/** A setting keeps scripts compiled, because it is unknown whether the vendor does. */
 async function startVendor(): Promise<Started> {
   const server = await startServer()
   const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })
@@ -47,7 +47,7 @@ async function startVendor(): Promise<Started> {
   }
 }
 
-/** Runs in a separate process, whose CPU time is only its own. */
+/** Runs in a separate process, to measure only its CPU time. */
 async function startEmbedded(): Promise<Started> {
   const child = spawn(process.execPath, [import.meta.filename], { stdio: ['pipe', 'pipe', 'inherit'] })
   const line = await new Promise<string>((resolve) => createInterface({ input: child.stdout }).once('line', resolve))

@@ -1,4 +1,4 @@
-// sidejob over HTTP, looked at in Redis itself.
+// Drives sidejob over HTTP, and observes the results directly in Redis.
 
 import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { type Cost, costOf, isQuiet } from '../../redis/commandstats.ts'
@@ -73,7 +73,7 @@ export async function measureOurs(stack: Measured) {
       costOf(stack, async () => {
         for (let from = 0; from < n; from += CHUNK) await client.jobs.enqueue(chunk(CHUNK, from))
       }),
-    /** The median, because a tick may come in between. */
+    /** Returns the median, because a tick may add to a single measurement. */
     async costAlone(): Promise<Cost> {
       const costs: Cost[] = []
       for (let i = 0; i < 5; i++) costs.push(await costOf(stack, () => client.jobs.enqueue(input(0))))

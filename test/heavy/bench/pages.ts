@@ -1,5 +1,5 @@
-// `npm run bench:pages`: each page with a million jobs, to the first and the last byte. `--jobs` creates fewer;
-// `--over`: ends with 1 if a median exceeds this many milliseconds.
+// `npm run bench:pages` measures each page with a million jobs, to the first and to the last byte. `--jobs` sets another
+// number. With `--over`, the exit code is 1 if a median exceeds this number of milliseconds.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,7 @@ const make = (n: number, about: (i: number) => object): Promise<void> =>
   )
 
 /**
- * Shares of a million: 60 % wait in ten queues, 15 % for their time, 5 % are at rest, 19.5 % done, 0.5 % have failed.
+ * Shares of jobs: 60 % wait in ten queues, 15 % are scheduled, 5 % suspended, 19.5 % completed, and 0.5 % failed.
  */
 async function fill(): Promise<{ order: number; flow: number }> {
   const seeded = await seed(stack.url, KEY)

@@ -1,4 +1,4 @@
-// The calls that carry most jobs, by the store of a checkout.
+// Measures the most frequent calls, with the store of a checkout.
 
 import { join } from 'node:path'
 import type * as clients from '../../../src/redis/client.ts'
@@ -7,7 +7,7 @@ import type { ClaimedJob } from '../../../src/redis/types.ts'
 import { cpuOf } from './cpu.ts'
 import type { Host, Lua } from './luas.ts'
 
-/** Milliseconds of CPU by kind of call. */
+/** Kind of call → milliseconds of CPU. */
 export type Calls = Record<string, number>
 
 type Make = () => ReturnType<typeof stores.createStore>
@@ -16,7 +16,7 @@ type Workload = { times: number; ready: (store: ReturnType<Make>, times: number)
 
 const BATCH = 100
 const plain = { queue: 'q', class: 'plain', known: true }
-/** A unique job waits in no piece. */
+/** Not packed into a piece, because it is unique. */
 const single = () => ({ ...plain, unique: { key: crypto.randomUUID() } })
 
 const LEASE = 45_000
@@ -72,12 +72,12 @@ export async function callsOf(folder: string, { options }: Host): Promise<Make> 
 
 const LUA = ': its Lua alone'
 
-/** The embedded one takes ten times as long. */
+/** Fewer calls for the embedded Redis, which takes ten times as long. */
 const timesIn = (lua: Lua, times: number): number => (lua === 'embedded' ? Math.ceil(times / 10) : times)
 
 /**
- * `share`: of the usual number of calls. The stand-in transfers commands to the server behind it, so its Lua alone
- * has a second figure.
+ * `share` is a fraction of the usual number of calls. The stand-in also reports the time of Lua alone, because it
+ * forwards commands to another server.
  */
 export async function measureCalls(make: Make, { pid, luaMs }: Host, lua: Lua, share = 1): Promise<Calls> {
   const found: Calls = {}

@@ -1,4 +1,4 @@
-// The started stack with the Worker in workerd, or the app behind a small server of this process.
+// Serves sidejob: the full stack with workerd, or the app behind a small server in this process.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -19,13 +19,13 @@ import { countsOf } from '../../redis/commandstats.ts'
 
 export const KEY = 'bench'
 
-/** Milliseconds by which Redis answers and QStash delivers later, as within one region of the vendors. */
+/** Milliseconds of added latency, as within one region of the vendors. */
 export const latency = { redis: 2, qstash: 50 } as const
 
-/** More deliveries than any measurement makes. */
+/** More deliveries than any measurement needs. */
 export const ALL = 100_000
 
-/** `warm`: how long lanes wait for work. `eager`: lanes start in the request. */
+/** `warm`: time for which lanes wait for work. `eager`: lanes start within the request. */
 export type Lanes = { warm: string; eager: boolean }
 
 const varsOf = ({ warm, eager }: Lanes) => ({
@@ -47,7 +47,7 @@ async function inWorkerd(redis: Address, { warm, eager }: Lanes) {
     persist: false,
     say: console.error,
     vars: varsOf({ warm, eager }),
-    // The guard that applies limits of a plan in development is absent in a deployment.
+    // A deployment runs without the wrapper that applies limits of a plan in development.
     alone: true,
     plan: 'off',
   })

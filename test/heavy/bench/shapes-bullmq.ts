@@ -1,4 +1,4 @@
-// BullMQ: one queue, one long-lived worker that runs a hundred jobs at once, and BullMQ's bulk call and flows.
+// BullMQ with one queue, one long-lived worker that runs a hundred jobs at once, its bulk call and its flows.
 
 import { FlowProducer, type Job, Queue, Worker } from 'bullmq'
 import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'

@@ -1,4 +1,4 @@
-// sidejob over HTTP; the end of work is looked up in Redis.
+// Drives sidejob over HTTP, and observes the end of the work in Redis.
 
 import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { commandStats } from '../../redis/commandstats.ts'
@@ -7,7 +7,7 @@ import { type Measured, until } from './stack.ts'
 import type { Side } from './workloads.ts'
 
 const QUEUE = 'default'
-/** Commands of this program, which do not count. */
+/** Commands that this program sends itself. They do not count. */
 const OWN = ['info', 'type', 'get']
 const MEBIBYTE = 1_048_576
 const MILLION = 1_000_000
@@ -35,7 +35,7 @@ export async function startOurs(stack: Measured) {
   const expected = new Map<number, (at: number) => void>()
   let isLooking = false
 
-  /** Looks at all jobs at once, so that their number does not slow any caller. */
+  /** Polls all jobs with one command, so that many callers do not slow each other. */
   async function look(): Promise<void> {
     if (isLooking) return
     isLooking = true
@@ -85,7 +85,7 @@ export async function startOurs(stack: Measured) {
     limited: (n, concurrency) =>
       ended(n, () => made(many(n, () => ({ class: 'noop', group: { id: 'bench', concurrency } })))),
     async delayed(n, ms) {
-      // QStash calls at whole seconds. A time midway between two seconds waits as long as an average time does.
+      // QStash calls at whole seconds. Half a second before one is the average wait.
       const at = Math.ceil((Date.now() + ms) / 1_000) * 1_000 - 500
       await ended(n, () => made(many(n, () => ({ class: 'noop', at: new Date(at).toISOString() }))))
       return Date.now() - at

@@ -1,4 +1,4 @@
-// QStash alone: each job is a message to a small server. Shapes with state are not played.
+// QStash alone: each job is a message to a small server. Workloads that need state are skipped.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +8,7 @@ import { chunksOf, inTurns, lone, trickle } from './load.ts'
 import { ALL, latency } from './served.ts'
 import type { Side } from './workloads.ts'
 
-/** As in the calls of the other systems. */
+/** The same as for the other systems. */
 const BATCH = 1_000
 const MEBIBYTE = 1_048_576
 
@@ -20,7 +20,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** `far`: as within one region of the vendor. */
+/** With `far`, adds the latency within one region of the vendor. */
 export async function startDirect(far: boolean) {
   const qstash = await startQstash()
   if (far) qstash.faults.late(latency.qstash, { times: ALL })
@@ -75,7 +75,7 @@ export async function startDirect(far: boolean) {
       many(n, { text: 'x'.repeat(bytes - 2) }, Math.min(BATCH, Math.floor((4 * MEBIBYTE) / bytes))),
     chain: (n) => one(n - 1),
     async delayed(n, ms) {
-      // The vendor counts whole seconds.
+      // QStash calls at whole seconds.
       const at = Math.ceil((Date.now() + ms) / 1_000)
       await many(n, { notBefore: at })
       return Date.now() - at * 1_000

@@ -1,4 +1,4 @@
-// Results of a workload, as a line for the shell and as a page with bars.
+// Prints results of a workload as a line, and writes them as a page with bars.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The measured stack, in its own process.
+// Starts the measured stack in its own process.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ export async function until(fact: () => Promise<boolean> | boolean, ms = 120_000
   }
 }
 
-/** `eager`: lanes start in the request. `flags`: --cpu-prof shows what the gateway does. */
+/** `eager`: lanes start within the request. `flags`: options of Node, such as --cpu-prof. */
 export async function startMeasured(
   { host, port }: Address,
   { under, far, warm = '0s', eager = false }: Pick<HostOptions, 'under' | 'far'> & Partial<Lanes>,

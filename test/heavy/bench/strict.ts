@@ -1,10 +1,10 @@
-// Time of the vendor's Lua for the calls that carry most jobs.
+// Measures the most frequent calls in the vendor's Lua.
 
 import { join } from 'node:path'
 import { startLua } from './luas.ts'
 import { type Calls, callsOf, measureCalls } from './script-calls.ts'
 
-/** Milliseconds of CPU. `share`: fraction of the calls that a precise figure needs. */
+/** Returns milliseconds of CPU. `share` is a fraction of the calls that a precise result needs. */
 export async function measureScripts(share = 1): Promise<Calls> {
   const host = await startLua('strict')
   try {

@@ -1,4 +1,4 @@
-// Main thread of a page in a browser's trace: time of scripts, layout and paint.
+// Finds the time of scripts, layout and paint in a trace of the browser.
 
 /** `dur`: microseconds. */
 export type TraceEvent = {
@@ -8,7 +8,7 @@ export type TraceEvent = {
   tid: number
   ts: number
   dur?: number
-  /** On a busy machine, the rest of `dur` is waiting. */
+  /** CPU time. On a busy machine, `dur` includes waiting. */
   tdur?: number
   tts?: number
   args?: { name?: string }

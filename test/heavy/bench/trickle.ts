@@ -1,5 +1,5 @@
-// `npm run bench:trickle`: single jobs at a fixed rate, with lanes that leave, wait or start in the request. Redis is
-// 2 ms and QStash 50 ms away, unless `--near`. `--rate 12 --seconds 60`; `--lanes leave`, `wait` or `eager`.
+// `npm run bench:trickle` creates single jobs at a fixed rate (`--rate 12 --seconds 60`). Lanes end when idle, wait, or
+// start within the request (`--lanes leave`, `wait` or `eager`). Redis is 2 ms and QStash 50 ms away, unless `--near`.
 
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/stand-ins/redis.ts'
@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
 })
 const [rate, seconds] = [options.rate, options.seconds].map(Number) as [number, number]
 
-/** Commands of this program, which do not count. */
+/** Commands that this program sends itself. They do not count. */
 const OWN = ['info', 'config', 'config|set', 'psubscribe']
 
 async function billed(redis: Connection): Promise<Map<string, number>> {
@@ -54,7 +54,7 @@ async function measure(lanes: Lanes): Promise<string> {
     return performance.now() - began
   }
 
-  /** The round trip to the Worker, without Redis. */
+  /** Returns the milliseconds of a round trip to the Worker, without Redis. */
   async function nothing(): Promise<number> {
     const began = performance.now()
     await (await fetch(`${stack.url}/nothing`)).text()

@@ -1,6 +1,8 @@
-// `npm run bench:workloads`: kinds of work compared with BullMQ on the same Redis, in turns, and with QStash alone.
-// `--strict`: the vendor's Lua and limits, without BullMQ; `--million`: a million waiting jobs; `--rounds 3`; `--only
-// chain`; `--json <file>`; `--write`: docs/speed.md.
+// `npm run bench:workloads` compares workloads with BullMQ on the same Redis, in turns, and with QStash alone.
+// --strict     uses the vendor's Lua and limits, without BullMQ
+// --million    adds a million waiting jobs
+// --write      writes docs/speed.md
+// --json <file>, --only chain, --rounds 3
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -22,7 +24,7 @@ const { values: options } = parseArgs({
   },
 })
 
-/** Returns milliseconds of each job, or of all together. */
+/** Each function returns milliseconds of each job, or of all jobs together. */
 export type Side = {
   lone: (n: number) => Promise<number[]>
   trickle: (rate: number, seconds: number) => Promise<number[]>
@@ -35,7 +37,7 @@ export type Side = {
   delayed: (n: number, ms: number) => Promise<number>
 }
 
-/** undefined: the side does not support the workload. */
+/** `play` returns undefined if the side does not support the workload. */
 type Workload = { name: string; jobs: number; play: (side: Partial<Side>) => Promise<number | number[]> | undefined }
 
 const KIB = 1_024

@@ -1,4 +1,4 @@
-// Random moves of runs, recorded as changes.
+// Chooses random operations of runs, and records them as changes.
 
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
@@ -39,7 +39,7 @@ type Draft = {
 
 const MOST_JOBS = 12
 
-/** Every third value is so large that a document holds only one. */
+/** Every third value is so large that a document can hold only one. */
 export const text = (value: string): Encoded =>
   JSON.stringify(value.charCodeAt(value.length - 1) % 3 === 0 ? value.padEnd(300, '.') : value) as Encoded
 
@@ -132,7 +132,7 @@ function connectToChild(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const to = child && inputOf(child.class)
   const from = outputOf(draft.lent.document.class)
-  // A herald's value may already be in the child's port, delivered as a message.
+  // A value of a herald may already be in the port of the child, delivered as a message.
   if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
@@ -146,7 +146,7 @@ function wire(draft: Draft): void {
   const [own, out] = [inputOf(draft.lent.document.class), outputOf(draft.lent.document.class)]
   if (own && other && to && draft.world.random.chance(0.3))
     draft.ops.push({ op: 'wire', from: { in: own }, to: [{ child: other, in: to }] })
-  // A herald's value may already be in the other port, delivered as a message.
+  // A value of a herald may already be in the other port, delivered as a message.
   else if (name && from && child!.class !== 'herald' && other !== name && to)
     draft.ops.push({ op: 'wire', from: { child: name, out: from }, to: [{ child: other!, in: to }] })
   else if (name && from && child!.class !== 'herald' && out)
@@ -248,13 +248,13 @@ function endOf(draft: Draft): End {
   return random.weighted(ends).end(draft)
 }
 
-/** Wires and channels may form a circle of several jobs, which then feed each other forever. */
+/** Such jobs write nothing in the final phase, because a cycle of wires or channels would feed itself forever. */
 function leadsOn({ lent: { document } }: Draft): boolean {
   const output = outputOf(document.class)
   return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)
 }
 
-/** At the end, every run reads all values and completes, unless its children have not ended. */
+/** In the final phase, every run reads all values and completes, unless it has unfinished children. */
 function diligent(draft: Draft): End {
   readOwn(draft, true)
   if (draft.read.some(({ values }) => values.length) && !leadsOn(draft)) writeOut(draft)
@@ -271,7 +271,7 @@ function atRandom(draft: Draft): End {
   return endOf(draft)
 }
 
-/** Jobs of a piece end together if all of them do the same. */
+/** Does the same in all jobs of a piece, so that they end together. */
 function asOthers(draft: Draft): End {
   readOwn(draft, true)
   if (draft.read.length > 0 && !leadsOn(draft)) writeOut(draft, 1)
@@ -366,7 +366,7 @@ export const handBack = (lent: ClaimedJob, n: number, now: number): Plan => ({
   planned: now,
 })
 
-/** undefined: the run must be performed. */
+/** Returns undefined if the run must be performed. */
 export function skip(lent: ClaimedJob, now: number): Plan | undefined {
   const settled = skipped(lent.document, now)
   return settled && { settled, job: lent.id, key: `${settled.token}#0`, facts: noPlanFacts([]), planned: now }

@@ -1,4 +1,4 @@
-// The worker classes of the simulated world: their ports, their mode, their limits.
+// The worker classes of the simulated world, with their ports, modes and limits.
 
 import { writeJson } from '../../../src/core/codec/json-writer.ts'
 import type { WorkerDefinition } from '../../../src/engine/engine.ts'
@@ -21,7 +21,7 @@ export const callback = { spec: '{"url":"https://example.com/hook"}', host: 'exa
 
 export const isCallback = ({ doc }: { doc: JobRecord }): boolean => doc.callbackOf !== undefined
 
-/** Lowered by one for some time. */
+/** This limit is temporarily lowered by one. */
 export const BOUNDED = { queue: 'b', class: 'timer', concurrency: 2 }
 
 export const limits: Record<string, { concurrency?: number; rate?: { limit: number; period: number } }> = {
@@ -36,7 +36,7 @@ export const limits: Record<string, { concurrency?: number; rate?: { limit: numb
 
 const limited = (...keys: string[]) => keys.map((key) => ({ key, ...limits[key] }))
 
-/** A queue in pull mode serves all classes by hand. */
+/** Pull workers serve all classes of a queue in pull mode. */
 export const classes: Record<string, WorkerDefinition> = {
   stream: { in: one, out, retry },
   parent: { in: one, out, retry, shutdown: true },

@@ -1,4 +1,4 @@
-// Clients create jobs, feed and empty ports, and control jobs, at the worst moments.
+// Clients create jobs, write and read ports, and control jobs at random moments.
 
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Status } from '../../../src/core/job.ts'
@@ -52,7 +52,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     return all.length ? random.pick(all) : undefined
   }
 
-  /** Facts are recorded only for the first call. */
+  /** Records facts only for the first call. */
   function call(
     label: string,
     job: number | '',
@@ -100,7 +100,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     })
   }
 
-  /** They wait in a piece. */
+  /** Creates jobs that wait in a piece. */
   function pack(): void {
     if (isFull()) return
     const queue = random.pick(QUEUES)
@@ -163,7 +163,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   }
 
   function newJob(must: string[]): NewJob {
-    // Unique jobs are all of one kind, so that they collide.
+    // Unique jobs have the same class, so that they collide.
     const unique = random.chance(0.15)
     const name = unique ? 'stream' : random.pick(classNames)
     const port = inputOf(name)
@@ -215,7 +215,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   }
 
   function connect(): void {
-    // A herald's value may already be in the other port, delivered as a message.
+    // A value of a herald may already be in the other port, delivered as a message.
     const from = someJob(({ doc, lists }) => lists['o:out'] !== undefined && doc.class !== 'herald')
     const to = someJob(({ doc }) => inputOf(doc.class) !== undefined)
     if (from && to)
@@ -278,7 +278,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   function amend(): void {
     const job = someJob()
     if (!job) return
-    // Some clients have not read the value recently.
+    // Some clients know an outdated value.
     const seen = random.chance(0.3) ? String(1 + random.int(2)) : String(job.doc.priority ?? '')
     const words = [['patch', '1', 'p', String(random.int(3))]]
     callIf('amend', job.id, ['was', 'p', '1', seen], words, ({ priority = '' }) => String(priority) === seen)

@@ -1,4 +1,4 @@
-// A slice of the random interleavings, the same in every run of the tests; `npm run chaos` plays further ones.
+// Plays the same selection of random interleavings in every test run. `npm run chaos` plays other interleavings.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningRedis, startRedis } from '../../../infra/stand-ins/redis.ts'
@@ -7,7 +7,7 @@ import { type Played, play } from './interleavings.ts'
 import { directClient } from './redis.ts'
 
 const INTERLEAVINGS = kind === 'server' ? 40 : 20
-/** Milliseconds: a busy machine plays fewer. */
+/** Milliseconds. A busy machine plays fewer interleavings in this time. */
 const ENOUGH_MS = 15_000
 
 let redis: RunningRedis

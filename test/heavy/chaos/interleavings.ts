@@ -1,4 +1,4 @@
-// A seed is one random schedule of all actions. Then faults end, and nothing may be left over.
+// Each seed is one random schedule of all actions. When the faults end, no work may be left.
 
 import { classes, definitionIn, settingsOf } from './classes.ts'
 import { createClients } from './clients.ts'
@@ -11,7 +11,7 @@ import { createWorld, type Violation, type World } from './world.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const MONTH = 31 * 24 * HOUR
-/** Verify looks at every job and index. */
+/** Steps. `verify` is slow, because it checks every job and index. */
 const VERIFY_EVERY = 25
 
 export type Played = {
@@ -111,7 +111,7 @@ async function storm(world: World, clients: Clients): Promise<void> {
 
 async function calm(world: World, clients: Clients): Promise<void> {
   world.calm()
-  // Longer than the tolerance for late slots, so that each policy for missed slots is used.
+  // An outage that exceeds the tolerance for late slots, so that each policy for missed slots applies.
   if (clients.hasSchedules() && world.random.chance(0.4)) {
     world.isDown = true
     await playFor(world, world.random.between(7, 16) * MINUTE)

@@ -1,4 +1,4 @@
-// A run starts only under the newest constraints. The judge does not use the code that matches jobs.
+// A run may start only under the newest constraints. The judge does not use the code that matches jobs.
 
 import type { Constraint } from '../../../src/core/constraint.ts'
 import { kinds } from './constraints.ts'
@@ -41,7 +41,7 @@ export function createBoundsJudge(report: Report) {
     for (const job of after.jobs.values()) {
       const { id, doc } = job
       if (doc.token === undefined || doc.token === before.jobs.get(id)?.doc.token) continue
-      // A claim of one job by id ignores limits, and a shutdown run ignores new constraints.
+      // Claims of a job by id ignore limits, and shutdown runs ignore new constraints.
       if (facts.meddled || doc.terminating) continue
       if ((doc.constraintsVersion ?? '') !== after.constraints.version)
         report('a job was claimed under an earlier version of the constraints', `${id}: ${doc.constraintsVersion}`)

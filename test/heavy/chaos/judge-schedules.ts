@@ -1,5 +1,5 @@
-// Each slot runs at most once, and no slot is lost that its policy keeps. The judge computes slots only from the
-// period.
+// Each slot runs at most once, and no slot is lost unless its policy skips it. The judge computes slots from the
+// period alone.
 
 import { TERMINATING } from '../../../src/redis/marks.ts'
 import type { JobRecord } from '../../../src/redis/record.ts'
@@ -7,11 +7,11 @@ import { isStopped, MARGIN, type Report, type Step } from './judge.ts'
 import type { View } from './redis.ts'
 import { type Series, seriesOf } from './schedules.ts'
 
-/** A paused schedule. */
+/** Next slot of a paused schedule. */
 const NEVER = 8_640_000_000_000_000
 /** Milliseconds after which `missed: 'skip'` omits a slot. */
 const GRACE = 300_000
-/** Milliseconds. */
+/** Milliseconds by which a slot may start late. */
 const LATEST = 60_000
 const SECOND = 1_000
 
@@ -19,11 +19,11 @@ const wholeSecond = (at: number): number => Math.floor(at / SECOND) * SECOND
 
 type Used = { due: number; began: number; planned: number }
 
-/** Counts from whole seconds. */
+/** Returns the last slot at or before a moment. Slots begin at whole seconds. */
 const lastSlot = (from: number, period: number, moment: number): number =>
   wholeSecond(from) + Math.floor((moment - wholeSecond(from)) / period) * period
 
-/** The last slot that was due at its start, unless the policy runs every missed slot. */
+/** Returns the slot of a run: the last slot that was due when it began, unless the policy runs every missed slot. */
 const ownSlot = ({ missed, period }: Series, { due, began }: Used): number =>
   missed === 'run' ? due : Math.max(due, lastSlot(due, period, began))
 
@@ -42,7 +42,7 @@ function slotAfter(series: Series, used: Used): { next: number; passed: boolean 
 
 export function createSlotsJudge(report: Report) {
   const usedBy = new Map<number, Set<number>>()
-  /** Another slot was set during these runs. */
+  /** Tokens of runs during which another slot was set. */
   const overtaken = new Set<string>()
 
   function use(id: number, slot: number): void {
@@ -56,10 +56,10 @@ export function createSlotsJudge(report: Report) {
     const end = facts.slots.find(({ job }) => job === id)
     const series = seriesOf(was)
     const [due, began] = [was.nextSlot!, was.ranAt!]
-    // A failed run that is retried keeps its slot.
-    // The run began before a caller set this slot, and has not seen it unless it made a checkpoint.
+    // A failed run that is retried keeps its slot. A run that began before a caller set this slot does not know it,
+    // unless it made a checkpoint.
     if (overtaken.has(was.token!) && is.nextSlot === due) return
-    // A follower whose run failed runs again at once if its children have news, for the same slot.
+    // If the run of a follower fails and its children have news, it runs again immediately for the same slot.
     if (was.followed && is.nextSlot === due) return
     const isLast = was.terminating === TERMINATING.shutdown
     const isUsed = end !== undefined && !isLast && began >= due && (is.failures ?? 0) <= (was.failures ?? 0)
@@ -94,7 +94,7 @@ export function createSlotsJudge(report: Report) {
     if (doc.repeats && doc.nextSlot && rests) report('a schedule rests', `${id}: ${doc.place} until ${doc.nextSlot}`)
   }
 
-  /** If a schedule waits only for its slot, its timer does not fire before the slot. */
+  /** The timer of a schedule that waits only for its slot must not fire early. */
   function early({ before, facts, now }: Step, id: number, doc: JobRecord): void {
     const was = before.jobs.get(id)?.doc
     if (was?.place !== 't' || doc.place === 't' || !was.repeats || was.wantedEarly || was.notBefore || was.sleepUntil)
@@ -104,7 +104,7 @@ export function createSlotsJudge(report: Report) {
     if (moment > now + MARGIN) report('a schedule ran before its slot', `${id}: ${moment} at ${now}`)
   }
 
-  /** A schedule that ends between two slots runs again only if it follows children or something wants a run. */
+  /** A schedule that ends between two slots runs again only if it follows children or a run is requested. */
   function stopped(id: number, was: JobRecord, is: JobRecord): void {
     const isWanted =
       was.wantedEarly || was.notBefore || was.sleepUntil || was.backoffUntil || is.terminating || was.followed
@@ -130,9 +130,9 @@ export function createSlotsJudge(report: Report) {
       }
     },
 
-    /** Every schedule catches up, unless a failure or a child holds it up. */
+    /** Every schedule catches up, unless a failure or a child delays it. */
     caughtUp({ jobs }: View, now: number): void {
-      // In the order of due times, so a schedule that catches up goes first.
+      // Jobs are ordered by due time, so a schedule that catches up is first.
       const isBehind = ({ place, queue, sequence }: JobRecord) =>
         place === 'p' &&
         [...jobs.values()].some(({ doc }) => doc.place === 'p' && doc.queue === queue && doc.sequence < sequence)

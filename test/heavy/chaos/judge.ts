@@ -1,4 +1,4 @@
-// Invariants of every step, judged by the content of Redis before and after it.
+// Checks invariants of every step, from the content of Redis before and after it.
 
 import { type JobRecord, statusOf } from '../../../src/redis/record.ts'
 import { DELIVERIES, isCallback, limits } from './classes.ts'
@@ -21,11 +21,11 @@ export type Facts = {
   delayed: number[]
   waits: { job: number; names: string[] | 'children' }[]
   told: [number, string][]
-  /** `planned`: when the changes were worked out; `isSkipped`: given back for a missed slot. */
+  /** `planned`: time at which the run decided its changes. `isSkipped`: the run was released for a missed slot. */
   slots: { job: number; planned: number; isSkipped: boolean }[]
   rescheduled: number[]
   left: { queue: string; looked: boolean }[]
-  /** Causes are not followed further. */
+  /** Indirect causes are not tracked. */
   meddled: boolean
 }
 
@@ -67,7 +67,7 @@ const isHolding = ({ heldLimits = '', leaseUntil = 0 }: JobRecord, key: string, 
 
 const countsOf = (record = '0,0'): [number, number] => record.split(',').slice(0, 2).map(Number) as [number, number]
 
-/** By place: a delivered callback stays delivered when its job is terminated. */
+/** Allowed states by place. A delivered callback stays delivered when its job is terminated. */
 const outcomes: Record<string, (string | undefined)[]> = { c: ['DELIVERED'], f: ['FAILED'], T: ['DELIVERED', 'FAILED'] }
 
 type PortStep = { port: string; job: number; field: string; popped: string[]; unknown: number; pushed: string[] }
@@ -105,7 +105,7 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
 const fieldsLike = (record: JobRecord, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
-/** Includes values that a wire passed on in the same step. */
+/** Number of values that arrived, including values that a wire passed on in the same step. */
 const cameIn = (doc: JobRecord): number =>
   portFields(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
 
@@ -123,7 +123,7 @@ export function createJudge(report: Report) {
   const fedAt = new Map<number, number>()
   const childNewsAt = new Map<number, number>()
   const lentAt = new Map<number, number>()
-  /** Waits for the next run. */
+  /** Job → idle time that waits for the next run. */
   const idleTimes = new Map<number, number>()
   const startsOf = new Map<string, number[]>()
   const slots = createSlotsJudge(report)
@@ -133,7 +133,7 @@ export function createJudge(report: Report) {
       report('jobs are in two places or none', `${after.entries} entries, ${after.jobs.size} jobs`)
   }
 
-  /** Each value that left was taken once, and each value that arrived was allowed to. */
+  /** Each value that left a port was read once, and each value that arrived was sent. */
   function values({ before, after, facts, no }: Step): void {
     const steps = [...after.jobs.values()].flatMap((is) => portSteps(before.jobs.get(is.id), is, report))
     const came = new Set(steps.flatMap(({ pushed }) => pushed))
@@ -221,7 +221,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A requested time stays until a run starts at or after it, or until another request. */
+  /** A requested time is kept until a run starts at or after it, or until another request. */
   function times({ before, after, facts, now }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)?.doc
@@ -244,7 +244,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** Input overrides an `at`, but not a backoff or a lock. A failure has a backoff. */
+  /** Input starts a job before its `at`, but not during a backoff or a lock. Every failure has a backoff. */
   function delays({ before, after, facts, no, now }: Step): void {
     const heldUntil = ({ backoffUntil = 0, lockUntil = 0 }: JobRecord): number => Math.max(backoffUntil, lockUntil)
     for (const { id, doc } of after.jobs.values()) {
@@ -299,8 +299,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * A commit performs its runs in sequence, so a job may end and be woken in one step. No record remains of a
-   * follower's end.
+   * A commit applies its runs in sequence, so a job may end and be woken in one step. The end of a follower leaves no
+   * record.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
@@ -364,7 +364,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A waiting debounced job follows the newest request. A started job keeps its first request. */
+  /** A waiting debounced job gets the newest request. A job that has started keeps its own request. */
   function triggers({ before, after, facts }: Step): void {
     for (const [id, args] of facts.told) {
       const doc = after.jobs.get(id)?.doc
@@ -439,7 +439,7 @@ export function createJudge(report: Report) {
       // A schedule that a caller ends between two runs completes without another one.
       const isEnded = facts.rescheduled.includes(id) && doc.place === 'c'
       if (isEnded) wantedAt.delete(id)
-      // A follower is at the place of its children, without a run.
+      // A follower takes the place of its children without a run.
       if (isEnded || isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
     }
   }
@@ -480,7 +480,7 @@ export function createJudge(report: Report) {
           report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
         // Held for a failed parent, until a client retries it.
         else if (doc.held) continue
-        // If a run requests a time and then waits for children, the time counts after them.
+        // If a run requests a time and also waits for children, the time applies after the children end.
         else if ((wantedAt.get(id) ?? -1) > last && !(doc.waitsFor && doc.notBefore))
           report('a wake-up was lost', `${id} ${statusOf(doc)}`)
         else if ((childNewsAt.get(id) ?? -1) > last)

@@ -1,4 +1,4 @@
-// The same question must get the same answer, which decides about permitted effects.
+// A repeated call must get the same answer. The first answer decides which effects are allowed.
 
 import type { CommitAnswer } from '../../../src/redis/types.ts'
 import type { Plan } from './behaviours.ts'
@@ -54,7 +54,7 @@ export function createLedger(world: World) {
     else count(facts, plan, answer)
   }
 
-  /** The run's lease has ended, so nothing of the run counts. */
+  /** Records a run whose lease ended: none of its changes may apply. */
   function stop(facts: Facts, { settled: { token } }: Plan, answer: string): void {
     world.count('checkpoint of a job that is to end')
     if (answer !== 'lost') world.report('a run whose job is to end went on', `${token}: ${answer}`)
@@ -86,7 +86,7 @@ export function createLedger(world: World) {
       return facts
     },
 
-    /** The lane keeps everything that it holds. */
+    /** The lane keeps all runs that it holds. */
     heartbeat(tokens: string[], leases: (number | null)[], lane: string): Partial<Facts> {
       for (const [i, token] of tokens.entries()) {
         const hears = lane === '' && isEnding(token)
@@ -114,7 +114,7 @@ export function createLedger(world: World) {
       return known !== undefined
     },
 
-    /** Later calls must get the same answer. */
+    /** Returns true for the first call, and checks that later calls get the same answer. */
     isFirst(key: string, answer: string[]): boolean {
       const known = done.get(key)
       const said = JSON.stringify(answer)

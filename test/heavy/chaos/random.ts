@@ -1,4 +1,4 @@
-// The same seed, the same rolls.
+// A random generator that repeats its numbers for the same seed.
 
 export type Random = ReturnType<typeof seeded>
 
@@ -27,7 +27,7 @@ export function seeded(seed: number) {
     chance: (p: number): boolean => next() < p,
     pick: <T>(list: readonly T[]): T => list[int(list.length)]!,
     weighted,
-    /** 12 hex digits, as the store wants them. */
+    /** Returns 12 hex digits, the format of the store. */
     text: (): string => [0, 1].map(() => int(0x1000000).toString(16).padStart(6, '0')).join(''),
   }
 }

@@ -1,4 +1,4 @@
-// Redis without HTTP between, for many thousands of calls.
+// Redis without HTTP, because the world makes many thousands of calls.
 
 import { createHash } from 'node:crypto'
 import { type Address, connect, decode, type Reply, RespError } from '../../../infra/stand-ins/resp.ts'
@@ -139,7 +139,7 @@ export type Constraints = { version: string; list: Record<string, string> }
 const noConstraints: Constraints = { version: '', list: {} }
 export const nothing: View = { jobs: new Map(), queues: new Map(), entries: 0, constraints: noConstraints }
 
-/** All of ours are JSON strings. */
+/** All values of this world are JSON strings. */
 export const idOf = (item: string): string => nameOf(itemOf(item).data)
 
 export const nameOf = (data: string): string => data.slice(1, -1).replace(/\.+$/, '')

@@ -1,5 +1,6 @@
-// npm run chaos: thousands of random interleavings against the scripts on a real Redis. npm run chaos -- --seed 123
-// --trace plays one again and prints its steps. npm run chaos -- --count 500 --from 1 --together 8 --minutes 10
+// npm run chaos                          plays thousands of random interleavings on a real Redis
+// npm run chaos -- --seed 123 --trace    repeats one and prints its steps
+// npm run chaos -- --count 500 --from 1 --together 8 --minutes 10
 
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +30,7 @@ function table(counts: Map<string, number>): string {
   return rows.map(([kind, n]) => `${String(n).padStart(10)}  ${kind}`).join('\n')
 }
 
-/** Machine time makes no two runs wholly alike. */
+/** Writes the trace to a file, because real time makes repetitions of a seed slightly different. */
 function complain({ seed, violations, trace }: Played): void {
   const file = join(tmpdir(), `sidejob-chaos-${seed}.txt`)
   writeFileSync(file, trace().join('\n'))

@@ -10,7 +10,7 @@ import type { Facts } from './judge.ts'
 import type { SeenJob } from './redis.ts'
 import type { World } from './world.ts'
 
-/** Without the code that works out slots. */
+/** Described without the code that computes slots. */
 export type Series = {
   repeat: Repeat
   base: 'scheduled' | 'started' | 'finished'
@@ -51,7 +51,7 @@ const all: Series[] = [
   interval('scheduled', 20),
   interval('scheduled', 15, 'last'),
   interval('scheduled', 25, 'skip', true),
-  // Periods beyond the grace of 5 minutes: only of those a slot can be left out.
+  // Longer than the grace of 5 minutes, because only such slots can be skipped.
   cron('*/10 * * * *', 600, 'skip'),
   interval('scheduled', 500, 'skip'),
   interval('started', 30),
@@ -80,7 +80,7 @@ export function createScheduleClients(world: World, { call, enqueue, newJob }: P
   const schedules = (): SeenJob[] => [...world.view.jobs.values()].filter(({ doc }) => doc.repeats !== undefined)
   let label = ''
 
-  /** Reads are immediate; changes go over the network of this world. */
+  /** Reads are immediate; changes use the network of this world. */
   const verbs = createSchedules(
     {
       store,

@@ -1,4 +1,4 @@
-// A clock that jumps, a network that loses, repeats and delays, and a judge after every step.
+// A world with a jumping clock, a network that loses, repeats and delays messages, and a judge after every step.
 
 import { SidejobError } from '../../../src/core/errors.ts'
 import { createStore } from '../../../src/redis/store.ts'
@@ -40,11 +40,11 @@ const chances = {
   'tick lost': 0.1,
 } as const
 
-/** The machine's own time must not decide. */
+/** Milliseconds per step. Real time must not affect the outcome. */
 const STEP = 50
-/** Ten times what the longest worlds take. */
+/** Ten times the number of steps of the longest worlds. */
 const MOST_STEPS = 5_000
-/** A seed then finds the same minutes and days. */
+/** Fixed, so that a seed sees the same minutes and days. */
 const BEGIN = Date.UTC(2040, 0, 1, 12)
 
 type Entry = { at: number; line: string; before?: View; after?: View }
@@ -99,7 +99,7 @@ export function createWorld({ seed, redis }: WorldOptions) {
     later.push({ at: now + ms, order: order++, act })
   }
 
-  /** Never back, and never behind the machine's own. */
+  /** Never moves the clock back, or behind the real clock. */
   function moveTo(moment: number): void {
     now = Math.max(moment, now + STEP, Date.now() + offset)
     offset = now - Date.now()
@@ -132,7 +132,7 @@ export function createWorld({ seed, redis }: WorldOptions) {
 
   const latency = () => random.between(20, faulty ? 400 : 60)
 
-  /** At least once, until an answer comes or the caller dies. */
+  /** Sends a request at least once, until a response arrives or the caller dies. */
   function send<A>(request: Request<A>, delay = latency()): void {
     after(delay, async () => {
       if (request.by?.dead) return

@@ -1,4 +1,4 @@
-// npm run soak:flow: flows under fire, as long as it takes.
+// npm run soak:flow runs flows while their processes are killed and their graphs change.
 //   npm run soak:flow -- --seed 7 --kills 20 --edits 50 --rounds 3
 
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-// The small versions; `npm run soak:flow` plays the big ones.
+// Small versions of `npm run soak:flow`.
 
 import { expect, test } from 'vitest'
 import { kind } from '../../kit/index.ts'
@@ -14,7 +14,7 @@ test('200 values through 10 nodes while their lanes die 5 times: all, once, in o
   expect({ kills, faults }).toEqual({ kills: 5, faults: [] })
 })
 
-// The embedded Redis takes minutes for it.
+// This takes minutes with the embedded Redis.
 test.skipIf(kind === 'embedded')(
   '500 values stream while the graph changes 10 times: every one is accounted for',
   { timeout: 120_000 },

@@ -1,4 +1,4 @@
-// Each job goes to one waiting worker at once, and waiting costs next to nothing.
+// Each job is immediately claimed by one waiting worker, and waiting costs almost nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, text } from '../../../infra/stand-ins/resp.ts'

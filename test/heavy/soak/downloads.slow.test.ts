@@ -1,4 +1,4 @@
-// A small version of the downloads show; `npm run soak -- downloads` runs the full version.
+// A small version of `npm run soak -- downloads`.
 
 import { expect, test } from 'vitest'
 import { kind } from '../../kit/index.ts'

@@ -1,4 +1,5 @@
-// Thousands of files while the Worker is killed: every file is stored, no limit exceeded, every end reported once.
+// Downloads thousands of files while the Worker is killed. Every file is stored, no limit is exceeded, and every end is
+// reported once.
 
 import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -13,7 +14,7 @@ import { type Soak, startSoak } from './stack.ts'
 const PACKAGES = fileURLToPath(new URL('../../../node_modules/', import.meta.url))
 const [KiB, MiB] = [1024, 1024 * 1024]
 
-/** Bytes, and the share of files of this size. The largest files are stored in parts. */
+/** Size in bytes, and share of files of this size. The largest files are stored in parts. */
 const classes: [number, number][] = [
   [4 * KiB, 0.4],
   [64 * KiB, 0.4],
@@ -111,7 +112,7 @@ function killing({ worker }: Soak, times: number, done: () => number): () => num
   let killed = 0
   let last: number | undefined
   const timer = setInterval(() => {
-    // The killed process stays known until the next process has started.
+    // `pid` is the killed process until the next process has started.
     if (done() < (killed + 1) / (times + 1) || !worker.pid || worker.pid === last) return
     last = worker.pid
     process.kill(last, 'SIGKILL')

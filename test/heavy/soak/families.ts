@@ -1,4 +1,4 @@
-// Random families of any depth, with cancelled, failed, deleted and lost members: everything ends.
+// Random families of any depth, with cancelled, failed, deleted and lost members. All of them end.
 
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import { defineWorker, type Job } from '../../../src/index.ts'
@@ -45,7 +45,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       ...(parent ? { parent: String(parent.id), joins: true } : { retain: 0 }),
       ...(random.chance(0.5) ? { redeliver: { after: '+5 MINUTES', max: 10 } } : {}),
     }
-    // The parent may be terminating. CreateJob reports that like any other state of a parent.
+    // The parent may be terminating, which CreateJob refuses like any other unsuitable parent.
     const made = await world.engine.jobs.enqueue([given]).catch((error) => {
       if (error.code !== 'WRONG_STATUS') throw error
       add(counts, `create: ${error.code}`)
@@ -100,7 +100,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       if ((await stateOf(child.id)) === 'FAILED') await send('DeleteJob', { jobID: child.id })
     if ((await send('FinishJob', { jobID: id })).code === 200) return
     await send('RequeueJobs', { jobIDs: id })
-    // Restored although all its ancestors were deleted: no job will ever wait for it.
+    // It exists although its ancestors were deleted, and no job will ever wait for it.
     if (parent !== undefined && (await stateOf(parent)) === 'CANCELLED') await send('DeleteJob', { jobID: id })
   }
 

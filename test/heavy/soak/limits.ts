@@ -1,4 +1,4 @@
-// Groups with a limit each, and crashes: never more at once than the limit, and all jobs finish.
+// Groups with a limit each, and crashes. No limit is ever exceeded, and all jobs finish.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atLeast, atMost, defineShow, exactly, told } from './show.ts'
@@ -27,7 +27,7 @@ export const limits = defineShow({
       const all = soak.allCompleted(jobs, { say })
       let over = false
       void all.finally(() => (over = true)).catch(() => {})
-      // Each after as much of the work, so that they are spread over all of it.
+      // Spreads the kills evenly over the work.
       for (let n = 1; n <= wanted && !over; ) {
         if (target.arrivals.length >= (n / (wanted + 1)) * jobs) {
           strike()

@@ -1,4 +1,4 @@
-// No window of a period has more calls than the rate, and under load nearly that number.
+// The number of calls per period never exceeds the rate, and nearly reaches it under load.
 
 import { atLeast, atMost, defineShow, exactly, told } from './show.ts'
 import { startSoak } from './stack.ts'
@@ -30,7 +30,7 @@ export const rate = defineShow({
       await soak.enqueue(Array.from({ length: jobs }, () => ({ class: 'call' })))
       await soak.allCompleted(jobs, { say })
       const moments = target.arrivals.map(({ at }) => at).sort((a, b) => a - b)
-      // The first window may be used at once, so it does not count.
+      // The first period may be used up at once, so it does not count.
       const span = (moments.at(-1)! - moments[0]!) / PERIOD
       return [
         atMost('calls in the fullest second', mostWithin(moments, PERIOD), rate),

@@ -1,4 +1,4 @@
-// A year of repeats: each runs at the times that SQLite and Intl compute, even when the clock is late.
+// Plays a year of repeats. Each runs at the times that SQLite and Intl compute, even if the clock is late.
 
 import type { Repeat } from '../../../src/core/repeat.ts'
 import { createEngine } from '../../../src/engine/index.ts'
@@ -132,7 +132,7 @@ function manyOf(jobs: number, world: World): Expected[] {
   return Array.from({ length: jobs }, (_, n) => deck[Math.floor((n * deck.length) / jobs)]!())
 }
 
-/** Undefined if it is more than five minutes late. */
+/** Omits slots that are more than five minutes late. */
 function lastDue(job: Expected, now: number): number[] {
   let last: number | undefined
   for (; job.next <= now; job.next = job.follow(job.next, now)) last = job.next
@@ -167,7 +167,7 @@ export const repeats = defineShow({
 
     const kit = await startKit({ workers: [worker], hold: true })
     try {
-      // The clock is frozen at each stop.
+      // The clock does not move during a stop.
       const engine = createEngine({ ...kit.engineOptions, clock: () => now - Date.now() })
       const zoned = new Map(zones.map((zone) => [zone, createZone(zone, start, end + 62 * DAY)]))
       const modify = createModifiers()
@@ -184,7 +184,7 @@ export const repeats = defineShow({
         return random.int(LATE.of) === 0 ? due + LATE.by : due
       }
 
-      /** A lane would wait for a frozen clock. */
+      /** Runs missed slots without a lane, which would wait for the stopped clock. */
       async function makeUp(): Promise<void> {
         for (let idle = 0; idle < 5; ) {
           const ran = await engine.performOne({ id: 0, queue: 'default', priority: 0, ahead: 0, since: '' })

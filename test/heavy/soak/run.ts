@@ -1,4 +1,6 @@
-// npm run soak -- limits runs one show; without a name it lists them. npm run soak -- limits jobs=500 sets the size
+// npm run soak                       lists the shows
+// npm run soak -- limits             runs one
+// npm run soak -- limits jobs=500    sets its size
 
 import { loadavg } from 'node:os'
 import { claims } from './claims.ts'

@@ -1,5 +1,5 @@
-// Due times of repeats, computed independently of our code: SQLite's date functions for Bedrock's modifiers, Intl for
-// wall clocks of cron patterns.
+// Computes due times of repeats without our code: with SQLite's date functions for Bedrock's modifiers, and with Intl
+// for cron patterns.
 
 import { DatabaseSync } from 'node:sqlite'
 
@@ -25,8 +25,8 @@ function clockOf(zone: string, from: number, to: number): { at: number; wall: nu
 }
 
 /**
- * An hourly pattern is due whenever the clock shows its time. Any other is due once: at the first such time, or at
- * the end of a gap.
+ * An hourly pattern is due whenever the clock shows its time. Any other pattern is due once a day: at the first such
+ * time, or at the end of a gap.
  */
 export function createZone(zone: string, from: number, to: number) {
   // Includes days around the range, so that clock changes at its edges are complete.

@@ -1,4 +1,4 @@
-// The shows at a small size; the full ones: npm run soak.
+// Small versions of the shows of `npm run soak`.
 
 import { expect, test } from 'vitest'
 import { kind } from '../../kit/index.ts'

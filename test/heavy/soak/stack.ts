@@ -1,4 +1,4 @@
-// The started stack as it is deployed.
+// Starts the stack as it is deployed.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { createSidejob } from '../../../src/index.ts'
 
 const QUEUE = 'default'
 
-/** Outlasts a restart of the Worker. */
+/** Longer than a restart of the Worker takes. */
 export async function startSoak(options: Partial<StackOptions> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-soak-'))
   const stack = await startLocalStack({ dir, persist: false, redis: 'server', ...options })

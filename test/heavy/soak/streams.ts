@@ -1,4 +1,4 @@
-// Bodies larger than a Worker may hold: its memory must not grow with them.
+// Downloads bodies that exceed the memory of a Worker. Its memory must not grow with them.
 
 import { createHash, type Hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { type Soak, startSoak } from './stack.ts'
 const MiB = 1024 * 1024
 const CREDENTIALS = { SIDEJOB_S3_ACCESS_KEY_ID: 'key', SIDEJOB_S3_SECRET_ACCESS_KEY: 'secret', SIDEJOB_S3_BUCKETS: '*' }
 
-/** `/<MiB>` with its length, `/<MiB>/chunked` without. */
+/** `/<MiB>` sends a length, `/<MiB>/chunked` does not. */
 async function startOrigin() {
   const hashes = new Map<string, Hash>()
   const server = createServer(async (request, response) => {
@@ -25,7 +25,7 @@ async function startOrigin() {
     for (let n = 0; n < Number(size) && !response.destroyed; n++) {
       block.writeUInt32LE(n)
       hash.update(block)
-      // A copy, because written data may not have left yet.
+      // Copies the block, because written data may not be sent yet.
       if (!response.write(Buffer.from(block))) await new Promise((resolve) => response.once('drain', resolve))
     }
     response.end()
@@ -73,7 +73,7 @@ async function stream({ into, chunked, size }: Way): Promise<Streamed> {
   const [origin, s3] = [await startOrigin(), await startS3()]
   const soak = await startSoak({ vars: CREDENTIALS })
   try {
-    // The first download loads everything that downloads need.
+    // The first download loads modules and is not measured.
     const warm = { queue: 'downloader', class: 'download', args: { url: `${origin.url}/1` } }
     await watch(soak, (await soak.client.jobs.enqueue(warm)).id)
     const idle = peakOf(soak.worker.pid!)

@@ -1,4 +1,4 @@
-// A server of push calls, which counts open requests. A request stays open if its caller is gone.
+// A server of push calls that counts open requests. A request stays open even if its caller is gone.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,14 +8,14 @@ type Snapshot = { job: { id: number; args: { key?: string } | null } }
 
 export type Arrival = { id: number; key: string; at: number }
 
-/** `hold`: milliseconds of a request. */
+/** `hold` returns the milliseconds that a request takes. */
 export async function startTarget(hold: () => number) {
   const arrivals: Arrival[] = []
   const open = new Map<string, number>()
   const most = new Map<string, number>()
 
   const server = createServer(async (request, response) => {
-    // Taken before the body is read, because that is when the call arrives.
+    // Measured before the body is read, when the call arrives.
     const at = performance.now()
     let body = ''
     for await (const chunk of request) body += chunk

@@ -1,4 +1,4 @@
-// Very many jobs at random times. Each starts soon after its time, and none before it.
+// Schedules very many jobs at random times. Each starts soon after its time, and none before it.
 
 import { atLeast, atMost, defineShow, exactly, quantile, told } from './show.ts'
 import { startSoak } from './stack.ts'
@@ -26,7 +26,7 @@ export const timers = defineShow({
         endedAt: Date.parse(endedAt as unknown as string),
       }))
       const late = seen.map(({ at, ranAt }) => ranAt - at)
-      // The function began after the lease and before the commit: this is the upper bound.
+      // An upper bound, because the function began before the commit.
       const over = seen.map(({ at, endedAt }) => endedAt - at)
       return [
         exactly('jobs that ran', seen.length, jobs),
@@ -43,7 +43,7 @@ export const timers = defineShow({
   },
 })
 
-/** The list is too long for the arguments of a call. */
+/** Does not use Math.min, because the list is too long for arguments of a call. */
 function minMax(values: readonly number[]): [number, number] {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of values) {

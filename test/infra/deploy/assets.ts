@@ -1,4 +1,4 @@
-// Static files of Workers: wrangler sends a manifest, then the files that Cloudflare does not have yet.
+// Uploads of static files: wrangler sends a manifest, then the files that Cloudflare does not have yet.
 
 type Entry = { hash: string; size: number }
 type Form = Iterable<[string, FormDataEntryValue]>

@@ -13,7 +13,7 @@ export type Fault = {
   status?: number
   code?: number
   message?: string
-  /** `never`: keeps it open without an answer. */
+  /** `never` keeps the request open without a response. */
   breaks?: 'before' | 'after' | 'never'
   times?: number
 }
@@ -50,7 +50,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     health: { ok: true, redis: true, version: VERSION } as { ok: boolean; redis?: boolean; version?: string },
     delivery: 'DELIVERED',
     late: 2,
-    /** Every nth request of an API is refused for its rate. */
+    /** Every nth request of an API is refused as too frequent. */
     busyEvery: 29,
     faults: [] as Fault[],
     seen: [] as string[],
@@ -67,7 +67,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
   }
   const qstash = createQstashApi(state, takes)
 
-  /** On all other paths, a mounted Worker is its owner's app, without /health. */
+  /** Outside the mount, a Worker is its owner's app, which has no /health. */
   function worker(response: ServerResponse, name: string, path: string, hasKey: boolean): unknown {
     const json = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -1,4 +1,4 @@
-// Cloudflare's API, as far as wrangler and a deployment use it.
+// The part of Cloudflare's API that wrangler and a deployment use.
 
 import { DatabaseSync } from 'node:sqlite'
 import { createAssets, type Files } from './assets.ts'
@@ -25,7 +25,7 @@ export type FakeWorker = {
   databases: string[]
   crons: string[]
   placement?: object
-  /** Absent if a test has put it there. */
+  /** Absent if a test created the Worker. */
   metadata?: Metadata
   modules?: Module[]
   files?: Files
@@ -77,7 +77,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     return ok(result, { result_info: { page, per_page: size, count: result.length, ...total } })
   }
 
-  /** Removes secrets that an upload does not mention, unless the upload keeps them. */
+  /** Drops secrets that an upload does not mention, unless the upload keeps them. */
   function made({ metadata, modules }: Upload, former?: FakeWorker): FakeWorker {
     const kept = metadata.keep_bindings?.includes('secret_text') ? former?.secrets : {}
     return {
@@ -264,7 +264,7 @@ export function createCloudflareApi(state: State, onDeployed: OnDeployed = async
     workers,
     buckets,
     databases,
-    /** Undefined for an unknown path. */
+    /** Returns undefined for an unknown path. */
     async answer(call: Call): Promise<Answer | undefined> {
       if (call.path === '/accounts' && call.method === 'GET') return paged(state.accounts, call)
       const [, account, rest] = /^\/accounts\/([^/]+)(\/.*)$/.exec(call.path) ?? []

@@ -1,4 +1,4 @@
-// Deployments by the real wrangler, on fakes.
+// Deploys with the real wrangler against fakes of the vendors.
 
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Regions of Cloudflare's placement, as GET /accounts/:account/workers/placement/regions has them.
+// Regions of Cloudflare's placement, from GET /accounts/:account/workers/placement/regions.
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 

@@ -20,7 +20,7 @@ const kinds: Record<string, V4ModuleDefinition['type']> = {
   'text/plain': 'Text',
 }
 
-/** Puts the entry first, and omits source maps, which are for Cloudflare's logs. */
+/** Puts the entry first, and omits source maps, which only Cloudflare's logs need. */
 function modulesOf(modules: Module[], main: string): V4ModuleDefinition[] {
   const known = modules.filter(({ type }) => type in kinds)
   const entry = known.find(({ name }) => name === main)!

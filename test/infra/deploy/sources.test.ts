@@ -1,4 +1,4 @@
-// A deployment keeps the places of its files under the name of its build, for its newest five builds.
+// A deployment stores the positions of its source files for its five newest builds.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Uploads of wrangler, and Cloudflare's reasons to refuse one.
+// Reads uploads of wrangler, and refuses them for the same reasons as Cloudflare.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -40,7 +40,7 @@ export const databasesOf = ({ bindings }: Metadata): string[] =>
 
 let workerd: Buffer | undefined
 
-/** Flags are strings in workerd's program, each followed by a zero byte. */
+/** Looks for the flag in the binary of workerd, where each flag is a string that ends with a zero byte. */
 function isFlag(name: string): boolean {
   const require = createRequire(createRequire(import.meta.url).resolve('wrangler/package.json'))
   workerd ??= readFileSync((require('workerd') as { default: string }).default)

@@ -1,4 +1,4 @@
-// Upstash's developer API, and a QStash.
+// Fakes of Upstash's developer API and of QStash.
 
 import type { Answer, Call } from './cloudflare.ts'
 
@@ -34,7 +34,7 @@ type Schedule = { destination: string; cron: string }
 type Message = { destination: string; looks: number }
 
 export type QstashState = {
-  /** DELIVERED only if its destination accepts it. */
+  /** DELIVERED only if the destination accepts the message. */
   delivery: string
   late: number
 }
@@ -50,7 +50,7 @@ export function createQstashApi(state: QstashState, takes: (destination: string)
     return json(201, { scheduleId: id })
   }
 
-  /** First returns nothing, then that the message exists, then its end. */
+  /** Returns nothing at first, then the creation of the message, then its end. */
   function logs({ query }: Call): Answer {
     const messageId = query.get('messageId') ?? ''
     const message = messages.get(messageId)

@@ -8,7 +8,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** Without modules of this repository. */
+/** Excludes commands of this repository. */
 const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
 const environment = { ...process.env, PATH, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', CI: '1' }
 
@@ -21,7 +21,7 @@ export function run(folder: string, command: string, env: Record<string, string>
   return new Promise((done) => child.once('close', (code) => done({ code, out })))
 }
 
-/** Milliseconds. */
+/** Milliseconds that tests have waited for npm. */
 export const waited = { ms: 0 }
 
 export async function must(folder: string, command: string, env: Record<string, string> = {}): Promise<string> {

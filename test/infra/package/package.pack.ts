@@ -1,4 +1,5 @@
-// A stranger installs the package: templates, an existing Worker, the client in every Node and in a browser.
+// Installs the package as a user would: in templates, in an existing Worker, and the client in every Node and in a
+// browser.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -59,7 +60,7 @@ test('a new project has types, tests and a build for Cloudflare', async () => {
   await must(first, 'npm install --no-audit --no-fund')
   const gzipped = await check(first)
   console.log(`a Worker with two small functions and the dashboard: ${gzipped.toFixed(0)} KiB gzipped`)
-  // Not minified, so that stacks have the names of functions; minified it is 505 KiB.
+  // KiB. Not minified, so that stack traces contain names of functions; minified it would be 505.
   expect(gzipped).toBeLessThan(665)
 })
 

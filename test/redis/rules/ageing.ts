@@ -1,4 +1,4 @@
-// Rule 37: a job that has waited long enough precedes a better priority.
+// Rule 37: a job that has waited long enough starts before a job with a smaller priority.
 
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'
@@ -18,7 +18,7 @@ async function order(world: World, n: number, claiming: { pull?: boolean; queue?
 }
 
 const making = (priority: number, more: Making = {}): Making => ({ priority, ...more })
-/** `apart`: milliseconds. */
+/** `apart`: milliseconds between the jobs. */
 async function downwards(world: World, priorities: number[], apart: number, more: Making = {}): Promise<number[]> {
   const ids: number[] = []
   for (const priority of priorities) {

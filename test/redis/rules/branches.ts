@@ -1,4 +1,4 @@
-// Rule 72: families that are too large for one script.
+// Rule 72: several scripts handle families that are too large for one.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'

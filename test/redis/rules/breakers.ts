@@ -1,4 +1,4 @@
-// Rule 38: a host that keeps failing is left alone, for longer each time, and then asked once before it is asked again.
+// Rule 38: a host that keeps failing is not called, for longer each time. Then one call tests it.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'

@@ -1,4 +1,4 @@
-// Rule 97: counts by class cost no extra command, and are bounded for any number of classes; 128: by the hour.
+// Rule 97: counts by class need no extra command, and are bounded for any number of classes. Rule 128: counts by hour.
 
 import { expect } from 'vitest'
 import { createStats } from '../../../src/engine/api/stats.ts'

@@ -57,7 +57,7 @@ const counts: Facts = {
   async 'and jobs after a long row of unclaimed ones'(world) {
     const { made } = await world.store.enqueue([
       { queue: 'q', class: 'plain', known: true },
-      // Neighbours differ, because jobs that leave one piece have the same sequence.
+      // Adjacent jobs have different classes, because jobs of one piece have the same sequence.
       ...Array.from({ length: 120 }, (_, i) => ({ queue: 'q', class: i % 2 ? 'child' : 'other', known: true })),
       { queue: 'q', class: 'plain', known: true },
     ])

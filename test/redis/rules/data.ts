@@ -1,4 +1,4 @@
-// Rule 41: of which schema the data are, and that Redis may go back to older ones.
+// Rule 41: the data has a schema number, and Redis may return to older data.
 
 import { expect } from 'vitest'
 import { createStore } from '../../../src/redis/store.ts'

@@ -9,7 +9,7 @@ import { LANE_MARK } from '../../../src/redis/store.ts'
 import { type Facts, queuesOf, type World } from '../direct.ts'
 import { callsTo, WARM, warmed } from './warm.ts'
 
-/** Waits in no piece. */
+/** Not packed into a piece. */
 const ALONE = { history: 3 }
 const make = (world: World) => world.make(ALONE)
 const many = (world: World, n: number, more: object = ALONE) =>
@@ -291,7 +291,7 @@ const rule94: Facts = {
   },
 }
 
-/** Too large to wait in its job's document. */
+/** Too large to be stored in the document of its job. */
 const large = JSON.stringify('x'.repeat(600)) as Encoded
 
 const rule98: Facts = {

@@ -1,4 +1,4 @@
-// Rule 133: the index of failed jobs by kind of error equals the failed jobs, and lists read it.
+// Rule 133: the index by kind of error contains exactly the failed jobs, and lists read it.
 
 import { expect } from 'vitest'
 import { createErrors } from '../../../src/engine/api/errors.ts'
@@ -9,7 +9,7 @@ import type { Facts, Making, World } from '../direct.ts'
 
 const MINUTE = 60_000
 
-/** `kept`: milliseconds. */
+/** `kept`: milliseconds for which the job is kept. */
 async function fail(
   world: World,
   message: string,

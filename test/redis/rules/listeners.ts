@@ -1,4 +1,4 @@
-// Rule 30: messages to outside listeners, and calls for work.
+// Rule 30: messages to external listeners, and calls to waiting claims.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'
@@ -164,7 +164,7 @@ const rule30: Facts = {
   async 'a claim past its waiting time is not called any more'(world) {
     const act = async () => {
       world.advance(10_001)
-      // So that calls are made at all.
+      // A waiting claim, so that calls are made.
       const claim = { max: 1, lease: 45_000, pull: true, waiter: { id: 'late', wait: 30_000 }, patterns: ['mail'] }
       await world.store.commit({ queue: 'q', claim })
       await world.make({ pull: true })

@@ -1,4 +1,4 @@
-// Rule 111: the log of a job that keeps its history.
+// Rule 111: a job with a history keeps its own log.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'

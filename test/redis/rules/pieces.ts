@@ -1,5 +1,5 @@
-// Rules 85–88: jobs of one call that differ only in args wait, are leased and end in pieces of up to a hundred; any
-// other event takes a job out.
+// Rules 85–88: jobs of one call that differ only in args wait, run and end in pieces of up to a hundred. Any other event
+// takes a job out of its piece.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'
@@ -74,7 +74,7 @@ const making: Facts = {
       const [one, other] = await Promise.all(sequences)
       return Number.parseInt(other!, 16) - Number.parseInt(one!, 16)
     }
-    // As long as they wait, each would leave the piece ahead of the rest.
+    // Otherwise each job would leave the piece before the rest.
     expect(await since()).toBe(0)
     await world.lane().ask()
     expect(await since()).toBe(12)

@@ -27,7 +27,7 @@ const placesOf = async (world: World) => {
   return Object.entries(all).flatMap(([place, n]) => (n ? [`${place} ${n}`] : []))
 }
 
-/** As late as the tick comes for a timer whose bell was lost. */
+/** Advances the clock until the tick handles a timer whose bell was lost. */
 const later = (world: World) => {
   world.advance(60_000)
   return world.tick()

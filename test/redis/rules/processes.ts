@@ -1,4 +1,4 @@
-// Rule 80: programs that ask for work under a name.
+// Rule 80: pull workers that claim under a name.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'

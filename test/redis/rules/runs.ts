@@ -723,7 +723,7 @@ const rule13: Facts = {
       claims.push((await lane.ask()).ids.map((id) => suspects.includes(id)))
     }
     const alone = [true]
-    // The last claim was one of lost jobs, so a fresh job is first.
+    // Claims of lost and fresh jobs alternate, and the last one was lost.
     expect(claims.map(({ length }) => length)).toEqual([1, 1, 2, 1, 2, 1, 2, 1])
     expect(claims.filter(([isSuspect]) => isSuspect)).toEqual([alone, alone, alone, alone])
   },

@@ -1,4 +1,4 @@
-// Rules 110 and 112: what people set on a queue, and on a class of it.
+// Rules 110 and 112: settings of queues and of their classes.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'
@@ -59,7 +59,7 @@ const rule112: Facts = {
       overtaken: '{"timeout":1,"local":true}',
     })
     expect(await kept(world)).toBe('{"timeout":1,"local":true}')
-    // The deployment itself may change it.
+    // The deployment itself may change the class.
     await world.store.register('q', [{ ...ours, definition: '{"timeout":2,"local":true}' }])
     expect(await kept(world)).toBe('{"timeout":2,"local":true}')
   },

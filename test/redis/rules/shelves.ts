@@ -1,4 +1,4 @@
-// Rule 129: answers that hold for minutes share texts, and no caller gets the answer of another.
+// Rule 129: stored answers share keys, and no caller receives the answer of another.
 
 import { expect } from 'vitest'
 import type { Once } from '../../../src/redis/types.ts'

@@ -1,4 +1,4 @@
-// Rule 84: what one job holds, in bytes, ports, fields and aliases.
+// Rule 84: limits of the bytes, ports, fields and aliases of a job.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'

@@ -180,7 +180,7 @@ const rule20: Facts = {
     expect(queuesOf([...first.rings, ...second.rings])).toEqual(['other', 'q'])
   },
   async 'a timer of another queue that is set while its own are due is not forgotten'(world) {
-    // The tick takes a lease back in one queue, which wakes a locked parent in the other.
+    // The tick ends an expired lease in one queue, which wakes a locked parent in another.
     await world.make()
     await (await world.claimOne()).commit()
     const parent = await world.make({ queue: 'other' })

@@ -1,4 +1,4 @@
-// Rule 83: a lane that has nothing to do waits to be called, where work comes often.
+// Rule 83: in a queue with frequent work, an idle lane waits for a call.
 
 import { expect } from 'vitest'
 import { type Facts, queuesOf, type World } from '../direct.ts'

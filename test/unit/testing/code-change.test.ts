@@ -1,4 +1,4 @@
-// Edited functions fail with a sentence instead of doing something else.
+// A function that was edited incompatibly fails with an explanation instead of doing something else.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../../src/core/worker.ts'

@@ -1,4 +1,4 @@
-// A waiting job in the sandbox whose function changes.
+// A job in the sandbox waits while its function changes.
 
 import type { Worker } from '../../../src/core/worker.ts'
 import { defineWorker, type Job, port } from '../../../src/index.ts'

@@ -1,4 +1,4 @@
-// New jobs take the new path, jobs that are past it keep the old one.
+// New jobs take the new path; jobs that have passed the patch keep the old one.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job, Steps } from '../../../src/index.ts'
@@ -296,7 +296,7 @@ describe('patched is', () => {
 describe('patched that is not awaited', () => {
   test('fails the run before it does anything new', async () => {
     const { job } = deployed(async (job) => {
-      // @ts-expect-error: TypeScript finds it, too.
+      // @ts-expect-error: TypeScript finds this mistake too.
       if (job.patched('audit')) await job.step('audit', note('audit'))
     })
     expect((await job.settle())?.error).toMatchObject({

@@ -1,5 +1,5 @@
-// Types for callers of a class: arguments and results. The compiler is the test: each line below a `@ts-expect-error`
-// must not compile, all other lines must (`npm run types`). Nothing of this is run.
+// Types for callers of a class. The compiler is the test (`npm run types`): each line below a `@ts-expect-error` must not
+// compile, all other lines must. This code never runs.
 
 import * as z from 'zod'
 import { createClient } from '../../../src/client/index.ts'
@@ -47,7 +47,7 @@ const approval = defineWorker({
     // @ts-expect-error: there is no such port
     await job.waitFor('decisions')
     const message = await job.waitFor('/orders/7')
-    // @ts-expect-error: nothing is known of a message
+    // @ts-expect-error: the type of a message is unknown
     message.by
     return { approved: decision?.ok === true && amount > 0 && currency !== '' && by !== '' && message !== 1 }
   },
@@ -109,7 +109,7 @@ defineWorker({
     ;(await job.callWorker(approval, { amount: 1 })).denied
     // @ts-expect-error: the amount is a number
     await job.callWorker(approval, { amount: 'x' })
-    // @ts-expect-error: args are not called so
+    // @ts-expect-error: there is no such argument
     await job.callWorker(approval, { sum: 1 })
     const named = await job.callWorker<number>('elsewhere', { any: 'thing' })
     const sum: number = named + 1
@@ -159,7 +159,7 @@ export async function calls() {
   out.dubbled
   // @ts-expect-error: they are numbers
   const texts: string[] = out.doubled
-  // @ts-expect-error: nothing is known of its result
+  // @ts-expect-error: the type of its result is unknown
   result.any
   const decided = await client.run(approval, {}, { args: { amount: 1 } })
   const approved: boolean = decided.result.approved
