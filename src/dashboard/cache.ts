@@ -15,7 +15,7 @@ type Answers = { round: number; kept: Lru<string, Kept> }
 
 export type Cache = ReturnType<typeof createCache>
 
-/** After a user's act, all stored answers of that engine are outdated. */
+/** After an action of a user, all stored answers of that engine are outdated. */
 export function createAnswers() {
   const owners = new WeakMap<Engine, Answers>()
   return {

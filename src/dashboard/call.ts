@@ -8,7 +8,7 @@ export type AskApi = (request: Request, seen: Seen) => Response | Promise<Respon
 
 type Refused = { code: Code; message: string; path?: (string | number)[] }
 
-/** Each call of an act has its own key, so that pressing twice acts once. */
+/** Each call has an idempotency key, so that pressing a button twice acts once. */
 export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
   const seen = c.get('seen')
   const key = c.req.header('idempotency-key')

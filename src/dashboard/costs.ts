@@ -1,6 +1,6 @@
 // Maximum cost of each page. A test measures the costs, and the docs list them.
 
-/** Consecutive round trips to Redis, commands per look, and commands of an isolate's first look. */
+/** Consecutive round trips to Redis, commands per refresh, and commands of the first request of an isolate. */
 export type Cost = readonly [trips: number, look: number, first: number]
 
 /**

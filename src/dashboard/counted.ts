@@ -1,4 +1,4 @@
-// Acts on many jobs. An act changes exactly the jobs that were counted, by their ids.
+// Actions on many jobs. An action changes exactly the jobs that were counted, by their ids.
 
 import { limits } from '../core/limits.ts'
 import type { BulkInput } from '../engine/engine.ts'

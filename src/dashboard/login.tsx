@@ -78,7 +78,7 @@ function LoginPage({ base, c, to, wrong, host }: PageProps) {
   )
 }
 
-/** The button uses the link up, not the page: previews and scanners open links, and other sites can. */
+/** Only the button uses up the link, because previews, scanners and other sites may open it. */
 function LinkPage({ base, c, to, host, once, who }: PageProps & { once: string; who: Identity }) {
   return (
     <EntryPage base={base} c={c}>
@@ -97,7 +97,7 @@ function LinkPage({ base, c, to, host, once, who }: PageProps & { once: string; 
   )
 }
 
-/** The cookie is strict, so a link on another site comes without it. */
+/** The cookie is strict, so requests from links on other sites do not contain it. */
 export const comesFromElsewhere = (request: Request): boolean =>
   request.method === 'GET' && request.headers.get('sec-fetch-site') === 'cross-site'
 

@@ -24,7 +24,7 @@ export type ActAsked = Asked & { form: FormData }
 export type Confirm = {
   title: string
   text: string[]
-  /** If empty, there is nothing to do. */
+  /** Label of the button. Empty if there is nothing to do. */
   verb: string
   fields?: Record<string, string>
   /** A script presses the button to continue counting. */
@@ -83,7 +83,7 @@ export type Page<Data = unknown> = {
 
 export const page = <Data>(parts: Page<Data>): Page => parts as unknown as Page
 
-/** Thrown while a page is loaded. */
+/** Redirects if it is thrown by `load`. */
 export class Elsewhere extends Error {
   readonly to: string
 

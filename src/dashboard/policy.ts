@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 
-/** Nothing is loaded from other origins, inline scripts and styles are refused, and no page may frame this one. */
+/** Forbids other origins, inline scripts and styles, and frames. */
 export const POLICY = [
   "default-src 'none'",
   "style-src 'self'",

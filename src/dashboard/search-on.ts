@@ -1,5 +1,5 @@
-// Searches a list 1,000 jobs at a time until a page is full. Found rows are shared, so that an open page does not
-// search again at every look.
+// Searches a list 1,000 jobs at a time until a page is full. Found rows are cached, so that an open page does not search
+// again at each refresh.
 
 import type { Asked } from './page.ts'
 
@@ -45,7 +45,7 @@ export async function searchOn<Row>({ cache }: Asked, search: Search<Row>): Prom
     from: Number(begun.cursor),
     found: await onwards(search, begun),
   }))
-  // New jobs have moved the end of the first step, so the gap to the known rows is searched now.
+  // New jobs moved the end of the first step, so search the gap to the known rows.
   for (let n = 1; n < STEPS && isByIds(first.cursor) && Number(first.cursor) > older.from; n++) {
     const next = await step(first.cursor)
     first = { ...first, rows: [...first.rows, ...next.rows], cursor: next.cursor }

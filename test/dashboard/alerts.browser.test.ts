@@ -1,4 +1,4 @@
-// Open alerts on Overview: acknowledged and muted with a reason, undone, and recorded in the audit log.
+// Open alerts on Overview are acknowledged and muted with a reason. Both can be undone, and are in the audit log.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -94,6 +94,6 @@ describe.skipIf(!program())('alerts on Overview', { timeout: 60_000 }, () => {
       await paused.locator('summary').click()
       const button = paused.getByRole('button', { name: 'Acknowledge' })
       expect(await button.isDisabled()).toBe(true)
-      expect(await button.getAttribute('title')).toContain('needs write')
+      expect(await button.getAttribute('title')).toContain('needs the scope write')
     }))
 })

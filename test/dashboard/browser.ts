@@ -1,4 +1,4 @@
-// A logged-in browser of this machine, without its own network requests.
+// Starts the installed Chromium, logged in and without network requests of its own.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -18,10 +18,10 @@ const flags = [
   '--disable-sync',
 ]
 
-/** Processes are a large part of a window's cost, and the tested pages need no processes of their own. */
+/** Fewer processes, because they are a large part of the cost of a window. */
 const together = ['--in-process-gpu', '--disable-software-rasterizer', '--renderer-process-limit=1']
 
-/** `apart`: starts a separate browser, for measurements of pages. */
+/** `apart` starts a separate browser, for measurements of pages. */
 export const startBrowser = ({ apart = false } = {}): Promise<Browser> =>
   chromium.launch({ executablePath: program()!, headless: true, args: apart ? flags : [...flags, ...together] })
 
@@ -73,21 +73,21 @@ type Axe = {
   run: (options: object) => Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
 }
 
-/** `names`: also checks that a control's name contains its shown text. */
+/** `names` also checks that the accessible name of a control contains its visible text. */
 export async function findings(page: Page, { names = false } = {}): Promise<string[]> {
   await page.evaluate(axe)
   const { violations } = await page.evaluate(
     (enabled) =>
       (window as unknown as { axe: Axe }).axe.run({
         runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'],
-        // axe disables this by default. The shown text must be part of the name, so that users can call the control by
+        // Disabled by default in axe. The name must contain the visible text, so that users can activate the control by
         // voice.
         rules: { 'label-content-name-mismatch': { enabled } },
         resultTypes: ['violations'],
       }),
     names,
   )
-  // Nodes of the board show their ports, which their names leave out.
+  // Nodes of the board show their ports, but their names do not contain them.
   const isNode = (id: string, html: string): boolean => id === 'label-content-name-mismatch' && html.startsWith('<g ')
   return violations
     .map(({ nodes, ...one }) => ({ ...one, nodes: nodes.filter(({ html }) => !isNode(one.id, html)) }))

@@ -1,4 +1,4 @@
-// Buttons that change or take something, and their effects.
+// Effects of buttons that change or remove something.
 
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -78,7 +78,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(
         await page.locator('tr', { has: remove }).locator('[title="needs the scope write; your key has read"]').count(),
       ).toBe(1)
-      await page.getByRole('button', { name: `Get a link to ${id}` }).click()
+      await page.getByRole('button', { name: `Get link to ${id}` }).click()
       const told = toast(page, `Link to ${id}, valid for an hour:`)
       await told.getByRole('button', { name: 'Copy' }).click()
       await toast(page, 'Copied').waitFor()
@@ -119,9 +119,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await as(['read', 'write'], '/', async (page) => {
       const line = page.locator('.alerts li', { hasText: `2 callbacks to ${host} were given up` })
       await line.getByRole('button', { name: 'Resend' }).click()
-      await page.getByRole('dialog').getByText(`Send 2 callbacks to ${host} again?`).waitFor()
+      await page.getByRole('dialog').getByText(`Resend 2 callbacks to ${host}?`).waitFor()
       expect(one.came.length).toBe(2)
-      await page.getByRole('dialog').getByRole('button', { name: 'Send 2' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Resend 2' }).click()
       await toast(page, `Resending 2 callbacks to ${host}`).waitFor()
     })
     await site.until(async () => (await failed()).length === 1)
@@ -175,7 +175,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Start with this graph' }).click()
       await page.getByRole('alert').filter({ hasText: 'nodes' }).waitFor()
       expect(await field.getAttribute('aria-invalid')).toBe('true')
-      // The text stays when the page is redrawn while its button has the focus.
+      // The typed text must survive a refresh of the page while the button has the focus.
       const drawn = page.evaluate(
         () => new Promise((drawn) => document.addEventListener('drawn', drawn, { once: true })),
       )
@@ -232,7 +232,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const sum = (list: number[]) => list.reduce((a, b) => a + b, 0)
       expect(sum(came)).toBe(1_318)
       const section = page.locator('.insp section', { hasText: 'Last 10 minutes' })
-      expect(await section.locator('.legend').textContent()).toBe(`came 1,318went ${sum(out)}`)
+      expect(await section.locator('.legend').textContent()).toBe(`arrived 1,318left ${sum(out)}`)
       expect(await section.getByRole('img').getAttribute('aria-label')).toBe(
         `In ten minutes, 1,318 values arrived and ${sum(out)} left`,
       )
@@ -250,7 +250,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Drain…' }).click()
       await page.getByRole('dialog').locator('input[name="sure"]').fill(String(values.length))
       await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click()
-      await toast(page, 'taken:').waitFor()
+      await toast(page, 'Drained').waitFor()
       expect((await site.engine.ports.get(String(flow), 'out', 'report', 10)).values).toEqual([])
     })
     await as(['admin'], `/flows/${flow}/edit`, async (page) => {

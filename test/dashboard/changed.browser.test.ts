@@ -29,7 +29,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  /** `parts`: number of elements that show the row. */
+  /** `parts` is the number of elements that show the row. */
   type Row = {
     path: string
     text: string

@@ -1,4 +1,4 @@
-// Changes in place: queues, limits, schedules.
+// Queues, limits and schedules are changed on their pages.
 
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
@@ -48,7 +48,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await rows.first().innerText()).toMatch(/print\s+shop-9\s+pull\s+priority 1/)
       expect(await card(page, 'Next jobs').locator('header').innerText()).toContain('smallest priority first')
       expect(await card(page, 'Settings').innerText()).toContain('3 jobs are ready')
-      expect(await page.getByRole('button', { name: 'Change' }).getAttribute('title')).toBe(
+      expect(await page.getByRole('button', { name: 'Save' }).getAttribute('title')).toBe(
         'needs the scope admin; your key has read',
       )
     })
@@ -151,7 +151,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await said.getByText(`1 of 1 waiting job would not match. #${id}, args: pages: expected a number`).waitFor()
       await said.getByText('bind is registered already (pull)').waitFor()
       await field('args').fill('{"properties":{"pages":{"type":"string"}}}')
-      await said.getByText('All of 1 that wait fit.').waitFor()
+      await said.getByText('Checked 1 waiting job. All match.').waitFor()
       expect(asked.length).toBeLessThanOrEqual(4)
       // A late answer is ignored after more typing, because it could describe an older input.
       await page.route(/class=bind/, () => undefined)
@@ -200,7 +200,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('link', { name: 'Change nightly' }).click()
       await page.getByRole('heading', { name: 'Change nightly' }).waitFor()
       const value = (label: RegExp) => page.getByLabel(label).inputValue()
-      expect([await value(/^Class/), await value(/^When/), await value(/^Zone/)]).toEqual([
+      expect([await value(/^Class/), await value(/^When/), await value(/^Time zone/)]).toEqual([
         'print',
         '30 2 * * *',
         'Europe/Berlin',
@@ -209,7 +209,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel(/^When/).fill('45 4 * * *')
       await page.getByText('At 04:45').waitFor()
       await page.getByRole('button', { name: 'Save' }).click()
-      await toast(page, 'Schedule nightly is set').waitFor()
+      await toast(page, 'Schedule nightly is saved').waitFor()
       expect(await cron()).toBe('45 4 * * *')
       await page.getByRole('button', { name: 'Undo' }).click()
       await site.until(async () => (await cron()) === '30 2 * * *')

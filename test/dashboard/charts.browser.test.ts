@@ -124,9 +124,9 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       const wanted = jobs.filter(({ queue, endedAt }) => queues.includes(queue as never) && endedAt! >= from!)
       const shown = await page.locator('#rows > tr').evaluateAll((all) => all.map(({ id }) => Number(id.slice(4))))
       expect(shown.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted())
-      // The button does not cover all matching jobs, because a filter for many jobs cannot select by end.
+      // The button for all matching jobs is missing, because bulk actions cannot filter by end time.
       await page.goto(`${site.url}/ui/jobs?status=${status}&ended=2020-01-01T00:00Z/2020-01-01T00:01Z`)
-      await page.getByText('No job matches.').waitFor()
+      await page.getByText('No jobs match.').waitFor()
     }),
   )
 
@@ -144,7 +144,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       await page.getByRole('link', { name: 'Zoom in to the last quarter of the chart' }).press('Enter')
       await page.waitForURL(/\/queues\/shop\?range=1h&from=/)
       await page.getByRole('link', { name: '24 h' }).click()
-      await page.getByRole('heading', { name: 'Ends an hour' }).waitFor()
+      await page.getByRole('heading', { name: 'Ended per hour' }).waitFor()
     }))
 
   test('without a pointer a chart can be zoomed, moved to earlier times, and reset', () =>

@@ -1,4 +1,4 @@
-// A class gets exactly the typed values; everything else stays.
+// The form of a class changes exactly the edited values.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'

@@ -1,4 +1,4 @@
-// The list of jobs with columns of one's own, kept in a view, and the completion of its filter.
+// The list of jobs shows chosen columns, which a view saves. Its filter completes words.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

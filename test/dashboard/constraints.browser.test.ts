@@ -1,4 +1,4 @@
-// Constraints are tried on open jobs, made, changed, removed, and taken back.
+// Constraints are previewed on open jobs, created, changed, removed and restored.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -42,11 +42,11 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel('Name').fill('one-per-host')
       await page.getByLabel('Class').fill('crawl*')
       const said = page.locator('#preview')
-      await said.getByText('3 of the 4 open jobs fit').waitFor()
+      await said.getByText('3 of the 4 open jobs match').waitFor()
       await page.getByLabel('Separate limit for each').fill('host')
       await said.getByText('under 2 limits').waitFor()
       await page.getByLabel(/^Args/).fill('{"host": "a.example"}')
-      await said.getByText('1 of the 4 open jobs fits').waitFor()
+      await said.getByText('1 of the 4 open jobs matches').waitFor()
       expect(await said.getByRole('link').allTextContents()).toEqual(['#1'])
       await page.getByLabel(/^Args/).fill('{"host": ')
       await said.getByText('args: expected JSON').waitFor()
@@ -54,7 +54,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel(/^Args/).fill('')
       await page.getByLabel('Max running').fill('1')
       await page.getByRole('button', { name: 'Create constraint' }).click()
-      await toast(page, 'Constraint one-per-host is made').waitFor()
+      await toast(page, 'Constraint one-per-host is created').waitFor()
       expect((await site.engine.constraints.get('one-per-host')).groupBy).toBe('host')
       await page.getByText('class crawl*, by args.host: 1 at once').waitFor()
       await page.getByRole('button', { name: 'Undo' }).click()
@@ -67,7 +67,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site.engine.constraints.set('mails', was as never)
     await as(['read', 'admin'], '/limits', async (page) => {
       await page.getByRole('link', { name: 'Change constraint mails' }).click()
-      await page.locator('#preview').getByText('1 of the 4 open jobs fits').waitFor()
+      await page.locator('#preview').getByText('1 of the 4 open jobs matches').waitFor()
       expect(await page.getByLabel('Starts per period').inputValue()).toBe('5')
       await page.getByLabel('Starts per period').fill('9')
       await page.getByRole('button', { name: 'Save' }).click()
@@ -86,7 +86,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('a user without the scope sees the reason, and can still try a constraint', () =>
     as(['read', 'write'], '/limits?constraint=&class=crawl', async (page) => {
-      await page.getByText('2 of the 4 open jobs fit').waitFor()
+      await page.getByText('2 of the 4 open jobs match').waitFor()
       for (const name of ['Create constraint', 'Remove constraint mails', 'New constraint']) {
         const button = page.getByRole('button', { name })
         expect(await button.isDisabled()).toBe(true)

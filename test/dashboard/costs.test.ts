@@ -1,4 +1,4 @@
-// The cost of a look at each page: round trips, requests and billed commands.
+// Costs of loading each page: round trips, requests and billed commands.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -85,7 +85,7 @@ async function look(path: string, of = pages, by = reader): Promise<Cost> {
 }
 
 async function looks(path: string, of = pages, by = reader): Promise<{ first: Cost; next: Cost }> {
-  // The first call of a script carries its text.
+  // The first call of a script sends its source, which costs more.
   await look(path, of, by)
   of.forget()
   const first = await look(path, of, by)
@@ -151,7 +151,7 @@ counted(
     const visitor = await healthy.enter(['read'])
     for (const name of ['waits', 'waits']) await healthy.rest(await healthy.make(name))
     await healthy.engine.limits.set('stripe', { concurrency: 2 })
-    // The number of queues with current runs must not matter.
+    // The cost must not depend on the number of queues with current runs.
     for (const queue of ['media', 'mail', 'maps', 'music', 'money']) {
       await healthy.engine.workers.register(queue, 'pulled', { pull: true })
       for (let n = 0; n < 2; n++) await healthy.make('pulled', { queue })
@@ -231,7 +231,7 @@ counted('a check of a typed class against waiting jobs costs 9 commands more tha
   const costs: Record<string, Cost> = {}
   const typed = 'register=&queue=default&in=&args=%7B%7D'
   for (const path of ['/workers', `/workers?${typed}&class=pulled`, `/workers?${typed}&class=never`]) {
-    // The first call of a script carries its text.
+    // The first call of a script sends its source, which costs more.
     await look(path)
     costs[path] = await look(path)
   }
@@ -324,7 +324,7 @@ counted('the docs state what 100 jobs that fail cost, and the first view of one'
     costOf(failing, () =>
       failing.engine.jobs.enqueue(Array.from({ length: 100 }, () => ({ queue: 'default', class: 'fails' })) as never),
     )
-  // The first call of a script carries its text.
+  // The first call of a script sends its source, which costs more.
   await fail()
   const { billed, commands } = await fail()
   const { jobs, total } = await failing.engine.jobs.list({ status: 'failed', limit: 1 })

@@ -1,4 +1,4 @@
-// Counts that a page keeps, because the browser reports requests late.
+// The page itself counts requests, because the browser reports them late.
 
 import type { Page } from 'playwright-core'
 

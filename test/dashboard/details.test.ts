@@ -1,5 +1,3 @@
-// Details that people act on.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { createClient } from '../../src/client/index.ts'
@@ -72,7 +70,7 @@ test('a group has one colour in the slots of a limit and in the list below them'
   expect(new Set(shares.values()).size).toBe(3)
   const { holders } = await pages.engine.limits.usage('worker:shop/sold', { holders: 3, waiting: 0 })
   expect(colours(slots)).toEqual(new Set(holders.map(({ group }) => shares.get(group!))))
-  // Groups of a collapsed row are not read, so its slots are not coloured by group.
+  // A collapsed row does not read its groups, so its slots are not coloured by group.
   await pages.engine.limits.set('stripe', { concurrency: 2 })
   const other = await reader.html('/ui/limits?open=stripe')
   const closed = other.slice(other.indexOf('worker:shop/sold'))

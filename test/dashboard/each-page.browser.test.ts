@@ -1,4 +1,4 @@
-// Checks every page with one scope and with all scopes: themes, small screens, large letters.
+// Checks every page with one scope and with all scopes, in each theme, on small screens and with large text.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

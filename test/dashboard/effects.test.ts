@@ -1,4 +1,4 @@
-// Each act does what its button says.
+// Each action has the effect that its button names.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -24,7 +24,7 @@ afterAll(() => pages.close())
 
 type Done = { say?: string; undo?: Record<string, string>; confirm?: string }
 
-/** If the act asks first, checks that nothing was done yet. */
+/** Confirms if asked, and checks that nothing happens before the confirmation. */
 async function press(path: string, fields: Record<string, string>, typed?: string): Promise<Done> {
   const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as Done
   if (!answer.confirm) return answer
@@ -159,7 +159,7 @@ test('a schedule runs now, and stops repeating after a question', async () => {
   await press('/schedules', { act: 'set', alias: 'nightly', queue: 'default', class: 'waits', cron: '0 3 * * *' })
   const [schedule] = (await pages.engine.schedules.list({})).schedules
   const job = String(schedule!.job)
-  // The calendar shows twelve hours ahead, but the row still names a later slot.
+  // The row names the next slot, even if it is beyond the twelve hours that the calendar shows.
 
   const far = new Date(Date.now() + 300 * 86_400_000)
   const cron = `0 3 ${far.getUTCDate()} ${far.getUTCMonth() + 1} *`

@@ -85,10 +85,10 @@ const cases: Case[] = [
   },
   {
     path: '/schedules?new',
-    fill: { Name: 'nightly', Class: 'resize', When: '0 3 * * *', Zone: 'Mars/Base' },
+    fill: { Name: 'nightly', Class: 'resize', When: '0 3 * * *', 'Time zone': 'Mars/Base' },
     press: 'Create schedule',
-    field: 'Zone',
-    says: /^Zone: expected a time zone/,
+    field: 'Time zone',
+    says: /^Time zone: expected a time zone/,
   },
   {
     path: '/limits?change=',
@@ -114,7 +114,7 @@ const cases: Case[] = [
   {
     path: '/queues/media',
     fill: { 'Max lanes': '5000' },
-    press: 'Change',
+    press: 'Save',
     field: 'Max lanes',
     says: /^lanes: expected at most 1000/,
   },
@@ -204,7 +204,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
           ? route.fulfill({ status: 503, json: { error: { code: 'UNAVAILABLE', message: 'Redis does not answer' } } })
           : route.continue(),
       )
-      await page.getByRole('button', { name: 'Change', exact: true }).click()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.locator('.toast.bad', { hasText: 'Redis does not answer' }).waitFor()
     }))
 

@@ -1,4 +1,4 @@
-// The first minute of a stranger: two commands and one click.
+// A new user starts with two commands and one click.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

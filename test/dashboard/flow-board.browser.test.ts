@@ -1,5 +1,3 @@
-// Less common uses of the board.
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -173,17 +171,17 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       `/flows/${flow}?wire=${encodeURIComponent(wire)}`,
       async (page) => {
         page.on('request', (request) => request.url().includes('/v1/subscribe') && streams.push(request.url()))
-        expect(await page.getByText('This listens to').count()).toBe(0)
+        expect(await page.getByText('While you watch').count()).toBe(0)
         const told = page.waitForResponse((answer) => answer.url().includes('/v1/subscribe'))
         await page.getByRole('link', { name: 'Watch the values' }).click()
         await told
-        await page.getByText('slows the system down while it is on').waitFor()
+        await page.getByText('which slows the system down').waitFor()
         expect(decodeURIComponent(streams[0]!)).toContain(`channel=/sidejob/children/${flow}&channel=/sidejob/log`)
         expect(page.url()).toContain('watch=1')
         await site.engine.flows.inject(String(flow), wire, ['"watched"'])
         await page.locator('.vlist .val', { hasText: 'watched' }).waitFor()
         await page.getByRole('link', { name: 'Stop watching' }).click()
-        await page.getByText('This listens to').waitFor({ state: 'detached' })
+        await page.getByText('While you watch').waitFor({ state: 'detached' })
       },
       { before: unhurried },
     )
@@ -236,7 +234,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         await page.locator(`g[role="button"][data-wire="${wire}"]`).focus()
         await page.keyboard.press('s')
         const dialog = page.getByRole('dialog', { name: `Splice a node into ${wire}` })
-        await dialog.getByText('A request that the code sends with fetch outside of a step is sent.').waitFor()
+        await dialog.getByText('Requests that the code sends outside steps are really sent.').waitFor()
         await dialog.getByLabel('Queue/class').fill('shop/price')
         await dialog.getByRole('button', { name: 'Dry run' }).click()
         await dialog.getByText('class: expected a function of this deployment, got shop/price').waitFor()
@@ -276,7 +274,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       qstash: { ...qstash, publicUrl: 'http://127.0.0.1:9' },
     }).tick()
     await site.until(async () => (await site.engine.deployments.list()).deployments.length > 0)
-    // The lanes of a flow without events start a minute ago, so the graph must be as new as the deployment.
+    // Without events, the time axis starts a minute ago, so the graph must be as new as the deployment.
     const fresh = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(catalog)] } })
     await site.until(async () => (await site.engine.flows.get(String(fresh))).graph !== null)
     await callerOf(site.url, KEY)('PUT', `/v1/flows/${fresh}/record`, { keep: '2h' })
@@ -339,15 +337,15 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       `/flows/${flow}?wire=${encodeURIComponent(wire)}`,
       async (page) => {
         await page.getByRole('link', { name: 'Watch the values' }).click()
-        await page.getByText('slows the system down while it is on').waitFor()
-        // The stream has reported that it is open, and the read of earlier messages has ended.
+        await page.getByText('which slows the system down').waitFor()
+        // Wait until the stream is open and earlier messages have been read.
         await expect.poll(() => isQuiet(page, 3_000), { timeout: 30_000 }).toBe(true)
         expect(await isQuiet(page, 3_000)).toBe(true)
         const { looks } = await countsOf(page)
         await site.engine.flows.inject(String(flow), 'rows.rejected>rejected.in', ['1'])
         await above(page, 'looks', looks)
         await page.getByRole('link', { name: 'Stop watching' }).click()
-        await page.getByText('This listens to').waitFor({ state: 'detached' })
+        await page.getByText('While you watch').waitFor({ state: 'detached' })
         expect(await isQuiet(page, 3_000)).toBe(false)
       },
       {

@@ -206,7 +206,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       await page.mouse.move(spot.x - 200, spot.y, { steps: 5 })
       expect(await left()).toBe(before)
       expect(await moved()).toBe('translate(-200px, 0px)')
-      // Nodes that come into view are already drawn.
+      // Nodes must be drawn before they scroll into view.
       expect(await hidden()).toBeLessThan(off)
       await page.mouse.up()
       expect(await left()).toBeCloseTo(before + 200 / scale)

@@ -1,4 +1,4 @@
-// The pages of flows: views, acts, scopes and keys.
+// Views, actions, scopes and keys of the pages of flows.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -131,7 +131,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const dialog = page.getByRole('dialog')
     await dialog.locator('input[name="sure"]').fill(String(before + 1))
     await dialog.getByRole('button', { name: 'Drain' }).click()
-    await page.getByText('taken:').waitFor()
+    await page.getByText('Drained').waitFor()
     expect(await sizeOf('rows.rejected>rejected.in')).toBe(0)
     await page.getByRole('button', { name: 'Undo', exact: true }).click()
     await site.until(async () => (await sizeOf('rows.rejected>rejected.in')) === before + 1)

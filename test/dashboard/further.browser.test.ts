@@ -1,4 +1,4 @@
-// A search that is not complete continues in the browser.
+// The browser continues an incomplete search.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -43,7 +43,7 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
         if (!(await row.isVisible())) await older.click()
       }
       expect(await row.isVisible()).toBe(true)
-      // The next look at the page keeps the row.
+      // The next refresh keeps the row.
       await page.waitForTimeout(3_000)
       expect(await row.isVisible()).toBe(true)
       expect(new URL(page.url()).search).toBe('?args.order=ORD-7003')
@@ -64,7 +64,7 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
 
   test('ends with a sentence and the button if there is no match', () =>
     at('/jobs?group=none&class=waits', async (page) => {
-      await page.getByText('No job matches.').waitFor()
+      await page.getByText('No jobs match.').waitFor()
     }))
 
   test('begins again for another filter', () =>

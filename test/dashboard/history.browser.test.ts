@@ -1,4 +1,4 @@
-// A user searches the history in a browser, opens a job that Redis no longer has, and keeps the search.
+// A user searches the history, opens a job that Redis no longer has, and saves the search.
 
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The history in the dashboard: the search, the page of a job that Redis no longer has, and saved views of searches.
+// Search of the history, pages of jobs that Redis no longer has, and saved searches.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sqliteDatabase } from '../../src/history/sqlite.ts'

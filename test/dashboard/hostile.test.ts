@@ -1,4 +1,4 @@
-// Hostile data becomes no part of a page, and no page grows without bound for it.
+// Hostile data is never interpreted as markup, and cannot make a page arbitrarily large.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker, port } from '../../src/index.ts'
@@ -68,7 +68,7 @@ test('none of it is markup, on any page', async () => {
     expect(html, path).not.toContain('<script>alert')
     expect(html, path).not.toContain('<img')
     expect(html, path).not.toMatch(/\sstyle="/)
-    // A returned field contains its input, but a shown value must not.
+    // Form fields may contain the input, but displayed text must not.
     const read = html.replace(/="[^"]*"/g, '')
     expect(read, path).not.toContain('\u202E')
     expect(read, path).not.toContain('\u0000')

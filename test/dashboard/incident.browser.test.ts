@@ -1,4 +1,4 @@
-// docs/incident.md, played: a deploy breaks a class, an alert leads to its cause, and the alert closes after the roll back.
+// Plays docs/incident.md: a deploy breaks a class, an alert leads to the cause, and a rollback closes the alert.
 
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'

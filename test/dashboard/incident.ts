@@ -1,5 +1,5 @@
-// The failing deploy of docs/incident.md: a shop with its Worker in workerd, Redis, QStash and a Slack of the
-// test. `playIncident` shows each stage to a test, or to the program that takes the pictures.
+// The failing deploy of docs/incident.md, in a shop with a Worker in workerd, Redis, QStash and a fake Slack.
+// `playIncident` calls a test, or the program that takes the pictures, at each stage.
 
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -19,7 +19,7 @@ const root = new URL('../..', import.meta.url).pathname
 const KEY = 'key-of-the-shop-with-a-failing-deploy'
 const GATEWAY = 'token-of-the-shop-with-a-failing-deploy'
 
-/** The clock of the test leaps over ticks. */
+/** Turns off the rule `tick`, because the test clock skips ticks. */
 const index = `import { alerts, slack } from '${root}src/alerts/index.ts'
 import { createWorker } from '${root}src/cloudflare/index.ts'
 import { dashboard } from '${root}src/dashboard/index.ts'
@@ -156,10 +156,10 @@ const makeOrders = ({ client }: Shop, from: number, n: number) =>
 
 export type Stage = 'overview' | 'jobs' | 'job' | 'deploys' | 'over'
 
-/** Begins with the good version. The page is logged in; `see` is called at each stage. */
+/** Starts with the good version and a logged-in page. Calls `see` at each stage. */
 export async function playIncident(shop: Shop, page: Page, see: (stage: Stage) => Promise<unknown>): Promise<void> {
   const go = (path: string) => page.goto(`${shop.url}/ui${path}`)
-  /** Leaves the page, because this Worker is gone for a second. */
+  /** Leaves the page first, because the Worker is unavailable for a second. */
   const deploy = async (version: Version) => {
     await page.goto('about:blank')
     await shop.deploy(version)
@@ -182,7 +182,7 @@ export async function playIncident(shop: Shop, page: Page, see: (stage: Stage) =
   await page.locator('#failure').waitFor()
   await see('job')
   await page.locator('#failure').getByRole('link', { name: versions.bad.version }).click()
-  await page.getByText(`${versions.bad.version} is shown`).waitFor()
+  await page.getByText(`showing ${versions.bad.version}`).waitFor()
   await see('deploys')
 
   await deploy(versions.good)
@@ -194,7 +194,7 @@ export async function playIncident(shop: Shop, page: Page, see: (stage: Stage) =
     .click()
   await until(async () => (await counts(shop)).completed === GOOD + FAILED)
   await go('/')
-  // Kinds of errors are shared for a minute.
+  // The dashboard caches kinds of errors for a minute.
   await page.getByText('All quiet').waitFor({ timeout: 90_000 })
   await page.locator('.nav .n').waitFor({ state: 'detached' })
   await see('over')

@@ -1,4 +1,4 @@
-// Every key, pressed on a page that uses it.
+// Presses every key on a page that uses it.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The address holds the view of a job.
+// The address of a job page contains its view.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'

@@ -1,4 +1,4 @@
-// New rows, previews, neighbours and views.
+// New rows, previews, links to the previous and next job, and views.
 
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -85,7 +85,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await row.waitFor()
         await served.engine.jobs.terminate(String(id), { recursive: false })
         await row.locator('.st.terminated').waitFor()
-        // Animations are counted, because they are over before a test can see them.
+        // Counts animations, because they end before a test can observe them.
         const rows = (await countsOf(page)).grounds
         expect(rows.length).toBe(grounds)
         for (const text of rows) expect(text).toContain(`#${id}`)

@@ -1,4 +1,4 @@
-// Subscriptions of a page end with its tab, and a message causes no read.
+// Subscriptions end when the tab closes, and a message of another job causes no refresh.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -150,7 +150,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await say('/shop/9', { note: 'paid twice' })
     await lines.nth(1).waitFor()
     expect(await lines.first().textContent()).toBe('/shop/9 {"note":"paid twice"}')
-    // A message is drawn as it came, without a refresh of the page.
+    // Messages are drawn directly, without a refresh of the page.
     expect((await countsOf(page)).looks).toBeLessThan(3)
     await page.locator('#live').click()
     await served.until(async () => !(await isHeard('/shop')))

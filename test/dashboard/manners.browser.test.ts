@@ -32,7 +32,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await page.clock.install()
         await page.reload()
         await page.getByRole('button', { name: 'Pause' }).waitFor()
-        // The page's clock does not move during a test, however long it takes.
+        // Stops the clock of the page, so that slow tests see the same time.
         await page.clock.pauseAt(Date.now() + 60_000)
         await page.getByRole('button', { name: 'Pause' }).click()
         const undo = page.getByRole('button', { name: 'Undo' })
@@ -145,7 +145,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         for (let i = 0; i < 6; i++) {
           await page.keyboard.press('Tab')
           const where = await page.evaluate(() => document.activeElement?.closest('dialog, body')?.nodeName)
-          // After its last button comes the browser's own bar, never the page below.
+          // Tab moves from the last button to the browser's own controls, never to the page below.
           const isBelow = await page.evaluate(() => document.activeElement?.closest('.app') !== null)
           expect(isBelow, where).toBe(false)
         }
@@ -171,7 +171,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
           await page
             .getByText(/^Redis does not answer \(UNAVAILABLE\)\. This page shows the state at \d\d:\d\d:\d\d\./)
             .waitFor()
-          await page.locator('.live', { hasText: /^No connection for .*; shows the state at \d\d:\d\d:\d\d/ }).waitFor()
+          await page.locator('.live', { hasText: /^No connection for .*; showing the state at \d\d:\d\d:\d\d/ }).waitFor()
           expect(await page.evaluate(() => document.body.classList.contains('stale'))).toBe(true)
           expect(await page.locator('.tbl tbody tr').count()).toBeGreaterThan(0)
           await page.unroute('**/ui/queues')
@@ -217,9 +217,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       at('/limits?q=str', async (page) => {
         await page.clock.install()
         await page.reload()
-        const warned = page.getByRole('alert').filter({ hasText: /The session ends at \d\d:\d\d/ })
+        const warned = page.getByRole('alert').filter({ hasText: /Your session ends at \d\d:\d\d/ })
         await page.evaluate(() => {
-          // biome-ignore lint/suspicious/noDocumentCookie: as the server set it, an earlier moment.
+          // biome-ignore lint/suspicious/noDocumentCookie: sets the cookie like the server, with an earlier time.
           document.cookie = `until=${Date.now() + 150_000}; path=/ui; samesite=strict`
         })
         await page.clock.runFor(20_000)

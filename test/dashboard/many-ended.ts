@@ -1,4 +1,4 @@
-// Ended jobs in the history. Each list is read as a page, as an API call and as separate SQL.
+// Ended jobs in the history. Reads each list as a page, through the API and with separate SQL.
 
 import type { HistoryQuery } from '../../src/core/schemas/history.ts'
 import { sqliteDatabase } from '../../src/history/sqlite.ts'
@@ -8,7 +8,7 @@ import { NS, START } from '../history/many.ts'
 /** Id of the first job in the history, above all ids in Redis. */
 export const FIRST = 1_000_000
 
-/** A database that measures its CPU milliseconds, because other programs share the machine. */
+/** Measures CPU milliseconds of the database, because other programs share the machine. */
 export function openPast(file: string) {
   const db = sqliteDatabase(file)
   let spent = 0
@@ -28,7 +28,7 @@ export function openPast(file: string) {
 export type Ended = {
   query: string
   filter: HistoryQuery
-  /** The index condition as SQL. All other conditions follow. */
+  /** SQL condition that the index serves. Other conditions follow. */
   index?: string
   rest?: string
 }

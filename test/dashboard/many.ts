@@ -1,4 +1,4 @@
-// Pages of many jobs, compared with the API: jobs of interest lie behind many newer ones.
+// Compares pages with the API if many newer jobs precede the matching jobs.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ const AT_ONCE = 1_000
 
 type Listed = { ids: number[]; pages: number; progress: string[]; note: string }
 
-/** `ended`: number of older ended jobs in the history. */
+/** `ended` is the number of older ended jobs in the history. */
 export function suite(size: number, ended: number): void {
   const folder = mkdtempSync(join(tmpdir(), 'sidejob-many-'))
   const past = openPast(join(folder, 'history.sqlite'))

@@ -1,5 +1,3 @@
-// Later parts of pages.
-
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'

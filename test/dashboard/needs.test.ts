@@ -283,11 +283,11 @@ test('muted kinds are no problem: failures are counted without them, also if mor
   expect(told(40, { kinds: [kind(15)], muted: [kind(25)] })).toEqual([])
   const rest = '{} failed in the last 15 minutes.'
   expect(told(40, { kinds: [kind(25)], muted: [kind(15)] })).toEqual([['25 of 50 jobs', rest]])
-  // Half of the 2,000 failed jobs are muted, as far as they were read.
+  // Half of the jobs that were read are muted, so half of the 2,000 failures count.
   expect(told(2_000, { kinds: Array.from({ length: 5 }, () => kind(100)), muted: [kind(500)] })).toEqual([
     ['1,000 of 2,010 jobs', '{} failed in the last 15 minutes.'],
   ])
-  // The next look shows which of them are muted.
+  // It is unknown which of them are muted until the next refresh.
   expect(told(30, { isUntold: true })).toEqual([])
 })
 
@@ -399,7 +399,7 @@ test('the address holds another day or week of the calendar, with its runs and s
   expect(next.from - today.from).toBeGreaterThan(23 * HOUR)
   expect(next.from - today.from).toBeLessThanOrEqual(24 * HOUR)
   expect(movedBy(shownIn(new URL(movedBy(next, -1), 'http://x').searchParams, NOW), 1)).toBe(movedBy(next, 0))
-  // The slots belong to that day, even if more slots come before it than can be drawn.
+  // Shows slots of a distant day, even if there are more earlier slots than can be drawn.
   const far = at(`from=${new Date(NOW + 60 * 24 * HOUR).toISOString()}`)
   const { marks } = laneOf({ ...drawn, nextAt: NOW + HOUR }, far)
   expect(marks.length).toBeGreaterThanOrEqual(24)

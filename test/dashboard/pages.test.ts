@@ -204,7 +204,7 @@ describe('the views of Jobs', () => {
     expect(html).toContain('aria-sort="descending"')
     expect(html).toContain('<input type="hidden" name="sort" value="ended"/>')
     expect(await reader.html('/ui/jobs?status=failed')).toContain('href="/ui/jobs?status=failed&amp;sort=ended"')
-    // Running jobs have no end, so the list has its own order.
+    // Running jobs have no end time, so the list cannot be sorted by it.
     for (const query of ['sort=ended&status=running', 'status=queued'])
       expect(await reader.html(`/ui/jobs?${query}`)).not.toContain('Sort by end')
     expect(await rowsOf('sort=ended&cursor=5')).toEqual(ended.map(({ id }) => id))

@@ -1,6 +1,6 @@
-// `node test/dashboard/pictures.ts <url> <key> <folder> <job> <flow> [page …]`: pictures of pages, in light, dark and on a phone.
-// `npm run docs:pictures`, without arguments: takes all pictures of the manual again, from its own stack;
-// `npm run docs:pictures incident`: those of docs/incident.md alone.
+// `npm run docs:pictures` takes all pictures of the manual: light, dark and on a phone.
+// `npm run docs:pictures incident` takes only the pictures of docs/incident.md.
+// `node test/dashboard/pictures.ts <url> <key> <folder> <job> <flow> [page …]` takes pictures of a running stack.
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { before, gallery, looks, type Shown, shownPages } from './shown.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 
-/** Milliseconds. A full limit is reported after five minutes, and events after the next tick. */
+/** Milliseconds. Overview reports a full limit after five minutes. */
 const SETTLED = 5.5 * 60_000
 
 type Site = { url: string; key: string }
@@ -39,7 +39,7 @@ const asPng =
   (page, name) =>
     page.screenshot({ path: join(folder, `${name}.png`) })
 
-/** A fifth of the bytes. */
+/** WebP needs a fifth of the bytes. */
 const asWebp =
   (folder: string): Taken =>
   async (page, name) => {
@@ -76,7 +76,7 @@ async function takeManual(): Promise<void> {
   console.log(`${readdirSync(all).length} pictures in docs/pictures/pages, ${named.length} in docs/pictures`)
 }
 
-/** The pictures of docs/incident.md, from the played incident. */
+/** Takes the pictures of docs/incident.md while the incident is played. */
 async function takeIncident(): Promise<void> {
   const folder = join(docs, 'pictures/incident')
   rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-// Fills a stack with what the pictures show, over the API.
+// Fills a stack over the API with the data that the pictures show.
 
 import { seedFlow } from './seed-flow.ts'
 

@@ -1,5 +1,5 @@
-// The tasks that bring an operator to the dashboard, each with the mouse and with the keyboard, from Overview to a
-// result that the API confirms. docs/dashboard.md lists the counted clicks and keys.
+// Common tasks of operators, with the mouse and with the keyboard, from Overview to a result that the API confirms.
+// docs/dashboard.md lists the numbers of clicks and keys.
 
 import { readFileSync } from 'node:fs'
 import type { Browser, Locator, Page } from 'playwright-core'
@@ -60,7 +60,7 @@ function handOf(page: Page) {
       const rows = await page.locator('main tbody > tr').allInnerTexts()
       for (let i = 0; i <= rows.findIndex((row) => row.includes(text)); i++) await this.press('j')
     },
-    /** Waits until a page is shown and its scripts handle keys. */
+    /** Waits until the page is loaded and its scripts handle keys. */
     async comes(path: string | RegExp): Promise<void> {
       await page.waitForURL((url) => (typeof path === 'string' ? url.pathname === `/ui${path}` : path.test(url.href)))
       await page.waitForLoadState()
@@ -93,8 +93,8 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
   })
 
   /**
-   * A task that is done once with the mouse and once with the keyboard. `prepare` runs before each; `check` asserts
-   * the result.
+   * Performs a task once with the mouse and once with the keyboard. `prepare` runs before each, `check` asserts the
+   * result.
    */
   function task<T>(
     name: string,
@@ -327,7 +327,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     },
   })
 
-  // Messages from before the subscription are not received.
+  // Wait for the subscription, because earlier messages are not received.
   const hears = ({ page }: Hand) => page.waitForResponse((answer) => answer.url().includes('/v1/subscribe'))
   task('send a message to a channel, and see it arrive', {
     async mouse(hand) {

@@ -1,4 +1,4 @@
-// Undo takes one press, ending actions ask with their verb, and final actions require a typed name.
+// One click undoes an action. Actions that end jobs ask first, and final actions require a typed name.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
@@ -168,7 +168,7 @@ test('these actions ask, and all other actions do not', async () => {
   const asking = table.flatMap(({ path, acts = {} }) =>
     Object.entries(acts).flatMap(([name, { confirm }]) => (confirm ? [`${path} ${name}`] : [])),
   )
-  // Actions that end or delete something. A new action is assigned here.
+  // Lists all actions that end or delete something. Add new ones here.
   expect(asking.toSorted()).toEqual(
     [
       '/ acknowledge',

@@ -16,13 +16,13 @@ async function fail(name: string): Promise<void> {
 
 beforeAll(async () => {
   pages = await startPages()
-  // Pages use the machine's clock, so earlier events are created with a clock that is behind.
+  // Pages use the real clock, so earlier events need an engine clock that is behind.
   await pages.advance(-8 * HOUR)
   for (const name of ['slow', 'quick', 'one', 'later', 'early', 'late'])
     await pages.engine.workers.register('default', name, { pull: true, retry: { max: 0 } })
   jobs.before = await pages.make('later')
   jobs.slow = await pages.make('slow')
-  // The first claim announces the classes of a deployment.
+  // The first claim registers the classes of a deployment.
   await pages.advance(60_000)
   await claim('slow')
   jobs.failedEarly = await pages.make('early')

@@ -1,4 +1,4 @@
-// A visit to a page in a browser. Every console message counts as a fault.
+// Visits a page in a browser. Every console message counts as a fault.
 
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -11,7 +11,7 @@ export type Site = Awaited<ReturnType<typeof serve>>
 
 export type Visit = Look & {
   path: string
-  /** Scopes of a new key, or a key; default: the key of the deployment. */
+  /** Scopes of a new key, or an existing key (default: the key of the deployment). */
   as?: Scope[] | string
   allowed?: RegExp
   clipboard?: boolean
@@ -38,7 +38,7 @@ export async function arrive(browser: Browser, site: Site, about: Visit) {
     page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303),
     page.getByRole('button', { name: /^Log in as/ }).click(),
   ])
-  // Keys that are pressed before the page's scripts run are lost.
+  // Key presses before the scripts of the page run are lost.
   await page.waitForLoadState()
   if (ready) await page.waitForSelector(ready)
   return { ...window, allowed, status: answer.status() }
@@ -53,7 +53,7 @@ export async function leave({
   expect(faults.filter((fault) => !allowed?.test(fault))).toEqual([])
 }
 
-/** Closed even after a fault, because the window would keep sending requests. */
+/** Closes the window even after a fault, because it would keep sending requests. */
 export async function visit(
   browser: Browser,
   site: Site,

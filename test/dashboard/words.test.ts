@@ -388,7 +388,7 @@ test.each([
   [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, silent: 0 }, 9, '', /^9 failed; some may have muted errors/],
   [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed, without 7 that have muted errors'],
   [{ failed: 7, hasMutes: true }, { ...kinds, looked: 7 }, undefined, undefined, undefined],
-  // Jobs that failed after the kinds were read have an unknown kind, so they are not red.
+  // Jobs that failed after the last read have an unknown kind, so they are not red.
   [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /have muted errors; 3 failed since the last count/],
   [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed since the last count/],
   [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed, without 7 that have muted errors/],
@@ -426,5 +426,5 @@ test('an invalid pattern or zone is refused by the name of its field', () => {
     'When: expected 5 or 6 fields, like "30 2 * * *", got "soon". Words work too, like "every day at 3"',
   )
   expect(() => ruleIn('every day at 25')).toThrow(/^When: expected valid cron fields/)
-  expect(() => ruleIn('every day at 3', 'Mars/Base')).toThrow(/^Zone: expected a time zone/)
+  expect(() => ruleIn('every day at 3', 'Mars/Base')).toThrow(/^Time zone: expected a time zone/)
 })

@@ -57,7 +57,7 @@ export function openPalette(typed: HTMLInputElement | null): void {
     shown = text
   }
 
-  /** If there are no results for this text yet, opens the search page. */
+  /** Opens the search page if this text has no results yet. */
   function enter(): void {
     const text = field.value.trim()
     if (text === shown) press(optionsIn(list)[chosenIn(list)])

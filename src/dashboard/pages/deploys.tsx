@@ -31,7 +31,7 @@ const errorsIn = (of: Period): number => (of === null || of.counts.runs === 0 ? 
 const errorsText = (of: Period): string => (of === null || of.counts.runs === 0 ? '–' : percent(errorsIn(of)))
 const tookText = (of: Period): string => (of?.took ? `≤ ${about(of.took.p50)} / ${about(of.took.p95)}` : '–')
 
-/** Minimum rise of the share of failed runs. */
+/** Minimum increase of the share of failed runs. */
 const WORSE = 0.01
 
 type Row = Comparison['classes'][number]

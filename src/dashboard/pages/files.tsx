@@ -87,7 +87,7 @@ const columnsOf = (ends: FilesData['ends']): readonly Column<Listed['files'][num
     head: '#Acts',
     cell: ({ id }) => (
       <span class="row">
-        <Act act="address" scope="read" fields={{ file: id }} small label={`Get a link to ${id}`}>
+        <Act act="address" scope="read" fields={{ file: id }} small label={`Get link to ${id}`}>
           Get link
         </Act>
         <Act act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>

@@ -1,5 +1,3 @@
-// Opens an id or an alias directly, and lists other results.
-
 import { isId } from '../../core/job.ts'
 import type { JobRow } from '../../engine/engine.ts'
 import { entries } from '../nav.ts'
@@ -12,7 +10,7 @@ import { cut, many } from '../words/text.ts'
 import { FRESH, kindsOf } from './jobs/kinds.tsx'
 
 type Act = { act: string; at: string; fields: Record<string, string> }
-/** `here`: a button that a script of the page serves. */
+/** `here` names a button that a script of the page handles. */
 type Line = { icon: string; text: string; what: string; to?: string; does?: Act; here?: string }
 type FindData = { text: string; lines: Line[] }
 
@@ -26,7 +24,7 @@ const VERB = /^(pause|resume|set) +(.+)$/i
 
 const at = encodeURIComponent
 
-/** Jobs are searched for texts of at least 3 characters: until 5 are found, twice 250 jobs at most. */
+/** Searches jobs only for texts of at least 3 characters, until 5 are found, at most twice 250 jobs. */
 const [LEAST, FOUND, LOOKED_AT] = [3, 5, 250]
 
 const settings: Line[] = [
@@ -41,7 +39,7 @@ const settings: Line[] = [
 
 type Named = { queues: readonly string[]; limits: readonly string[]; classes: readonly Line[] }
 
-/** As in `pause media` and `set media`. */
+/** Finds actions for texts such as `pause media` and `set media`. */
 function actsOf(text: string, { queues, limits, classes }: Named): Line[] {
   const verb = VERB.exec(text)?.[1]?.toLowerCase()
   if (!verb) return []
@@ -59,7 +57,7 @@ function actsOf(text: string, { queues, limits, classes }: Named): Line[] {
   })
 }
 
-/** The part of a job that contains the text, as far as its row has it. */
+/** Names the part of a job that contains the text. Rows do not contain args. */
 function partOf({ labels, message, aliases }: JobRow, has: (text: string) => boolean): string {
   const label = Object.entries(labels).find(([, value]) => has(value))
   if (label) return label.join('=')
@@ -67,7 +65,7 @@ function partOf({ labels, message, aliases }: JobRow, has: (text: string) => boo
   return aliases.find(has) ?? 'in its args'
 }
 
-/** Kinds of errors, and the newest jobs with the text in labels, args or errors; and how far jobs were searched. */
+/** Finds kinds of errors, and the newest jobs with the text in labels, args or errors. */
 async function insideOf(asked: Asked, text: string, has: (text: string) => boolean) {
   if (text.length < LEAST) return { lines: [], seen: 'jobs' }
   const [{ kinds, muted }, { jobs, ...page }] = await Promise.all([
@@ -161,7 +159,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     )
 }
 
-/** For texts such as `status:failed`. */
+/** Opens the list of jobs for texts such as `status:failed`. */
 function goToFilter({ query }: Asked, text: string): FindData {
   const to = `/jobs?q=${at(text)}`
   if (!query.has('list')) throw new Elsewhere(to)

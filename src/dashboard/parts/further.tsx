@@ -10,7 +10,7 @@ type FurtherProps = {
   searched?: Searched
 }
 
-/** `data-more`: the page is not full, so a script continues. */
+/** With `data-more`, a script continues the search, because the page is not full. */
 export function Further({ to, more, rows, limit, searched }: FurtherProps) {
   if (to === undefined) return null
   const isFull = rows >= limit

@@ -6,13 +6,13 @@ const STARTS = /(?=<(?:section|article|header|form|dl|li|tr|svg|datalist)\b)/
 /** Browsers and servers refuse long headers. */
 const MOST = 600
 
-/** Times change with every look. */
+/** Times change with every refresh. */
 export const withoutTimes = (html: string): string => html.replace(/(<time[^>]*>)[^<]*/g, '$1')
 
 /** Below 2^48, so that each step of the hash is exact. */
 const PRIME = 281474976710597
 
-/** Not for secrets. */
+/** A fast hash. Not for secrets. */
 function nameOf(chunk: string): string {
   let hash = 0
   for (const char of withoutTimes(chunk)) hash = (hash * 31 + char.codePointAt(0)!) % PRIME

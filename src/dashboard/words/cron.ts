@@ -2,7 +2,7 @@ import cronstrue from 'cronstrue'
 import { SidejobError } from '../../core/errors.ts'
 import { type ParsedRepeat, parseRepeat } from '../../core/repeat.ts'
 
-/** Nothing for an invalid pattern. */
+/** Returns undefined for an invalid pattern. */
 export function cronWords(pattern: string): string | undefined {
   try {
     return cronstrue.toString(pattern, { use24HourTimeFormat: true, verbose: false })
@@ -49,7 +49,7 @@ export function ruleIn(when: string, tz?: string): ParsedRepeat {
     const isZone = error.path?.[1] === 'tz'
     throw new SidejobError(
       error.code,
-      isZone ? `Zone: ${problem}` : `When: ${problem}. Words work too, like "every day at 3"`,
+      isZone ? `Time zone: ${problem}` : `When: ${problem}. Words work too, like "every day at 3"`,
       { path: error.path, cause: error },
     )
   }

@@ -7,8 +7,8 @@ type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'][numbe
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
 /**
- * A class is failing if at least this many of its jobs failed, and they are more than this share of the jobs that
- * ended, or if all its jobs failed.
+ * A class is failing if at least `least` of its jobs failed and they exceed `share` of its ended jobs, or if all of its
+ * jobs (at least `all`) failed.
  */
 export const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01, all: 5 }
 

@@ -81,7 +81,7 @@ const readers: Record<FilterName, (text: string, moments: Moments) => unknown> =
   text: (text) => text.slice(0, 200),
 }
 
-/** These filters force the order by id. */
+/** With these filters, lists can only be ordered by id. */
 const unsorted: readonly FilterName[] = ['parent', 'alias', 'error', 'text']
 
 /** Only ended jobs can be sorted by their end. */

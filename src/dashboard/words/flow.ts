@@ -15,7 +15,7 @@ export type LimitRoom = { running: number; concurrency: number | null }
 
 type Waiting = Pick<WireView, 'to' | 'size' | 'behind' | 'oldestAt' | 'rate'>
 
-/** No node reads an output of the flow, so its values never back up. */
+/** Values of an output of the flow never back up, because no node reads them. */
 export function kindOf({ to, size, behind, oldestAt, rate }: Waiting, now: number): WireKind {
   const waits = size + behind
   if (waits > 0 && to.node !== null && oldestAt !== null && now - oldestAt > LONG) return 'back'

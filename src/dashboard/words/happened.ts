@@ -8,7 +8,7 @@ type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; 
 
 type Row = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
 
-/** A paused queue comes first, because the record does not know about it. */
+/** A paused queue takes precedence. The record of the job does not contain it. */
 const firstOf = ({ reason, queue }: Row, paused: ReadonlySet<string>): Reason | null =>
   reason !== null && (reason.code === 'QUEUED' || reason.code === 'PULL') && paused.has(queue)
     ? { code: 'PAUSED', message: `queue ${queue} is paused`, data: { queue }, since: reason.since }

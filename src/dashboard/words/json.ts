@@ -1,4 +1,4 @@
-// Splits JSON into pieces for colouring. It is not parsed, so 20-digit numbers keep their digits.
+// Splits JSON into coloured pieces without parsing it, so that long numbers keep their digits.
 
 import { type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { bytes, plain } from './text.ts'
@@ -29,7 +29,7 @@ const covered =
 export const coveredText = (json: string, most: number): string =>
   plain(json.slice(0, most).replace(covered, '$1"•••"'))
 
-/** Covers members that are called like a secret. */
+/** Hides members whose name suggests a secret. */
 export function textOf(value: Encoded, most = 200): { text: string; length: number; isCut: boolean } {
   const whole = shownJson(value)
   return { text: coveredText(whole, most), length: whole.length, isCut: whole.length > most }

@@ -90,7 +90,6 @@ function need(rule: RuleName, said: Omit<Need, 'rule' | 'weight' | 'kind' | 'ico
 }
 
 const MINUTE = 60_000
-/** Maximum milliseconds that a ready job may wait. */
 const OLDEST = MINUTE
 
 const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): number =>
@@ -98,7 +97,7 @@ const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): n
 
 const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
 
-/** Failures without muted kinds and retried jobs; scaled by the share of muted ones if more jobs failed than were read. */
+/** Counts failures without muted kinds and retried jobs. Estimates the number if not all failed jobs were read. */
 function stillFailed({ kinds = [], muted = [], queues, now }: Known, failed: number): number {
   const [told, silent] = [kinds, muted].map((of) => of.reduce((all, kind) => all + recentOf(kind, now), 0)) as [
     number,

@@ -3,7 +3,7 @@ import { type HistoryQuery, historyQuery } from '../../core/schemas/history.ts'
 import { type Moments, momentOf, stretchIn, tokensOf } from './filter.ts'
 
 /**
- * Accepts the same tokens as the API's search. `since` and `until` refer to ends.
+ * Accepts the same filters as the API. `since` and `until` refer to the end of a job.
  *
  * @example pastFilter(new URLSearchParams('class=mail&since=6h'), { now }) // { class: 'mail', since: now - 21_600_000 }
  */

@@ -77,7 +77,7 @@ const cameIn = (counts: readonly Count[], at: number): number =>
     .slice(lastBy(counts, at - MINUTE) + 1, lastBy(counts, at) + 1)
     .reduce((sum, { was, is }) => sum + Math.max(0, is - was), 0)
 
-/** Parts without records have not changed. */
+/** The current board. Parts without records have not changed. */
 export type BoardNow = { graph: Wired & GraphNodes; nodes: readonly FlowNodeView[]; wires: readonly WireView[] }
 type GraphNodes = { nodes: Record<string, { queue?: string; class: string }> }
 

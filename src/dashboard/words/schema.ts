@@ -1,4 +1,4 @@
-/** Anything else is a JSON box. */
+/** Schemas with form fields. Other schemas are edited as JSON. */
 export type Schema = {
   type?: string | string[]
   enum?: unknown[]

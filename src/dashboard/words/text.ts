@@ -2,7 +2,7 @@ import type { Status } from '../../core/job.ts'
 
 export const plain = (text: string): string =>
   text.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: removes exactly these characters.
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
@@ -34,7 +34,6 @@ const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
 export const count = (n: number): string => grouped.format(n)
 
-/** To hundredths. */
 export const round = (n: number): number => Math.round(n * 100) / 100
 
 /** Exact below 10,000. */
@@ -51,7 +50,7 @@ export const percent = (share: number): string => {
   return `${n < 10 && n > 0 ? n.toFixed(1) : Math.round(n)} %`
 }
 
-/** Enough digits to be positive. */
+/** Uses enough digits that a positive amount is not 0. */
 export const money = (n: number): string => n.toFixed(n > 0 ? Math.max(2, 1 - Math.floor(Math.log10(n))) : 2)
 
 const units = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const
@@ -68,7 +67,7 @@ const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as co
 
 const two = (n: number): string => String(n).padStart(2, '0')
 
-/** Two units at most. */
+/** Uses at most two units. */
 export const span = (given: number): string => {
   const ms = Math.max(0, given)
   if (ms < SECOND) return `${Math.round(ms)} ms`

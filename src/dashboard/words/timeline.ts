@@ -22,7 +22,7 @@ export type Row = {
   isOpen: boolean
 }
 
-/** `place`: from 0 to 100. `breaks`: waits that are drawn shorter than they were. */
+/** `place` is a percentage. `breaks` are waits that are drawn shorter than they were. */
 export type Scale = {
   from: number
   to: number

@@ -184,7 +184,7 @@ function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
 
 const NONE: WhyLink = { job: 0, class: '', queue: '', status: 'queued', running: false, run: null, reasons: [] }
 
-/** The time is separate, because a script keeps counting from it. */
+/** Returns the time separately, because a script counts down to it. */
 export function lineOf(reason: Reason): { text: string; until?: number } {
   if (isTimed(reason.code)) return { text: timed[reason.code], until: reason.until }
   return { text: reasonCell(reason, NONE, { now: 0, zone: 'UTC' }).text.replace(/\.$/, '') }

@@ -49,7 +49,7 @@ const limitsText = (limits: WorkerDefinition['limits']): string =>
 const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value))
 const lengthText = (ms: number | undefined): string => (ms === undefined ? '' : exactly(ms))
 
-/** If a list has only one wait, a comma follows it. */
+/** A list of one delay ends with a comma. */
 function backoffText({ base, delays }: { base?: number; delays?: number[] } = {}): string {
   if (!delays?.length) return lengthText(base)
   return `${delays.map(exactly).join(', ')}${delays.length === 1 ? ',' : ''}`
@@ -112,7 +112,7 @@ const waitsIn = (text: string): Members =>
     ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
     : { base: JSON.stringify(text) }
 
-/** A first wait replaces a list. A list is placed before a first wait, which stays. */
+/** A first delay replaces a list of delays. A list is added to a first delay, which is kept. */
 function waitsPatch(text: string): string {
   const waits = text === '' ? {} : waitsIn(text)
   return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)

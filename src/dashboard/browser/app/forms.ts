@@ -41,7 +41,7 @@ function fill(dialog: HTMLDialogElement, html: string): void {
 
 function goOn(dialog: HTMLDialogElement): void {
   const form = dialog.querySelector<HTMLFormElement>('form[data-counting]')
-  // Once the answer is shown, the form can be sent again.
+  // Wait until the dialog is drawn, then submit again.
   if (form) setTimeout(() => dialog.open && form.requestSubmit())
 }
 
@@ -125,7 +125,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   form.reset()
   tell('acted', form.dataset.act)
   if (answer.to && answer.to !== location.pathname.slice(base.length) + location.search) {
-    // Letters are keys again, although the form is still shown.
+    // Letters become shortcuts again, although the form is still shown.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
     tell('go', base + answer.to)
   } else tell('look')

@@ -51,7 +51,7 @@ const open = (where: 'here' | 'beside'): void => {
   if (link) where === 'here' ? location.assign(link.href) : window.open(link.href, '_blank', 'noopener')
 }
 
-/** Until the palette's script is loaded, letters go into the search field of the page. */
+/** Until the script of the palette is loaded, the search field of the page receives the letters. */
 async function openPalette(): Promise<void> {
   const before = document.activeElement
   const field = document.querySelector<HTMLInputElement>('#find input')

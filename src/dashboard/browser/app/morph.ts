@@ -15,7 +15,7 @@ const isWritten = (node: Node): boolean =>
   (node === document.activeElement ||
     ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
 
-/** A drawing must not contain ids, because morphing moves elements with ids. */
+/** Keeps drawings of scripts. They must not contain ids, because morphing moves elements with ids. */
 const keepsTime = (old: Node, fresh: Node): boolean =>
   !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
   !isWritten(old) &&

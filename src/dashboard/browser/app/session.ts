@@ -2,7 +2,7 @@ import { hourOf } from '../../words/text.ts'
 import { base, readCookie, readZone, tell } from './page.ts'
 
 const BEFORE = 120_000
-/** Another tab may have started a session, and timers are late after a computer slept. */
+/** Milliseconds. Another tab may start a session, and timers are late after the computer slept. */
 const EVERY = 10_000
 
 let said = ''

@@ -1,5 +1,3 @@
-// The page stores its data in an attribute.
-
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
 import type { DeployMark } from '../../words/deploy.ts'
 import type { LimitRoom } from '../../words/flow.ts'
@@ -17,7 +15,7 @@ export type BoardData = {
   lit?: { nodes: string[]; wires: string[] }
 }
 
-/** The time comes from a `time` element, because such elements do not count as changes of a page. */
+/** Reads a `time` element, because changes of such elements do not count as changes of the page. */
 export const clockOf = (): number => Number(document.querySelector('[data-clock]')?.textContent ?? Date.now())
 
 export const dataOf = <Data>(name: string): Data | undefined => {

@@ -1,5 +1,3 @@
-// Each step creates a new draft, for undo.
-
 import { type End, wiresOf } from '../../../core/wires.ts'
 
 type GraphEnd = { node: string; outport: string }

@@ -30,7 +30,7 @@ type WireParts = {
 
 /** Width of a letter as a share of its height. */
 const LETTER = 0.58
-/** Maximum letters of a value in a label's box, and pixels per letter of a label. */
+/** Maximum letters of a value in the box of a label, and pixels per letter of a label. */
 const [VALUE, LABEL_LETTER] = [19, 6.9]
 const LARGEST_NAME = 30
 
@@ -38,7 +38,7 @@ export type Drawing = ReturnType<typeof createDrawing>
 
 const middle = (text: string, x: number, y: number): SVGElement => make('text', { class: 'mid', x, y }, text)
 
-/** A transform for each node would cost the compositor milliseconds in each frame of a drag. */
+/** Uses no transforms, which would cost the compositor milliseconds in each frame of a drag. */
 function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
   const { x, y } = box
   const use = make('use')
@@ -97,7 +97,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
   const nodes = new Map<string, NodeParts>()
   const wires = new Map<string, WireParts>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]
-  // In the order of layers, because Tab follows this order.
+  // Sorted from left to right, because Tab follows this order.
   const byPlace = [...layout.wires].sort(([, a], [, b]) => a.middle.x - b.middle.x)
   for (const [id, { path, middle: at }] of byPlace) {
     const { group, ...parts } = wireParts(id, path)
@@ -106,7 +106,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
     below.append(group)
     marks.append(parts.badge)
   }
-  // From far away all wires are one element: the compositor takes milliseconds a frame for a thousand.
+  // Zoomed out, all wires are one element, because a thousand elements slow each frame down.
   below.prepend(make('path', { class: 'wire all', d: byPlace.map(([, { path }]) => path).join('') }))
   for (const placed of [...layout.nodes.values()].sort((a, b) => a.box.x - b.box.x)) {
     const parts = nodeParts(placed)

@@ -37,7 +37,7 @@ export function createFind(view: ReturnType<typeof createView>, board: () => Boa
     next = text === last ? (next + 1) % matches.length : 0
     last = text
     const { at, focus } = matches[next]!
-    // When a dialog closes, it returns the focus, and the board follows the focus.
+    // Delayed, because a closing dialog returns the focus, and the board follows the focus.
     setTimeout(() => {
       view.look(at)
       focus()

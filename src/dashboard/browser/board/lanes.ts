@@ -8,7 +8,7 @@ export type Lane = { name: string; bars: readonly Bar[] }
 
 const [WIDE, HIGH, BAR] = [1_000, 15, 9] as const
 const LEAST = 2
-/** Share of the width that a mark's text needs. */
+/** Share of the width that the text of a mark needs. */
 const NEAR = 0.16
 
 const xOf = ({ from, to }: Range, at: number): number =>

@@ -14,18 +14,18 @@ export type Layout = {
 
 const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
 export const LABEL = { width: 108, height: 22 }
-/** If there are more nodes, the board has a map, and only few wires have a label. */
+/** With more nodes than this, the board has a map, and only few wires have a label. */
 export const LARGE = 60
 /** Distance between columns, distance between the lanes of backward wires, and radius of bends. */
 const [GAP, LANE, BEND] = [18, 34, 6] as const
-/** Space between a wire and a label, a node or a port's name. */
+/** Minimum space between a wire and a label, a node or the name of a port. */
 const CLEAR = 3
 const PORT_NAME = { letters: 14, letter: 6.7, offset: 7 } as const
 
 export const shortPort = (port: string): string =>
   port.length > PORT_NAME.letters ? `${port.slice(0, PORT_NAME.letters - 1)}…` : port
 
-/** Dagre keeps names in objects, and a node may be called `constructor`. */
+/** Prefixed, because Dagre uses names as object keys, and a node may be called `constructor`. */
 const keyOf = (node: string): string => `node:${node}`
 const ownIn = (port: string): string => `in:${port}`
 const ownOut = (port: string): string => `out:${port}`
@@ -166,10 +166,10 @@ function pointsBetween(a: Point, b: Point): Point[] {
   })
 }
 
-/** A point in each column, where the wire may be level. */
+/** Point of a wire in a column, where the wire may be horizontal. */
 type Stop = { x: number; y: number; column: Column; own?: Box | undefined }
 
-/** A wire is level in a column only if a curve would touch a node, a name or another wire's label. */
+/** A wire is horizontal in a column only if a curve would touch a node, a name or the label of another wire. */
 function lineOf(stops: readonly Stop[]): Point[] {
   const line: Point[] = [stops[0]!]
   for (const [i, stop] of stops.slice(1).entries()) {

@@ -1,4 +1,4 @@
-// Draws only some parts per frame, because drawing all texts of a large board takes longer than a frame.
+// Limits the parts drawn per frame, because drawing all texts of a large board takes longer than a frame.
 
 const MOST = 40
 

@@ -67,7 +67,6 @@ const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly strin
 export type Shown = {
   change?: Change
   added: readonly string[]
-  /** Nodes that were removed before they had a job. */
   gone: readonly string[]
   stays: readonly { port: string; values: number }[]
   checks: readonly string[]

@@ -1,5 +1,3 @@
-// Only changed attributes are written.
-
 const SVG = 'http://www.w3.org/2000/svg'
 
 export type Attributes = Record<string, string | number | undefined>

@@ -9,14 +9,14 @@ const NEAR = 1.2
 const FARTHEST = 0.13
 
 export function createView(svg: SVGSVGElement) {
-  // With touch-action, the compositor collects the areas of all elements in each frame.
+  // Only for touch screens, because touch-action slows each frame down.
   const touch = matchMedia('(any-pointer: coarse)').matches ? 'touch-action: none' : ''
   svg.style.cssText = `overflow: clip; overflow-clip-margin: 50vw; will-change: transform; ${touch}`
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
   let seen: Box = all
   const told: ((seen: Box, shown: Box) => void)[] = []
 
-  /** Larger than `seen` if the board has different proportions. */
+  /** Returns the visible part, which is larger than `seen` if the board has different proportions. */
   function shown(): Box {
     const { clientWidth = 1, clientHeight = 1 } = svg.parentElement ?? {}
     const scale = Math.min(clientWidth / seen.width, clientHeight / seen.height)
@@ -62,7 +62,7 @@ export function createView(svg: SVGSVGElement) {
   type Drag = { x: number; y: number; dx: number; dy: number; scale: number }
   let drag: Drag | undefined
 
-  /** Layers that the compositor moves, so that a drag neither lays out nor paints. */
+  /** Moves layers, so that a drag neither lays out nor paints. */
   function shift(dx: number, dy: number): void {
     for (const layer of [svg, svg.nextElementSibling as HTMLElement])
       layer.style.transform = dx === 0 && dy === 0 ? '' : `translate(${dx}px, ${dy}px)`
@@ -118,7 +118,7 @@ export function createView(svg: SVGSVGElement) {
     at,
     centre,
     onShow: (tell: (seen: Box, shown: Box) => void): void => void told.push(tell),
-    /** Moves to a point, and zooms in until it can be read. */
+    /** Moves to a point, and zooms in until its text can be read. */
     look(at: { x: number; y: number }): void {
       const width = Math.min(seen.width, svg.parentElement?.clientWidth ?? seen.width)
       seen = { ...seen, width, height: (seen.height * width) / seen.width }

@@ -60,7 +60,7 @@ const storedColumns: readonly Column<Graphs['graphs'][number]>[] = [
   {
     head: '#Acts',
     cell: ({ name }) => (
-      <Act act="begin" scope="write" fields={{ graph: name }} small label={`Create a flow from ${name}`}>
+      <Act act="begin" scope="write" fields={{ graph: name }} small label={`Create flow from ${name}`}>
         Create flow
       </Act>
     ),

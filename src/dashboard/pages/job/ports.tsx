@@ -43,7 +43,7 @@ function Values({ job, row }: { job: JobView; row: PortRow }) {
   )
 }
 
-/** A port on the other side may have the same name. */
+/** Contains the direction, because an input and an output may have the same name. */
 const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${name}, ${dir}`
 
 const FIELD = 4_000

@@ -26,7 +26,7 @@ const ARGS = 'args.'
 export const pathsIn = (columns: readonly string[]): string[] =>
   columns.filter((name) => name.startsWith(ARGS)).map((name) => name.slice(ARGS.length))
 
-/** In an object with the name, so that values that are called like a secret are covered. */
+/** Wraps the value in an object with its name, so that values whose name suggests a secret are hidden. */
 function wordsOf({ labels, args }: JobRow, column: string): string | undefined {
   const name = column.slice(column.indexOf('.') + 1)
   const value = column.startsWith(ARGS) ? args?.[name] : labels[name]

@@ -70,7 +70,7 @@ function chosen(query: URLSearchParams): { queue?: string; class?: string } {
   return { ...(queue ? { queue } : {}), ...(name ? { class: name } : {}) }
 }
 
-/** `cursor` is null when jobs before the range appear. */
+/** Cuts the list at the start of the time range, where `cursor` becomes null. */
 function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
   const stretch = stretchIn(query, look.now)
   if (!stretch || !isSorted(query)) return { jobs, cursor, ...more }

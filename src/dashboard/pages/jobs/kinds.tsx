@@ -1,5 +1,3 @@
-// Kinds of errors, with a button that retries all jobs of a kind.
-
 import type { ErrorKind } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { askCounted, countedIds, startCounted } from '../../counted.ts'
@@ -82,7 +80,6 @@ export const retryKind: Act = {
   },
 }
 
-/** Number of columns, and milliseconds per column. */
 const [BARS, QUARTER] = [24, 900_000]
 
 function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {

@@ -13,7 +13,7 @@ import { count, moment, span } from '../../words/text.ts'
 import { deploymentsOf, lastDeploy } from './kinds.tsx'
 
 const ROWS = 50
-/** An open page searches again after this many milliseconds, because D1 bills the rows that it reads. */
+/** Milliseconds between searches of an open page. D1 bills the rows that it reads. */
 const FRESH = 30_000
 
 /** `found` is missing if the deployment has no history. */

@@ -4,7 +4,7 @@ import { useLook } from '../../look.ts'
 import { coloursOf } from '../../words/limit.ts'
 import { clock, count, round, span } from '../../words/text.ts'
 
-/** Maximum cells. For a larger limit, a cell is a share of the slots. */
+/** Maximum cells. If a limit has more slots, each cell stands for several of them. */
 const CELLS = 60
 
 function Cells({ of, on, kinds, height }: { of: number; on: number; kinds: string[]; height: number }) {
@@ -71,7 +71,6 @@ export function Slots({ limit, holders, colours: given, small }: SlotsProps) {
   const { now, zone } = useLook()
   const { concurrency, running, shutUntil, paused, rate, started, starts, fullSince } = limit
   const colours = given ?? coloursOf(holders?.map(({ group }) => group) ?? [])
-  // A row without known groups is grey.
   const kinds = holders ? holders.map(({ group }) => colours.get(group)!).sort() : ['g0']
   const isShut = (shutUntil !== undefined && shutUntil !== null && shutUntil > now) || paused
   const height = small ? 10 : 18

@@ -16,7 +16,7 @@ async function reread({ cache, engine }: ActAsked): Promise<void> {
   for (const [key, state] of await engine.alerts.states()) shown?.set(key, state)
 }
 
-/** `back` undoes it. `means`: asks for a reason first. */
+/** `back` undoes the action. With `means`, the action first asks for a reason. */
 const change = (verb: string, back: string, means?: string): Act => ({
   scope: 'write',
   ...(means && {

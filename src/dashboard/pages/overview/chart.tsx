@@ -24,7 +24,6 @@ function PlotColumn({ point, i, of, top, low, to }: PlotColumnProps) {
   const x = round((WIDTH / of) * i)
   const up = round((point.completed / top) * (LINE - 9.5))
   const down = round((point.failed / low) * (HEIGHT - LINE - 2))
-  // A bar may be only one line high.
   const pressed = (status: Ended, y: number, height: number) => (
     <rect class="hit" x={x} y={y} width={round(width)} height={height} data-to={to(status)}>
       <title>

@@ -52,11 +52,11 @@ const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }
 
 const [GIVEN_UP, FAILING, KINDS] = ['given up', 'failing schedules', kindsName()]
 const [CLASSES, UNCLAIMED, MINUTES] = ['classes by hour', 'unclaimed', 'minutes']
-/** Maximum deferred answers that one look asks for. */
+/** Maximum deferred answers that one refresh requests. */
 const AT_ONCE = 1
 
 /**
- * The first look asks for none of these answers, and each later look for one, so that no look costs more than twelve
+ * The first refresh requests none of these answers and each later refresh one, so that none costs more than twelve
  * commands.
  */
 function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, boolean>) {
@@ -73,7 +73,7 @@ function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, bool
 async function load(asked: Asked): Promise<OverviewData> {
   const { engine, query, look, cache } = asked
   const range = rangeIn(query, look.now)
-  // Later looks read only queues and health. They read other answers if the glance shows a need.
+  // Later refreshes read only queues and health, and other answers only if the glance shows a need.
   const glance = await asked.cache.glance(range.step)
   const failed = (isOfCallbacks: boolean) =>
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)

@@ -3,6 +3,5 @@ import type { Range } from '../../words/series.ts'
 
 const FRESH = 10_000
 
-/** One request in both cases. */
 export const seriesOf = ({ engine, cache }: Asked, { step }: Range) =>
   cache.get(`series ${step}`, FRESH, () => engine.stats.series({ step, details: true }))

@@ -33,7 +33,7 @@ export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
       status: 'suspended',
       to: '/jobs?status=suspended',
     },
-    { text: 'Scheduled for later', n: later, kind: 'queued', status: 'scheduled', to: '/jobs?status=queued' },
+    { text: 'Scheduled', n: later, kind: 'queued', status: 'scheduled', to: '/jobs?status=queued' },
     {
       text: 'Ready, waiting for a lane',
       n: queued,

@@ -25,7 +25,7 @@ type SchedulesData = {
 }
 
 const MOST = 100
-/** Maximum schedules whose past runs are drawn, and how long these are shared, in milliseconds. */
+/** Maximum schedules with past runs, and milliseconds for which these are cached. */
 const [RUNS, SELDOM] = [40, 60_000]
 
 const zonesOf = (schedules: readonly ScheduleView[]): string[] => [

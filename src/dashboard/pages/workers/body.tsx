@@ -69,7 +69,7 @@ export function AsJson({ worker, typed }: AsProps) {
   )
 }
 
-/** Between single quotes, a shell interprets only single quotes. */
+/** Quotes for a shell, which interprets only single quotes between single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export function AsCurl({ worker, typed }: AsProps) {

@@ -152,7 +152,7 @@ export function TryIt({ worker, last, as, typed }: TryProps) {
       right={
         <Choice
           ways
-          label="Format"
+          label="Edit as"
           options={ways.map((way) => ({
             text: { form: 'Form', json: 'JSON', curl: 'curl' }[way],
             to: to(way),

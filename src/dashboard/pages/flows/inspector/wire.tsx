@@ -50,7 +50,7 @@ function Watch({ data }: { data: FlowData }) {
         label={isOn ? 'Stop watching' : 'Watch the values'}
       >
         <Icon name={isOn ? 'pause' : 'play'} size={12} />
-        Watch
+        {isOn ? 'Stop' : 'Watch'}
       </To>
       {isOn && <Listen to={[`/sidejob/children/${flow.id}`, LOG]} of={jobs} />}
     </>
