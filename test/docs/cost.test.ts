@@ -41,13 +41,13 @@ const rows: Row[] = [
   { what: 'alone, through a bell', commands: alone!, messages: 1, invocations: 1 },
   { what: 'in a busy queue, whose lane waits for it', commands: warm!, messages: 0, invocations: 0 },
   { what: 'alone, with `SIDEJOB_DISPATCH=eager`', commands: eager!, messages: 0, invocations: 0 },
-  { what: 'one of many, made in calls of 1,000', commands: bulk!, messages: 20 / 10_000, invocations: 20 / 10_000 },
+  { what: 'one of many, created in calls of 1,000', commands: bulk!, messages: 20 / 10_000, invocations: 20 / 10_000 },
 ]
 
 const parts: [what: string, commands: number][] = [
   ['a run that reads a value and writes one', ports!],
-  ['the same, of a child of a job', family!],
-  ['the same, with a limit of its own', limit!],
+  ['such a run of a job with a parent', family!],
+  ['such a run of a job with its own limit', limit!],
 ]
 
 const MINUTES = 60 * 24 * 30
@@ -56,7 +56,7 @@ const ticks = MINUTES + MINUTES / 10
 test('docs/cost.md matches the counts, at the prices that it names', async () => {
   await expectMade('cost.md', {
     'a million': table(
-      ['a no-op job', 'Redis commands', 'QStash messages', 'a million of them: Redis', 'QStash', 'Workers'],
+      ['a no-op job', 'Redis commands', 'QStash messages', 'price of a million: Redis', 'QStash', 'Workers'],
       rows.map(({ what, commands, messages, invocations }) => [
         what,
         String(commands),
@@ -67,9 +67,9 @@ test('docs/cost.md matches the counts, at the prices that it names', async () =>
       ]),
     ),
     parts: table(
-      ['in a batch of 100', 'Redis commands', 'a million of them'],
+      ['a run in a batch of 100', 'Redis commands', 'price of a million'],
       parts.map(([what, commands]) => [what, String(commands), dollars(commands * MILLION * price.commands)]),
     ),
-    idle: `A minute in which nothing happens costs ${idle === 1 ? 'one command' : `${idle} commands`}. Cloudflare's cron ticks each minute, QStash's schedule every ten: a month of 30 days is ${(ticks * idle!).toLocaleString('en')} commands (${dollars(ticks * idle! * price.commands)}) and ${(MINUTES / 10).toLocaleString('en')} messages (${dollars((MINUTES / 10) * price.messages)}). Both fit into the vendors' free plans.`,
+    idle: `A minute in which nothing happens costs ${idle === 1 ? 'one command' : `${idle} commands`}. Cloudflare's cron sends a tick each minute, and QStash's schedule every ten minutes. A month of 30 days costs ${(ticks * idle!).toLocaleString('en')} commands (${dollars(ticks * idle! * price.commands)}) and ${(MINUTES / 10).toLocaleString('en')} messages (${dollars((MINUTES / 10) * price.messages)}). Both fit into the vendors' free plans.`,
   })
 })
