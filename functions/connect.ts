@@ -3,7 +3,7 @@ import { defineWorker, port } from '../src/index.ts'
 export const connect = defineWorker({
   queue: 'core',
   class: 'connect',
-  description: 'Moves all values from "in" to "out", in order and with their contexts, and copies the default of "in".',
+  description: 'Moves all values from "in" to "out" in order, and copies the default of "in".',
   in: { in: port() },
   out: { out: port() },
   perform(job) {

@@ -92,7 +92,7 @@ export const flow = defineWorker({
   queue: 'core',
   class: 'flow',
   description:
-    'Runs a graph of jobs. A node is a job that starts when a value or default reaches it; an edge moves values from port to port. The flow is completed while all its nodes are, and fails when a node fails. A new graph changes the running flow.',
+    'Runs a graph of jobs. A node is a job that starts when a value or default reaches it; an edge moves values from port to port. The flow is completed while all its nodes are completed, and fails when a node fails. A new graph changes the running flow.',
   in: { [GRAPH]: port(), '*': port() },
   out: { '*': port() },
   // Another run may have started the same node.

@@ -4,7 +4,7 @@ export const placeholder = defineWorker({
   queue: 'core',
   class: 'placeholder',
   description:
-    'Reserves a node of a flow for a class that is chosen later. It does nothing, and values stay in its ports.',
+    'Reserves a node of a flow for a class that you choose later. It does nothing, and values stay in its ports.',
   in: { '*': port() },
   out: { '*': port() },
   perform() {},

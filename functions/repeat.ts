@@ -5,7 +5,7 @@ import { checkRoom, sizeOf } from './room.ts'
 export const repeat = defineWorker({
   queue: 'core',
   class: 'repeat',
-  description: 'Writes a list that contains a value several times.',
+  description: 'Writes a list with several copies of a value.',
   isolate: true,
   in: { times: port(z.number().min(0).max(100_000)), in: port() },
   out: { out: port(z.array(z.unknown())) },

@@ -3,7 +3,7 @@ import { defineWorker, port } from '../src/index.ts'
 export const wait = defineWorker({
   queue: 'core',
   class: 'wait',
-  description: 'Passes on one value of "in" for each value of "trigger", whatever that value is.',
+  description: 'Passes on one value of "in" each time a value arrives at "trigger".',
   in: { trigger: port(), in: port() },
   out: { out: port() },
   async perform(job) {

@@ -31,7 +31,7 @@ async function next(job: Job): Promise<unknown[] | undefined> {
 export const waitEach = defineWorker({
   queue: 'core',
   class: 'wait_each',
-  description: 'Holds back a list until all its elements have arrived at port "each", in any order.',
+  description: 'Holds back a list until each of its elements has arrived at port "each", in any order.',
   in: { each: port(), in: port(z.array(z.unknown())) },
   out: { out: port(z.array(z.unknown())) },
   async perform(job) {

@@ -33,7 +33,7 @@ export const meanings: Record<string, Record<string, string>> = {
   flatten: {
     'in in': 'list or object to flatten',
     'in level':
-      'number of levels to flatten; if it is negative or not a number, all levels of a list or one level of an object',
+      'number of levels to flatten, or a negative number for all levels; any other value means all levels of a list and one level of an object',
     'out out': 'flattened list',
   },
   groups_of: {
@@ -68,17 +68,17 @@ export const meanings: Record<string, Record<string, string>> = {
     'out out': 'delayed values',
   },
   wait: {
-    'in trigger': 'signals; each lets one value pass',
+    'in trigger': 'signals; each passes on one value',
     'in in': 'values to hold back',
-    'out out': 'passed values',
+    'out out': 'values that were passed on',
   },
   wait_each: {
-    'in each': 'elements that have arrived; a default is never read, because it would match without end',
+    'in each': 'elements that have arrived; a default of this port is ignored',
     'in in': 'lists to hold back',
-    'out out': 'passed lists',
+    'out out': 'lists that were passed on',
   },
   map: {
-    'in in': 'list of the elements; of an object, its entries `[key, value]`',
+    'in in': 'list whose elements are written; an object counts as the list of its entries `[key, value]`',
     'in each': 'results, one for each element',
     'out each': 'elements of the current list',
     'out out': 'list of the results, in the order in which they arrived',
@@ -93,7 +93,7 @@ export const meanings: Record<string, Record<string, string>> = {
   widget: { 'in *': 'values for the page or person to read', 'out *': 'values that the page or person writes' },
   download: {
     url: 'URL to download, with `http` or `https`; internal addresses are refused',
-    host: 'host of the URL, for [constraints](concurrency.md), which can match args but cannot parse a URL',
+    host: 'host of the URL; a [constraint](concurrency.md) can match this arg, but not a part of `url`',
     askedAt:
       'time of the request, in milliseconds since 1970 (default: when the job was created); it is part of the id of the file',
     headers: 'HTTP headers of the request; after a redirect to another origin, they are not sent',
@@ -102,9 +102,9 @@ export const meanings: Record<string, Record<string, string>> = {
     imageSize: '`true` to return the width and height of a JPEG, PNG, GIF or WebP image',
     dedup:
       '`true` to return the file of an earlier download if the server answers that it has not changed; ignored with `bucket`, and with headers that may identify the caller',
-    keep: 'time in milliseconds after which the file is deleted (default: 30 days); not with `bucket`',
+    keep: 'time in milliseconds after which the file is deleted (default: 30 days); ignored with `bucket`',
     bucket:
-      'S3 bucket that receives the file instead of `FILES`: `{ name, region, endpoint?, metadata? }`; it must be listed in [`SIDEJOB_S3_BUCKETS`](settings.md), and sidejob never deletes the file',
+      'S3 bucket that receives the file instead of `FILES`: `{ name, region, endpoint?, metadata? }`; `endpoint` is the origin of a server other than AWS; [`SIDEJOB_S3_BUCKETS`](settings.md) must list the bucket; sidejob never deletes the file',
   },
 }
 
@@ -164,7 +164,7 @@ These rules apply to all functions in queue \`core\`. The sections below do not 
 
 ## How to read the examples
 
-Each example shows a job from its creation. An empty line separates two runs.
+Each example starts with a new job. An empty line separates two runs.
 
 | line | meaning |
 | --- | --- |
@@ -179,8 +179,8 @@ Each example shows a job from its creation. An empty line separates two runs.
 
 export const outro = `## download
 
-Downloads a URL into a bucket, and returns the type, size and checksums of the file. The class is \`download\` in queue
-\`downloader\`, and takes args instead of values at ports:
+Downloads a URL into a bucket, and returns the type, size and checksums of the file. Create the job in queue
+\`downloader\`. It has no ports, only args:
 
 ARGS
 
@@ -203,14 +203,15 @@ The result is an object:
   retried. By default, there are two retries: after 2 minutes, and after 4 more minutes. If the server sends
   \`Retry-After\`, the job waits at least that long, but at most a day. Other failures are not retried.
 - A compressed body may grow to 1 MiB or to 200 times its compressed size, whichever is larger.
-- While the job runs, its progress is \`{ bytes, total }\`: the received bytes, and the size of the file or \`null\`.
+- While the job runs, its progress is \`{ bytes, total }\`: the received bytes, and the size of the file, or \`null\` if
+  the server did not send its size.
 - The dashboard hides the values of \`headers\` from read-only viewers, because they can contain credentials.
 
 ## reap
 
-Deletes a downloaded file. \`download\` creates a job of this class for each file in the bucket \`FILES\`, with the delay
-\`keep\`. It is in queue \`files\`. If the file was requested again with \`dedup\` in the meantime, the job waits until the
-file is no longer needed. To delete a file earlier, call \`DELETE /v1/files/:file\`.
+Deletes a downloaded file. \`download\` creates a job of this class in queue \`files\` for each file in the bucket
+\`FILES\`. That job runs after the time in \`keep\`. If the file was requested again with \`dedup\` in the meantime, the job
+waits until the file is no longer needed. To delete a file earlier, call \`DELETE /v1/files/:file\`.
 
 ## How we know
 

@@ -127,7 +127,7 @@ export const table: Record<string, Row[]> = {
       out: [1, 2],
       outDefaults: { out: 9 },
     }),
-    rowWith({ out: { out: { default: 5 } } }, 'if `in` has no default, the default of `out` stays', {
+    rowWith({ out: { out: { default: 5 } } }, 'if `in` has no default, the default of `out` stays unchanged', {
       give: { in: [1] },
       out: [1],
       outDefaults: { out: 5 },
@@ -189,7 +189,7 @@ export const table: Record<string, Row[]> = {
     ),
     rowWith(
       { in: { delay: { default: 10 }, in: { default: 'a' } } },
-      'if both ports have a default, the default of `in` passes once',
+      'if both ports have a default, the default of `in` is passed on once',
       { status: 'queued' },
       { after: '10s', out: ['a'] },
       {},
@@ -365,7 +365,7 @@ export const table: Record<string, Row[]> = {
       },
       error: /edges\[0\]\.to\.node: there is no node "b"/,
     }),
-    row('a job that becomes a node must exist', {
+    row('if `init` of a node names a job, that job must exist', {
       give: { __graph: [{ nodes: { a: { class: 'x', init: 999 } } }] },
       error: /nodes\.a\.init: job 999 does not exist/,
     }),
@@ -780,7 +780,7 @@ export const table: Record<string, Row[]> = {
 
   set_default: [
     rule('the last value becomes the default', { give: { in: [0, 1, 2] }, outDefaults: { out: 2 }, left: { in: 0 } }),
-    rowWith({ in: { in: { default: 1234 } } }, 'the values of `in` are removed, also if `in` has a default', {
+    rowWith({ in: { in: { default: 1234 } } }, 'the values of `in` are removed, even if `in` has a default', {
       give: { in: [6, 7] },
       outDefaults: { out: 1234 },
       left: { in: 0 },
@@ -796,9 +796,13 @@ export const table: Record<string, Row[]> = {
       give: { in: [1] },
       outDefaults: { out: null },
     }),
-    rowWith({ out: { out: { default: 1 } } }, 'if `in` has neither values nor a default, the default of `out` stays', {
-      outDefaults: { out: 1 },
-    }),
+    rowWith(
+      { out: { out: { default: 1 } } },
+      'if `in` has neither values nor a default, the default of `out` stays unchanged',
+      {
+        outDefaults: { out: 1 },
+      },
+    ),
     rule(
       'a default of `in` that is set later is copied too',
       { outDefaults: {} },
@@ -819,7 +823,7 @@ export const table: Record<string, Row[]> = {
       give: { sep: [''], in: ['añ😀'] },
       out: [['a', 'ñ', '😀']],
     }),
-    row('a single space as the separator splits at white space of any length', {
+    row('if the separator is a single space, the string is split at white space of any length', {
       give: { sep: [' '], in: ['  now  is\tthe \n time '] },
       out: [['now', 'is', 'the', 'time']],
     }),
@@ -835,7 +839,7 @@ export const table: Record<string, Row[]> = {
   ],
 
   wait: [
-    rule('one value passes for each trigger, whatever its value', {
+    row('any value of `trigger` counts, also `null` and `false`', {
       give: { trigger: [null, false], in: [123, 456] },
       out: [123, 456],
     }),
@@ -857,11 +861,11 @@ export const table: Record<string, Row[]> = {
         out: ['a', 'b'],
       },
     ),
-    rowWith({ in: { in: { default: 'd' } } }, 'a default of `in` passes once for each trigger', {
+    rowWith({ in: { in: { default: 'd' } } }, 'a default of `in` is passed on once for each trigger', {
       give: { trigger: [1, 2] },
       out: ['d', 'd'],
     }),
-    rowWith({ in: { trigger: { default: 0 } } }, 'with a default of `trigger`, every value passes immediately', {
+    rowWith({ in: { trigger: { default: 0 } } }, 'with a default of `trigger`, every value is passed on immediately', {
       give: { in: [1, 2] },
       out: [1, 2],
     }),
@@ -887,7 +891,7 @@ export const table: Record<string, Row[]> = {
       give: { in: [[{ a: 1, b: [2, { c: 3, d: 4 }] }, 'x']], each: ['x', { b: [2, { d: 4, c: 3 }], a: 1.0 }] },
       out: [[{ a: 1, b: [2, { c: 3, d: 4 }] }, 'x']],
     }),
-    row('values of different types are different: `1` is not `"1"`', {
+    row('values of different types do not match, such as `1` and `"1"`', {
       give: { in: [[{ a: 1 }, 1, null]], each: [[['a', 1]], '1', 'null'] },
       status: 'suspended',
     }),
@@ -896,17 +900,17 @@ export const table: Record<string, Row[]> = {
       { give: { each: [1] }, left: { each: 1 } },
       { give: { in: [[1]] }, out: [[1]] },
     ),
-    row('an empty list passes immediately', { give: { in: [[], [], [1]] }, out: [[], []], status: 'suspended' }),
+    row('an empty list is passed on immediately', { give: { in: [[], [], [1]] }, out: [[], []], status: 'suspended' }),
     rowWith(
       { in: { in: { default: [] } } },
-      'an empty list as the default of `in` passes once',
+      'an empty list as the default of `in` is passed on once',
       { out: [[]] },
       {},
       { give: { each: [1] } },
     ),
     rowWith(
       { in: { in: { default: [1, 2] } } },
-      'any other default of `in` passes each time all its elements have arrived',
+      'any other default of `in` is passed on each time all its elements have arrived',
       { status: 'suspended' },
       { give: { each: [1, 2, 2] }, out: [[1, 2]], status: 'suspended' },
       { give: { each: [1] }, out: [[1, 2]], status: 'suspended' },
