@@ -1,6 +1,7 @@
 // Searches a list 1,000 jobs at a time until a page is full. Found rows are cached, so that an open page does not search
 // again at each refresh.
 
+import type { JobFilter, JobRow } from '../engine/engine.ts'
 import type { Asked } from './page.ts'
 
 /** Milliseconds per request. The browser then continues. */
@@ -58,4 +59,18 @@ export async function searchOn<Row>({ cache }: Asked, search: Search<Row>): Prom
     newest,
     total: first.total,
   }
+}
+
+export function searchRows(asked: Asked, filter: JobFilter & { limit: number }, name = JSON.stringify(filter)) {
+  const { limit, cursor } = filter
+  return searchOn<JobRow>(asked, {
+    name,
+    limit,
+    cursor,
+    idOf: ({ id }) => id,
+    async step(cursor) {
+      const { jobs, ...more } = await asked.engine.jobs.rows({ ...filter, cursor })
+      return { rows: jobs, ...more }
+    },
+  })
 }

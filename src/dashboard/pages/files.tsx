@@ -9,6 +9,7 @@ import { Ago, Card, Empty, Head, JobId, Link } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
+import { rowsText } from '../words/further.ts'
 import { bytes, many } from '../words/text.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
@@ -56,9 +57,9 @@ async function endsOf({ engine }: Pick<Asked, 'engine'>): Promise<FilesData['end
 
 const NO_FILES: FilesData = { files: [], cursor: null, isThere: false, ends: new Map(), wanted: '' }
 
-function noteOf({ files, total, looked }: FilesData): string {
+function noteOf({ files, cursor, total, looked }: FilesData): string {
   if (!total) return 'no bucket'
-  return looked === undefined ? inAll(total) : many(files.length, 'file')
+  return looked === undefined ? inAll(total) : rowsText(files.length, cursor, 'file')
 }
 
 function None({ data: { isThere, wanted } }: { data: FilesData }) {

@@ -174,6 +174,8 @@ async function load(asked: Asked): Promise<FindData> {
   return { text, lines: text ? await linesOf(asked, text) : [] }
 }
 
+const found = (lines: readonly Line[]): number => lines.filter(({ icon }) => icon !== 'search').length
+
 export const find = page<FindData>({
   path: '/find',
   every: 0,
@@ -182,10 +184,10 @@ export const find = page<FindData>({
   crumbs: ({ text }) => [{ name: 'Search', to: '/find' }, ...(text ? [{ name: cut(text) }] : [])],
   View: ({ data: { text, lines } }) => (
     <>
-      <Head title="Search" note={text && `${Math.max(0, lines.length - 1)} for “${cut(text)}”`} />
+      <Head title="Search" note={text && `${found(lines)} for “${cut(text)}”`} />
       <Card>
         {lines.length === 0 && <Empty>Search by id, or by part of a name, label, argument or error.</Empty>}
-        {lines.length === 1 && <Empty>No names or searched jobs contain this text.</Empty>}
+        {text && found(lines) === 0 && <Empty>No names or searched jobs contain this text.</Empty>}
         <ul class="checks next found">
           {lines.map(({ icon, text, what, to, does, here }) => (
             <li>

@@ -6,8 +6,8 @@ import { Card, Choice, Empty, Head, Link } from '../parts/layout.tsx'
 import { Listen, LOG } from '../parts/listen.tsx'
 import { type LogEntry, LogLines, Tail, WholeEntry } from '../parts/log.tsx'
 import { momentOf } from '../words/filter.ts'
-import type { Searched } from '../words/further.ts'
-import { many, moment } from '../words/text.ts'
+import { rowsText, type Searched } from '../words/further.ts'
+import { moment } from '../words/text.ts'
 
 type LogData = {
   entries: LogEntry[]
@@ -104,7 +104,10 @@ export const log = page<LogData>({
       `/log${queryWith(query.toString(), { cursor: undefined, entry: undefined, ...changes })}`
     return (
       <>
-        <Head title="Log" note={`${many(entries.length, 'entry', 'entries')}${job ? ` of job ${job}` : ''}`}>
+        <Head
+          title="Log"
+          note={`${rowsText(entries.length, cursor, 'entry', 'entries')}${job ? ` of job ${job}` : ''}`}
+        >
           <Tail on={tail} to={to({ tail: tail ? undefined : '1' })} />
           <Sifts query={query} />
           <Choice

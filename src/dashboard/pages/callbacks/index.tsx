@@ -10,7 +10,7 @@ import { Ago, Card, Choice, Empty, Head, JobId, Link, Name, To } from '../../par
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { searchOn } from '../../search-on.ts'
 import { maybe } from '../../words/form.ts'
-import { searchedOf } from '../../words/further.ts'
+import { rowsText, searchedOf } from '../../words/further.ts'
 import { idsIn, idsText } from '../../words/ids.ts'
 import { count, many } from '../../words/text.ts'
 import { Breakers } from '../limits/breakers.tsx'
@@ -167,10 +167,7 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
   const to = (state?: string) => way({ state, cursor: undefined })
   return (
     <>
-      <Head
-        title="Callbacks"
-        note={cursor === null ? many(callbacks.length, 'callback') : `${count(callbacks.length)} so far`}
-      >
+      <Head title="Callbacks" note={rowsText(callbacks.length, cursor, 'callback')}>
         <Choice
           label="State"
           options={[

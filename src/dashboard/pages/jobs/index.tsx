@@ -5,11 +5,12 @@ import { queryWith } from '../../look.ts'
 import { type Asked, Elsewhere, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
-import { searchOn } from '../../search-on.ts'
+import { searchRows } from '../../search-on.ts'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
 import type { DeployMark } from '../../words/deploy.ts'
 import { isSorted, stretchIn, tokensOf, typed } from '../../words/filter.ts'
-import { count, cut, many, title } from '../../words/text.ts'
+import { rowsText } from '../../words/further.ts'
+import { cut, many, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
 import { ByClass, type ByClassData, byClass, dayIn, Switch } from './by-class.tsx'
@@ -92,16 +93,9 @@ const completionsOf = (jobs: readonly JobRow[], queues: readonly string[], class
 }
 
 async function found(asked: Asked, filter: JobFilter): Promise<typeof NO_JOBS> {
-  const { rows, ...more } = await searchOn<JobRow>(asked, {
-    name: JSON.stringify({ ...filter, since: asked.query.get('since'), until: asked.query.get('until') }),
-    limit: ROWS,
-    cursor: filter.cursor,
-    idOf: ({ id }) => id,
-    async step(cursor) {
-      const { jobs, ...more } = await asked.engine.jobs.rows({ ...filter, cursor, limit: ROWS })
-      return { rows: jobs, ...more }
-    },
-  })
+  const [since, until] = ['since', 'until'].map((name) => asked.query.get(name))
+  const name = JSON.stringify({ ...filter, since, until })
+  const { rows, ...more } = await searchRows(asked, { ...filter, limit: ROWS }, name)
   return { jobs: rows, ...more }
 }
 
@@ -161,11 +155,11 @@ function noteOf(
   matches: number | undefined,
   status: string | null,
 ): string {
-  if (classes) return `${count(classes.classes.length)} classes`
+  if (classes) return many(classes.classes.length, 'class', 'classes')
   const { jobs, cursor } = past?.found ?? { jobs: alive, cursor: next }
   const kind = status && !status.includes(',') ? `${status} job` : 'job'
   if (matches !== undefined) return many(matches, kind)
-  return cursor === null ? many(jobs.length, kind) : `${count(jobs.length)} so far`
+  return rowsText(jobs.length, cursor, kind)
 }
 
 function selectedIn(given: URLSearchParams): { selected: ReadonlySet<string>; query: URLSearchParams } {

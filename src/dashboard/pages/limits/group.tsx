@@ -8,7 +8,7 @@ import { Further } from '../../parts/further.tsx'
 import { Ago, Card, Empty, Head, JobId, Link, Name, NameLink, StatusMark } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
-import { searchOn } from '../../search-on.ts'
+import { searchRows } from '../../search-on.ts'
 import { searchedOf } from '../../words/further.ts'
 import { groupPath, jobPath } from '../../words/paths.ts'
 import { count, cut, many } from '../../words/text.ts'
@@ -77,16 +77,7 @@ export const group = page<GroupData>({
     const id = params.id!
     const [near, { rows: jobs, ...more }] = await Promise.all([
       engine.limits.usage(groupKey(id), { holders: HOLDERS, waiting: WAITING }).catch(missing),
-      searchOn<JobRow>(asked, {
-        name: JSON.stringify(['group', id]),
-        limit: JOBS,
-        cursor: query.get('cursor') ?? undefined,
-        idOf: ({ id }) => id,
-        async step(cursor) {
-          const { jobs, ...more } = await engine.jobs.rows({ group: id, limit: JOBS, cursor })
-          return { rows: jobs, ...more }
-        },
-      }),
+      searchRows(asked, { group: id, limit: JOBS, cursor: query.get('cursor') ?? undefined }),
     ])
     return { id, near, jobs, ...more }
   },

@@ -119,7 +119,7 @@ const columns: readonly Column<GroupView>[] = [
 
 export function Groups({ groups }: { groups: GroupView[] }) {
   return (
-    <Card title="Groups" right="with unfinished jobs">
+    <Card title="Groups" right="jobs not at rest">
       <DataTable
         caption="Groups"
         empty="No group has unfinished jobs."

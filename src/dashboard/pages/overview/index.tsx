@@ -29,7 +29,6 @@ type OverviewData = {
   points: Point[]
   ends: EndsByQueue
   queues: QueueView[]
-  limited: number
   longest: RunUnderWay[]
   processes: ProcessView[]
   kinds: KindsData
@@ -147,8 +146,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     range,
     points: columnsOf(series.points, range, look.now),
     ends: { of: series.queues ?? {}, range },
-    queues: queues.filter(({ name }) => !name.startsWith('sidejob')),
-    limited: queues.reduce((sum, { counts }) => sum + counts.limited, 0),
+    queues,
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     processes,
     kinds,
@@ -173,7 +171,7 @@ function Whole({ data }: { data: OverviewData }) {
       <Tiles data={data} />
       <div class="cols c21 stretch">
         <Ends points={data.points} range={data.range} deploys={data.deploys} />
-        <Where queues={data.queues} limited={data.limited} />
+        <Where queues={data.queues} />
       </div>
       <Kinds data={data.kinds} />
       <div class="cols c21">

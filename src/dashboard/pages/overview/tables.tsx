@@ -20,7 +20,7 @@ type Part = {
   status?: 'queued' | 'running' | 'suspended' | 'scheduled'
 }
 
-export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
+function partsOf(queues: readonly QueueView[]): Part[] {
   const sum = (of: (queue: QueueView) => number) => queues.reduce((all, queue) => all + of(queue), 0)
   const later = sum(({ counts }) => counts.scheduled)
   const paused = sum((queue) => (queue.paused ? readyIn(queue) : 0))
@@ -41,7 +41,13 @@ export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
       status: 'queued',
       to: '/jobs?status=queued',
     },
-    { text: 'Waiting at a limit', n: limited, kind: 'accent', icon: 'limits', to: '/limits' },
+    {
+      text: 'Waiting at a limit',
+      n: sum(({ counts }) => counts.limited),
+      kind: 'accent',
+      icon: 'limits',
+      to: '/limits',
+    },
     { text: 'In paused queues', n: paused, kind: 'terminating', icon: 'pause', to: '/queues' },
     {
       text: 'Running',
@@ -53,8 +59,8 @@ export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
   ]
 }
 
-export function Where({ queues, limited }: { queues: QueueView[]; limited: number }) {
-  const parts = partsOf(queues, limited)
+export function Where({ queues }: { queues: QueueView[] }) {
+  const parts = partsOf(queues)
   const all = parts.reduce((sum, { n }) => sum + n, 0)
   let x = 0
   return (

@@ -12,7 +12,6 @@ type TilesProps = {
     queues: QueueView[]
     points: Point[]
     range: Range
-    limited: number
     processes: ProcessView[]
     stats: { waits: Record<string, number[]> }
   }
@@ -21,9 +20,10 @@ type TilesProps = {
 const sum = (queues: readonly QueueView[], of: (queue: QueueView) => number): number =>
   queues.reduce((all, queue) => all + of(queue), 0)
 
-function Waiting({ data: { queues, limited, points } }: TilesProps) {
+function Waiting({ data: { queues, points } }: TilesProps) {
   const ready = sum(queues, readyIn)
-  const paused = sum(queues, (queue) => (queue.paused ? queue.counts.queued : 0))
+  const limited = sum(queues, ({ counts }) => counts.limited)
+  const paused = sum(queues, (queue) => (queue.paused ? readyIn(queue) : 0))
   return (
     <To kind="tile" to="/jobs?status=queued">
       <span class="dt">Waiting to start</span>

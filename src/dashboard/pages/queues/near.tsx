@@ -5,6 +5,7 @@ import { Ago, Card, JobId, Name, NameLink, Others, Since, Tag } from '../../part
 import { runColumns } from '../../parts/runs.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { workerPath } from '../../words/paths.ts'
+import { readyIn } from '../../words/queue.ts'
 import { about, count, cut, listed, many, short, span } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
@@ -103,10 +104,10 @@ const orderOf = (ageing: number | null): string =>
     ? 'smallest priority first, then longest wait'
     : `each ${span(ageing)} of waiting counts as one step of priority`
 
-export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
+export function Next({ queue, queue: { next, ageing } }: { queue: QueueDetail }) {
   const { now } = useLook()
   return (
-    <Card title="Next jobs" tag={count(next.length)} right={orderOf(ageing)}>
+    <Card title="Next jobs" tag={count(readyIn(queue))} right={orderOf(ageing)}>
       <DataTable
         caption="Ready jobs, in starting order"
         empty="No job is ready."

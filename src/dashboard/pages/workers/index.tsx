@@ -2,6 +2,7 @@ import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/workers-css.generated.ts'
 import { type Act, type Asked, page } from '../../page.ts'
+import { type Step, searchRows } from '../../search-on.ts'
 import { workerPath } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
@@ -14,7 +15,7 @@ import { Runs } from './runs.tsx'
 import { type Unfit, unfitOfChange, unfitOfNew } from './unfit.tsx'
 
 type WorkersData = { workers: Worker[]; counted: Counted; wanted: string; registers?: boolean; unfit?: Unfit }
-type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way; changes: boolean }
+type WorkerData = WorkersData & { worker: Worker; last: Step<JobRow>; as: Way; changes: boolean }
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
 
@@ -54,20 +55,21 @@ export const workers = page<WorkersData>({
 
 const unregister: Act = {
   scope: 'admin',
-  async confirm({ engine, params }) {
-    const { jobs, cursor } = await engine.jobs.rows({
-      queue: params.queue!,
-      class: params.class!,
+  async confirm(asked) {
+    const { queue, class: name } = asked.params
+    const { rows, cursor } = await searchRows(asked, {
+      queue,
+      class: name,
       status: ['queued', 'running', 'suspended'],
       limit: 1_000,
     })
     return {
-      title: `Unregister ${params.class}?`,
+      title: `Unregister ${name}?`,
       text: [
-        `${cursor ? 'More than ' : ''}${many(jobs.length, 'open job')} of this class cannot run until it is registered again.`,
+        `${cursor ? 'More than ' : ''}${many(rows.length, 'open job')} of this class cannot run until it is registered again.`,
       ],
       verb: 'Unregister',
-      type: params.class!,
+      type: name!,
     }
   },
   async does({ call, params }) {
@@ -82,9 +84,9 @@ export const worker = page<WorkerData>({
   every: 2_000,
   async load(asked) {
     const { engine, params, query } = asked
-    const [{ workers }, { jobs }, counted] = await Promise.all([
+    const [{ workers }, last, counted] = await Promise.all([
       engine.workers.list(),
-      engine.jobs.rows({ queue: params.queue!, class: params.class!, limit: 5 }),
+      searchRows(asked, { queue: params.queue!, class: params.class!, limit: 5 }),
       countedIn(asked),
     ])
     const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
@@ -95,7 +97,7 @@ export const worker = page<WorkerData>({
       workers,
       worker,
       counted,
-      last: jobs,
+      last,
       wanted: wantedIn(query),
       as,
       changes: query.has('change'),

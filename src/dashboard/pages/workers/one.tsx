@@ -7,6 +7,8 @@ import { type Fact, Facts } from '../../parts/facts.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
 import { Ago, Card, Choice, JobId, Link, Name, StatusPill } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
+import type { Step } from '../../search-on.ts'
+import { furtherText, searchedOf } from '../../words/further.ts'
 import { ofClass, workerPath } from '../../words/paths.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
 import { count, many, span } from '../../words/text.ts'
@@ -141,9 +143,10 @@ export function Ports({ worker }: { worker: Worker }) {
 export const ways = ['form', 'json', 'curl'] as const
 export type Way = (typeof ways)[number]
 
-type TryProps = { worker: Worker; last: JobRow[]; as: Way; typed: URLSearchParams }
+type TryProps = { worker: Worker; last: Step<JobRow>; as: Way; typed: URLSearchParams }
 
-export function TryIt({ worker, last, as, typed }: TryProps) {
+export function TryIt({ worker, last, last: { rows }, as, typed }: TryProps) {
+  const searched = searchedOf(last)
   const path = workerPath(worker.queue, worker.class)
   const to = (way: Way): string => `${path}${queryWith(`?${typed}`, { as: way === 'form' ? undefined : way })}`
   return (
@@ -168,9 +171,9 @@ export function TryIt({ worker, last, as, typed }: TryProps) {
       {as === 'curl' && <AsCurl worker={worker} typed={typed} />}
       <div class="got">
         <b>Newest jobs</b>
-        {last.length === 0 && <p class="note">None yet.</p>}
+        {rows.length === 0 && <p class="note">{searched ? furtherText(0, searched.where) : 'None yet.'}</p>}
         <ul class="lasts">
-          {last.map(({ id, status, createdAt, message }) => (
+          {rows.map(({ id, status, createdAt, message }) => (
             <li>
               <JobId id={id} /> <StatusPill status={status} /> <span class="clip dim">{message}</span>{' '}
               <Ago at={createdAt} />

@@ -1,0 +1,88 @@
+// Numbers that users saw wrong. numbers.browser.test.ts compares all of them.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startReceiver } from '../kit/receiver.ts'
+import { startPages, type Visitor } from './kit.ts'
+import { openPast } from './many-ended.ts'
+import { waits } from './seed-jobs.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sidejob-counts-'))
+const past = openPast(join(folder, 'history.sqlite'))
+let pages: Awaited<ReturnType<typeof startPages>>
+let receiver: Awaited<ReturnType<typeof startReceiver>>
+let reader: Visitor
+
+const jobs = (n: number, about: object) => Array.from({ length: n }, () => about) as never
+
+beforeAll(async () => {
+  receiver = await startReceiver((_, response) => response.writeHead(410).end())
+  pages = await startPages({ workers: [waits], historyStore: { store: past.store } })
+  const { engine } = pages
+  for (const queue of ['mail', 'busy']) await engine.workers.register(queue, 'pulled', { pull: true })
+  await pages.rest(await pages.make('waits', { callback: { url: receiver.url } }))
+  await engine.jobs.terminate('1', {})
+  await pages.until(async () => (await engine.callbacks.counts()).FAILED === 1)
+  await engine.workers.register('default', 'slow', { pull: true, concurrency: 1 })
+  await engine.jobs.enqueue(jobs(2, { queue: 'default', class: 'slow' }))
+  for (const _ of [1, 2]) await engine.runs.claim('default', { names: ['slow'], lease: 3_600_000 })
+  await engine.queues.update('mail', { paused: true }, {})
+  await engine.jobs.enqueue(jobs(2, { queue: 'mail', class: 'pulled' }))
+  await engine.jobs.enqueue(jobs(3, { queue: 'mail', class: 'pulled', wait: 3_600_000 }))
+  for (let n = 0; n < 3; n++) await engine.jobs.enqueue(jobs(1_500, { queue: 'busy', class: 'pulled' }))
+  for (let n = 0; n < 101; n++) await engine.log.write(JSON.stringify({ message: `entry ${n}` }) as never)
+  reader = await pages.enter(['read'])
+})
+afterAll(async () => {
+  await pages.close()
+  await receiver.close()
+  past.db.close()
+  rmSync(folder, { recursive: true })
+})
+
+const textOf = async (path: string) =>
+  (await reader.html(`/ui${path}`)).replace(/<(style|script|svg)[\s\S]*?<\/\1>|<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+
+test('Overview counted fewer failed jobs than the list that its tile opens', async () => {
+  expect(await textOf('/')).toContain('Failed for good 1 ')
+  expect(await textOf('/jobs?status=failed')).toContain('1 failed job ')
+})
+
+test('Overview counted open jobs and queues without the queue of callbacks', async () => {
+  const { queues } = await pages.engine.queues.list()
+  expect(await textOf('/')).toContain(`All ${queues.length} `)
+  expect(await textOf('/queues')).toContain(`${queues.length} queues, 1 paused`)
+})
+
+test('jobs that wait for their time were counted as jobs of a paused queue', async () => {
+  const text = await textOf('/')
+  expect(text).toContain('1 at limits, 2 paused')
+  expect(text).toContain('In paused queues 2 ')
+})
+
+test('the page of a queue counted the 20 jobs that it shows, not all jobs that are ready', async () => {
+  expect(await textOf('/queues/busy')).toContain('Who is next 4,500 ')
+})
+
+test('the newest 100 entries of the log were called all of them', async () => {
+  expect(await textOf('/log')).toContain('100 so far')
+  expect(await textOf('/log?q=entry+7')).toContain('11 entries')
+})
+
+test('a search counted its links to other searches', async () => {
+  expect(await textOf('/find?q=no-such-name')).toContain('0 for “no-such-name”')
+  const text = await textOf('/find?q=busy&list')
+  expect(text).toContain('2 for “busy”')
+  expect(text).toContain('Search the history for busy')
+})
+
+test('a class of a queue at a limit had no newest job once thousands of newer jobs were made', async () => {
+  const text = await textOf('/workers/default/waits')
+  expect(text).toMatch(/The newest jobs #1 Terminated/)
+})
+
+test('one class was "1 classes"', async () => {
+  expect(await textOf('/jobs?by=class&class=waits')).toContain('1 class ')
+})
