@@ -1,0 +1,3 @@
+import { suite } from './numbers.ts'
+
+suite(2_000, 20_000)
