@@ -171,7 +171,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
           await page
             .getByText(/^Redis does not answer \(UNAVAILABLE\)\. This page shows the state at \d\d:\d\d:\d\d\./)
             .waitFor()
-          await page.locator('.live', { hasText: /^No connection for .*; showing the state at \d\d:\d\d:\d\d/ }).waitFor()
+          await page
+            .locator('.live', { hasText: /^No connection for .*; showing the state at \d\d:\d\d:\d\d/ })
+            .waitFor()
           expect(await page.evaluate(() => document.body.classList.contains('stale'))).toBe(true)
           expect(await page.locator('.tbl tbody tr').count()).toBeGreaterThan(0)
           await page.unroute('**/ui/queues')
