@@ -136,7 +136,7 @@ export const expectVersion = (request: Request): void => {
 const signatureOf = (request: Request) => request.headers.get('upstash-signature') ?? undefined
 
 const unsigned = (signature: string | undefined): SidejobError => {
-  const came = signature ? 'a signature of another body, address or time' : 'none'
+  const came = signature ? 'a signature that does not match the body, the address or the time of the request' : 'none'
   return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
 }
 
