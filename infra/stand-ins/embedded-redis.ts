@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deserialize, serialize } from 'node:v8'
 import type { KeyspaceEntry, RedisDatabase, RedisServerState } from 'js-redis-server/core'
+import { createExecutor, createState } from './embedded-repairs.ts'
 import { connect } from './resp.ts'
 
 const HOST = '127.0.0.1'
@@ -20,10 +21,10 @@ export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
   const core = await import('js-redis-server/core').catch((cause) => {
     throw new Error('The embedded Redis needs js-redis-server, which is not installed: run npm install', { cause })
   })
-  const state = new core.RedisServerState({ databaseCount: 16 })
+  const state = createState(core)
   if (dir) await takeOver(dir)
   const snapshots = dir ? keepSnapshots(state, join(dir, 'embedded.snapshot')) : undefined
-  const executor = core.createRedisCommandExecutor()
+  const executor = createExecutor(core)
   const sockets = new Set<Socket>()
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)

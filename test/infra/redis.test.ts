@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -190,6 +191,64 @@ test('two embedded Redis do not share a folder, and a damaged snapshot is named'
   await expect(startRedis({ force: 'embedded', dir })).rejects.toThrow(
     `Cannot read the snapshot ${join(dir, 'embedded.snapshot')}: delete it to start with an empty Redis`,
   )
+})
+
+test.each([
+  ['SCAN', [], (i: number) => ['SET', `${i}`, ''], ['DEL'], 1],
+  ['SSCAN', ['k'], (i: number) => ['SADD', 'k', `${i}`], ['SREM', 'k'], 1],
+  ['HSCAN', ['k'], (i: number) => ['HSET', 'k', `${i}`, ''], ['HDEL', 'k'], 2],
+  ['ZSCAN', ['k'], (i: number) => ['ZADD', 'k', '1', `${i}`], ['ZREM', 'k'], 2],
+] as const)('%s of the embedded Redis skips nothing if each page is deleted', async (scan, key, put, remove, step) => {
+  const redis = await startRedis({ force: 'embedded', persist: false })
+  const connection = await connect(redis)
+  const all = Array.from({ length: 1_000 }, (_, i) => `${i}`)
+  await connection.batch(all.map((_, i) => [...put(i)]))
+  const found: string[] = []
+  let [cursor, pages] = ['', 0]
+  for (; cursor !== '0'; pages++) {
+    const [next, page] = (await connection.call(scan, ...key, cursor || '0', 'COUNT', '100')) as [Buffer, Buffer[]]
+    const names = page.filter((_, i) => i % step === 0).map(String)
+    if (names.length > 0) await connection.call(...remove, ...names)
+    found.push(...names)
+    cursor = String(next)
+  }
+  expect(found.sort()).toEqual(all.sort())
+  expect(pages).toBe(10)
+  await connection.close()
+  await redis.close()
+})
+
+test('a script of the embedded Redis may use 100 MiB, and a script without memory affects no later script', async () => {
+  const redis = await startRedis({ force: 'embedded', persist: false })
+  const doubled = (times: number) =>
+    reply(redis, 'EVAL', `local x = 'x' for i = 1, ${times} do x = x .. x end return #x`, '0')
+  expect(await doubled(26)).toBe(2 ** 26)
+  expect(await doubled(30)).toMatchObject({ message: expect.stringContaining('more than the 512 MiB of the embedded') })
+  expect(await doubled(26)).toBe(2 ** 26)
+  await redis.close()
+})
+
+test('an error of a long script of the embedded Redis names the script and the line, at each call', async () => {
+  const redis = await startRedis({ force: 'embedded', persist: false })
+  const script = `-- ${'x'.repeat(1_000)}\nlocal x = {}\nlocal y = x.a.b\nreturn y`
+  const sha = createHash('sha1').update(script).digest('hex')
+  const message = `ERR user_script:3: attempt to index field 'a' (a nil value) script: ${sha}, on @user_script:3.`
+  for (let call = 0; call < 2; call++) expect(await reply(redis, 'EVAL', script, '0')).toMatchObject({ message })
+  await redis.close()
+})
+
+test('the embedded Redis compiles a long script once', async () => {
+  const redis = await startRedis({ force: 'embedded', persist: false })
+  const script = `local function unused(t) ${'t = { 1, 2, 3 } '.repeat(5_000)} end return ARGV[1]`
+  const cost = async (textOf: (call: number) => string) => {
+    const before = process.cpuUsage()
+    for (let call = 0; call < 20; call++)
+      expect(`${await reply(redis, 'EVAL', textOf(call), '0', `${call}`)}`).toBe(`${call}`)
+    return process.cpuUsage(before).user
+  }
+  const different = await cost((call) => `${script} -- ${call}`)
+  expect(await cost(() => script)).toBeLessThan(different / 2)
+  await redis.close()
 })
 
 test('an unavailable Redis is refused with the remedy', async () => {
