@@ -1,6 +1,6 @@
 // Schedules survive outages, in which no lane runs for a while.
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker } from '../../src/index.ts'
 import { createZone } from '../heavy/soak/slots.ts'
@@ -16,11 +16,12 @@ const beat = defineWorker({ class: 'beat', perform: (job) => void ran.push(job.s
 
 const anyone = { id: 0, queue: 'default', priority: 0, ahead: 0, since: '' }
 
+// Each has its own: an interrupted test continues to run its jobs.
 let kit: Kit
-beforeAll(async () => {
+beforeEach(async () => {
   kit = await startKit({ workers: [beat], hold: true })
 })
-afterAll(() => kit.close())
+afterEach(() => kit.close())
 
 async function settleDown(): Promise<void> {
   for (let quiet = 0; quiet < 10; ) {

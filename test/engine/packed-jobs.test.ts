@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { createClient } from '../../src/redis/client.ts'
 import { drain } from '../../src/testing/index.ts'
+import { counted } from '../kit/counted.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
 
@@ -46,7 +47,7 @@ test('jobs stay packed despite a constraint for another queue, and after its rem
   })
 })
 
-test('a lane leases a piece as a whole although there is a constraint', async () => {
+counted('a lane leases a piece as a whole although there is a constraint', async () => {
   await kit.engine.constraints.set('narrow', { match: { queue: 'narrow' }, concurrency: 2 } as never)
   await keysOfBulk()
   const { billed } = await costOf(kit, () => kit.engine.dispatch('default', ''))

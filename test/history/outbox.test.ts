@@ -8,6 +8,7 @@ import { createHistoryStore, type HistoryStore } from '../../src/history/store.t
 import { defineWorker, Terminal } from '../../src/index.ts'
 import { createClient } from '../../src/redis/client.ts'
 import { drain } from '../../src/testing/index.ts'
+import { counted } from '../kit/counted.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
 import { databases } from './databases.ts'
@@ -226,7 +227,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     await createEngine(kit.engineOptions).history.begin()
   })
 
-  test('without a label or a history nothing is written, and a commit with a history costs no command more', async () => {
+  counted('without a label or a history nothing is written, and a history adds no command to a commit', async () => {
     const run = async (engine: Engine) => {
       await engine.jobs.enqueue(
         Array.from({ length: 100 }, (_, n) => ({ queue: 'default', class: 'plain', args: String(n) })) as never,

@@ -7,6 +7,7 @@ import { createHistoryStore } from '../../src/history/store.ts'
 import { defineWorker, port, Terminal } from '../../src/index.ts'
 import { createClient } from '../../src/redis/client.ts'
 import { drain } from '../../src/testing/index.ts'
+import { counted } from '../kit/counted.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
 
@@ -138,7 +139,7 @@ test('a longer time is shown and obeyed, and a deployment without one keeps the 
   await createEngine(kit.engineOptions).history.begin()
 })
 
-test('a run costs no command more than with the usual times', async () => {
+counted('a run costs no command more than with the usual times', async () => {
   const cost = async (retain?: number) => {
     const engine = createEngine({
       ...kit.engineOptions,

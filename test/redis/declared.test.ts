@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'
 import { createStore } from '../../src/redis/store.ts'
+import { counted } from '../kit/counted.ts'
 import { startState } from '../kit/index.ts'
 import { commandStats } from './commandstats.ts'
 
@@ -81,7 +82,7 @@ const spent = async (work: () => Promise<unknown>): Promise<Record<string, numbe
   return Object.fromEntries([...after].map(([name, n]) => [name, n - (before.get(name) ?? 0)]).filter(([, n]) => n))
 }
 
-test('a series locks no other keys: it is read without a script, a queue with one command', async () => {
+counted('a series locks no other keys: it is read without a script, a queue with one command', async () => {
   const { rows } = await store.series('q', 'minute', 50)
   expect(rows).toMatchObject([{ queue: 'q', latest: expect.stringContaining(String(N)) }])
   expect(await spent(() => store.series('q', 'minute', 50))).toEqual({ mget: 1 })

@@ -652,9 +652,17 @@ async function startNeighbours(world: World) {
   }
 }
 
+/** Not with DUMP, which the embedded Redis does not have. */
 async function contents(world: World): Promise<string[]> {
-  const script = `local all = {}
-for i, key in ipairs(redis.call('KEYS', ARGV[1])) do all[i] = key .. ' ' .. redis.sha1hex(redis.call('DUMP', key)) end
+  const script = `local reads = {
+  string = { 'GET' }, list = { 'LRANGE', 0, -1 }, set = { 'SMEMBERS' }, hash = { 'HGETALL' },
+  zset = { 'ZRANGE', 0, -1, 'WITHSCORES' }, stream = { 'XRANGE', '-', '+' },
+}
+local all = {}
+for i, key in ipairs(redis.call('KEYS', ARGV[1])) do
+  local read = reads[redis.call('TYPE', key).ok]
+  all[i] = key .. ' ' .. redis.sha1hex(cjson.encode(redis.call(read[1], key, unpack(read, 2))))
+end
 table.sort(all)
 return all`
   return world.client.ask((redis) => redis.eval<string[], string[]>(script, [], [`${world.namespace}*`]))
