@@ -87,7 +87,6 @@ export const download = (resources: Resources) =>
     queue: 'downloader',
     class: 'download',
     description: 'Downloads a URL into a bucket, and returns the type, size and checksums of the file.',
-    // Headers may contain credentials.
     redact: ['args.headers'],
     isolate: true,
     timeout: 5 * MINUTE,

@@ -9,7 +9,6 @@ const choices = (lists: unknown[][]): unknown[][] =>
 
 function countChoices(lists: unknown[][]): number {
   const n = lists.reduce((size, { length }) => size * length, 1)
-  // All elements of a list appear in equally many choices.
   const bytes = lists.reduce((sum, list) => sum + (n / Math.max(1, list.length)) * sizeOf(list), 0)
   checkRoom({ elements: n * lists.length, bytes })
   return n

@@ -15,10 +15,7 @@ export { type AlertMessage, type AlertTarget, pagerDuty, slack, webhook } from '
 
 export type AlertOptions = {
   to: readonly AlertTarget[]
-  /**
-   * Settings by rule: false disables the rule, and `after` is the time that a problem must last before it is reported.
-   * By default, all rules are on and report immediately.
-   */
+  /** Settings by rule: false disables the rule, and `after` delays its report. By default, all rules are on. */
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
   /** Maximum ready jobs, for all queues or by queue. */
   depth?: number | Readonly<Record<string, number>>

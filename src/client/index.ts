@@ -20,7 +20,6 @@ type PathArgs<Path> = Path extends `${string}:${infer Rest}`
     : [Param<Rest>]
   : []
 
-/** A query accepts numbers and booleans. */
 type Loose<Query> = { [Name in keyof Query]: Query[Name] | number | boolean }
 
 type Input<R> = R extends { body?: infer Body; query?: infer Query }

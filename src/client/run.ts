@@ -2,7 +2,6 @@ import type { AnyDefined, ArgsOf, InputsOf, OutputsOf, ResultOf } from '../core/
 
 export type RunOptions<W extends AnyDefined> = {
   args?: ArgsOf<W>
-  /** First values of the input ports. */
   inputs?: InputsOf<W>
   /** Queue of a class that is given by name (default: `default`). */
   queue?: string

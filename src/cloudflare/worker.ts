@@ -113,7 +113,6 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
 const limiterOf = ({ SIDEJOB_LIMITER: binding }: SidejobEnv) =>
   binding ? { limiter: async (address: string) => (await binding.limit({ key: `sidejob ${address}` })).success } : {}
 
-/** A deployment without a bucket has no downloads. */
 function downloadsOf(
   { FILES }: SidejobEnv,
   { downloads, fileSecret, publicUrl }: Deployment,
@@ -127,7 +126,6 @@ function downloadsOf(
   return { ...downloads, files } satisfies Downloads
 }
 
-/** All tenants share the database. */
 function historyOf(
   { HISTORY }: SidejobEnv,
   { historyDays, historyRetain }: Deployment,

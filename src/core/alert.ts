@@ -29,7 +29,7 @@ export type AlertTimes = {
   every?: number
 }
 
-/** Milliseconds without the problem until it is over. One check may miss a problem that the next check finds again. */
+/** A problem is over after this many milliseconds, because one check may miss it. */
 const GONE_MS = 90_000
 
 export const isMuted = ({ muted }: AlertState, now: number): boolean =>

@@ -4,8 +4,8 @@ import { SidejobError } from './errors.ts'
 import type { Op } from './run.ts'
 
 /**
- * Weights are microseconds of CPU time of redis-server 7.0. test/limits/sums.slow.test.ts asserts that every call
- * within the budget takes less than 50 ms.
+ * Microseconds of CPU time of redis-server 7.0. test/limits/sums.slow.test.ts asserts that a call within the budget
+ * takes less than 50 ms.
  */
 export const parts = {
   jobs: { weight: 11, name: 'jobs' },
@@ -65,7 +65,7 @@ type Lists = {
   aliases?: readonly string[]
 }
 
-/** Call this before the lists are sealed and encoded, because both cost more than counting. */
+/** Call this before sealing and encoding the lists, because both cost more than counting. */
 export function addLists(sum: Sum, { in: ins = {}, out = {}, inputs, aliases }: Lists): void {
   for (const port in ins) add(sum, 'channels', ins[port]!.channels?.length ?? 0)
   for (const port in out) add(sum, 'names', out[port]!.channels?.length ?? 0)

@@ -2,10 +2,10 @@ type Bytes = ReadableStream<Uint8Array>
 /** `size` is the maximum number of bytes. `read` returns undefined at the end. */
 type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel: () => Promise<void> }
 
-/** First size of the buffer. Each read doubles it, because most bodies are small and each read has a cost. */
+/** Each read doubles this size. Most bodies are small, and each read has a cost. */
 const FIRST = 8_192
 const LARGEST = 1_048_576
-/** Maximum buffer for a body whose length is announced, so that senders cannot reserve more memory than they send. */
+/** Maximum buffer for an announced length, so that senders cannot reserve more memory than they send. */
 const SAID = 131_072
 
 /** In workerd, byte streams fill the given buffer with all available bytes. Other streams return chunks. */

@@ -5,7 +5,7 @@ import { iso } from './time.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
-/** With these delays, a callback has ten attempts within about three days. */
+/** Ten attempts within about three days. */
 export const callbackDelays: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -47,7 +47,6 @@ export type Ended = {
 /** Contains the time, because Redis may reuse the number of an end after a failover. */
 export const webhookId = ({ job, end, finishedAt }: Ended): string => `end_${job}_${end}_${finishedAt.toString(36)}`
 
-/** The text is the same on every attempt. */
 export function envelope(ended: Ended): string {
   const { job: id, queue, class: name, status, type } = ended
   const head = { id, queue, class: name, status, type, finishedAt: iso(ended.finishedAt) }

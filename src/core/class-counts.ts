@@ -20,10 +20,7 @@ export const classEnds = [
 /** Times are in milliseconds. Each quantile is the upper bound of its bucket. */
 export type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
 
-/**
- * `class` is null in the sum of all classes after the first hundred of a day. `waited` and `took` are null if no run
- * ended.
- */
+/** `class` is null for all classes after the first hundred of a day. `waited` and `took` are null if no run ended. */
 export type ClassCount = { class: string | null; counts: Counted; waited: Spread | null; took: Spread | null }
 
 const WAITED = counted.length
@@ -66,7 +63,7 @@ function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }
 }
 
-/** Returns the oldest hour first, and omits hours in which a class has no events. */
+/** Oldest first. Omits hours in which a class has no events. */
 export function classHoursOf(
   { texts, marks }: { texts: readonly string[]; marks: readonly string[] },
   { day, since }: { day: number; since: number },

@@ -47,7 +47,7 @@ export type ErrorDetail = {
 export type Skew = { class: string; current: string; built: string }
 
 /**
- * Callers see only this class of errors. Its message contains the expected and the received value.
+ * The only class of errors that callers see. The message contains the expected and the received value.
  *
  * @example throw new SidejobError('NOT_FOUND', 'job 7 does not exist')
  */

@@ -7,10 +7,7 @@ import { moment } from './schemas/values.ts'
 /** `since`: time of the first of the consecutive checks that found faults in the slice. */
 type Slice = { at: number; since: number; faults: Partial<Record<FaultKind, number>> }
 
-/**
- * `begun`: start of the last pass over all slices. `ended`: end of the last complete pass, or null if a later pass has
- * begun.
- */
+/** `begun`: start of the last pass over all slices. `ended`: end of that pass, or null while it continues. */
 export type Examined = { begun: number; ended: number | null; at: number; slices: Record<string, Slice> }
 
 const MOST = 20

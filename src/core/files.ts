@@ -36,14 +36,14 @@ export type Range = { offset: number; length: number }
 export type Files = {
   bucket: Bucket
   /**
-   * The id proves that we issued it. It depends on the time of the request, because after Redis is restored from older
-   * data, the number may belong to another job.
+   * Proves that we issued the id. Depends on the time of the request, because Redis may reuse the number after a
+   * restore from older data.
    */
   idOf: (job: number, askedAt?: number) => Promise<string>
   jobOf: (id: string) => Promise<number | undefined>
   /**
-   * The URL is valid for `length` milliseconds. With `since`, it stays the same for `length` milliseconds and is valid
-   * for up to twice that time.
+   * Valid for `length` milliseconds. With `since`, the URL stays the same for `length` and is valid for up to twice as
+   * long.
    */
   sign: (id: string, length: number, since?: number) => Promise<{ url: string; expiresAt: number }>
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
@@ -52,9 +52,9 @@ export type Files = {
 /** The first three characters of the id are the folder. */
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
-// An id has 14 characters of 6 bits: 34 bits of proof, then 50 bits of the job's number. The proof comes first, so that
-// names spread over the folders. Its first 10 bits depend only on the number, so most guessed ids are refused without a
-// lookup. The other 24 also depend on the time.
+// 14 characters of 6 bits: 34 bits of proof, so that names spread over the folders, then 50 bits of the job's number.
+// The first 10 bits depend only on the number, so most guessed ids need no lookup. The other 24 also depend on the
+// time.
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const NUMBER = 50n
 const MAC = 34n
@@ -71,7 +71,7 @@ export function fileId(job: number, mac: Uint8Array, lasting = mac): string {
   return id
 }
 
-/** Returns the time of the request to Downloader's API, or else the time at which the job was created. */
+/** Time of the request to Downloader's API, or else the time at which the job was created. */
 export const askedAtOf = ({ createdAt }: { createdAt: Date | number }, { askedAt }: { askedAt?: number }): number =>
   askedAt ?? Number(createdAt)
 
@@ -85,11 +85,11 @@ export function numberIn(id: string): number | undefined {
   return job > 0 ? job : undefined
 }
 
-/** Returns true if both ids have the same number and were made with the same secret. Their times may differ. */
+/** True if both ids have the same number and secret. Their times may differ. */
 export const isKindred = (one: string, other: string): boolean =>
   bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 
-/** Returns undefined for the whole file, also if the range is unsupported. Returns null if no byte matches. */
+/** Returns undefined for the whole file, also for unsupported ranges. Returns null if no byte matches. */
 export function rangeOf(header: string | null, size: number): Range | null | undefined {
   const [, first = '', second = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && second === '') return undefined

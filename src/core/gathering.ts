@@ -1,5 +1,5 @@
-// Decides whether a call waits a moment so that it can be sent with later calls. Waiting does not help a caller that
-// awaits each call.
+// Decides if a call waits a moment, to be sent with later calls. A caller that awaits each call gains nothing from
+// this.
 
 const OFTEN = 10
 const WEIGHT = 0.2

@@ -11,11 +11,11 @@ export type Graphs = { graph?: Encoded; history?: Encoded; versions?: Encoded }
 const historyOf = (before: readonly Encoded[]): Pick<Graphs, 'history'> =>
   before.length > 0 ? { history: `[${before.join(',')}]` } : {}
 
-/** Returns the oldest graph first. */
+/** Oldest first. */
 export const earlier = ({ history }: Pick<Graphs, 'history'>): Encoded[] =>
   history === undefined ? [] : (parseJson(history, list(CLOSED)) as Encoded[])
 
-/** Returns the oldest version first and the current version last. A version is null if it was not recorded. */
+/** Oldest first, including the current version. A version is null if it was not recorded. */
 export function versionsOf(graphs: Graphs): (Version | null)[] {
   const kept = graphs.versions === undefined ? [] : (JSON.parse(graphs.versions) as Version[])
   const n = graphs.graph === undefined ? 0 : earlier(graphs).length + 1

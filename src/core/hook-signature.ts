@@ -103,8 +103,8 @@ function contentOf(prefix: string, body: Uint8Array): Uint8Array {
 }
 
 /**
- * Reads the body only if the headers are valid. GitHub does not sign its delivery id, so the returned id is the hash of
- * the body.
+ * Reads the body only if the headers are valid. GitHub does not sign its delivery id, so the hash of the body is the
+ * id.
  */
 export async function checkSignature(
   dialect: Dialect,

@@ -2,7 +2,7 @@
 export const doors = {
   /** Default for each API key. The burst is twice the rate. */
   requests: { rate: 1_000, burst: 2_000 },
-  /** Key lookups from one IPv4 address or IPv6 /64 network, for callers without a known key. */
+  /** Key lookups of unknown callers, by IPv4 address or IPv6 /64 network. */
   strangers: { rate: 0.5, burst: 30 },
   remembered: 10_000,
   /** In bytes. */
@@ -13,7 +13,7 @@ export const doors = {
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
 
-/** Maximum unfinished jobs of one API key, and maximum total size of these jobs in bytes. */
+/** Maximum unfinished jobs of one API key, and maximum bytes of these jobs. */
 export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
 // docs/limits.md is generated from this table.

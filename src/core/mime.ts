@@ -20,8 +20,7 @@ function setOf(body: string, text: string): Step {
 }
 
 /**
- * `*` matches any text without a slash, `**` any text, `?` one character, and `[a-z]` or `[!a-z]` one character of a
- * set.
+ * `*` matches any text without a slash, `**` any text, `?` one character, `[a-z]` and `[!a-z]` one character of a set.
  */
 function globOf(text: string): Step[] {
   const steps: Step[] = []

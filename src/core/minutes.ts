@@ -3,13 +3,13 @@
 const MINUTE = 60_000
 const MINUTES = 10
 
-/** Returns the oldest minute first. */
+/** Oldest first. */
 export function minutesOf(counted: string | undefined, now: number): number[] {
   const [minute, ...counts] = (counted ?? '').split(':').map(Number) as [number, ...number[]]
   const behind = counted ? Math.max(0, Math.floor(now / MINUTE) - minute) : MINUTES
   return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)
 }
 
-/** Sums the current minute and the share of the previous minute that is less than a minute ago. */
+/** The current minute plus the share of the previous minute that is less than a minute ago. */
 export const rateOf = (minutes: readonly number[], now: number): number =>
   Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))

@@ -158,7 +158,7 @@ function startsOf(seen: Comparison): Set<string> {
     if (asks || [given('inports', name), given('outports', name)].some((ports) => Object.keys(ports).length))
       begin(name)
   }
-  // Data starts the target nodes. The defaults of these nodes may start more nodes.
+  // Data starts the target nodes. Their defaults may start more nodes.
   for (let before = -1; before !== start.size; ) {
     before = start.size
     for (const wires of sources) {
@@ -270,7 +270,7 @@ function orphansOf(seen: Comparison): Orphan[] {
 }
 
 /**
- * A node keeps its job, values and defaults while its class, queue and args stay the same. Initial values are sent only
+ * A node keeps its job, values and defaults while its class, queue and args stay the same. Initial values are sent
  * once.
  */
 export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFacts): Plan {

@@ -5,15 +5,12 @@ import { className, count, cursor, jobId, queueName, status } from './schemas.ts
 /** In characters. */
 export const MOST_RECORDED = 65_536
 
-/** `commits` contains the changes of each commit. The last entry is the end of the run. */
 export const recordedRun = z.object({
   snapshot,
   commits: z.array(changes).meta({ description: 'changes made by each commit; the last entry is the end of the run' }),
 })
 
-/**
- * `more` describes reads that the snapshot does not contain. `bytes` is the size of a run that was too large to store.
- */
+/** `more`: reads that the snapshot does not contain. `bytes`: size of a run that was too large to store. */
 export const storedRun = z.union([recordedRun, z.object({ more: z.string() }), z.object({ bytes: z.int() })])
 
 export const recordedJob = z.object({

@@ -1,5 +1,5 @@
-// Slots are whole seconds. With the base SCHEDULED or cron, slots count from the scheduled slot, so a late run does not
-// move later slots. With STARTED or FINISHED, slots count from the run, so a late run moves them.
+// Slots are whole seconds. SCHEDULED and cron count from the scheduled slot, so a late run does not move later slots.
+// STARTED and FINISHED count from the run, so a late run moves them.
 
 import { SidejobError } from './errors.ts'
 import { bedrockRule } from './repeat/bedrock.ts'
@@ -54,8 +54,8 @@ export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
 }
 
 /**
- * Returns a slot in the past if a run is already due: with `missed: 'run'`, the slot after the last run; with 'last',
- * the last missed slot. With 'skip', returns a slot after `now`.
+ * Returns a slot in the past if a run is due: with `missed: 'run'`, the slot after the last run; with 'last', the last
+ * missed slot. With 'skip', returns a slot after `now`.
  */
 export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: number): number => {
   const parsed = understood(repeat)
@@ -87,7 +87,7 @@ export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, start
   )
 }
 
-/** Assumes that runs take no time. Returns fewer than `n` times if the repetition ends or its times stop increasing. */
+/** Assumes that runs take no time. Returns fewer than `n` times if the repetition ends. */
 export const nextTimes = (
   repeat: Repeat | Pick<ParsedRepeat, 'next'>,
   from: number,

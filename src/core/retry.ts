@@ -1,4 +1,4 @@
-// lib/run/backoff.lua contains the delays after lost runs, conflicts and unreachable hosts. docs/retries.md lists all
+// lib/run/backoff.lua has the delays after lost runs, conflicts and unreachable hosts. docs/retries.md lists all
 // delays.
 
 export type Backoff = {
@@ -12,14 +12,14 @@ export type Backoff = {
 export type Retry = { max?: number; backoff?: Backoff }
 
 /**
- * Times are in milliseconds: 10 s, then doubling up to 1 h, with up to 20 % added at random. `unreached` multiplies the
- * delay if the worker cannot be reached.
+ * Milliseconds: 10 s, doubling up to 1 h, with up to 20 % added at random. `unreached` multiplies the delay if the
+ * worker cannot be reached.
  */
 export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
 
 /**
- * `failures` counts from 1, `random` is in [0, 1), and `floor` is the minimum (Retry-After). `jitter` makes a computed
- * delay longer, and a delay from `delays` longer or shorter. Returns undefined if no attempts are left.
+ * `failures` counts from 1, `random` is in [0, 1), `floor` is the minimum delay (Retry-After). `jitter` makes a
+ * computed delay longer, and a delay of `delays` longer or shorter. Returns undefined if no attempts are left.
  */
 export function retryDelay(
   { max = retryDefaults.max, backoff = {} }: Retry,

@@ -174,8 +174,8 @@ const op = z.union([
     spawn.extend({ op: z.literal('spawn') }),
     z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed, context: closed.optional() }),
     z.strictObject({ op: z.literal('log'), entry: closed }),
-    // Ends one log entry. The entry contains the preceding operations and the number of values read from each port.
-    // `defaults` counts the reads that returned the default.
+    // Ends one log entry: the preceding operations and the number of values read from each port. `defaults` counts the
+    // reads that returned the default.
     z.strictObject({
       op: z.literal('entry'),
       reads: z
@@ -243,10 +243,7 @@ export const changes = z
     waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
     at: ms.optional(),
     wait: ms.optional(),
-    /**
-     * Requires `suspended`. The job keeps its steps, and the function continues at `until` or when one of these
-     * children ends.
-     */
+    /** Requires `suspended`. Keeps the steps. The function continues at `until` or when one of these children ends. */
     pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
     result: closed.optional(),
     error: runError.optional(),

@@ -4,10 +4,7 @@ export type Slots = {
   readonly most: number
 }
 
-/**
- * workerd lets an invocation wait for the response headers of at most six requests at once. Redis and QStash need two
- * of them.
- */
+/** An invocation may wait for the headers of at most six responses at once. Redis and QStash need two of these. */
 export const CALLS = 4
 
 export function createSlots(most: number = CALLS): Slots {

@@ -32,10 +32,7 @@ function sourceAt(lines: readonly string[], at: number): string[] {
   })
 }
 
-/**
- * Adds five source lines below the first frame of the user's code, and marks other frames of the bundle as library
- * frames.
- */
+/** Adds five source lines below the first frame of the user's code, and marks other frames of the bundle as library. */
 export function mappedStack(stack: string, table: SourceTable): string {
   let isFirst = true
   const lines = stack.split('\n').flatMap((line) => {

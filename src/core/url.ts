@@ -42,12 +42,12 @@ function v6Groups(address: string): number[] {
 const dotted = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join('.')
 
 const special: readonly [(groups: number[]) => boolean, (groups: number[]) => boolean][] = [
-  // For 6to4, and for NAT64 with its well-known prefix, the embedded address decides.
+  // The embedded address decides for 6to4, and for NAT64 with its well-known prefix.
   [([a]) => a === 0x2002, ([, b, c]) => isPrivateV4(dotted(b!, c!))],
   [([a, b, c]) => a === 0x64 && b === 0xff9b && c === 0, (groups) => isPrivateV4(dotted(groups[6]!, groups[7]!))],
   // Matches ISATAP with any network prefix.
   [(groups) => (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe, (g) => isPrivateV4(dotted(g[6]!, g[7]!))],
-  // Matches Teredo, benchmark, ORCHID and documentation addresses.
+  // Teredo, benchmark, ORCHID and documentation addresses.
   [([a, b]) => a === 0x2001 && (b! < 0x200 || b === 0xdb8), () => true],
   [([a, b]) => a === 0x3fff && b! < 0x1000, () => true],
 ]
@@ -61,8 +61,7 @@ function isPrivateV6(address: string): boolean {
 const localNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|consul|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
 
-// These public names resolve to loopback. We cannot see the address of other names, but a deployed Worker cannot reach
-// a private network.
+// Public names that resolve to loopback. Other names may too, but a deployed Worker cannot reach a private network.
 const loopbackNames = /(^|\.)(localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|yoogle\.com|localho\.st)\.?$/
 const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|ip\.addr\.tools)\.?$/
 

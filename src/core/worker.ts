@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Length } from './time.ts'
 
-/** A port has the type of its values, a default, and the channels that the port belongs to. */
+/** The type of a port's values, their default, and the channels that the port belongs to. */
 export type Port<T = unknown> = {
   schema?: z.ZodType<T>
   default?: T
@@ -74,8 +74,8 @@ export class Later extends Error {
 }
 
 /**
- * All jobs that share the key have at most `concurrency` runs at once, and start at most `limit` runs per `period`. A
- * function can derive the key from the args. If it returns undefined, the limit does not apply.
+ * Jobs that share the key have at most `concurrency` runs at once, and start at most `limit` runs per `period`. A
+ * function derives the key from the args. If it returns undefined, the limit does not apply.
  */
 // biome-ignore lint/suspicious/noExplicitAny: args of any class
 export type WorkerLimit<Args = any> = {
@@ -91,8 +91,8 @@ export type RetryOptions = {
 }
 
 /**
- * Repeats a job of the class. The name of the schedule is `cron:<queue>/<class>`. A deployment applies changes to it,
- * and removes it if this option is omitted.
+ * Repeats a job of the class as the schedule `cron:<queue>/<class>`. Deployments update it, and remove it if this is
+ * omitted.
  */
 export type Cron = {
   /** Five fields. With six fields, the first is the seconds. */
@@ -113,9 +113,7 @@ export type WorkerOptions = {
   retry?: RetryOptions
   /** Maximum time of a run: milliseconds, or a string like '2m' (default 30 s). After that, `job.signal` aborts. */
   timeout?: Length
-  /**
-   * Maximum concurrent runs of the class across all lanes and deployments. Creates the limit `worker:<queue>/<class>`.
-   */
+  /** Maximum concurrent runs of the class in all lanes and deployments, as the limit `worker:<queue>/<class>`. */
   concurrency?: number
   /** Limits for all jobs of the class. The key defaults to the class. */
   limits?: readonly WorkerLimit[]
@@ -126,8 +124,8 @@ export type WorkerOptions = {
   retain?: Length
   cron?: Cron
   /**
-   * Number of runs to record per job, up to 100 (default: the last ten failed runs). With `values`, a job also keeps
-   * the data that its last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
+   * Number of runs to record per job, up to 100 (default: the last ten failed runs). With `values`, also keeps what the
+   * last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
    */
   history?: number | { runs?: number; values: boolean }
   /** Labels for all jobs of the class. A job can override them and add its own, up to 8 in total. */
@@ -139,9 +137,7 @@ export type WorkerOptions = {
    * because then the run itself probably killed its invocation.
    */
   maxLost?: number
-  /**
-   * With `'all'`, runs of the class may also change jobs outside their own tree, adopt any job, and delete with force.
-   */
+  /** With `'all'`, runs may also change jobs outside their own tree, adopt any job, and delete with force. */
   reach?: Reach
   /**
    * Values that read-only viewers see as `"[redacted]"`: `args`, `state`, `in`, `out`, `result`, `error`, `progress`,
@@ -152,10 +148,7 @@ export type WorkerOptions = {
   checked?: 'door' | 'run'
   /** Policy for changed code that requests another step or wait than the job has stored. The default is `fail`. */
   onCodeChange?: 'fail' | 'warn' | 'ignore'
-  /**
-   * Jobs that wait inside the function stay on the version of the code that started them. The deployment needs
-   * `SIDEJOB_VERSION_URL`.
-   */
+  /** Jobs that wait inside the function stay on the code version that started them. Needs `SIDEJOB_VERSION_URL`. */
   pin?: boolean
   /** If false, status changes send no messages on `/sidejob/job/<id>`. */
   statusPublish?: boolean

@@ -33,7 +33,6 @@ export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
 
 const BUSY = /too many requests|rate limit|"Retry-After" header indicating you should wait (\d+) second/i
 
-/** wrangler itself repeats only some calls. */
 export async function runAgain<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {

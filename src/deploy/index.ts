@@ -260,7 +260,6 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   return { url, redisMs: found.redisMs ?? 0 }
 }
 
-/** Keeps the data in Redis and in the bucket. */
 export async function destroy({ env, name, say = () => {} }: DeployOptions): Promise<void> {
   const names = namesOf(name)
   if (!env.QSTASH_TOKEN) throw new DeployFailure('QSTASH_TOKEN is missing: the schedule cannot be removed without it')

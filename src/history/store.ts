@@ -52,7 +52,6 @@ function* chunks(texts: readonly string[]): Generator<string> {
 const jsonOf = <Row extends object>(rows: readonly Row[], columns: readonly (keyof Row)[]): string[] =>
   rows.map((row) => JSON.stringify(columns.map((name) => row[name])))
 
-/** Deletes the same slice of the oldest ended jobs from all tables. */
 const FORGET_SLICE = `SELECT rowid FROM ends INDEXED BY ends_time WHERE ns = ?1 AND ended < ?2 ORDER BY ended, job LIMIT ${SLICE}`
 const forgetting = (ns: string, before: number): Statement[] => [
   [

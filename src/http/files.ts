@@ -133,7 +133,6 @@ export async function listFiles(
   return { files: named.map((file, i) => ({ ...file, job: jobs[i] ?? null })), cursor: cursor ?? null }
 }
 
-/** Maximum objects to count. */
 const COUNTED = 10_000
 const PAGE = 1_000
 

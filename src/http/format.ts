@@ -25,7 +25,6 @@ export const formatOf = (contentType: string | null): Format => {
   return mediaTypes[type!]!
 }
 
-/** Returns JSON if the header names neither format. */
 export const wanted = (accept: string | null): Format => {
   const known = (accept ?? '').toLowerCase().split(',').map(preference).filter(isKnown)
   const best = known.toSorted((a, b) => b.weight - a.weight)[0]

@@ -107,7 +107,6 @@ export type Asked<Path, Query, Body> = {
   body: Inside<Body>
   /** Pass this to every verb that changes data, so that repeated requests are safe. */
   call: Call
-  /** Absent if the route is open. */
   caller?: Caller
   /** Ends the count of the caller's open stream. The app calls it for all other routes. */
   hangUp: () => void

@@ -22,7 +22,6 @@ type Ready = Awaited<ReturnType<Engine['ready']>>[number]
 
 const engineOf = <E extends object>(held: Held<E>): E => ('engine' in held ? held.engine : held)
 
-/** Returns numbers in [0, 1) that depend only on the seed. */
 function chance(seed: number): () => number {
   let state = Math.imul(seed + 1, 0x9e3779b1)
   return () => {
@@ -45,7 +44,6 @@ function chooser(order: Order): (ready: Ready[]) => Ready {
 async function readyNow(engine: Drained): Promise<Ready[]> {
   const ready = await engine.ready()
   if (ready.length > 0) return ready
-  // Makes due jobs ready.
   await engine.tick()
   return engine.ready()
 }

@@ -1,5 +1,3 @@
-// Runs functions without `fetch`, one at a time.
-
 import type { Worker } from '../core/worker.ts'
 import { type Give, type JudgeOptions, judging as judgingIn } from '../engine/run/judge.ts'
 

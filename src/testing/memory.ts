@@ -118,7 +118,6 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
     return false
   },
   connect: (memory, { from, to }) => move(memory, from, to),
-  // Moves only the present values, because no other job writes here.
   wire: (memory, op) => 'to' in op && op.to.length > 0 && move(memory, op.from, op.to),
   amend(memory, { of, in: ins = {}, out = {}, drop = {} }) {
     if (of && 'job' in of) return false

@@ -67,7 +67,6 @@ function after(snapshot: Snapshot, { reads = {}, state }: Changes): Snapshot {
   return { ...snapshot, in: Object.fromEntries(ports), state: kept }
 }
 
-/** The commit may also contain changes of its steps. */
 function isPartOf(made: Changes, commit: Changes): boolean {
   const rest = (commit.ops ?? []).map((op) => JSON.stringify(op))
   const isThere = (op: Op): boolean => {

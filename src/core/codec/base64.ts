@@ -2,7 +2,7 @@
 type Base64 = { toBase64?: () => string }
 const native = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array }
 
-// fromCharCode receives each character as an argument, and JavaScript engines allow only about 64k arguments.
+// fromCharCode receives each character as an argument. JavaScript engines allow about 64k arguments.
 const CHUNK = 0x8000
 
 export const toBase64 = (bytes: Uint8Array & Base64): string =>

@@ -6,7 +6,7 @@ export abstract class Raw {
 }
 
 /**
- * Writes bytes as `{ "$bin" }`, large integers as `{ "$int" }`, and floats that JSON cannot express as `{ "$float" }`.
+ * Writes bytes as `{ "$bin" }`, large integers as `{ "$int" }` and other floats without a JSON form as `{ "$float" }`.
  */
 export const writeJson = (tree: unknown): string => (isPlain(tree) ? JSON.stringify(tree) : written(tree)) ?? 'null'
 

@@ -56,10 +56,7 @@ export type Builder<T> = {
   done(made: T): unknown
 }
 
-/**
- * Refuses repeated names, because JSON parsers disagree about which of the two members counts. Treats `__proto__` as an
- * ordinary name.
- */
+/** Refuses repeated names, because JSON parsers disagree about which member counts. `__proto__` is an ordinary name. */
 export const objects: Builder<Record<string, unknown>> = {
   make: () => ({}),
   has: Object.hasOwn,
@@ -120,10 +117,7 @@ type Hole = { name: string; closed: Closed; from: number; to: number }
 
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/**
- * The comparison stops after a pattern that fits fewer objects than this, because an object that does not fit is read
- * twice.
- */
+/** After fewer matches than this, patterns are no longer tried, because objects that do not match are read twice. */
 const FEW = 4
 
 const holdsClosed = (item: Closed): item is Pattern =>
@@ -220,8 +214,7 @@ class Reader {
   }
 
   /**
-   * Objects of a list usually differ only in users' values. So this compares the text of each object with the previous
-   * one before it parses the object.
+   * Objects of a list usually differ only in users' values, so each object is first compared with the previous text.
    */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined

@@ -8,7 +8,7 @@ import type { Encoded } from './opaque.ts'
 
 export type { Encoded } from './opaque.ts'
 
-/** Uses MessagePack only if the value contains bytes, bigints, NaN, Infinity, a Map or an Ext. */
+/** Uses MessagePack only for bytes, bigints, NaN, Infinity, a Map or an Ext. */
 export const encodeValue = (value: unknown): Encoded => {
   let beyond = false
   const text = JSON.stringify(value, function (this: Record<string, unknown>, name, shown) {

@@ -383,10 +383,7 @@ class Look {
 
 export type Check = (value: unknown, bytes: number) => Fault | undefined
 
-/**
- * `lenient` ignores unknown keywords, because stored schemas may contain them. `strict` refuses members that the schema
- * does not name.
- */
+/** `lenient` ignores unknown keywords, for stored schemas. `strict` refuses members that the schema does not name. */
 export function checkOf(schema: unknown, { lenient = false, strict = false } = {}): Check {
   const { patterns } = new Checked(schema, lenient)
   return (value, bytes) => {

@@ -1,5 +1,4 @@
-// JavaScript's RegExp backtracks: `(a+)+$` takes seconds for 30 letters. This automaton follows all paths at the same
-// time.
+// JavaScript's RegExp backtracks: `(a+)+$` takes seconds for 30 letters. This automaton follows all paths at once.
 
 type Tree =
   | { kind: 'one'; takes: (character: string) => boolean }

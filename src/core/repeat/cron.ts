@@ -1,7 +1,7 @@
-// croner knows only wall-clock times here, because it treats `*/15 2 * * *` with a time zone as an interval: it loses
-// times in a gap, and runs twice in an overlap. This module treats only patterns that name all 24 hours as hourly: they
-// run in both hours of an overlap and skip the gap. Every other pattern runs once: at the first of two equal times, or
-// right after the gap.
+// croner only matches wall-clock times here. With a time zone, it treats `*/15 2 * * *` as an interval, which loses
+// times in a gap and runs twice in an overlap. Here, a pattern is hourly only if it names all 24 hours: it runs in both
+// hours of an overlap and skips the gap. Every other pattern runs once: at the first of two equal times, or right after
+// the gap.
 
 import { Cron, CronPattern } from 'croner'
 import { SidejobError } from '../errors.ts'
@@ -52,8 +52,8 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A clock change moves the clock by at most a day. If the clock goes back, some times occur twice. If it goes
-    // forward, the slot comes sooner.
+    // A change moves the clock by at most a day. If it goes back, some times occur twice. If forward, the slot comes
+    // sooner.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))
@@ -80,7 +80,7 @@ const movedBy = (walls: Step, offset: Step) => (from: number) => {
   return undefined
 }
 
-// Returns the latest time that the clock has shown: in the second hour of an overlap, the end of the first hour.
+// The latest time that the clock has shown: in the second hour of an overlap, the end of the first hour.
 const furthest = (offset: Step, at: number): number => {
   const wall = at + offset(at)
   const first = firstShown(offset, wall)

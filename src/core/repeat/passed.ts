@@ -1,6 +1,6 @@
 import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
 
-/** A missed slot gets its own run, one run for all missed slots, or no run. */
+/** Each missed slot gets a run, one run replaces all missed slots, or no run does. */
 export const madeUps = ['each', 'one', 'none'] as const
 
 export type Passed = { from: number; to: number; made: (typeof madeUps)[number] }
@@ -14,7 +14,7 @@ export function passedOf(text: string): Passed {
   return { from: Number(from), to: Number(to), made }
 }
 
-/** Removes milliseconds, which only the first slot can have. Later slots do not count from them. */
+/** Only the first slot of a repeat has milliseconds. Later slots do not count from them. */
 const following = ({ next }: ParsedRepeat, slot: number): number => next(Math.floor(slot / SECOND) * SECOND)
 
 type Used = {

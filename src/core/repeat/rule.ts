@@ -8,8 +8,6 @@ export type Rule = {
   skip: (from: number, now: number) => number
   /** Returns the last slot up to `now` in the series that starts at `from`. `from` is a slot. */
   last: (from: number, now: number) => number
-  /**
-   * Returns the next slot within a year that falls into a gap of the clock. `wall` is its wall-clock time as if in UTC.
-   */
+  /** Returns the next slot within a year that falls into a gap of the clock. `wall` is its wall-clock time in UTC. */
   moved?: (from: number) => { at: number; wall: number } | undefined
 }

@@ -239,8 +239,8 @@ export type AskedJob = z.output<typeof jobInput>
 const MAX_JOBS = 1_000
 
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOBS)])
-// `alike` requires two facts: `checkDebounce` reads `inputs` only if there is a `unique` object, and two parsed rows
-// never share an object.
+// This requires that `checkDebounce` reads `inputs` only if there is a `unique` object, and that two parsed rows never
+// share an object.
 quickParses.set(
   jobInputs,
   alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'labels', 'tag'], most: MAX_JOBS }),

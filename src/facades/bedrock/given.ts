@@ -6,10 +6,8 @@ import { time } from '../../core/time.ts'
 import { formatOf, readBody } from '../../http/format.ts'
 import { Refusal, refusals } from './refusal.ts'
 
-/** Returns undefined if the parameter is missing or null. */
 export type Given = (name: string) => string | undefined
 
-/** Returns the content of a string, or the JSON of any other value. */
 const textOf = (value: Encoded | undefined): string | undefined => {
   if (value === undefined || value === 'null') return undefined
   const json = encodedToJson(value)

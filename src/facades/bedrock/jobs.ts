@@ -23,7 +23,6 @@ export async function wardOf(engine: Engine, id: string, otherwise = refusals.no
 
 const MOST_TRIES = 5
 
-/** Tries again if the job changes concurrently. */
 export async function withJob(engine: Engine, id: string, act: (job: DeliveredJob) => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

@@ -46,7 +46,6 @@ export const repeatOf = ({ repeat }: DeliveredJob): string => {
   return typeof kept === 'string' ? kept : (kept.bedrock ?? '')
 }
 
-/** Includes the members that Bedrock adds. */
 export const dataOf = (job: DeliveredJob): Encoded => {
   const counts = job.deliveries > 0 && !isManual(job.class)
   const anchored = counts && job.slot !== null && repeatOf(job).startsWith('SCHEDULED')

@@ -18,7 +18,6 @@ const LONGEST = 37 * DAY
 const addressOf = async ({ base, files, keep }: Downloads, id: string, since: number): Promise<string> =>
   base === undefined ? (await files.sign(id, LONGEST + keep, since)).url : `${base}/${keyOf(id)}`
 
-/** Always includes all ten members. */
 const payload = async (
   downloads: Downloads,
   id: string,

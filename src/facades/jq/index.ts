@@ -181,5 +181,4 @@ export const jq = {
   }),
 }
 
-// The prefix marks constraints of this facade.
 const constraintName = (name: string): string => `jq:${name}`
