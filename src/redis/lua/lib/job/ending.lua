@@ -1,5 +1,6 @@
--- Ending a job may end and delete more jobs, so all of this is one module. Its functions call each other at most 20
--- levels deep: a held child has not run and has no children, and a job that must be deleted is already ending.
+-- Ending a job may end and delete more jobs, so all of this is one module.
+-- Within itself at most 20 calls deep: a held child has not run and has no children, and a job that must be deleted is
+-- already ending.
 
 local ending = {}
 

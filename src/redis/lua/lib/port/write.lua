@@ -1,5 +1,5 @@
--- Its functions call each other at most 20 levels deep: values for a wired port are queued while another value is being
--- delivered, and input ports have no channels.
+-- Within itself at most 20 calls deep: values for a wired port are queued while another value is being delivered, and
+-- input ports have no channels.
 
 local write = {}
 
