@@ -40,7 +40,7 @@ export function createActs({ base, draw }: Parts) {
     return c.redirect(`${base}${done.to ?? look.here}`, 303)
   }
 
-  /** Shown in the answer itself, because a secret must not be stored. */
+  /** Shown directly in the response, because a secret must not be stored. */
   const secretPage = ({ say, secret }: Done, look: Look): string =>
     (
       <Shell look={look} title="Copy it now" at="keys" there={draw.there}>

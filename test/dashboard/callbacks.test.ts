@@ -52,7 +52,7 @@ test('shows the headers, body and answer of each attempt, without secrets', asyn
   expect(text).toContain('"receipt": "[redacted]", "paid": true')
   expect(text).toMatch(/answered 503, then retried/)
   expect(text).toContain('its circuit breaker is closed')
-  expect(text).toContain('Next trynone')
+  expect(text).toContain('Next attemptnone')
   await receiver.close()
 })
 
@@ -68,7 +68,7 @@ test('shows the time of the next attempt, and the end of the pause of a failing 
   const html = await reader.html(`/ui/callbacks?open=${id}`)
   expect(html).not.toContain(SECRET)
   const text = textOf(html)
-  expect(text).toMatch(/Next tryin \d+ [hm]/)
+  expect(text).toMatch(/Next attemptin \d+ [hm]/)
   expect(text).toMatch(/Hostnot called until \d\d:\d\d:\d\d: \d failures in a row/)
   expect(html).toContain('id="breakers"')
   await receiver.close()

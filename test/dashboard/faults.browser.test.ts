@@ -57,9 +57,9 @@ const cases: Case[] = [
   },
   {
     path: '/workers/media/resize?change',
-    fill: { 'In ports': '{"url":{"schema":{"type":"text"}}}' },
+    fill: { 'Input ports': '{"url":{"schema":{"type":"text"}}}' },
     press: 'Save',
-    field: 'In ports',
+    field: 'Input ports',
     says: /^in\.url\.schema/,
   },
   {

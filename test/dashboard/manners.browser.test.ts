@@ -54,6 +54,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         route.request().method() === 'POST' ? route.abort() : route.continue(),
       )
       await page.locator('input[name="channel"]').fill('/news')
+      await page.getByText('No port would receive it.').waitFor()
       await page.locator('textarea[name="message"]').fill('1')
       await page.getByRole('button', { name: 'Publish' }).click()
       const alert = page.getByRole('alert').filter({ hasText: 'No response' })

@@ -24,7 +24,7 @@ async function look(browser: Browser, { url, key }: Site, pages: Shown[], take: 
   for (const look of looks) {
     const { context, page, faults } = isIn ? await logIn(browser, url, key, look) : await openWindow(browser, look)
     for (const { name, path } of pages) {
-      // Loaded twice, because the second look adds the lower part of a page.
+      // Loads the page twice, because the second request adds the lower part.
       for (const _ of [1, 2]) await page.goto(`${url}/ui${path}`)
       await page.evaluate(() => document.fonts.ready.then(() => undefined))
       await take(page, `${name}-${look.name}`)

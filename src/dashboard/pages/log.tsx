@@ -28,7 +28,7 @@ function cursorAt(entry: string): string | undefined {
   return `${ms}-${BigInt(n) + 1n}`
 }
 
-/** A cursor is the id of the last entry, which begins with its moment. */
+/** A cursor is the id of the last entry, which begins with its time. */
 const searchedTo = (cursor: string | null, zone: string): Searched | undefined =>
   cursor === null ? undefined : { where: `the entries since ${moment(Number.parseInt(cursor, 10), zone)}` }
 

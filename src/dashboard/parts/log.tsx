@@ -23,7 +23,6 @@ const DAY = 86_400_000
 
 const cutAt = (text: string): string => plain(text.length > MOST ? `${text.slice(0, MOST)}…` : text)
 
-/** Secrets are hidden. */
 export function linesOf(entry: Encoded): { text: string; rest: string } {
   const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text) })
   if (!(opened instanceof Map)) return { text: cutAt(said(entry, MOST)), rest: '' }

@@ -7,7 +7,7 @@ import { bytes, plain } from '../words/text.ts'
 /** Larger values are linked instead of shown. */
 const MOST = 65_536
 
-/** Maximum bytes of a shown value after its beginning. */
+/** Maximum bytes of a value that opens in place. */
 const BEHIND = 4_096
 
 /** A long value opens in place, or on the page at `href`. */

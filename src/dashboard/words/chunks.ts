@@ -1,6 +1,6 @@
 // Splits a page into chunks. A refresh sends only the chunks that changed.
 
-/** A chunk begins at a part that changes by itself. */
+/** A chunk begins at a part that can change independently. */
 const STARTS = /(?=<(?:section|article|header|form|dl|li|tr|svg|datalist)\b)/
 
 /** Browsers and servers refuse long headers. */

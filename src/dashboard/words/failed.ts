@@ -11,7 +11,7 @@ type Known = { failed: number; hasMutes: boolean; now: number }
 const red = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: 'bad', title } : undefined)
 const grey = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: '', title } : undefined)
 
-/** If the last look saw all failed jobs, the kinds of later failures are unknown. */
+/** If the last read covered all failed jobs, the kinds of later failures are unknown. */
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
   const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
   const later = `${count(since)} failed since the last count; some may have muted errors (see Overview)`
@@ -19,7 +19,7 @@ function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | unde
   return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 
-/** Red only if some kinds are known not to be muted. `seen` is absent before the first look at the kinds. */
+/** Red only if some kinds are known not to be muted. `seen` is absent before the first read of the kinds. */
 export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): FailedSign | undefined {
   if (!hasMutes) return red(failed, `${count(failed)} failed`)
   if (!seen || seen.looked === 0 || now - seen.at > KNOWN)

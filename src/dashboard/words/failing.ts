@@ -23,7 +23,7 @@ export type FailingClass = {
 
 type Known = {
   now: number
-  /** Not muted, with the minutes of each kind. */
+  /** Kinds that are not muted, with counts by minute. */
   kinds: readonly ErrorKind[]
   classes?: readonly ClassRow[]
   points: Readonly<Record<string, readonly Point[]>>

@@ -37,7 +37,6 @@ export function textOf(value: Encoded, most = 200): { text: string; length: numb
 
 type Line = { indent: number; pieces: Piece[] }
 
-/** `isSecret`: the member's name suggests a secret. */
 export function pretty(json: string): Piece[] {
   const tokens = json.match(token) ?? []
   const lines: Line[] = [{ indent: 0, pieces: [] }]

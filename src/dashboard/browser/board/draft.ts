@@ -59,7 +59,7 @@ export function spliced(
   const wire = wiresOf(graph).find((one) => one.id === id)
   if (!wire) return graph
   const { from, to } = wire
-  // A port of the flow is rewired instead, so that it keeps its default.
+  // Keeps the wire of a port of the flow, so that the port keeps its default.
   const open = from.node === null || to.node === null ? graph : withoutWire(graph, id)
   const begun = withWire(withNode(open, name, node), from, { node: name, port: inport })
   return withWire(begun, { node: name, port: outport }, to)

@@ -204,7 +204,7 @@ function lanesBelow(columns: Columns) {
       `V${low - BEND}Q${a} ${low} ${a - BEND} ${low}H${b + BEND}Q${b} ${low} ${b} ${low - BEND}`,
       `V${round(to.y + BEND)}Q${b} ${round(to.y)} ${b + BEND} ${round(to.y)}H${round(to.x)}`,
     ].join('')
-    // Inside a column, because vertical parts of other wires run between columns.
+    // Prefers the inside of a column, because vertical parts of wires run between columns.
     const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
     const { centre } = under.sort((one, other) => far(one) - far(other))[0]!
     return { path, middle: { x: centre, y: floor } }

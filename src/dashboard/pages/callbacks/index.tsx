@@ -100,7 +100,7 @@ const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
     ),
   },
   { head: '#Made', label: 'made', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-  { head: '#Next try', label: 'next try', cell: (callback) => <NextTry callback={callback} /> },
+  { head: '#Next attempt', label: 'next attempt', cell: (callback) => <NextTry callback={callback} /> },
   {
     head: '-Acts',
     kind: 'num',

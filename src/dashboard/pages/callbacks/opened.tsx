@@ -94,7 +94,7 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
     ],
     ['State', <StateOf state={state} />],
     ['Created', <Ago at={createdAt} />],
-    ['Next try', <NextTry callback={callback} />],
+    ['Next attempt', <NextTry callback={callback} />],
     ['Host', <HostOf host={host} breakers={breakers} />],
     ['Last error', lastError && plain(lastError)],
   ]

@@ -5,7 +5,7 @@ import { type Column, DataTable } from '../../parts/table.tsx'
 import { nodePath, wirePath } from '../../words/paths.ts'
 import { count, cut, plain } from '../../words/text.ts'
 
-/** If there are more nodes or wires than this, lists with this many rows are shown first. */
+/** With more nodes or wires than this, the page first shows lists, with this number of rows. */
 const [NODES, WIRES, ROWS] = [300, 1_000, 100]
 
 export const isLarge = ({ nodes, wires }: FlowView): boolean => nodes.length > NODES || wires.length > WIRES
@@ -15,7 +15,7 @@ const urgency = ({ status, limit }: FlowNodeView): number =>
 
 const waits = ({ size, behind }: WireView): number => size + behind
 
-/** CSS may shorten a long name. */
+/** The title has the full name, which CSS may shorten. */
 const WireName = ({ id }: { id: string }) => <bdi title={plain(id)}>{cut(id, 80)}</bdi>
 
 function Wires({ view: { flow, wires } }: { view: FlowView }) {

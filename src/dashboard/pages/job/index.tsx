@@ -44,7 +44,7 @@ type Steps = Awaited<ReturnType<Engine['jobs']['steps']>>
 
 type Chosen = { dir: 'in' | 'out'; name: string; isOpen: boolean }
 
-/** The first ports, and the port in the address: `in:n` or `n`. */
+/** Returns the first ports, and the port that the address names: `in:n` or `n`. */
 function portsOf(job: JobView, opened: string | null): Chosen[] {
   const all = (['in', 'out'] as const).flatMap((dir) =>
     Object.keys(job[dir]).map((name) => ({ dir, name, isOpen: opened === `${dir}:${name}` || opened === name })),

@@ -71,7 +71,7 @@ function chosen(query: URLSearchParams): { queue?: string; class?: string } {
   return { ...(queue ? { queue } : {}), ...(name ? { class: name } : {}) }
 }
 
-/** Cuts the list at the start of the time range, where `cursor` becomes null. */
+/** Removes jobs before the time range. If there are any, the list is complete and `cursor` is null. */
 function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
   const stretch = stretchIn(query, look.now)
   if (!stretch || !isSorted(query)) return { jobs, cursor, ...more }

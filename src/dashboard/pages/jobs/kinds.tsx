@@ -15,7 +15,7 @@ import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
 import { type Errors, kindsName } from './seen-kinds.ts'
 
-/** Each shown kind adds one or two commands to a look. */
+/** Each shown kind adds one or two commands to a refresh. */
 const SHOWN = 6
 export const FRESH = 60_000
 
@@ -35,7 +35,7 @@ export const lastDeploy = (deployments: Deployments): DeployMark | undefined => 
 export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
   cache.get('deployments', FRESH, async () => (await engine.deployments.list()).deployments)
 
-/** The last deploy, if another look has already read it. */
+/** The last deploy, if another request has already read it. */
 export const knownDeploy = async ({ cache }: Asked): Promise<DeployMark | undefined> =>
   lastDeploy((await cache.last<Deployments>('deployments')) ?? [])
 

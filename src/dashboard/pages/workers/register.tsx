@@ -33,8 +33,8 @@ const fields: readonly Named<FieldProps>[] = [
 ]
 
 const texts: readonly Named<TextAreaProps>[] = [
-  { name: 'in', label: 'In ports', note: 'JSON: { "url": { "schema": { "type": "string" } } }' },
-  { name: 'out', label: 'Out ports', note: 'JSON, as above' },
+  { name: 'in', label: 'Input ports', note: 'JSON: { "url": { "schema": { "type": "string" } } }' },
+  { name: 'out', label: 'Output ports', note: 'JSON, as above' },
   { name: 'args', label: 'Args', note: 'JSON Schema of the args of its jobs' },
 ]
 
