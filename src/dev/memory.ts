@@ -1,4 +1,4 @@
-// Ends workerd if its isolate uses more memory than Cloudflare allows, which only the inspector reports.
+// Ends workerd if its isolate uses more memory than Cloudflare allows. Only the inspector reports this memory.
 
 export type MemoryOptions = {
   port: number
@@ -46,7 +46,7 @@ async function connect(port: number): Promise<Inspector> {
 const sizeOf = ({ usedSize, embedderHeapUsedSize = 0, backingStorageSize = 0 }: Usage): number =>
   usedSize + embedderHeapUsedSize + backingStorageSize
 
-/** Collects garbage before a verdict. */
+/** Collects garbage before it decides. */
 export function createMemoryWatch({ port, limit, onFull }: MemoryOptions) {
   let inspector: Inspector | undefined
   let isAsking = false

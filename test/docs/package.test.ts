@@ -1,4 +1,4 @@
-// docs/package.md names whatever the package exports, and nothing else.
+// docs/package.md names exactly what the package exports.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

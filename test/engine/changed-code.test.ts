@@ -1,4 +1,4 @@
-// Edits of functions while their jobs wait, each deployed in each of `ways`.
+// Deploys edits of functions while their jobs wait, in each of `ways`.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'

@@ -1,4 +1,4 @@
-// Views, committed changes and ends of runs of functions.
+// Tests the inputs, the committed changes and the end of function runs.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'

@@ -68,7 +68,7 @@ export const asRequest = async ({ method, path, as = 'admin', headers, body, sig
   const sent = typeof body === 'function' ? body() : body
   const asked = path.replace('JOB', '7')
   if (sign) made.set('upstash-signature', await signature({ body: String(sent), path: asked, ...sign }))
-  // Like behind a proxy, the host differs from the public host. Only the configured host may count.
+  // As behind a proxy, the host differs from the public host. Only the configured host may count.
   return new Request(`http://inside.test${asked}`, { method, headers: made, body: sent as BodyInit })
 }
 

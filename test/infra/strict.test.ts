@@ -1,5 +1,4 @@
-// The vendor's Lua, limits, messages and bill. `SIDEJOB_REDIS=strict npm test` runs these tests; on another Redis they
-// are skipped.
+// Tests the vendor's Lua, limits, error messages and billing. Only `SIDEJOB_REDIS=strict npm test` runs these tests.
 
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -12,7 +12,7 @@ const sizes = { jobs: 1_000, days: 365, from: 0, seed: 1 }
 const FIRST_DAY = Date.UTC(2027, 0, 1)
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
 const LATE = { of: 500, by: 90 * SECOND }
-/** Milliseconds between two made-up slots. */
+/** Milliseconds between runs of missed slots. */
 const STEP = 100
 const GAPS = [
   { after: 0.3, lasts: 3 * DAY },
