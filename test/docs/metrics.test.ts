@@ -26,5 +26,5 @@ test('docs/stats.md has every metric', async () => {
     ],
   )
   expect(rows.length).toBe(text.match(/^# HELP/gm)!.length)
-  await expectMade('stats.md', { metrics: table(['metric', 'type', 'labels', 'is'], rows) })
+  await expectMade('stats.md', { metrics: table(['metric', 'type', 'labels', 'description'], rows) })
 })
