@@ -82,7 +82,7 @@ describe('one callback for each end', () => {
     expect(await callbackOf(id)).toMatchObject({ state: 'DELIVERED', attempts: 1, lastError: null })
   })
 
-  test('a failed one with its error, without its stack', async () => {
+  test('a failed job is reported with its error, without its stack', async () => {
     const id = await make('broken')
     await state(id, 'DELIVERED')
     expect(JSON.parse(receiver.came[0]!.body)).toMatchObject({
@@ -95,7 +95,7 @@ describe('one callback for each end', () => {
     expect(receiver.came[0]!.body).not.toContain('stack')
   })
 
-  test('a terminated one too, once', async () => {
+  test('a terminated job is reported once', async () => {
     const id = await make('stays')
     await kit.rest(id, 'suspended')
     expect(await callbackOf(id)).toEqual({ state: null, attempts: 0, lastError: null, job: null })
@@ -106,7 +106,7 @@ describe('one callback for each end', () => {
     expect(receiver.came).toHaveLength(1)
   })
 
-  test('a job deleted at its end is reported all the same', async () => {
+  test('a job that is deleted at its end is still reported', async () => {
     await make('gone')
     await kit.until(() => receiver.came.length === 1)
     expect(JSON.parse(receiver.came[0]!.body)).toMatchObject({ result: { gone: true } })
@@ -148,7 +148,7 @@ describe('one callback for each end', () => {
     expect(told.map(({ id }) => id).sort()).toEqual([terminated, deleted].sort())
   })
 
-  test('a job that ran again after termination, or was retried by hand, has another end', async () => {
+  test('a job that runs again after termination, or is retried manually, is reported again', async () => {
     const forced = await make('answer', { args: '1' })
     await state(forced, 'DELIVERED')
     await kit.engine.jobs.terminate(String(forced), {})
@@ -166,7 +166,7 @@ describe('one callback for each end', () => {
     ])
   })
 
-  test('a job without a callback shows none', async () => {
+  test('a job without a callback sends none', async () => {
     const id = await kit.make('answer', { args: '1' })
     await kit.rest(id, 'completed')
     expect(await callbackOf(id)).toBeNull()
@@ -219,7 +219,7 @@ test('a 200 from a server other than a Kafka REST proxy delivers nothing', async
 })
 
 describe('tries', () => {
-  test('a failed try comes again by the schedule, with the same body and id', async () => {
+  test('a failed attempt is repeated on schedule, with the same body and id', async () => {
     let broken = 2
     receiver.answer = (_, response) => response.writeHead(broken-- > 0 ? 500 : 204).end()
     const id = await make('answer', { args: '{"a":[1,2]}' })
@@ -284,7 +284,7 @@ describe('tries', () => {
     expect(receiver.came[1]!.headers['webhook-id']).toBe(receiver.came[0]!.headers['webhook-id'])
   })
 
-  test('ten tries, then it is failed', async () => {
+  test('a callback fails after ten attempts', async () => {
     receiver.answer = (_, response) => response.writeHead(404).end()
     const id = await make('answer', { args: '1' })
     for (let attempt = 1; attempt < 10; attempt++) {
@@ -301,7 +301,7 @@ describe('destinations', () => {
   const groupOf = (url: string) => `callback:${new URL(url).host}`
   const groups = async () => (await kit.engine.groups.list()).groups.filter(({ id }) => id.startsWith('callback:'))
 
-  test('each has a group of its own, with a limit, deleted after the last callback', async () => {
+  test('each destination has its own group with a limit, deleted after the last callback', async () => {
     const slow = await startReceiver(() => undefined)
     receiver.answer = (_, response) => response.end()
     const ids: number[] = []
@@ -326,7 +326,7 @@ describe('destinations', () => {
     expect(await kit.engine.doctor.verify()).toEqual([])
   })
 
-  test('eight failing callbacks of one API key hold back nothing of another key at the same host', async () => {
+  test('eight failing callbacks of one API key do not delay callbacks of another key to the same host', async () => {
     receiver.answer = ({ path }, response) => response.writeHead(path === '/bad' ? 500 : 200).end()
     const ask = async (by: string, path: string) => {
       const callback = { url: `${receiver.url}${path}` }
@@ -365,7 +365,7 @@ describe('destinations', () => {
   })
 })
 
-test('a receiver that is down for 30 minutes: everything arrives once after it is back, and it is not hammered', async () => {
+test('after an outage of 30 minutes, a receiver gets everything once, without a burst', async () => {
   const COUNT = 60
   let down = true
   receiver.answer = (_, response) => response.writeHead(down ? 503 : 200).end()

@@ -34,7 +34,7 @@ const textOf = async ({ ask }: Client, jobID: number) => {
 }
 
 describe('all commands', () => {
-  scenario('a jobID must be there, be one, and lead somewhere, whatever the command', async ({ create, refused }) => {
+  scenario('every command requires a valid jobID of an existing job', async ({ create, refused }) => {
     const J = await create({ name: 'job' })
     const commands = ['QueryJob', 'UpdateJob', 'RetryJob', 'FinishJob', 'CancelJob', 'FailJob', 'DeleteJob']
     for (const command of commands) {
@@ -45,14 +45,14 @@ describe('all commands', () => {
     }
   })
 
-  scenario('a job of another queue is none of Bedrock’s', async ({ engine, refused }) => {
+  scenario('jobs of other queues are unknown to Bedrock’s commands', async ({ engine, refused }) => {
     await engine.queues.update('other', { mode: 'pull' })
     const { jobs } = await engine.jobs.enqueue([{ queue: 'other', class: 'job' }])
     for (const command of ['QueryJob', 'FinishJob', 'DeleteJob'])
       await refused(command, { jobID: jobs[0]!.id }, UNKNOWN)
   })
 
-  scenario('commands that answer nothing answer an empty object, and 200 OK', async ({ create, send, get }) => {
+  scenario('commands without a result answer an empty object and 200 OK', async ({ create, send, get }) => {
     const jobID = await create({ name: 'job' })
     await get({ name: 'job' })
     for (const [command, more] of [
@@ -69,7 +69,7 @@ describe('all commands', () => {
       ])
   })
 
-  scenario('QueryJob shows ten keys, in their order, and no parent', async (client) => {
+  scenario('QueryJob returns ten keys in order, without the parent', async (client) => {
     const { C1 } = await family(client)
     expect(Object.keys(await client.query(C1))).toEqual([
       'created',
@@ -87,7 +87,7 @@ describe('all commands', () => {
 })
 
 describe('CreateJob', () => {
-  scenario('reports the first of several faults in Bedrock’s order', async (client) => {
+  scenario('reports the first of several errors in Bedrock’s order', async (client) => {
     const { C1 } = await family(client)
     await client.create({ name: 'tied', unique: true })
     const faults: [string, unknown, string, unknown][] = [
@@ -107,7 +107,7 @@ describe('CreateJob', () => {
     await client.refused('CreateJob', all, BAD_PARENT)
   })
 
-  scenario('a name is 255 bytes at most, not characters', async ({ create, json, refused, query }) => {
+  scenario('a name has at most 255 bytes, not characters', async ({ create, json, refused, query }) => {
     const name = 'é'.repeat(127)
     expect((await query(await create({ name: 'n'.repeat(255) }))).name).toHaveLength(255)
     const { body } = await json('CreateJob', { name })
@@ -122,12 +122,12 @@ describe('CreateJob', () => {
     await refused('CreateJob', { name: 'job', data: '' }, BAD_DATA)
   })
 
-  scenario('a parentJobID that is 0 or no number is none', async ({ create, state }) => {
+  scenario('a parentJobID that is 0 or not a number counts as none', async ({ create, state }) => {
     for (const parentJobID of [0, 'abc', ''])
       expect(await state(await create({ name: 'job', parentJobID }))).toBe('QUEUED')
   })
 
-  scenario('a retryAfter that is over at once makes the job ready at once', async ({ create, get, query, time }) => {
+  scenario('a retryAfter that ends at once makes the job ready at once', async ({ create, get, query, time }) => {
     const J = await create({ name: 'job', retryAfter: '-5 MINUTES' })
     for (let n = 0; n < 3; n++) expect((await get({ name: 'job' })).jobID).toBe(J)
     expect(await query(J)).toMatchObject({ state: 'RUNQUEUED', nextRun: time(-300), data: { retryAfterCount: 3 } })
@@ -212,14 +212,17 @@ describe('CreateJob', () => {
     }
   })
 
-  scenario('one of several jobs of a name holds it, however it was made; gone, the name is free', async (client) => {
-    const { create, ok } = client
-    const ids = [await create({ name: 'u' }), await create({ name: 'u' })]
-    const found = await create({ name: 'u', unique: true })
-    expect(found).toBe(ids[0])
-    await ok('DeleteJob', { jobID: found })
-    expect(ids).not.toContain(await create({ name: 'u', unique: true }))
-  })
+  scenario(
+    'one of several jobs with a name holds it, and the name is free when that job is deleted',
+    async (client) => {
+      const { create, ok } = client
+      const ids = [await create({ name: 'u' }), await create({ name: 'u' })]
+      const found = await create({ name: 'u', unique: true })
+      expect(found).toBe(ids[0])
+      await ok('DeleteJob', { jobID: found })
+      expect(ids).not.toContain(await create({ name: 'u', unique: true }))
+    },
+  )
 
   scenario('the same data leaves repeat and priority of a unique job alone', async ({ create, query }) => {
     const given = { name: 'u', unique: true, data: '{"n":1}' }
@@ -241,7 +244,7 @@ describe('CreateJob', () => {
     },
   )
 
-  scenario('retryAfter goes with unique and with repeat', async ({ create, query }) => {
+  scenario('retryAfter can be combined with unique and with repeat', async ({ create, query }) => {
     const given = { name: 'u', unique: true, retryAfter: '+1 HOUR', repeat: 'HOURLY' }
     const U = await create(given)
     expect(await create(given)).toBe(U)
@@ -285,7 +288,7 @@ describe('CreateJob', () => {
     'FINISHED, unixepoch',
   ]
 
-  scenario('a malformed repeat is refused by each command that takes one', async ({ create, json }) => {
+  scenario('every command refuses a malformed repeat', async ({ create, json }) => {
     const jobID = await create({ name: 'job' })
     for (const repeat of malformed)
       for (const [command, given] of [
@@ -298,7 +301,7 @@ describe('CreateJob', () => {
 })
 
 describe('CreateJobs', () => {
-  scenario('each job is given as for CreateJob, mockRequest for all of them', async (client) => {
+  scenario('each job has the parameters of CreateJob, and mockRequest applies to all of them', async (client) => {
     const { json, query } = client
     const jobs = [
       { name: 'a', data: { n: 1 }, jobPriority: 1000, retryAfter: '+1 HOUR', mockRequest: true },
@@ -312,7 +315,7 @@ describe('CreateJobs', () => {
     expect(await query(jobIDs[1])).toMatchObject({ data: { n: 2, mockRequest: true }, repeat: '' })
   })
 
-  scenario('null is as if it were not there', async ({ json, query }) => {
+  scenario('null counts as absent', async ({ json, query }) => {
     const none = { data: null, firstRun: null, repeat: null, jobPriority: null, retryAfter: null, parentJobID: null }
     const { body } = await json('CreateJobs', { jobs: [{ name: 'job', unique: null, overwrite: null, ...none }] })
     expect(await query(body.jobIDs[0])).toMatchObject({ state: 'QUEUED', data: {}, priority: 500, repeat: '' })
@@ -335,7 +338,7 @@ describe('CreateJobs', () => {
     expect((await send('GetJob', { name: '*' })).status).toBe(NO_JOB)
   })
 
-  scenario('parents of both kinds do not go together', async ({ create, get, json }) => {
+  scenario('mocked and real parents in one call are refused', async ({ create, get, json }) => {
     const real = await create({ name: 'real' })
     await get({ name: 'real' })
     const mocked = await create({ name: 'mocked', mockRequest: true })
@@ -347,13 +350,13 @@ describe('CreateJobs', () => {
 })
 
 describe('GetJob and GetJobs', () => {
-  scenario('a numResults below one, or that is no number, is one', async ({ create, ok }) => {
+  scenario('a numResults below one, or one that is not a number, counts as one', async ({ create, ok }) => {
     for (let n = 0; n < 4; n++) await create({ name: 'job' })
     for (const numResults of ['0', '-5', 'abc', ''])
       expect((await ok('GetJobs', { name: 'job', numResults })).jobs).toHaveLength(1)
   })
 
-  scenario('priority is CreateJob’s other name only, and a wrong jobPriority is refused', async (client) => {
+  scenario('priority has an effect only in CreateJob, and an invalid jobPriority is refused', async (client) => {
     await client.create({ name: 'job', jobPriority: 1000 })
     await client.refused('GetJob', { name: 'job', jobPriority: 111 }, BAD_PRIORITY)
     await client.refused('GetJob', { name: 'job', jobPriority: 0 }, NO_JOB)
@@ -372,13 +375,13 @@ describe('GetJob and GetJobs', () => {
     await client.refused('GetJobs', { name: '*', numResults: 9 }, NO_JOB)
   })
 
-  scenario('a caller that asks for mocked jobs gets real jobs too', async ({ create, ok }) => {
+  scenario('a caller that asks for mocked jobs also gets real jobs', async ({ create, ok }) => {
     const ids = [await create({ name: 'm', mockRequest: true }), await create({ name: 'm' })]
     const { jobs } = await ok('GetJobs', { name: 'm', numResults: 5, getMockedJobs: 1 })
     expect(jobs.map(({ jobID }: Given) => jobID)).toEqual(ids)
   })
 
-  scenario('a name that crashes is passed over for the next call, not for the next job', async (client) => {
+  scenario('a crashing name fails its job, and the call returns no other job instead', async (client) => {
     const { create, ok, state, refused } = client
     const ids = [await create({ name: 'bad/1' }), await create({ name: 'bad/2' }), await create({ name: 'good' })]
     await ok('CrashBedrockJob', { names: 'bad/*' })
@@ -392,7 +395,7 @@ describe('GetJob and GetJobs', () => {
 })
 
 describe('UpdateJob', () => {
-  scenario('data is needed, an object, of a mebibyte at most, and kept without white space', async (client) => {
+  scenario('data is required, an object of at most a mebibyte, and stored without white space', async (client) => {
     const J = await client.create({ name: 'job', data: '{ "old" : 1 }' })
     expect(await textOf(client, J)).toBe('{ "old" : 1 }')
     await client.refused('UpdateJob', { jobID: J, data: '' }, '402 Missing data')
@@ -437,7 +440,7 @@ describe('UpdateJob', () => {
     expect(await get({ name: 'job' })).toMatchObject({ jobID })
   })
 
-  scenario('every state can be updated, and stays', async (client) => {
+  scenario('a job can be updated in every state, and keeps its state', async (client) => {
     const { P, C1, C2 } = await family(client)
     const states = async () => Promise.all([P, C1, C2].map(client.state))
     const update = async () => {
@@ -475,7 +478,7 @@ describe('FinishJob and RetryJob', () => {
     expect([await client.state(P), await client.state(C1)]).toEqual(['PAUSED', 'FINISHED'])
   })
 
-  scenario('a child that repeats is waited for until its first finished run', async (client) => {
+  scenario('a parent waits for a repeating child until the first finished run of the child', async (client) => {
     const { create, get, finish, state, query, time } = client
     const P = await create({ name: 'parent' })
     await get({ name: 'parent' })
@@ -517,7 +520,7 @@ describe('FinishJob and RetryJob', () => {
   })
 
   scenario(
-    'a finished job reports only data, ignoreRepeat and token count',
+    'of the parameters of a finish, only data, ignoreRepeat and token count',
     async ({ create, get, finish, query, time }) => {
       const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR', jobPriority: 250 })
       await get({ name: 'job' })
@@ -526,7 +529,7 @@ describe('FinishJob and RetryJob', () => {
     },
   )
 
-  scenario('data that is none is refused, and ends nothing', async ({ create, get, state, refused }) => {
+  scenario('invalid data is refused, and ends no job', async ({ create, get, state, refused }) => {
     const J = await create({ name: 'job' })
     await get({ name: 'job' })
     for (const command of ['FinishJob', 'RetryJob', 'FailJob'])
@@ -534,7 +537,7 @@ describe('FinishJob and RetryJob', () => {
     expect(await state(J)).toBe('RUNNING')
   })
 
-  scenario('a repeat that has no next time leaves the run as it is', async ({ create, get, send, query }) => {
+  scenario('a repeat without a next time does not change the run', async ({ create, get, send, query }) => {
     const J = await create({ name: 'job', repeat: `FINISHED${', +999 YEARS'.repeat(9)}` })
     await get({ name: 'job' })
     const before = await query(J)
@@ -545,7 +548,7 @@ describe('FinishJob and RetryJob', () => {
     expect(await query(J)).toEqual(before)
   })
 
-  scenario('delete in data ends a repeat at the finish, and is passed over at a retry', async (client) => {
+  scenario('delete in data ends a repeat at the finish, and has no effect at a retry', async (client) => {
     const { create, get, ok, query, time, refused, finish } = client
     const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR' })
     await get({ name: 'job' })
@@ -557,7 +560,7 @@ describe('FinishJob and RetryJob', () => {
     await refused('QueryJob', { jobID: J }, UNKNOWN)
   })
 
-  scenario('a delay that is no number is none, and one of eight digits is the most', async (client) => {
+  scenario('a delay that is not a number counts as none, and has at most eight digits', async (client) => {
     const { create, get, ok, query, refused, time } = client
     const J = await create({ name: 'job' })
     for (const [delay, seconds] of [
@@ -591,7 +594,7 @@ describe('FinishJob and RetryJob', () => {
 })
 
 describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
-  scenario('RequeueJobs takes jobs out of any state, also of a family', async (client) => {
+  scenario('RequeueJobs accepts jobs in any state, also in a family', async (client) => {
     const { ok, get, finish, query } = client
     const { P, C1, C2 } = await family(client)
     const queued = async (jobID: number) => {
@@ -612,13 +615,13 @@ describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
     await queued(C2)
   })
 
-  scenario('RequeueJobs renames all that it lists', async ({ create, ok, query }) => {
+  scenario('RequeueJobs renames all listed jobs', async ({ create, ok, query }) => {
     const ids = [await create({ name: 'a' }), await create({ name: 'b', firstRun: '2099-01-01' })]
     await ok('RequeueJobs', { jobIDs: ids.join(), name: 'new' })
     for (const id of ids) expect(await query(id)).toMatchObject({ name: 'new', state: 'QUEUED' })
   })
 
-  scenario('a job with retryAfter fails as well, and keeps what Bedrock counted', async (client) => {
+  scenario('a job with retryAfter can fail too, and keeps its count', async (client) => {
     const { create, get, ok, query, refused } = client
     const J = await create({ name: 'job', retryAfter: '+1 HOUR' })
     await get({ name: 'job' })
@@ -628,7 +631,7 @@ describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
     for (const command of ['FinishJob', 'RetryJob']) await refused(command, { jobID: J }, NOT_RUNNING)
   })
 
-  scenario('a failed child can be cancelled, and a cancelled one once more', async (client) => {
+  scenario('a failed child can be cancelled, and a cancelled child again', async (client) => {
     const { P, C1, C2 } = await family(client)
     await client.finish(P)
     await client.get({ name: 'c1' })
@@ -645,7 +648,7 @@ describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
     })
   })
 
-  scenario('a parent of ended children is still a parent and cannot be cancelled', async (client) => {
+  scenario('a parent of ended children still counts as a parent and cannot be cancelled', async (client) => {
     const { P, C1, C2 } = await family(client)
     await client.finish(P)
     for (const name of ['c1', 'c2']) await client.get({ name })
@@ -653,7 +656,7 @@ describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
     await client.refused('CancelJob', { jobID: P }, '404 Invalid jobID - Cannot cancel a job with children')
   })
 
-  scenario('DeleteJob takes what neither runs nor waits', async (client) => {
+  scenario('DeleteJob accepts jobs that neither run nor wait', async (client) => {
     const { create, get, ok, refused, finish } = client
     const gone = async (jobID: number) => {
       await ok('DeleteJob', { jobID })
@@ -686,7 +689,7 @@ describe('Query', () => {
   const idsOf = async (client: Client, where: string) =>
     (await rowsOf(client, `SELECT jobID FROM jobs WHERE ${where};`)).flat()
 
-  scenario('answers select * from jobs as the table has them, newest first', async (client) => {
+  scenario('returns the columns of the table for select * from jobs, newest first', async (client) => {
     const { create, get, ok, time } = client
     await client.engine.queues.update('other', { mode: 'pull' })
     await client.engine.jobs.enqueue([{ queue: 'other', class: 'foo' }])
@@ -744,7 +747,7 @@ describe('Query', () => {
   })
 
   scenario(
-    'looks at ten thousand jobs at most, and says where it stopped',
+    'reads at most ten thousand jobs, and returns where it stopped',
     async (client) => {
       const { engine, ok, create } = client
       const first = await create({ name: 'needle' })

@@ -32,21 +32,18 @@ describe('create', () => {
     expect(job.nextRun.slice(0, 19)).toBe(job.created)
   })
 
-  scenario(
-    'S3 data is kept as the very text that came, and must be an object',
-    async ({ send, create, query, refused, ask }) => {
-      const data = '{ "blabla": "blabla",  "n": 1.50 }'
-      const J = await create({ name: 'a', data })
-      expect((await query(J)).data).toEqual({ blabla: 'blabla', n: 1.5 })
-      const shown = await ask('POST', '/bedrock/QueryJob', { jobID: String(J) })
-      expect(await shown.text()).toContain(`"data":${data}`)
-      for (const bad of ['blabla', '[]', '7', '{"a":}', '""'])
-        await refused('CreateJob', { name: 'a', data: bad }, BAD_DATA)
-      expect((await send('CreateJob', { name: 'a', data: '{ }' })).code).toBe(200)
-    },
-  )
+  scenario('S3 data is stored unchanged, and must be an object', async ({ send, create, query, refused, ask }) => {
+    const data = '{ "blabla": "blabla",  "n": 1.50 }'
+    const J = await create({ name: 'a', data })
+    expect((await query(J)).data).toEqual({ blabla: 'blabla', n: 1.5 })
+    const shown = await ask('POST', '/bedrock/QueryJob', { jobID: String(J) })
+    expect(await shown.text()).toContain(`"data":${data}`)
+    for (const bad of ['blabla', '[]', '7', '{"a":}', '""'])
+      await refused('CreateJob', { name: 'a', data: bad }, BAD_DATA)
+    expect((await send('CreateJob', { name: 'a', data: '{ }' })).code).toBe(200)
+  })
 
-  scenario('S4 priorities are six, and priority is another name', async ({ create, query, refused }) => {
+  scenario('S4 there are six priorities, and priority is another name', async ({ create, query, refused }) => {
     for (const jobPriority of [0, 250, 500, 750, 850, 1000])
       expect((await query(await create({ name: 'p', jobPriority }))).priority).toBe(jobPriority)
     expect((await query(await create({ name: 'p', priority: 1000 }))).priority).toBe(1000)
@@ -55,13 +52,13 @@ describe('create', () => {
     await refused('CreateJob', { name: 'p', jobPriority: 'abc' }, '402 Invalid priority value')
   })
 
-  scenario('S5 retryAfter is a modifier', async ({ create, query, refused }) => {
+  scenario('S5 retryAfter must be a modifier', async ({ create, query, refused }) => {
     for (const retryAfter of ['10', 'PT5M', 'START OF HOUR', '+5 MINUTES '.replace(' ', '  ')])
       await refused('CreateJob', { name: 'a', retryAfter }, '402 Malformed retryAfter')
     expect((await query(await create({ name: 'a', retryAfter: '+5 minutes' }))).retryAfter).toBe('+5 minutes')
   })
 
-  scenario('S6 repeat is checked, and kept in capitals', async ({ create, query, refused }) => {
+  scenario('S6 repeat is checked, and stored in capitals', async ({ create, query, refused }) => {
     expect((await query(await create({ name: 'a', repeat: 'finished, +1 minute' }))).repeat).toBe('FINISHED, +1 MINUTE')
     expect((await query(await create({ name: 'a', repeat: 'hourly' }))).repeat).toBe('HOURLY')
     for (const repeat of ['blabla', 'FINISHED', '+1 HOUR', 'FINISHED, 1 HOUR', 'FINISHED, WEEKDAY 7'])
@@ -69,7 +66,7 @@ describe('create', () => {
     expect((await query(await create({ name: 'a', repeat: '' }))).repeat).toBe('')
   })
 
-  scenario('S7 a unique job is found by its name, and takes over new data', async ({ create, query, at }) => {
+  scenario('S7 a unique job is found by its name, and gets the new data', async ({ create, query, at }) => {
     const U = await create({ name: 'blabla', unique: true })
     const first = await query(U)
     await at(5)
@@ -81,21 +78,21 @@ describe('create', () => {
     expect(await query(U)).toEqual({ ...first, data: { blabla: 'test' } })
   })
 
-  scenario('S8 the data of a unique job is merged: objects below objects, null takes away', async ({ create, ask }) => {
+  scenario('S8 the data of a unique job is merged: objects recursively, and null removes', async ({ create, ask }) => {
     const U = await create({ name: 'm', unique: true, data: '{"a":{"b":1,"c":[1]},"d":2}' })
     await create({ name: 'm', unique: true, data: '{"a":{"b":null,"c":[2]},"e":12345678901234567890}' })
     const shown = await ask('POST', '/bedrock/QueryJob', { jobID: String(U) })
     expect(await shown.text()).toContain('"data":{"a":{"c":[2]},"d":2,"e":12345678901234567890}')
   })
 
-  scenario('S9 a unique job loses repeat and priority that are not given again', async ({ create, query }) => {
+  scenario('S9 a unique job loses its repeat and priority if a call omits them', async ({ create, query }) => {
     const U = await create({ name: 'u', unique: true, repeat: 'HOURLY', jobPriority: 1000 })
     await create({ name: 'u', unique: true, data: '{"n":1}' })
     expect(await query(U)).toMatchObject({ repeat: '', priority: 500, state: 'QUEUED' })
   })
 
   scenario(
-    'S10 CreateJobs makes many in order, and finds unique ones made in the same call',
+    'S10 CreateJobs creates many jobs in order, and finds unique jobs of the same call',
     async ({ json, send, query }) => {
       const jobs = [
         { name: 'u', unique: true },
@@ -111,7 +108,7 @@ describe('create', () => {
     },
   )
 
-  scenario('S11 CreateJobs wants an array of objects', async ({ refused, send }) => {
+  scenario('S11 CreateJobs requires an array of objects', async ({ refused, send }) => {
     for (const jobs of ['[{"name":"a"}]}', '[]', '[{}]', 'x', '{"name":"a"}', '["a"]'])
       await refused('CreateJobs', { jobs }, '401 Invalid JSON')
     await refused('CreateJobs', {}, '401 Invalid JSON')
@@ -121,7 +118,7 @@ describe('create', () => {
     expect((await send('GetJob', { name: '*' })).status).toBe(NO_JOB)
   })
 
-  scenario('S12 names are needed, bounded, and any text', async ({ refused, create, get }) => {
+  scenario('S12 a name is required, bounded, and may be any text', async ({ refused, create, get }) => {
     await refused('CreateJob', {}, '402 Missing name')
     await refused('CreateJob', { name: '' }, '402 Missing name')
     await refused('CreateJob', { name: 'x'.repeat(256) }, '402 Malformed name')
@@ -141,7 +138,7 @@ describe('create', () => {
 })
 
 describe('take', () => {
-  scenario('S13 a job is shown as it was before it was taken', async ({ create, get, query, at, time }) => {
+  scenario('S13 a job is returned as it was before its delivery', async ({ create, get, query, at, time }) => {
     const J = await create({ name: 'job' })
     const { nextRun, created } = await query(J)
     await at(2)
@@ -160,7 +157,7 @@ describe('take', () => {
     expect((await query(J)).nextRun.slice(0, 19)).toBe(nextRun.slice(0, 19))
   })
 
-  scenario('S14 nothing to take is 404', async ({ refused, create, get }) => {
+  scenario('S14 without a job, the answer is 404', async ({ refused, create, get }) => {
     await refused('GetJob', { name: 'job' }, NO_JOB)
     await refused('GetJobs', { name: 'job', numResults: 5 }, NO_JOB)
     await create({ name: 'job' })
@@ -221,7 +218,7 @@ describe('take', () => {
     for (const name of ['high2', 'medium2', 'low2']) expect((await get({ name: '*' })).name).toBe(name)
   })
 
-  scenario('S18 a job that is due again goes by the time at which it was', async ({ create, get, at, ok }) => {
+  scenario('S18 a job that is due again is ordered by its due time', async ({ create, get, at, ok }) => {
     await create({ name: 'again', retryAfter: '+5 SECONDS' })
     await get({ name: 'again' })
     await at(3)
@@ -232,7 +229,7 @@ describe('take', () => {
     expect(jobs.map(({ name }: { name: string }) => name)).toEqual(['early', 'again', 'late'])
   })
 
-  scenario('S19 jobPriority takes of one priority only', async (client) => {
+  scenario('S19 jobPriority restricts a call to one priority', async (client) => {
     await five(client)
     const taken = async (jobPriority: number) =>
       (await client.ok('GetJobs', { name: '*', numResults: 2, jobPriority })).jobs.map((job: Given) => job.name)
@@ -260,7 +257,7 @@ describe('take', () => {
     ['foo, a1', ['foo', 'a1']],
   ]
 
-  scenario('S20 a name is a glob, several are themselves', async ({ create, send, ok }) => {
+  scenario('S20 one name is a glob, several names are compared as they are', async ({ create, send, ok }) => {
     const ids: Record<number, string> = {}
     for (const name of names) ids[await create({ name })] = name
     for (const [name, found] of globs) {
@@ -271,7 +268,7 @@ describe('take', () => {
     }
   })
 
-  scenario('S21 of twenty that ask at once, one gets the job', async ({ create, send }) => {
+  scenario('S21 if twenty callers ask at once, one gets the job', async ({ create, send }) => {
     await create({ name: 'one' })
     const answers = await Promise.all(Array.from({ length: 20 }, () => send('GetJob', { name: 'one' })))
     expect(answers.filter(({ code }) => code === 200)).toHaveLength(1)
@@ -305,7 +302,7 @@ describe('finish, retry, update', () => {
     }
   })
 
-  scenario('S24 a finished job is gone', async ({ create, get, finish, refused }) => {
+  scenario('S24 a finished job is deleted', async ({ create, get, finish, refused }) => {
     const J = await create({ name: 'job' })
     await get({ name: 'job' })
     await finish(J)
@@ -323,7 +320,7 @@ describe('finish, retry, update', () => {
   })
 
   scenario(
-    'S26 ignoreRepeat, and data that says delete, end a job that repeats',
+    'S26 ignoreRepeat ends a job that repeats, and so does delete in its data',
     async ({ create, get, finish, refused }) => {
       for (const more of [{ ignoreRepeat: true }, { ignoreRepeat: 1 }, { data: '{"delete":true}' }]) {
         const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR' })
@@ -334,7 +331,7 @@ describe('finish, retry, update', () => {
     },
   )
 
-  scenario('S27 data given at the finish is what the next run gets', async ({ create, get, finish, at }) => {
+  scenario('S27 the next run gets the data of the finish', async ({ create, get, finish, at }) => {
     const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR', data: '{"old":1}' })
     await get({ name: 'job' })
     await finish(J, { data: '{"bar":"foo","foo":"bar"}' })
@@ -343,7 +340,7 @@ describe('finish, retry, update', () => {
   })
 
   scenario(
-    'S28 a retried job comes at nextRun, else after its delay, else at once',
+    'S28 a retried job is due at nextRun, or after its delay, or at once',
     async ({ create, get, ok, query, time, refused, at }) => {
       const J = await create({ name: 'job' })
       const retried = async (more: Given) => {
@@ -369,7 +366,7 @@ describe('finish, retry, update', () => {
   )
 
   scenario(
-    'S29 a retried job that repeats keeps to its repeat, unless it is to be ignored',
+    'S29 a retried job that repeats follows its repeat, except with ignoreRepeat',
     async ({ create, get, ok, query, at, time }) => {
       const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR' })
       await at(2)
@@ -423,7 +420,7 @@ describe('finish, retry, update', () => {
     expect(time(1)).toMatch(/12:00:01$/)
   })
 
-  scenario('S33 slots that were missed are run one after the other', async ({ create, get, ok, query, time }) => {
+  scenario('S33 missed slots run one after the other', async ({ create, get, ok, query, time }) => {
     for (const hours of [5, 1]) {
       const J = await create({
         name: `every${hours}`,
@@ -462,7 +459,7 @@ describe('finish, retry, update', () => {
   })
 
   scenario(
-    'S36 a new repeat gives a new time at once, a cleared one leaves the time',
+    'S36 a new repeat sets a new time at once, clearing it keeps the time',
     async ({ create, ok, query, time }) => {
       const J = await create({ name: 'job', firstRun: time(HOUR) })
       await ok('UpdateJob', { jobID: J, data: '{}', repeat: 'SCHEDULED, +1 DAY' })
@@ -472,14 +469,14 @@ describe('finish, retry, update', () => {
     },
   )
 
-  scenario('S37 a text that looks like a number stays a text', async ({ create, ok, ask }) => {
+  scenario('S37 a string that looks like a number stays a string', async ({ create, ok, ask }) => {
     const J = await create({ name: 'job', data: '{"key":"value","anotherKey":"123"}' })
     await ok('UpdateJob', { jobID: J, data: '{"key":"value","anotherKey":"1234"}' })
     const shown = await (await ask('POST', '/bedrock/QueryJob', { jobID: String(J) })).text()
     expect(shown).toContain('"data":{"key":"value","anotherKey":"1234"}')
   })
 
-  scenario('the same parameters as members of a JSON body, which win', async ({ json, ask }) => {
+  scenario('parameters can be members of a JSON body, which takes precedence', async ({ json, ask }) => {
     const { body } = await json('CreateJob', { name: 'job', data: { n: 1 }, jobPriority: 1000, unique: true })
     const headers = { jobid: '999', 'content-type': 'application/json' }
     const shown = await ask('POST', '/bedrock/queryjob', headers, JSON.stringify({ jobID: body.jobID }))
@@ -542,7 +539,7 @@ describe('retryAfter, requeue, fail', () => {
     },
   )
 
-  scenario('S41 a finish forgets the deliveries', async ({ create, get, query, at, finish }) => {
+  scenario('S41 a finish resets the count of deliveries', async ({ create, get, query, at, finish }) => {
     const J = await create({ name: 'job', retryAfter: '+1 SECOND', repeat: 'SCHEDULED, +1 DAY' })
     for (let n = 0; n < 4; n++) {
       await at(n * 2)
@@ -554,12 +551,15 @@ describe('retryAfter, requeue, fail', () => {
     expect(job.data).not.toHaveProperty('retryAfterCount')
   })
 
-  scenario('S42 manual jobs are delivered without limit, and not counted', async ({ create, get, finish, refused }) => {
-    const J = await create({ name: 'manual/job', retryAfter: '+0 SECONDS', repeat: 'SCHEDULED, +1 DAY' })
-    for (let n = 0; n < 12; n++) expect(await get({ name: 'manual*' })).toMatchObject({ jobID: J, data: {} })
-    await finish(J, { ignoreRepeat: true })
-    await refused('QueryJob', { jobID: J }, UNKNOWN)
-  })
+  scenario(
+    'S42 deliveries of manual jobs are neither limited nor counted',
+    async ({ create, get, finish, refused }) => {
+      const J = await create({ name: 'manual/job', retryAfter: '+0 SECONDS', repeat: 'SCHEDULED, +1 DAY' })
+      for (let n = 0; n < 12; n++) expect(await get({ name: 'manual*' })).toMatchObject({ jobID: J, data: {} })
+      await finish(J, { ignoreRepeat: true })
+      await refused('QueryJob', { jobID: J }, UNKNOWN)
+    },
+  )
 
   scenario(
     'S43 the anchor of a repeat is shown in data, and does not drift',
@@ -582,7 +582,7 @@ describe('retryAfter, requeue, fail', () => {
   )
 
   scenario(
-    'S44 requeued jobs are queued like new jobs, whatever their history',
+    'S44 requeued jobs are queued like new jobs, regardless of their history',
     async ({ create, get, ok, state, query, refused, at }) => {
       const J = await create({ name: 'running' })
       const K = await create({ name: 'runqueued', retryAfter: '+5 MINUTES' })
@@ -604,7 +604,7 @@ describe('retryAfter, requeue, fail', () => {
     },
   )
 
-  scenario('S45 a delivery whose client has gone does not count', async ({ app, create, get, state }) => {
+  scenario('S45 a delivery to a disconnected client does not count', async ({ app, create, get, state }) => {
     const J = await create({ name: 'job', retryAfter: '+0 SECOND' })
     for (let n = 0; n < 15; n++) {
       const gone = new AbortController()
@@ -634,7 +634,7 @@ describe('retryAfter, requeue, fail', () => {
   )
 
   scenario(
-    'S47 a time that cannot be read is refused, so that no stored one can break a delivery',
+    'S47 an invalid time is refused, so no stored time can break a delivery',
     async ({ create, refused, get }) => {
       const J = await create({ name: 'job', retryAfter: '+5 MINUTES', repeat: 'SCHEDULED, +1 MINUTES' })
       await refused('UpdateJob', { jobID: J, data: '{}', nextRun: '2026-03-11 02' }, '402 Malformed nextRun')
@@ -642,7 +642,7 @@ describe('retryAfter, requeue, fail', () => {
     },
   )
 
-  scenario('S48 names that crash fail in place of being delivered', async ({ create, send, ok, state, get }) => {
+  scenario('S48 jobs with crashing names fail instead of being delivered', async ({ create, send, ok, state, get }) => {
     const J = await create({ name: 'bad/one' })
     const K = await create({ name: 'good' })
     await ok('CrashBedrockJob', { names: 'bad/*, worse' })
@@ -656,7 +656,7 @@ describe('retryAfter, requeue, fail', () => {
     expect((await get({ name: 'bad/*' })).jobID).toBe(L)
   })
 
-  scenario('a lease that depends on the date, or ends with the next slot', async ({ create, get, query, time, at }) => {
+  scenario('a lease can depend on the date, or end with the next slot', async ({ create, get, query, time, at }) => {
     const J = await create({ name: 'date', retryAfter: '+1 DAY, START OF DAY' })
     await get({ name: 'date' })
     expect((await query(J)).nextRun).toBe(time(12 * HOUR))
@@ -682,7 +682,7 @@ describe('retryAfter, requeue, fail', () => {
 describe('parent and child', () => {
   const BAD_PARENT = '405 Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
 
-  scenario('S49 children need a parent that is running, or waits', async ({ create, refused, get, finish }) => {
+  scenario('S49 children need a parent that runs or waits', async ({ create, refused, get, finish }) => {
     const P = await create({ name: 'parent' })
     await refused('CreateJob', { name: 'c', parentJobID: P }, BAD_PARENT)
     await refused('CreateJob', { name: 'c', parentJobID: 99 }, '404 parentJobID does not exist')
@@ -713,7 +713,7 @@ describe('parent and child', () => {
     await refused('DeleteJob', { jobID: P }, "405 Can't delete a parent jobs with children running")
   })
 
-  scenario('S52 a child is shown its parent, and may make siblings', async (client) => {
+  scenario('S52 a child is returned with its parent, and may create siblings', async (client) => {
     const { get, finish, create, state } = client
     const { P, C1, C2 } = await family(client, { data: '{"of":"parent"}' })
     await finish(P)
@@ -734,7 +734,7 @@ describe('parent and child', () => {
     await client.refused('CreateJob', { name: 'x', parentJobID: C1 }, BAD_PARENT)
   })
 
-  scenario('S53 a parent comes back with the data of its children, finished and cancelled', async (client) => {
+  scenario('S53 a parent is returned with the data of its finished and cancelled children', async (client) => {
     const { get, finish, create, state, ok, refused } = client
     const P = await create({ name: 'parent', data: '{"foo":"bar"}' })
     await get({ name: 'parent' })
@@ -770,7 +770,7 @@ describe('parent and child', () => {
     expect([await state(C2), await state(P)]).toEqual(['CANCELLED', 'QUEUED'])
   })
 
-  scenario('S55 what cannot be cancelled', async (client) => {
+  scenario('S55 CancelJob refuses parents and lone jobs, and does not change children that run, wait or have finished', async (client) => {
     const { ok, finish, get, state, refused, create } = client
     const { P, C1, C2 } = await family(client)
     await ok('CancelJob', { jobID: C1 })
@@ -815,7 +815,7 @@ describe('parent and child', () => {
     })
   })
 
-  scenario('S58 a parent with retryAfter that is lost comes again, its children wait', async (client) => {
+  scenario('S58 a lost parent with retryAfter is delivered again, and its children wait', async (client) => {
     const { get, at, state, finish } = client
     const { P, C1 } = await family(client, { retryAfter: '+5 SECONDS' })
     await at(6)
@@ -826,7 +826,7 @@ describe('parent and child', () => {
     expect([await state(P), await state(C1)]).toEqual(['PAUSED', 'QUEUED'])
   })
 
-  scenario('S59 a failed child counts as ended, is shown, and holds the parent from being finished', async (client) => {
+  scenario('S59 a failed child counts as ended, is shown, and prevents the finish of its parent', async (client) => {
     const { get, ok, finish, state, refused, query } = client
     const { P, C1, C2 } = await family(client)
     await finish(P)
@@ -874,7 +874,7 @@ describe('parent and child', () => {
     expect([await state(P), await state(C1)]).toEqual(['PAUSED', 'QUEUED'])
   })
 
-  scenario('a parent that repeats keeps its anchor though it was paused', async (client) => {
+  scenario('a parent that repeats keeps its anchor, even after a pause', async (client) => {
     const { create, get, finish, query, at, time } = client
     const P = await create({ name: 'parent', repeat: 'SCHEDULED, +1 DAY', firstRun: time(HOUR) })
     await at(HOUR + 600)
@@ -890,7 +890,7 @@ describe('parent and child', () => {
     expect(await query(P)).toMatchObject({ state: 'QUEUED', nextRun: time(HOUR + DAY) })
   })
 
-  scenario('a second generation, and a parent whose children have all ended at once', async (client) => {
+  scenario('a second generation of children works, and children that end at the same time', async (client) => {
     const { create, get, finish, state, refused } = client
     const { P, C1, C2 } = await family(client)
     await finish(P)
@@ -912,7 +912,7 @@ describe('parent and child', () => {
 
 describe('mocked jobs', () => {
   scenario(
-    'S61 a mocked job is delivered to callers that ask for mocked jobs, and does not repeat',
+    'S61 a mocked job goes only to callers that ask for mocked jobs, and does not repeat',
     async ({ create, refused, get, query }) => {
       const J = await create({ name: 'm', mockRequest: true, repeat: 'HOURLY' })
       await refused('GetJob', { name: 'm' }, NO_JOB)
@@ -927,7 +927,7 @@ describe('mocked jobs', () => {
     },
   )
 
-  scenario('S62 a parent decides whether its children are mocked, and mocked names are apart', async (client) => {
+  scenario('S62 the parent decides whether children are mocked, and mocked names are separate', async (client) => {
     const { create, get, query, json } = client
     const real = await create({ name: 'u', unique: true })
     expect(await create({ name: 'u', unique: true, mockRequest: true })).not.toBe(real)
@@ -937,7 +937,7 @@ describe('mocked jobs', () => {
     for (const id of jobIDs) expect((await query(id)).data).toEqual({ mockRequest: true })
   })
 
-  scenario('S63 the mark of a mocked job cannot be written over', async ({ create, ok, query, send, refused }) => {
+  scenario('S63 the mark of a mocked job cannot be overwritten', async ({ create, ok, query, send, refused }) => {
     const J = await create({ name: 'm', mockRequest: true })
     await ok('UpdateJob', { jobID: J, data: '{"key":"value"}' })
     expect((await query(J)).data).toEqual({ key: 'value', mockRequest: true })
@@ -989,7 +989,7 @@ describe('the door', () => {
     expect(new Uint8Array(await answer.arrayBuffer())[0]).toBe(0x81)
   })
 
-  scenario('asked twice with one key, a command makes one job', async ({ send }) => {
+  scenario('a command repeated with one key creates one job', async ({ send }) => {
     const first = await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })
     expect((await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })).body).toEqual(first.body)
   })
@@ -1022,7 +1022,7 @@ describe('the door', () => {
     expect(await Promise.all([state(P), state(C1)])).toEqual(['PAUSED', 'CANCELLED'])
   })
 
-  scenario('a key of a delivery whose client has gone takes the job again', async ({ app, create, send }) => {
+  scenario('after a disconnect, the same key gets the job again', async ({ app, create, send }) => {
     const J = await create({ name: 'job' })
     const gone = new AbortController()
     const key = { 'idempotency-key': 'k' }
@@ -1033,7 +1033,7 @@ describe('the door', () => {
     expect((await send('GetJob', { name: 'job', ...key })).body.jobID).toBe(J)
   })
 
-  scenario('asked twice with one key, jobs are taken once', async ({ create, send }) => {
+  scenario('a claim repeated with one key returns the same jobs', async ({ create, send }) => {
     const ids = [await create({ name: 'job' }), await create({ name: 'job' })]
     const asked = { name: 'job', 'idempotency-key': 'k' }
     const [first, again] = [await send('GetJob', asked), await send('GetJob', asked)]

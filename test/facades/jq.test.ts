@@ -117,7 +117,7 @@ async function runOut(id: string, step: number) {
 }
 
 describe('pushing', () => {
-  test('Q1 a job is made from its bytes, and its worker is called with it', async () => {
+  test('Q1 a job is created from its bytes, and its worker is called with it', async () => {
     const { calls, url } = await startWorker()
     expect((await ask('PUT', '/jq/workers/thumb', pack({ url }))).status).toBe(200)
     const sent = hex('82a46e616d65a57468756d62a8617267756d656e7481a2696407')
@@ -136,7 +136,7 @@ describe('pushing', () => {
     expect(calls.map(({ body }) => body.id).sort()).toEqual([a, b].sort())
   })
 
-  test('Q3 every attribute is kept', async () => {
+  test('Q3 every attribute is stored', async () => {
     const { url } = await startWorker()
     await ask('PUT', '/jq/workers/thumb', pack({ url }))
     await kit.engine.queues.update('jq', { paused: true })
@@ -151,7 +151,7 @@ describe('pushing', () => {
     await ended(id)
   })
 
-  test('Q4 a worker gets the argument as it came: bytes, nil, 64 bits, floats, nested maps', async () => {
+  test('Q4 a worker gets the argument unchanged: bytes, nil, 64 bits, floats, nested maps', async () => {
     const { name, calls } = await startWorker()
     const argument = hex('86a162c403000102a16ec0a175cfffffffffffffffffa166cb3ff0000000000000a16dc7010500a16181a17880')
     const head = encoder.encode({ name }).slice(1)
@@ -162,7 +162,7 @@ describe('pushing', () => {
     expect(decoder.decode(argument)).toMatchObject({ u: 2n ** 64n - 1n, m: expect.any(ExtData) })
   })
 
-  test('Q5 both ends of 32 bits are priorities; larger numbers and fractions are not', async () => {
+  test('Q5 a priority has 32 bits; larger numbers and fractions are refused', async () => {
     const { name } = await startWorker()
     const job = (priority: Uint8Array) =>
       Buffer.concat([
@@ -184,7 +184,7 @@ describe('pushing', () => {
       expect([bytes, (await ask('POST', '/jq/jobs', job(hex(bytes)))).status]).toEqual([bytes, code])
   })
 
-  test('a wrong job is refused with JQ’s message and not created', async () => {
+  test('an invalid job is refused with JQ’s message and not created', async () => {
     const { name } = await startWorker()
     const before = await kit.store.lastId()
     const wrong: [object, number][] = [
@@ -259,7 +259,7 @@ describe('choosing', () => {
     await kit.engine.queues.update('jq', { batch: 100, lanes: 4 })
   })
 
-  test('Q7 a stream of preferred jobs may keep another waiting, until it ends', async () => {
+  test('Q7 a stream of jobs with smaller priorities may delay another job until it ends', async () => {
     const COMPLETIONS = 100
     const stream: Promise<string>[] = []
     const { name, calls } = await startWorker(async ({ body }) => {
@@ -276,7 +276,7 @@ describe('choosing', () => {
     await kit.engine.queues.update('jq', { batch: 100, lanes: 4 })
   })
 
-  test('a retry keeps its priority, and keeps its place when due', async () => {
+  test('a retry keeps its priority, and is ordered by the time at which it is due', async () => {
     const { name, calls } = await startWorker(({ body }) => ({
       body: body.argument === 'fails' && body.attempt === 1 ? failure() : success(),
     }))
@@ -312,7 +312,7 @@ describe('results', () => {
     }
   })
 
-  test('Q9 a result that was not to be kept is nil, and nowhere in Redis', async () => {
+  test('Q9 without keep_result, the result is nil and not stored in Redis', async () => {
     const { name } = await startWorker(() => ({ body: success('secret') }))
     for (const keep of [{}, { keep_result: false }]) {
       const id = await push({ name, ...keep })
@@ -361,7 +361,7 @@ describe('results', () => {
     expect((await ask('GET', `/jq/jobs/${jobs[0]!.id}/result`)).status).toBe(404)
   })
 
-  test('Q12 of two that ask at once, one gets the result', async () => {
+  test('Q12 if two clients ask at once, one gets the result', async () => {
     const { name } = await startWorker(() => ({ body: success(1) }))
     const id = await push({ name, keep_result: true })
     await ended(id)
@@ -400,7 +400,7 @@ describe('failing', () => {
     expect([calls.length, once.calls.length]).toEqual([1, 1])
   })
 
-  test('Q15 a timeout is a failure of that reason, and the late answer changes nothing', async () => {
+  test('Q15 a timeout is a failure with the reason timeout, and the late answer changes nothing', async () => {
     const waits: (() => void)[] = []
     const { name, calls } = await startWorker(async () => {
       await new Promise<void>((resolve) => waits.push(resolve))
@@ -440,7 +440,7 @@ describe('failing', () => {
     ['a connection that breaks', { status: 0 }],
   ]
 
-  test.each(badMaps)('Q16 %s for an answer is a failure that is retried', async (_, bad) => {
+  test.each(badMaps)('Q16 if the answer is %s, the attempt failed and is retried', async (_, bad) => {
     const { name, calls } = await startWorker((_call, n) => (n === 1 ? bad : { body: success('second') }))
     const id = await push({ name, max_retry: 1, keep_result: true })
     await calledTimes(calls, 1)
@@ -514,7 +514,7 @@ describe('failing', () => {
     ])
   })
 
-  test('Q19 a master that goes while a worker works takes its result, or calls it again, and settles once', async () => {
+  test('Q19 a master that restarts accepts the result of a worker or calls it again, and the job ends once', async () => {
     let release = () => {}
     const { name, calls } = await startWorker(async (_, n) => {
       if (n > 1) return { body: success('second') }
@@ -586,7 +586,7 @@ describe('constraints', () => {
     expect((await ask('PUT', `/jq/constraints/${name}`, pack({ rate: { limit: 1, period: 1 } }))).status).toBe(400)
   })
 
-  test('a rate counts retries as it counts first attempts', async () => {
+  test('a rate counts retries like first attempts', async () => {
     const { name, calls } = await startWorker((_, n) => ({ body: n === 1 ? failure() : success() }))
     await ask('PUT', `/jq/constraints/${name}`, pack({ match: { name }, rate: { limit: 1, period: 3_600 } }))
     const id = await push({ name, max_retry: 1 })
@@ -601,7 +601,7 @@ describe('constraints', () => {
     expect(calls[1]!.at - calls[0]!.at).toBeGreaterThanOrEqual(3_600_000)
   })
 
-  test('a job meets every constraint that it matches, and they change while it waits', async () => {
+  test('every matching constraint applies to a job, and can change while the job waits', async () => {
     const open: Record<string, number> = { 'a.com': 0, 'b.com': 0 }
     let most = { a: 0, all: 0 }
     const { name } = await startWorker(async ({ body }) => {
@@ -636,7 +636,7 @@ describe('constraints', () => {
     expect(most).toEqual({ a: 1, all: 1 })
   })
 
-  test('a concurrency holds as well, and waiting uses no retry', async () => {
+  test('the concurrency is limited too, and waiting uses no retry', async () => {
     let most = 0
     let open = 0
     const { name, calls } = await startWorker(async () => {
@@ -654,7 +654,7 @@ describe('constraints', () => {
 })
 
 describe('documents', () => {
-  test('Q20 the API for pushers and what workers offer are described as OpenAPI', async () => {
+  test('Q20 the APIs of pushers and workers are described as OpenAPI', async () => {
     const pusher = (await (await ask('GET', '/jq/openapi.json')).json()) as {
       openapi: string
       paths: Record<string, object>
@@ -696,7 +696,7 @@ describe('documents', () => {
     await runOut(id, 10_000)
   })
 
-  test('no store but Redis is among what we depend on', () => {
+  test('Redis is the only store among the dependencies', () => {
     const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object }
     expect(
       Object.keys(dependencies).filter((name) => /sql|mongo|maria|prisma|drizzle|knex|dynamo|pg$/.test(name)),

@@ -7,7 +7,7 @@ import { createFiles } from '../../src/files.ts'
 
 const mac = new Uint8Array(32).fill(0xff)
 
-test('an id is 14 characters that hold the number and a proof of it', () => {
+test('an id has 14 characters, which contain the number of the job and a MAC', () => {
   for (const number of [1, 7, 123_456, 2 ** 50 - 1]) {
     const id = fileId(number, mac)
     expect(id).toMatch(/^[\w-]{14}$/)

@@ -61,13 +61,13 @@ test('a large body goes to a bucket of the caller in parts, signed, with its met
   expect([s3.unsigned, s3.uploads.size]).toEqual([[], 0])
 })
 
-test('a small one in one request', async () => {
+test('a small file is stored in one request', async () => {
   kit.origin.answer = (_, response) => response.end('hello')
   const { file } = await resultOf(await make({ bucket: { name: 'theirs', region: 'eu-west-1', endpoint: s3.url } }))
   expect(await text(s3.read(`/theirs/${file.slice(0, 3)}/${file}`))).toBe('hello')
 })
 
-test('a submission that names a bucket needs no callback; extra is metadata, and the file stays', async () => {
+test('a submission with a bucket needs no callback; extra is metadata, and the file stays', async () => {
   kit.origin.answer = (_, response) => response.end('hello')
   const extra = JSON.stringify({ a: 'b', n: 4.9, left: [1], out: true })
   const id = await kit.submit({ callback_url: undefined, s3_bucket: 'theirs', s3_region: 'eu-west-1', extra })
@@ -101,7 +101,7 @@ test('a file that could not be removed is tried again', async () => {
   await kit.until(async () => (await kit.bucket.head(`${file.slice(0, 3)}/${file}`)) === null)
 })
 
-test('a bucket that is down is a reason to try again', async () => {
+test('if a bucket is down, the download is tried again', async () => {
   s3.self.broken = true
   kit.origin.answer = (_, response) => response.end('hello')
   const id = await make({ bucket: { name: 'theirs', region: 'eu-west-1', endpoint: s3.url } })
@@ -178,7 +178,7 @@ test('a certificate error reported by Cloudflare is final', async () => {
   expect((await errorOf(await make({}))).detail).toMatchObject({ code: 'TLS', status: 0 })
 })
 
-test('arguments that are none end the job at once', async () => {
+test('invalid arguments end the job at once', async () => {
   expect((await errorOf(await make({ url: 7 }))).message).toContain('args')
   expect((await errorOf(await make({ url: 'http://10.0.0.1/' }))).detail.code).toBe('REFUSED')
   expect(kit.origin.came).toHaveLength(0)
@@ -202,7 +202,7 @@ describe('options of one caller do not affect another caller', () => {
     expect(s3.objects.size).toBe(before)
   })
 
-  test('another origin gets none of the headers that a caller gave', async () => {
+  test('another origin gets none of the caller’s headers', async () => {
     const secrets = ['x-api-key', 'private-token', 'x-amz-security-token', 'authorization', 'cookie', 'x-mine']
     const other = await startReceiver(undefined, kit.now)
     other.answer = (_, response) => response.end('hello')
@@ -227,7 +227,7 @@ describe('options of one caller do not affect another caller', () => {
     expect(await resultOf(await ask({ 'Accept-Language': 'de' }))).toMatchObject({ file: german.file, reused: true })
   })
 
-  test('headers that would break a request are refused at once, without another try', async () => {
+  test('invalid headers are refused at once, without another attempt', async () => {
     for (const headers of [
       { 'x-a': 'b\r\nhost: c' },
       { 'a b': 'c' },
@@ -240,7 +240,7 @@ describe('options of one caller do not affect another caller', () => {
     }
   })
 
-  test('a small body that unfolds to a very large one is given up', async () => {
+  test('a small body that decompresses to a very large one is abandoned', async () => {
     kit.origin.answer = (_, response) => {
       const body = gzipSync(Buffer.alloc(32 * MiB))
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length }).end(body)
@@ -250,7 +250,7 @@ describe('options of one caller do not affect another caller', () => {
   })
 })
 
-test('a deployment has a largest download, whatever jobs ask for', async () => {
+test('a deployment has a maximum download size, regardless of the options of jobs', async () => {
   const small = await startDownloads({ maxSize: MiB })
   small.origin.answer = (_, response) => response.end(Buffer.alloc(2 * MiB))
   const args = JSON.stringify({ url: `${small.origin.url}/file`, maxSize: 5 * MiB })
@@ -260,7 +260,7 @@ test('a deployment has a largest download, whatever jobs ask for', async () => {
   await small.close()
 })
 
-test('a signed address ends, and the id alone opens nothing where files are signed', async () => {
+test('a signed address expires, and an id alone gives no access to signed files', async () => {
   const signed = await startDownloads({ signed: true })
   signed.origin.answer = (_, response) => response.end('hello')
   signed.caller.answer = (_, response) => response.end()
@@ -277,7 +277,7 @@ test('a signed address ends, and the id alone opens nothing where files are sign
   await signed.close()
 })
 
-test('a callback sends the same bytes on every attempt, also to a signed address', async () => {
+test('a callback sends the same bytes on every attempt, even with signed addresses', async () => {
   const signed = await startDownloads({ signed: true })
   signed.origin.answer = (_, response) => response.end('hello')
   signed.caller.answer = (_, response) => response.writeHead(signed.caller.came.length === 1 ? 500 : 200).end()

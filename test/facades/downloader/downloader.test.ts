@@ -65,7 +65,7 @@ const waiting = (id: string, attempts: number) =>
   })
 
 describe('a download that works', () => {
-  test('D1 is stored byte for byte, and called back once with all ten keys, signed', async () => {
+  test('D1 a file is stored byte for byte, and one signed callback has all ten keys', async () => {
     kit.origin.answer = gives(jpeg)
     const id = await kit.submit({ mime_type: '!image/vnd.adobe.photoshop,image/jpeg' })
     expect(id).toMatch(/^[A-Za-z0-9_-]{14}$/)
@@ -104,7 +104,7 @@ describe('a download that works', () => {
     })
   })
 
-  test('D9 tells the size of pictures, and of nothing else', async () => {
+  test('D9 returns the size of pictures, and of no other files', async () => {
     const sizes: unknown[] = []
     for (const bytes of [png, jpeg, bmp, pdf]) {
       kit.origin.answer = gives(bytes)
@@ -127,7 +127,7 @@ describe('a download that works', () => {
     expect(kit.origin.came[0]!.headers).toMatchObject({ 'user-agent': 'Test-Agent', 'x-n': '5' })
   })
 
-  test('an empty body is a file too', async () => {
+  test('an empty body is stored as a file', async () => {
     kit.origin.answer = gives(Buffer.alloc(0))
     const id = await kit.submit({ mime_type: 'application/x-empty' })
     await called(id)
@@ -163,7 +163,7 @@ describe('a download that fails', () => {
     expect(kit.origin.came).toHaveLength(1)
   })
 
-  test('a type that is not wanted is final, whatever the server says it is', async () => {
+  test('an unwanted media type is final, regardless of the type that the server names', async () => {
     kit.origin.answer = (_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(pdf)
     const told = await failure({ max_retries: 2, mime_type: 'image/png' })
     expect(told).toMatchObject({ success: false, response_code: 200 })
@@ -172,7 +172,7 @@ describe('a download that fails', () => {
     expect(second.error).toContain('Expected mime-type not to be (application/pdf) found - (application/pdf)')
   })
 
-  test('a status outside 2xx is not a file: an unrequested 304 is final', async () => {
+  test('a status outside 2xx is a failure, and an unrequested 304 is final', async () => {
     kit.origin.answer = says(304)
     expect(await failure({ max_retries: 2 })).toMatchObject({ success: false, response_code: 304, download_url: '' })
   })
@@ -198,7 +198,7 @@ describe('a download that fails', () => {
     await called(id)
   })
 
-  test('no retries is one try, one is two', async () => {
+  test('no retries means one attempt, and one retry means two', async () => {
     kit.origin.answer = says(500)
     expect(await failure()).toMatchObject({ response_code: 500 })
     expect(kit.origin.came).toHaveLength(1)
@@ -210,14 +210,14 @@ describe('a download that fails', () => {
     expect(kit.origin.came).toHaveLength(3)
   })
 
-  test('a picture whose header is none is final', async () => {
+  test('a picture without a readable header is final', async () => {
     kit.origin.answer = gives(Buffer.concat([Buffer.from('ffd8ffe000104a46494600', 'hex'), Buffer.alloc(50)]))
     const told = await failure({ extract_image_size: true })
     expect(told).toMatchObject({ success: false })
     expect(told.error).toContain('extracting image-size')
   })
 
-  test('a redirect to an inner address is refused', async () => {
+  test('a redirect to a private address is refused', async () => {
     const inner = [
       'http://169.254.169.254/latest/meta-data',
       '//10.0.0.1/x',
@@ -254,7 +254,7 @@ describe('a download that fails', () => {
     expect(told.error).toContain('longer than 1000 ms')
   })
 
-  test('a body that stalls is given up at the timeout, and its connection is closed', async () => {
+  test('a body that stalls is abandoned at the timeout, and its connection is closed', async () => {
     let closed = false
     kit.origin.answer = (_, response) => {
       response.once('close', () => (closed = true))
@@ -264,7 +264,7 @@ describe('a download that fails', () => {
     await kit.until(() => closed)
   })
 
-  test('a refusing host is reported', async () => {
+  test('a refused connection is reported', async () => {
     const told = await failure({ url: 'http://127.0.0.1:1/' })
     expect(told.error).toContain('Error while performing request')
   })
@@ -286,7 +286,7 @@ describe('tries', () => {
     expect(kit.calls(id)).toMatchObject([{ success: true, error: '', response_code: 200 }])
   })
 
-  test('D7 a body shorter than declared is tried again, whatever type is wanted', async () => {
+  test('D7 a body that is shorter than declared is tried again, for any wanted type', async () => {
     kit.origin.answer = (_, response) => {
       response.writeHead(200, { 'content-length': 42 }).write('0123456789')
       setTimeout(() => response.destroy(), 20)
@@ -312,7 +312,7 @@ describe('tries', () => {
     expect(kit.calls(id)[0]).toMatchObject({ success: true })
   })
 
-  test('D13 a retry gives its place free for the next of its aggregation', async () => {
+  test('D13 a retry frees its slot for the next job of its aggregation', async () => {
     kit.origin.answer = ({ path }, response, request) =>
       (path === '/bad' ? says(500) : gives(pdf))({} as never, response, request)
     const first = await kit.submit({ aggr_id: 'one', url: `${kit.origin.url}/bad` })
@@ -324,7 +324,7 @@ describe('tries', () => {
 })
 
 describe('aggregations', () => {
-  test('D11 each keeps its limit, and they run side by side', async () => {
+  test('D11 each aggregation keeps its limit, and aggregations run at the same time', async () => {
     const HOLD = 300
     const open: Record<string, number> = { a: 0, b: 0 }
     const most: Record<string, number> = { a: 0, b: 0, both: 0 }
@@ -353,7 +353,7 @@ describe('aggregations', () => {
     expect(ids.map((id) => kit.calls(id).length)).toEqual(ids.map(() => 1))
   })
 
-  test('the first to name one sets its limit, which can be changed, and is gone when it is drained', async () => {
+  test('the first submission of an aggregation sets its limit, which can be changed and ends with its last job', async () => {
     kit.origin.answer = says(500)
     const limit = async () => {
       const response = await kit.ask('GET', '/v1/groups/first')
@@ -372,7 +372,7 @@ describe('aggregations', () => {
     await kit.ask('DELETE', `/downloader/jobs/${ids[2]}`)
   })
 
-  test('a host is spared by a constraint, whatever the aggregation', async () => {
+  test('a constraint limits the downloads from a host, across aggregations', async () => {
     const [open, most] = [{ n: 0 }, { n: 0 }]
     kit.origin.answer = (_, response) => {
       most.n = Math.max(most.n, ++open.n)
@@ -416,7 +416,7 @@ describe('aggregations', () => {
     expect(told.filter(({ success }) => success)).toHaveLength(25)
   }, 60_000)
 
-  test('those with downloads that wait are on the dashboard', async () => {
+  test('aggregations with waiting downloads are on the dashboard', async () => {
     kit.origin.answer = says(500)
     const id = await kit.submit({ aggr_id: 'x:0' })
     await waiting(id, 1)
@@ -430,7 +430,7 @@ describe('aggregations', () => {
 })
 
 describe('callbacks', () => {
-  test('D15 a second try comes after its delay, with the same body, to the byte', async () => {
+  test('D15 the second attempt follows after its delay, with the same bytes', async () => {
     kit.origin.answer = gives(pdf)
     kit.caller.answer = inTurn(says(500), says(200))
     const id = await kit.submit()
@@ -444,7 +444,7 @@ describe('callbacks', () => {
     expect(second).toBe(first)
   })
 
-  test('a finally failed download can be sent again, a running or finished one cannot', async () => {
+  test('a failed download can be sent again, a running or finished download cannot', async () => {
     kit.origin.answer = gives(pdf)
     kit.caller.answer = says(410)
     const id = await kit.submit()
@@ -460,7 +460,7 @@ describe('callbacks', () => {
     expect((await kit.ask('POST', '/downloader/retry/AAAAAAAAAAAAAA')).status).toBe(404)
   })
 
-  test('an id of before Redis went back to older data is no other job, whose number it has', async () => {
+  test('an id from before Redis went back to older data is not mistaken for a new job', async () => {
     kit.origin.answer = gives(pdf)
     kit.caller.answer = says(200)
     const id = await kit.submit()
@@ -474,7 +474,7 @@ describe('callbacks', () => {
     expect((await kit.ask('GET', `/v1/files/${id}`)).status).toBe(200)
   })
 
-  test('a repeated submission downloads and calls back again', async () => {
+  test('a repeated submission downloads again and sends another callback', async () => {
     kit.origin.answer = inTurn(gives(pdf), gives(jpeg))
     const id = await kit.submit()
     await called(id)
@@ -485,7 +485,7 @@ describe('callbacks', () => {
     expect(md5(new Uint8Array(await stored.arrayBuffer()))).toBe(md5(jpeg))
   })
 
-  test('a file whose callback failed goes after 30 days', async () => {
+  test('a file whose callback failed is deleted after 30 days', async () => {
     kit.origin.answer = gives(pdf)
     kit.caller.answer = says(410)
     const id = await kit.submit()
@@ -497,7 +497,7 @@ describe('callbacks', () => {
     await kit.until(async () => !(await isThere()))
   })
 
-  test('through Kafka it is the same body, as a record of the topic', async () => {
+  test('a callback through Kafka is the same body, as a record of the topic', async () => {
     const own = await startDownloads({ kafka: true })
     own.origin.answer = gives(pdf)
     own.caller.answer = (_, response) => response.end('{"offsets":[{"partition":0,"offset":1}]}')
@@ -561,7 +561,7 @@ describe('requests', () => {
     { callback_url: undefined, callback_type: 'http', callback_dst: 'http://127.0.0.1:9/' },
     { mime_type: '!image/vnd.adobe.photoshop,image/*' },
   ]
-  test.each(accepted)('D3 %j is taken', async (more) => {
+  test.each(accepted)('D3 %j is accepted', async (more) => {
     kit.origin.answer = gives(pdf)
     const response = await kit.ask('POST', '/downloader/download', kit.usual(more))
     expect(response.status).toBe(201)
@@ -615,7 +615,7 @@ describe('requests', () => {
     expect(JSON.stringify(answer)).not.toContain('foobar')
   })
 
-  test('no JSON is 400 too, and any Content-Type is read as JSON', async () => {
+  test('a body that is not JSON is 400 too, and any Content-Type is read as JSON', async () => {
     const post = (body: string, type: string) =>
       fetch(`${kit.url}/downloader/download`, {
         method: 'POST',
@@ -641,7 +641,7 @@ describe('requests', () => {
     expect(stranger.status).toBe(401)
   })
 
-  test('a Redis that cannot be reached is 503 in the form of the facade', async () => {
+  test('if Redis cannot be reached, the answer is 503 in the form of the facade', async () => {
     kit.gateway.faults.refuse(503, { times: 100 })
     const response = await kit.ask('POST', '/downloader/download', kit.usual())
     kit.gateway.faults.clear()
@@ -658,7 +658,7 @@ describe('requests', () => {
     expect(ids[0]).toEqual(ids[1])
   })
 
-  test('D17 the heartbeat says 503 while it is drained; jobs are taken all the same', async () => {
+  test('D17 the heartbeat answers 503 while it is drained, but jobs are still accepted', async () => {
     kit.origin.answer = gives(pdf)
     const beat = async () => {
       const response = await fetch(`${kit.url}/downloader/hb`)
@@ -672,7 +672,7 @@ describe('requests', () => {
     expect(await beat()).toEqual([200, 'OK'])
   })
 
-  test('stats are there for the two components', async () => {
+  test('both components have stats', async () => {
     const notifier = await kit.ask('GET', '/downloader/stats/notifier?x=1')
     expect(notifier.headers.get('access-control-allow-origin')).toBe('*')
     expect(await notifier.json()).toMatchObject({ alive: 1 })
@@ -680,7 +680,7 @@ describe('requests', () => {
   })
 })
 
-test('nothing is out of place afterwards', async () => {
+test('the data is consistent afterwards', async () => {
   await kit.advance(HOUR)
   expect(await kit.engine.doctor.verify()).toEqual([])
 })

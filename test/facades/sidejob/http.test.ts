@@ -28,7 +28,7 @@ const post = (path: string, body?: unknown) => ask('POST', path, body)
 const get = (path: string) => ask('GET', path)
 const make = async (input: object = {}) => (await post('/v1/jobs', { class: 'nop', ...input })).body.id as number
 
-test('a job is made, shown with its state and ports, and found by its alias', async () => {
+test('a job is created, shown with its state and ports, and found by its alias', async () => {
   const parent = await make()
   const made = await post('/v1/jobs', {
     queue: 'default',
@@ -55,7 +55,7 @@ test('a job is made, shown with its state and ports, and found by its alias', as
   expect(body.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
-test('a wrong job is refused with the name of its field, and not created', async () => {
+test('an invalid job is refused with the name of its field, and not created', async () => {
   const last = await make()
   for (const [input, status, path] of [
     [{ queue: 'default' }, 400, ['class']],
@@ -95,7 +95,7 @@ test('state is merged field by field, whatever the fields are called', async () 
   expect((await get(`/v1/jobs/${job}/state`)).body).toEqual({ context: 1, a: 2 })
 })
 
-test('values are written with a context, looked at and read with it, and nothing is nothing', async () => {
+test('values are written and read with their context, and an empty port returns nothing', async () => {
   const job = await make({ in: { a: { default: 'd' }, b: {} } })
   const port = `/v1/jobs/${job}/in/a`
   await post(port, { value: 1, context: { user: 'ann' } })
@@ -129,7 +129,7 @@ test('run, terminate and delete report the new state of the job', async () => {
   expect((await get(of(''))).status).toBe(404)
 })
 
-test('a lock needs a time, and its token for everything else', async () => {
+test('a lock needs a time, and every change of it needs its token', async () => {
   const job = await make()
   const of = (path: string) => `/v1/jobs/${job}${path}`
   expect((await post(of('/lock'), {})).status).toBe(400)
@@ -165,7 +165,7 @@ test('messages and log entries require their fields and are published', async ()
   ])
 })
 
-test('a body is JSON, and a caller needs a key', async () => {
+test('a body must be JSON, and a caller needs a key', async () => {
   expect((await post('/v1/jobs', '{"class":')).status).toBe(400)
   expect((await ask('GET', '/v1/jobs', undefined, { authorization: '' })).status).toBe(401)
   expect((await ask('GET', '/nowhere')).body.error.code).toBe('NOT_FOUND')

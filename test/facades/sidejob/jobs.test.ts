@@ -23,7 +23,7 @@ afterAll(() => desks.close())
 
 const gone = (id: number) => `job ${id} does not exist`
 
-test('the registry is in Redis, whole for the queues of a deployment, and read by everybody', async () => {
+test('the registry is in Redis, complete for the queues of a deployment, and read by all deployments', async () => {
   await desk.make('nop')
   await desk.engine.workers.register('elsewhere', 'remote', {
     push: { url: 'http://127.0.0.1:1/' },
@@ -72,12 +72,12 @@ test('a job created by a run is its child, and records its creator', async () =>
   expect(await desk.view(child)).toMatchObject({ parent: { id: parent, name: 'made' }, createdBy: `job:${parent}` })
 })
 
-test('a name without a parent means nothing', async () => {
+test('a name without a parent has no effect', async () => {
   const job = await desk.make('nop', { name: 'a' })
   expect(await desk.view(job)).toMatchObject({ name: null, parent: null })
 })
 
-test('to make, adopt or disown a child does not run its parent', async () => {
+test('creating, adopting or disowning a child does not run its parent', async () => {
   const parent = await desk.make('nop')
   await desk.drain()
   await desk.make('nop', { parent, name: 'a' })
@@ -94,7 +94,7 @@ test('a job is found by its id or by one of its aliases, and by nothing else', a
     await expect(desk.engine.jobs.get(ref)).rejects.toThrow(`job ${ref} does not exist`)
 })
 
-test('a job has any number of aliases, each belongs to one, and goes by itself or with it', async () => {
+test('a job has any number of aliases; each belongs to one job, and is removed alone or with the job', async () => {
   const [job, other] = [await desk.make('nop'), await desk.make('nop')]
   expect((await desk.view(job)).aliases).toEqual([])
   for (const alias of ['a', 'b', 'a']) await desk.engine.jobs.setAlias(String(job), alias, 'add')
@@ -109,7 +109,7 @@ test('a job has any number of aliases, each belongs to one, and goes by itself o
   expect((await desk.view(other)).aliases).toEqual(['a', 'b'])
 })
 
-test('a class with quiet statuses publishes none, and other classes publish each status once', async () => {
+test('a class without status messages publishes none, and other classes publish each status once', async () => {
   const ear = await desk.ear('/sidejob/job')
   const quiet = await desk.make('deaf')
   await desk.drain()
@@ -129,7 +129,7 @@ test('news of statuses makes no entry of the log', async () => {
   expect(await desk.heard(log)).toEqual([])
 })
 
-test('many requests to run are one run', async () => {
+test('many requests to run lead to one run', async () => {
   const job = await desk.make('nop')
   for (let i = 0; i < 5; i++) await desk.run(job)
   await desk.put(job, 'a', 1)
@@ -140,7 +140,7 @@ test('many requests to run are one run', async () => {
   expect(await desk.drain()).toHaveLength(1)
 })
 
-test('run with parent runs the parent, by the rules of its status', async () => {
+test('run with parent runs the parent, if its status allows it', async () => {
   const parent = await desk.make('nop')
   const child = await desk.make('nop', { parent, name: 'a' })
   await desk.drain()
@@ -159,7 +159,7 @@ test('a job is terminated when it runs after its class was removed, and the call
   expect(await desk.status(job)).toBe('terminated')
 })
 
-test('terminate ends a job from every status, once', async () => {
+test('terminate ends a job in every status, once', async () => {
   const jobs = [await desk.make('closing'), await desk.make('suspending'), await desk.make('failing')]
   await desk.drain('fifo', 'keep')
   jobs.push(await desk.make('nop', { at: desk.now() + 60_000 }))
@@ -224,7 +224,7 @@ test('a deletion removes the whole tree, and publishes each job, descendants fir
   expect((await desk.engine.channels.list()).channels.map(({ name }) => name)).toEqual(['/sidejob/job'])
 })
 
-test('nothing can be done to a job that is gone, and nothing of it stays behind', async () => {
+test('every call for a deleted job fails, and no data of it remains', async () => {
   const job = await desk.make('nop', { in: { a: {} } })
   await desk.terminate(job)
   await desk.remove(job)
@@ -248,7 +248,7 @@ test('nothing can be done to a job that is gone, and nothing of it stays behind'
   expect(await desk.keys('job:*')).toEqual([])
 })
 
-test('a job that is adopted has no parent yet, is not above, and gets a name that is free', async () => {
+test('a job can be adopted if it has no parent and is no ancestor, under a free name', async () => {
   const [a, b, c] = [await desk.make('nop'), await desk.make('nop'), await desk.make('nop')]
   const adopt = (parent: number, job: number, name: string) =>
     desk.engine.jobs.adopt(String(parent), { job: String(job), name })
@@ -283,7 +283,7 @@ test('state is set, unset and read field by field, and null is a value', async (
   expect(await desk.state(job)).toEqual({ n: 2, inputs: 1 })
 })
 
-test('one caller holds a lock, it expires, and only its token renews or ends it; the job waits for it', async () => {
+test('one caller holds a lock, which expires; only its token renews or releases it, and the job waits', async () => {
   const job = await desk.make('nop')
   const ref = String(job)
   const { token } = await desk.engine.jobs.lock(ref, { ttl: 60_000 })

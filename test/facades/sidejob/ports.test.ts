@@ -70,7 +70,7 @@ test('ports of a job replace the ports of its class one by one, with all their o
   expect(Object.keys((await desk.view(job)).in).sort()).toEqual(['d', 'dn', 'in2'])
 })
 
-test('null and false are defaults, and no default is none', async () => {
+test('null and false are defaults, and differ from no default', async () => {
   const job = await desk.make('nop', { in: { a: { default: null }, b: { default: false }, c: {} } })
   expect(await desk.read(job, 'in', 'a')).toBe(null)
   expect(await desk.read(job, 'in', 'b')).toBe(false)
@@ -101,7 +101,7 @@ test('a * creates ports on demand, with its current default and without its chan
   expect(await desk.read(job, 'in', 'new')).toBe(undefined)
 })
 
-test('an input and an output of one name are two ports', async () => {
+test('an input and an output with the same name are two ports', async () => {
   const job = await desk.make('nop', { in: { a: {} }, out: { a: {} } })
   await desk.put(job, 'a', 'in')
   await desk.write(job, 'out', 'a', ['out'])
@@ -146,7 +146,7 @@ test('writes to an output are published, writes to an input are not', async () =
   expect(await desk.values(job, 'in', 'in')).toEqual([1, 2])
 })
 
-test('an unlogged write is not logged when read either', async () => {
+test('a value whose write was not logged is not logged when it is read', async () => {
   const log = await desk.ear('/sidejob/log')
   const job = await desk.make('nop', { in: { a: {} } })
   await desk.write(job, 'in', 'a', [1], { log: false })
@@ -159,7 +159,7 @@ test('an unlogged write is not logged when read either', async () => {
   ])
 })
 
-test('a value carries the context of who wrote it, and who reads it does not take that over', async () => {
+test('a value has the context of its writer, and reading it does not change the context of the reader', async () => {
   const job = await desk.make('double')
   await desk.write(job, 'in', 'in', [1], { context: { user: 'ann' } })
   const { values } = await desk.engine.ports.get(String(job), 'in', 'in')
@@ -228,7 +228,7 @@ test('options of a group apply to its writes; an inner group and a write overrid
   expect(await desk.heard(log)).toEqual([{ job, read: [], write: [{ job, outport: 'd', data: [4] }] }])
 })
 
-test('to write a default wakes, publishes and is logged like every write', async () => {
+test('writing a default wakes, publishes and is logged like every write', async () => {
   const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/a')]
   const job = await desk.make('nop', { in: { in: {} }, out: { out: { channels: ['/a'] } } })
   await desk.drain()
@@ -299,7 +299,7 @@ test('a message that is published is logged where it arrives, with its channel',
   ])
 })
 
-test('a port listens to channels, hears on while it does, and its job waits or runs as for every input', async () => {
+test('a port receives messages as long as it listens, and wakes its job like any input', async () => {
   const job = await desk.make('nop', { in: { a: { channels: ['/x'] }, b: {} } })
   await desk.drain()
   expect((await desk.view(job)).in.a!.channels).toEqual(['/x'])
@@ -315,7 +315,7 @@ test('a port listens to channels, hears on while it does, and its job waits or r
 const times = async (job: number, port: string, message: unknown) =>
   (await desk.values(job, port, 'in')).filter((value) => value === message).length
 
-test('a port that listens at two levels hears a message twice, all ports of a job hear it', async () => {
+test('a port that listens at two levels receives a message twice, and all ports of a job receive it', async () => {
   const job = await desk.make('nop', { in: { a: { channels: ['/x/y', '/x'] }, b: { channels: ['/'] } } })
   await desk.publish('/x/y', 'hello')
   expect([await times(job, 'a', 'hello'), await times(job, 'b', 'hello')]).toEqual([2, 1])

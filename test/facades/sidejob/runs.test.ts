@@ -34,7 +34,7 @@ beforeEach(() => {
 })
 afterAll(() => desks.close())
 
-test('a job knows when it ran last', async () => {
+test('a job shows when it last ran', async () => {
   const job = await desk.make('dated')
   expect((await desk.view(job)).ranAt).toBe(null)
   await desk.once(job)
@@ -44,7 +44,7 @@ test('a job knows when it ran last', async () => {
   expect((await desk.view(job)).ranAt).toBeGreaterThanOrEqual(first)
 })
 
-test('a job that deletes itself is gone when its run has ended, and its parent hears of it', async () => {
+test('a job that deletes itself is deleted when its run has ended, and its parent is notified', async () => {
   const parent = await desk.make('nop')
   const job = await desk.make('ephemeral', { parent, name: 'a' })
   await desk.once(parent)
@@ -55,7 +55,7 @@ test('a job that deletes itself is gone when its run has ended, and its parent h
   expect(await desk.keys(`job:${job}*`)).toEqual([])
 })
 
-test('startup is not called again after a termination and a run by force', async () => {
+test('startup is not called again after a termination and a run with force', async () => {
   const job = await desk.make('closing')
   await desk.drain()
   await desk.terminate(job)
@@ -79,7 +79,7 @@ test('the values read in one run are remembered separately for each set of ports
   expect(await desk.drainPort(job, 'out', 'out')).toEqual([['b', 3]])
 })
 
-test('a run that fails tells its error to the log, wakes its parent, and reads nothing', async () => {
+test('a run that fails logs its error, wakes its parent, and consumes nothing', async () => {
   const log = await desk.ear('/sidejob/log')
   const parent = await desk.make('nop')
   const job = await desk.make('failing', { parent, name: 'a', in: { in: {} }, inputs: { in: [1] } })
@@ -134,7 +134,7 @@ test('terminate keeps an unread result', async () => {
   expect(await desk.engine.jobs.result(String(job), {})).toMatchObject({ result: { type: 'failure' } })
 })
 
-test('a job whose class is gone is terminated without its shutdown hook, and can be deleted', async () => {
+test('a job whose class was removed is terminated without its shutdown hook, and can be deleted', async () => {
   const register = () =>
     desk.engine.workers.register('elsewhere', 'closing', { push: { url: 'http://127.0.0.1:1/' }, shutdown: true })
   await register()

@@ -26,7 +26,7 @@ function scenario(name: string, story: (desk: Desk, order: Order) => Promise<voi
   }, 300_000)
 }
 
-scenario('S01 jobs get ids from 1, are queued, and know their arguments and who made them', async (desk, order) => {
+scenario('S01 jobs get ids from 1, are queued, and have their arguments and creator', async (desk, order) => {
   const first = await desk.make('nop')
   const second = await desk.make('nop', { args: [1, 2], createdBy: 'test:sidejob' })
   expect([first, second]).toEqual([1, 2])
@@ -102,7 +102,7 @@ scenario('S07 status changes of a job are published on its channel, in order', a
   expect(taken()).toEqual(['startup 2', 'perform 2', 'shutdown 2'])
 })
 
-scenario('S09 a port gives values in their order, with their types', async (desk) => {
+scenario('S09 a port returns values in their order, with their types', async (desk) => {
   const job = await desk.make('nop', { in: { port: {} } })
   expect(await desk.read(job, 'in', 'port')).toBe(undefined)
   const values = ['abc', 123, true, false, null, {}, ['data1', 1, { key: 'val' }]]
@@ -143,28 +143,25 @@ scenario('S13 a connection moves all values to every target and copies an existi
   expect(await desk.connect(from, 'out', 'out1', ...targets)).toEqual({ moved: 0 })
 })
 
-scenario(
-  'S15 an input wakes its job, an output its parent, and neither when it is not to notify',
-  async (desk, order) => {
-    const parent = await desk.make('nop')
-    const child = await desk.make('nop', { parent, name: 'child', in: { port1: {} }, out: { out1: {} } })
-    const other = await desk.make('nop', { in: { items: {} } })
-    const statuses = async () => [await desk.status(child), await desk.status(parent)]
-    await desk.drain(order)
-    await desk.put(child, 'port1', 1)
-    expect(await statuses()).toEqual(['queued', 'completed'])
-    await desk.drain(order)
-    await desk.write(child, 'out', 'out1', [1])
-    expect(await statuses()).toEqual(['completed', 'queued'])
-    await desk.drain(order)
-    await desk.write(child, 'in', 'port1', [1], { notify: false })
-    await desk.write(child, 'out', 'out1', [1], { notify: false })
-    expect(await statuses()).toEqual(['completed', 'completed'])
-    await desk.write(other, 'in', 'items', [1], { notify: false })
-    await desk.connect(other, 'in', 'items', { job: child, out: 'out1' })
-    expect(await statuses()).toEqual(['completed', 'queued'])
-  },
-)
+scenario('S15 an input wakes its job and an output its parent, unless notify is false', async (desk, order) => {
+  const parent = await desk.make('nop')
+  const child = await desk.make('nop', { parent, name: 'child', in: { port1: {} }, out: { out1: {} } })
+  const other = await desk.make('nop', { in: { items: {} } })
+  const statuses = async () => [await desk.status(child), await desk.status(parent)]
+  await desk.drain(order)
+  await desk.put(child, 'port1', 1)
+  expect(await statuses()).toEqual(['queued', 'completed'])
+  await desk.drain(order)
+  await desk.write(child, 'out', 'out1', [1])
+  expect(await statuses()).toEqual(['completed', 'queued'])
+  await desk.drain(order)
+  await desk.write(child, 'in', 'port1', [1], { notify: false })
+  await desk.write(child, 'out', 'out1', [1], { notify: false })
+  expect(await statuses()).toEqual(['completed', 'completed'])
+  await desk.write(other, 'in', 'items', [1], { notify: false })
+  await desk.connect(other, 'in', 'items', { job: child, out: 'out1' })
+  expect(await statuses()).toEqual(['completed', 'queued'])
+})
 
 scenario('S17 a group is one entry with its context, and contexts nest', async (desk, order) => {
   const ear = await desk.ear('/sidejob/log')
@@ -183,7 +180,7 @@ scenario('S17 a group is one entry with its context, and contexts nest', async (
   ])
 })
 
-scenario('S19 a message reaches who listens to its channel or above it', async (desk) => {
+scenario('S19 a message reaches listeners of its channel and of the channels above it', async (desk) => {
   const ports = { myport: { channels: ['/namespace/mychannel'] }, yourport: { channels: ['/namespace'] } }
   const job = await desk.make('nop', { in: ports })
   await desk.publish('/namespace/mychannel', [1, 2])
@@ -192,7 +189,7 @@ scenario('S19 a message reaches who listens to its channel or above it', async (
   expect(values).toEqual([{ data: '[1,2]', context: '{"channel":"/namespace/mychannel"}' }])
 })
 
-scenario('S21 jobs that are wired by channels alone add up', async (desk, order) => {
+scenario('S21 jobs that are connected only by channels compute a sum', async (desk, order) => {
   const ready = { channels: ['/test/ready'] }
   const sum = (from: string, to?: string) =>
     desk.make('sum', { in: { in: { channels: [from] }, ready }, ...(to ? { out: { sum: { channels: [to] } } } : {}) })
@@ -235,7 +232,7 @@ scenario('S23 each tuple is an entry of the log', async (desk, order) => {
   expect(await desk.status(job)).toBe('completed')
 })
 
-scenario('S25 defaults fill in, and are no input by themselves', async (desk, order) => {
+scenario('S25 defaults fill in for missing values, but are not input', async (desk, order) => {
   const job = await desk.make('tuples', { args: ['dn', 'in2'], inputs: { dn: [1], in2: [[2, 3], 3] } })
   await desk.drain(order)
   expect(await desk.values(job, 'out1')).toEqual([
@@ -248,7 +245,7 @@ scenario('S25 defaults fill in, and are no input by themselves', async (desk, or
   expect(await desk.status(other)).toBe('completed')
 })
 
-scenario('each tuple has the defaults that filled in among its reads', async (desk, order) => {
+scenario('the reads of each tuple include the defaults that were used', async (desk, order) => {
   const ear = await desk.ear('/sidejob/log')
   const job = await desk.make('tuples', { args: ['dn', 'in2'], inputs: { dn: [1], in2: [[2, 3], 3] } })
   await desk.heard(ear)
@@ -261,7 +258,7 @@ scenario('each tuple has the defaults that filled in among its reads', async (de
   ])
 })
 
-scenario('S27 nothing runs that is suspended, has ended or is gone', async (desk, order) => {
+scenario('S27 jobs that are suspended, ended or deleted never run', async (desk, order) => {
   const jobs = {
     suspended: await desk.make('suspending'),
     completed: await desk.make('nop'),
@@ -279,7 +276,7 @@ scenario('S27 nothing runs that is suspended, has ended or is gone', async (desk
   for (const [status, id] of Object.entries(jobs)) expect(await desk.status(id)).toBe(status)
 })
 
-scenario('S29 to be asked to run beats the end of the run', async (desk, order) => {
+scenario('S29 a request to run overrides the end of the run', async (desk, order) => {
   for (const ending of ['suspend', 'return']) {
     const job = await desk.make('asking', { args: ending })
     await desk.once(job)
@@ -291,7 +288,7 @@ scenario('S29 to be asked to run beats the end of the run', async (desk, order) 
 })
 
 scenario(
-  'S31 a job that is to end is shut down, whatever its hook says, and its parent hears of it',
+  'S31 a terminating job is shut down even if its hook fails, and its parent is notified',
   async (desk, order) => {
     const parent = await desk.make('suspending')
     const job = await desk.make('stubborn', { parent, name: 'child' })
@@ -307,7 +304,7 @@ scenario(
   },
 )
 
-scenario('S33 the 601st run of a minute is not performed: the job is ended', async (desk, order) => {
+scenario('S33 the 601st run of a minute is not performed, and the job is terminated', async (desk, order) => {
   const ear = await desk.ear('/sidejob/log')
   const job = await desk.make('closing')
   taken()
@@ -338,7 +335,7 @@ scenario('S35 map hands out each element and waits for an equal number of result
   expect(await desk.drainPort(job, 'out', 'out')).toEqual([['x']])
 })
 
-scenario('S37 wait_each gives its list when each of its elements has come', async (desk, order) => {
+scenario('S37 wait_each returns its list when all of its elements have arrived', async (desk, order) => {
   const job = await desk.make('wait_each', { queue: 'core', inputs: { in: [[1, 1, 2, 2]], each: [1, 2] } })
   await desk.drain(order)
   expect(await desk.status(job)).toBe('suspended')
@@ -351,7 +348,7 @@ scenario('S37 wait_each gives its list when each of its elements has come', asyn
   expect(await desk.drainPort(job, 'out', 'out')).toEqual([[3, 2]])
 })
 
-scenario('S41 merge gives one object for each that comes, over a default', async (desk, order) => {
+scenario('S41 merge returns one object for each that arrives, merged over a default', async (desk, order) => {
   const job = await desk.make('merge', {
     queue: 'core',
     in: { in1: { default: { key1: 'val3', common: 'x' } }, in2: {} },
