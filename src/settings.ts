@@ -20,14 +20,14 @@ export const settings = {
   },
   SIDEJOB_NAMESPACE: {
     about: 'Redis',
-    means: 'Prefix of all keys in Redis. Deployments with different prefixes share a database and nothing else.',
+    means: 'Prefix of all keys in Redis. Deployments with different prefixes can share a database, but share no data.',
     without: '`sidejob:`; `npm run deploy` sets `<name>:`',
   },
-  QSTASH_TOKEN: { about: 'QStash', means: 'Token for sending bells.', ...given },
+  QSTASH_TOKEN: { about: 'QStash', means: 'Token of QStash, with which sidejob sends bells.', ...given },
   QSTASH_CURRENT_SIGNING_KEY: { about: 'QStash', means: 'Key with which QStash signs its calls.', ...given },
   QSTASH_NEXT_SIGNING_KEY: {
     about: 'QStash',
-    means: 'Key with which QStash signs its calls after the next rotation.',
+    means: 'Key with which QStash will sign its calls after the next rotation.',
     ...given,
   },
   QSTASH_URL: { about: 'QStash', means: 'Address of the QStash region.', without: "QStash's default region" },
@@ -60,8 +60,8 @@ export const settings = {
   },
   SIDEJOB_WEBHOOK_SIGNATURES: {
     about: 'Webhooks',
-    means: '`endpoint` signs calls only with the secret of their endpoint.',
-    without: 'calls have both signatures',
+    means: '`endpoint` signs each call only with the secret of its endpoint.',
+    without: 'calls also have the signature of the shared secret',
   },
   SIDEJOB_DISPATCH: {
     about: 'Lanes',
@@ -69,10 +69,14 @@ export const settings = {
       '`eager` starts the lane of a job in the request that creates the job, without QStash. Applies to jobs with a `timeout` of at most 27 s; longer jobs get a bell.',
     without: '`bell`',
   },
-  SIDEJOB_LANE_BUDGET: { about: 'Lanes', means: 'Time after which a lane hands over to a new lane.', without: '`25s`' },
+  SIDEJOB_LANE_BUDGET: {
+    about: 'Lanes',
+    means: 'Time after which a lane hands its work over to a new lane.',
+    without: '`25s`',
+  },
   SIDEJOB_LANE_LEASE: {
     about: 'Lanes',
-    means: 'Duration of the lease of a run. A lane renews its leases; a run whose lease expires is lost.',
+    means: 'Duration of the lease of a run. A lane renews the leases of its runs; a run whose lease expires is lost.',
     without: '`45s`',
   },
   SIDEJOB_MAX_LOST: {
@@ -111,7 +115,7 @@ export const settings = {
   SIDEJOB_HISTORY_RETAIN: {
     about: 'Lanes',
     means:
-      'Time for which Redis keeps an ended job, also a failed one, that neither sets `retain` nor has input ports, if there is a history. With `0s` Redis has only jobs that are alive.',
+      'With a history: time for which Redis keeps an ended job (also a failed job) without `retain` and without input ports. With `0s`, Redis has only unfinished jobs.',
     without: 'one day, or 30 days if it failed',
   },
   SIDEJOB_PRICES: {
@@ -122,13 +126,13 @@ export const settings = {
   },
   SIDEJOB_LANE_WARM: {
     about: 'Lanes',
-    means: 'Time for which a lane waits for more work in a busy queue. `0s` turns waiting off.',
+    means: 'Time for which a lane of a busy queue waits for more work. `0s` turns waiting off.',
     without: '`10s`; `0s` under `sidejob dev`',
   },
   SIDEJOB_LANE_REQUESTS: {
     about: 'Lanes',
     means:
-      'Number of requests after which a lane hands over to a new lane, not counting requests of your functions. Set `40` on Workers Free, where an invocation may send 50.',
+      'Number of requests after which a lane hands its work over to a new lane, without the requests of your functions. Set `40` on Workers Free, where an invocation may send 50.',
     without: '`5000`',
   },
   SIDEJOB_LOG: {
@@ -154,7 +158,8 @@ export const settings = {
   },
   OTEL_TRACES_SAMPLER_ARG: {
     about: 'Logging',
-    means: 'Share of traces to send, from 0 to 1. If a caller sends a `traceparent`, that decides for its jobs.',
+    means:
+      'Share of traces to send, from 0 to 1. If a caller sends a `traceparent`, its sampling flag applies to the jobs of the call.',
     without: '`1`',
   },
   OTEL_SERVICE_NAME: { about: 'Logging', means: 'Name of the service in traces.', without: '`sidejob`' },

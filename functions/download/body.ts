@@ -121,7 +121,7 @@ function checkSize({ response, maxSize }: Source, size: number): void {
   const most = Math.min(maxSize, unfolded(response))
   if (size <= most) return
   const cause =
-    most === maxSize ? `the body is larger than ${most} bytes` : `the body unfolds to more than ${most} bytes`
+    most === maxSize ? `the body is larger than ${most} bytes` : `the decoded body is larger than ${most} bytes`
   fail({ phase: 'downloading file', cause, code: 'TOO_LARGE', status: response.status, retriable: false })
 }
 

@@ -59,7 +59,7 @@ function senderOf(targets: readonly AlertTarget[]): Worker {
     async perform(job) {
       const { to, message } = job.args
       const target = targets.find(({ name }) => name === to)
-      if (!target) return job.log(`no target ${to}: it was removed from alerts`)
+      if (!target) return job.log(`the option "alerts" has no target ${to}`)
       const { url, headers, body } = await target.call(
         message,
         job.env as unknown as Record<string, string | undefined>,

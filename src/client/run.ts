@@ -79,7 +79,7 @@ export async function run<W extends AnyDefined>(
       if (size > values.length)
         throw new RunFailed(
           id,
-          `job ${id} (${name}) has written ${size} values to port ${port}: run() returns at most ${MOST}; read the values from the port`,
+          `job ${id} (${name}) has written ${size} values to port ${port}, but run() returns at most ${MOST}. Read the values from the port`,
         )
       return [port, values.map(({ data }) => data)]
     }),

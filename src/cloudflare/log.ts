@@ -55,7 +55,7 @@ export function printRejections(): void {
   if (listens || !addEventListener) return
   listens = true
   addEventListener('unhandledrejection', ({ reason }) =>
-    console.error('A promise was rejected that no code awaits:', reason),
+    console.error('A promise that no code awaits was rejected:', reason),
   )
 }
 type Listen = (type: 'unhandledrejection', listener: (event: { reason: unknown }) => void) => void

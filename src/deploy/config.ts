@@ -129,7 +129,7 @@ export const withConfig = <T>({ path }: Project, config: Raw, use: (path: string
 
 const reasons: Record<(typeof flags)[number], string> = {
   enable_request_signal: 'jobs of a pull worker that hangs up are returned when their lease ends, not at once',
-  global_fetch_strictly_public: "a job's URL can reach another Worker of your zone without passing its access rules",
+  global_fetch_strictly_public: 'the URL of a job can reach another Worker of your zone and bypass its access rules',
 }
 
 export function warningsFor({ path, raw }: Project): string[] {
@@ -141,7 +141,7 @@ export function warningsFor({ path, raw }: Project): string[] {
       .map((flag) => `${file} lacks the compatibility flag "${flag}": ${reasons[flag]}.`),
     ...(observability?.enabled && !observability.redact_query_string
       ? [
-          `${file} has observability without "redact_query_string": true, so Cloudflare's logs keep the proofs in addresses of files and streams.`,
+          `${file} has observability without "redact_query_string": true, so Cloudflare's logs store the signatures in addresses of files and streams.`,
         ]
       : []),
   ]

@@ -103,7 +103,7 @@ export function distanceWarnings(places: { redis?: string; qstash: string; round
         'UPSTASH_EMAIL and UPSTASH_API_KEY.',
     redis !== undefined &&
       qstash !== nearestQstash(redis) &&
-      `QStash (${qstash}) is far from the database (${redis}), and each bell travels that far. Use QStash in ` +
+      `QStash (${qstash}) is far from the database (${redis}), which delays each bell. Use QStash in ` +
         `${nearestQstash(redis)}: its QSTASH_URL, token and signing keys are in the Upstash console.`,
     roundTrip > 50 && `A round trip from the Worker to Redis took ${roundTrip} ms: put both into one region.`,
   ].filter((sentence) => typeof sentence === 'string')
@@ -112,7 +112,7 @@ export function distanceWarnings(places: { redis?: string; qstash: string; round
 export function databaseWarnings({ name, readRegions, budget, plan }: Database): string[] {
   return [
     readRegions.length > 0 &&
-      `The database ${name} has read regions (${readRegions.join(', ')}): sidejob gains nothing from them, and each write is billed once more.`,
+      `The database ${name} has read regions (${readRegions.join(', ')}): sidejob does not use them, and each write is billed once more.`,
     plan === 'paid' &&
       budget !== undefined &&
       budget > 0 &&

@@ -17,17 +17,17 @@ type Advice = { when: RegExp; say: (link: (path: string) => string) => string }
 const advices: Advice[] = [
   {
     when: /\b100328\b|CPU limits are not supported/i,
-    say: () => 'The Free plan takes no CPU limit: remove [limits] from wrangler.toml, or change to Workers Paid.',
+    say: () => 'The Free plan allows no CPU limit: remove [limits] from wrangler.toml, or change to Workers Paid.',
   },
   {
     when: /\b10143\b/,
     say: () =>
-      'A binding in wrangler.toml names a Worker that is not there: deploy that one first, or remove the binding.',
+      'A binding in wrangler.toml names a Worker that does not exist: deploy that Worker first, or remove the binding.',
   },
   {
     when: /cron.*(limit|exceed|too many|maximum)|(limit|exceed|too many|maximum).*cron|\b10072\b/is,
     say: (link) =>
-      'The Worker is there, but the account has no room for another cron trigger. Remove one ' +
+      'The Worker is deployed, but the account has the maximum number of cron triggers. Remove one ' +
       `(${link('workers-and-pages')}), or deploy with --no-cron: then QStash ticks each minute, 1,440 messages a day.`,
   },
   {

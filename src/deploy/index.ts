@@ -63,8 +63,8 @@ async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
     if (error instanceof DeployFailure) throw error
     const advice =
       error.status === 401
-        ? 'QSTASH_TOKEN is not one of this QStash: copy it from the Upstash console, for the region that QSTASH_URL names.'
-        : (adviceFor(error.message) ?? 'Fix that in the console of QStash.')
+        ? 'QSTASH_TOKEN does not belong to this QStash: copy the token of the region in QSTASH_URL from the Upstash console.'
+        : (adviceFor(error.message) ?? 'Correct this in the QStash console.')
     throw new DeployFailure(
       `The Worker is deployed, but QStash refused the schedule: ${error.message}\n${advice} Then deploy again: completed steps are not repeated.`,
       { cause: error },

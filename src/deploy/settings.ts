@@ -75,7 +75,7 @@ function refused(env: Env): string[] {
   const key = env.SIDEJOB_API_KEY
   return [
     env.SIDEJOB_TEST_CLOCK &&
-      'SIDEJOB_TEST_CLOCK: expected it to be unset, because every key with the scope admin could move the clock',
+      'SIDEJOB_TEST_CLOCK: expected no value, because every key with the scope admin could move the clock',
     key !== undefined &&
       key.length < KEY &&
       `SIDEJOB_API_KEY: expected at least ${KEY} characters, got ${key === 'dev' ? 'the key of local stacks' : key.length}`,
@@ -123,12 +123,12 @@ export function describe({ names, given, made, missing, refused: no }: Plan): st
   const url = given.PUBLIC_URL ?? `https://${names.worker}.<your subdomain>.workers.dev`
   const steps = [
     made.length
-      ? `Make ${made.join(', ')}, unless the Worker ${names.worker} has them, and keep them in ${keyFileOf(names)}.`
-      : 'Make no secret: all are given.',
-    `Make the bucket ${names.bucket} in R2, unless it is there; without R2 there are no downloads.`,
-    `Make the database ${names.history} in D1 and its tables, if the configuration binds HISTORY without an id.`,
+      ? `Create ${made.join(', ')} unless the Worker ${names.worker} has them, and store them in ${keyFileOf(names)}.`
+      : 'Create no secrets, because all are set.',
+    `Create the bucket ${names.bucket} in R2 unless it exists; without R2 there are no downloads.`,
+    `Create the database ${names.history} and its tables in D1, if the configuration binds HISTORY without an id.`,
     `Build the Worker ${names.worker} and deploy it, with the secrets ${Object.keys(given).join(', ')}.`,
-    `Find the mount of sidejob in the Worker, check that ${url}<mount>/health answers, and that ${url}<mount>/tick refuses unsigned calls.`,
+    `Find the path at which the Worker serves sidejob, check that ${url}<mount>/health answers, and that ${url}<mount>/tick refuses unsigned calls.`,
     `Set up the schedule ${names.schedule} in QStash, and check that one tick arrives.`,
   ]
   return [

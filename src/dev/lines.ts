@@ -28,7 +28,7 @@ function runLine({ outcome, job, class: name, ms, error, retryIn }: Run, locate:
     words[outcome],
     error?.message.replaceAll('\n', ' '),
     place && `${place.file}:${place.line}`,
-    retryIn !== undefined && `(tried again in ${seconds(retryIn)})`,
+    retryIn !== undefined && `(next attempt in ${seconds(retryIn)})`,
   ]
   return [marks[outcome], name, `#${job}`, seconds(ms), ...rest].filter(Boolean).join(' ')
 }

@@ -25,8 +25,8 @@ export async function claimPort(port: number, { setting }: { setting: string }):
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       if (port === 0 && tries < TRIES) continue
-      const why = code === 'EADDRINUSE' ? 'is taken by another process: stop that one' : `cannot be had (${message})`
-      throw new Error(`port ${wanted} ${why}, or set ${setting} to another port`)
+      const why = code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be opened (${message})`
+      throw new Error(`port ${wanted} ${why}. Set ${setting} to another port`)
     }
   }
 }

@@ -135,7 +135,7 @@ export async function startWorker(all: WorkerOptions) {
   }
 
   function endFor(pid: number, reason: string): void {
-    say(`${reason} workerd is restarted; its other runs count as lost.`)
+    say(`${reason} workerd is being restarted; its other runs are lost.`)
     isEnding = true
     setTimeout(() => (isEnding = false), RESTART_MS).unref()
     process.kill(pid, 'SIGKILL')

@@ -364,14 +364,18 @@ describe('a worker’s answer', () => {
   test.each<[string, string, RegExp]>([
     ['no JSON', '<html>', /^JSON at 1:1: expected a value, got "<"$/],
     ['half of it', '{"end":"comp', /^JSON at 1:13: /],
-    ['null', 'null', /^body: /],
-    ['a list', '[]', /^body: /],
-    ['no end', '{}', /^end: /],
+    ['null', 'null', /^the body: expected an object, got null$/],
+    ['a list', '[]', /^the body: expected an object, got a list of 0$/],
+    ['no end', '{}', /^end: is missing$/],
     ['an unknown end', '{"end":"done"}', /^end: /],
-    ['an unknown member', '{"end":"completed","opps":[]}', /^body: .*opps/],
-    ['an unknown op', '{"end":"completed","ops":[{"op":"fly"}]}', /^ops\.0/],
+    ['an unknown member', '{"end":"completed","opps":[]}', /^opps: unknown member$/],
+    ['an unknown op', '{"end":"completed","ops":[{"op":"fly"}]}', /^ops\[0\]/],
     ['an open count', '{"end":"completed","reads":{"in":{"cursor":-1,"count":1}}}', /^reads\.in\.cursor: /],
-    ['a checkpoint', '{"end":"checkpoint"}', /^end: an answer ends the run; checkpoints are committed with its token$/],
+    [
+      'a checkpoint',
+      '{"end":"checkpoint"}',
+      /^end: expected the end of the run, got a checkpoint\. Commit checkpoints with the token of the run$/,
+    ],
   ])('an answer other than changes (%s) fails the run with the reason', async (_, text, why) => {
     const job = await jobOf(({ answer }) => void answer.end(text), { retry: { max: 5 } })
     expect(job).toMatchObject({ status: 'failed', attempt: 1 })

@@ -195,7 +195,7 @@ describe('a worker of the current schema', () => {
     const { status, error } = await kit.engine.jobs.get(String(old))
     expect(status).toBe('failed')
     expect(JSON.parse(error!).message).toBe(
-      `SCHEMA_CHANGED: inputs.n[0].width: expected a string, got 1. Class sum has schema ${is}, and job ${old} was created for ${built}: take the value out with POST /v1/jobs/${old}/in/n/read, then retry it`,
+      `SCHEMA_CHANGED: inputs.n[0].width: expected a string, got 1. Class sum has schema ${is}, but job ${old} was created for ${built}: take the value out with POST /v1/jobs/${old}/in/n/read, then retry it`,
     )
     await kit.engine.ports.take(String(old), 'in', 'n', {})
     await kit.engine.jobs.retry(String(old))

@@ -196,7 +196,7 @@ describe('a pull worker', () => {
     const { status, error } = await kit.engine.jobs.get(String(before))
     expect(status).toBe('failed')
     expect(JSON.parse(error!).message).toBe(
-      `SCHEMA_CHANGED: args.width: expected a string, got 1. Class resize has schema ${is}, and job ${before} was created for ${built}: change its args with PATCH /v1/jobs/${before}, then retry it`,
+      `SCHEMA_CHANGED: args.width: expected a string, got 1. Class resize has schema ${is}, but job ${before} was created for ${built}: change its args with PATCH /v1/jobs/${before}, then retry it`,
     )
     await kit.engine.jobs.update(String(before), { args: encodeValue({ width: 'now' }) })
     await kit.engine.jobs.retry(String(before))
@@ -289,7 +289,7 @@ describe('a push worker', () => {
     await receiver.close()
     const errorOf = async (id: number) => JSON.parse((await kit.engine.jobs.get(String(id))).error!).message
     expect(await errorOf(before)).toContain(
-      `Class resize has schema ${second.schema}, and job ${before} was created for ${first.schema}`,
+      `Class resize has schema ${second.schema}, but job ${before} was created for ${first.schema}`,
     )
     expect(seen).toMatchObject([{ run: { schema: second.schema }, job: { args: { width: 'wide' } } }])
     expect(await errorOf(after)).toBe(
@@ -364,7 +364,7 @@ describe('functions in a rolling deployment', () => {
     expect(status).toBe('failed')
     const [then, now] = [old, current].map((args) => schemasOf([version(args)])['default/resize'])
     const { message } = JSON.parse(error!)
-    expect(message).toContain(`Class resize has schema ${now}, and job ${child!.id} was created for ${then}`)
+    expect(message).toContain(`Class resize has schema ${now}, but job ${child!.id} was created for ${then}`)
     expect(message).toContain('args.width: expected a string, got 7')
   })
 

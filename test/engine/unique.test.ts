@@ -157,7 +157,7 @@ const faults: [object, (string | number)[], string][] = [
   [{ unique: { key: 'k', until: 'started', for: 1 } }, ['unique', 'for'], 'expected "until" or "for", got both'],
   [{ unique: { ...debounced(), until: 'ended' } }, ['unique', 'debounce'], 'expected "until" or "debounce", got both'],
   [{ unique: { ...debounced(), for: 1 } }, ['unique', 'debounce'], 'expected "for" or "debounce", got both'],
-  [{ unique: debounced({ max: 1 }) }, ['unique', 'debounce', 'max'], 'expected at least the value of "wait"'],
+  [{ unique: debounced({ max: 1 }) }, ['unique', 'debounce', 'max'], 'must be at least "wait"'],
   [{ unique: debounced({ wait: 0 }) }, ['unique', 'debounce', 'wait'], 'expected a duration above 0'],
   [{ unique: debounced({ delay: 1 }) }, ['unique', 'debounce', 'delay'], 'unknown member'],
   [{ unique: debounced(), at: 1 }, ['at'], 'expected "at" or unique.debounce, got both'],

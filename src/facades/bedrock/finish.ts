@@ -76,6 +76,6 @@ export async function failJob(engine: Engine, from: Given): Promise<void> {
     token: from('token'),
     end: 'failed',
     args: text ? readCompact(text).own : undefined,
-    error: { message: 'its worker said FailJob', retry: false },
+    error: { message: 'its worker called FailJob', retry: false },
   })
 }

@@ -146,7 +146,7 @@ export const bedrock = {
     'GetJob',
     'work',
     'Claim the first job whose name matches',
-    'Returns 404 if no job matches; with `Connection: wait`, waits up to `timeout` milliseconds for one.',
+    'Returns 404 if no job matches. `Connection: wait` waits up to `timeout` milliseconds for a job.',
     taking,
     async ({ engine, from, call, signal }) => {
       const { jobs, tokens: given } = await take(engine, from, false, { ...call, signal })
@@ -159,7 +159,7 @@ export const bedrock = {
     'GetJobs',
     'work',
     'Claim the first jobs whose names match',
-    'Returns at most `numResults` jobs. `Connection: wait` waits for the first one.',
+    'Returns at most `numResults` jobs. `Connection: wait` waits for the first job.',
     { ...taking, numResults: z.int() },
     async ({ engine, from, call, signal }) => {
       const { jobs, tokens: given } = await take(engine, from, true, { ...call, signal })
@@ -182,7 +182,7 @@ export const bedrock = {
     'Query',
     'read',
     'Run a bounded SELECT on jobs',
-    'Reads the table `jobs`, newest first. `more` is the condition that continues a query that stopped at its bound.',
+    'Reads the table `jobs`, newest first. If the query stops at its limit, `more` has the condition with which to continue.',
     { query: z.string() },
     async ({ engine, from }) => ({ body: await query(engine, from) }),
     z.object({
@@ -239,7 +239,7 @@ export const bedrock = {
     'CancelJob',
     'write',
     'Cancel a child that has not started',
-    'The job must be a child and must not have started.',
+    'Fails unless the job is a child that has not started.',
     jobID,
     telling(({ engine, from, call }) => cancelJob(engine, from, call)),
   ),
@@ -265,8 +265,8 @@ export const bedrock = {
   RequeueJobs: command(
     'RequeueJobs',
     'write',
-    'Put jobs back into the queue, whatever their state',
-    '`jobIDs` is a comma-separated list of ids. Current runs end without effect.',
+    'Put jobs in any state back into the queue',
+    '`jobIDs` is a comma-separated list of ids. Runs in progress end without effect.',
     { jobIDs: z.string(), name: text, decrementFailures: json },
     telling(({ engine, from }) => requeueJobs(engine, from)),
   ),
@@ -274,7 +274,7 @@ export const bedrock = {
   CrashBedrockJob: command(
     'CrashBedrockJob',
     'admin',
-    'Fail jobs by name instead of delivering them',
+    'Fail jobs with certain names instead of delivering them',
     'Jobs with these names fail when a worker would claim them, until `ClearCrashedBedrockJobs`.',
     { names: z.string() },
     telling(({ engine, from }) => crash(engine, from)),
@@ -283,7 +283,7 @@ export const bedrock = {
   ClearCrashedBedrockJobs: command(
     'ClearCrashedBedrockJobs',
     'admin',
-    'Deliver jobs of all names again',
+    'Stop failing jobs by name',
     'Undoes `CrashBedrockJob`.',
     {},
     telling(({ engine }) => clearCrashed(engine)),

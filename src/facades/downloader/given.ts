@@ -58,7 +58,7 @@ function checkTogether(
     fault(
       ctx,
       callback_type === undefined ? 'callback_type' : 'callback_dst',
-      'both callback_type and callback_dst are needed',
+      'callback_type and callback_dst are required together',
     )
 }
 
@@ -79,7 +79,7 @@ export const submission = z
     aggr_id: text
       .min(1, 'aggr_id cannot be empty')
       .max(200)
-      .refine((id) => !isCallbackGroup(id), 'expected no aggregation that begins with callback:')
+      .refine((id) => !isCallbackGroup(id), 'expected an aggregation that does not begin with "callback:"')
       .refine((id) => !/\p{Cc}/u.test(id), 'expected no control characters'),
     s3_bucket: ifText(text.regex(/^[\w.-]{3,63}$/, 'expected a bucket')),
     s3_region: ifText(text.regex(/^[\w-]{1,50}$/, 'expected a region')),
@@ -95,7 +95,7 @@ export const submission = z
       .record(z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/), z.union([text.max(2_000), z.int()]).transform(String))
       .optional(),
     aggr_limit: z.int().min(1).max(10_000),
-    aggr_proxy: text.refine((proxy) => proxy === '', 'proxies are not supported here').optional(),
+    aggr_proxy: text.refine((proxy) => proxy === '', 'proxies are not supported').optional(),
   })
   .superRefine(checkTogether)
 
@@ -125,7 +125,9 @@ function destination(
   if (callback_dst === undefined) return undefined
   if (callback_type === 'http') return { url: address('callback_dst', callback_dst, downloads) }
   if (downloads.kafka) return { kafka: { url: downloads.kafka, topic: topicOf(callback_dst) } }
-  throw new SidejobError('BAD_REQUEST', 'callback_type: kafka is not configured here', { path: ['callback_type'] })
+  throw new SidejobError('BAD_REQUEST', 'callback_type: kafka is not configured in this deployment', {
+    path: ['callback_type'],
+  })
 }
 
 // The delays are 2, 4, 6, … minutes.

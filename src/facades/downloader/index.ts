@@ -47,7 +47,7 @@ export const downloader = {
     ...facade,
     scope: 'write',
     summary: 'Download a URL',
-    description: 'The download counts against its aggregation. A callback reports the result.',
+    description: 'Downloads with the same aggregation share a limit. A callback reports the result.',
     body: submission,
     answers: { 201: z.object({ id: z.string() }) },
     handle: async ({ engine, deps, body, call }) => {

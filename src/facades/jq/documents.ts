@@ -23,20 +23,20 @@ const content = (shape: z.ZodType) => ({ [MSGPACK]: { schema: schema(shape) } })
 export const workerDocument = () => ({
   openapi: '3.1.0',
   info: {
-    title: 'JQ worker: what the master calls',
+    title: 'JQ worker: requests of the master',
     version: '1',
     description:
-      'The master posts a job to the URL with which its name is registered, signed by Standard Webhooks; webhook-id is ' +
-      'the token of the attempt. The worker answers 200 with a result map, or 202 and posts the result map later to ' +
-      '/jq/jobs/{id}/result with that webhook-id. Any other status, and any other body, is a failure that is retried; ' +
-      '410, or 489 with Upstash-NonRetryable-Error: true, is not retried.',
+      'The master posts each job to the URL that is registered under its name, signed according to Standard Webhooks. ' +
+      'The header webhook-id is the token of the attempt. The worker responds with 200 and a result map, or with 202 and ' +
+      'later posts the result map to /jq/jobs/{id}/result with the same webhook-id. Any other status or body fails the ' +
+      'attempt, which is retried; 410, or 489 with Upstash-NonRetryable-Error: true, fails it without a retry.',
   },
   paths: {
     '/': {
       post: {
         operationId: 'perform',
         summary: 'Perform one attempt of a job',
-        description: 'The id is the same for every attempt.',
+        description: 'All attempts of a job have the same id.',
         requestBody: { required: true, content: content(workerCall) },
         responses: {
           200: { description: 'The result', content: content(resultMap) },

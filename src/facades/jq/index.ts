@@ -70,7 +70,7 @@ export const jq = {
   worker: route('PUT /jq/workers/:name', {
     scope: 'admin',
     summary: 'Register or replace a worker',
-    description: 'Jobs of this name are sent to its URL.',
+    description: 'Jobs with this name are sent to the URL of the worker.',
     body: worker,
     answers: { 200: z.object({ name: z.string(), url: z.string() }) },
     facade,
@@ -100,7 +100,7 @@ export const jq = {
   result: route('GET /jq/jobs/:id/result', {
     scope: 'write',
     summary: 'Take the result map',
-    description: 'Available once. Returns nil if the result is gone or was not kept.',
+    description: 'Returns the result map once. Returns nil if the result was already taken or was not kept.',
     answers: { 200: resultMap.nullable(), 202: pending },
     facade,
     handle: async ({ engine, params, call, c }) => {
@@ -114,7 +114,7 @@ export const jq = {
   settle: route('POST /jq/jobs/:id/result', {
     scope: 'work',
     summary: 'Submit the result map of an attempt',
-    description: 'For attempts that the worker answered with 202. The header `webhook-id` identifies the attempt.',
+    description: 'Needed if the worker answered with 202. The header `webhook-id` identifies the attempt.',
     body: resultMap,
     answers: { 200: z.object({ state: z.string() }) },
     facade,

@@ -57,7 +57,7 @@ test.skipIf(process.platform !== 'linux')(
       message: 'The code of this run loops: it used 3 s of CPU without an answer (class at src/double.ts:19)',
     })
     expect(lines.filter((line) => line.includes('loops'))).toEqual([
-      `Worker exceeded CPU time limit. loops #${id} (src/double.ts:19) has used 3 s of CPU without an answer: its code loops. workerd is restarted; its other runs count as lost.`,
+      `Worker exceeded CPU time limit. loops #${id} (src/double.ts:19) has used 3 s of CPU without an answer: its code loops. workerd is being restarted; its other runs are lost.`,
       `✗ loops #${id} failed and is not retried: its code loops`,
     ])
     const next = await client.jobs.enqueue({ class: 'double', inputs: { n: [2] } })

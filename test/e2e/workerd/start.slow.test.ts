@@ -109,7 +109,5 @@ test('a port that is taken is named, with what to set, and nothing is left behin
   const start = npmStart()
   expect(await start.exited).toBe(1)
   other.close()
-  expect(start.lines().at(-1)).toBe(
-    `sidejob: port ${port} is taken by another process: stop that one, or set PORT to another port`,
-  )
+  expect(start.lines().at(-1)).toBe(`sidejob: port ${port} is in use by another process. Set PORT to another port`)
 })

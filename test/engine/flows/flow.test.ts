@@ -213,7 +213,9 @@ const scenarios: Record<string, Scenario> = {
     expect(await (await adopt({}, { args: [] })).flow.error()).toMatch(
       /nodes\.a\.init: expected a job with args \[\], got job \d+ with args null/,
     )
-    expect(await (await adopt({}, { class: 'sum' })).flow.error()).toMatch(/the class of job \d+ is "double"/)
+    expect(await (await adopt({}, { class: 'sum' })).flow.error()).toMatch(
+      /expected a job with class "sum", got job \d+ with class "double"/,
+    )
     const owner = await kit.make('connect', { queue: 'core' })
     expect(await (await adopt({}, {}, String(owner))).flow.error()).toMatch(/already has a parent/)
   },

@@ -246,7 +246,7 @@ describe('options of one caller do not affect another caller', () => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length }).end(body)
     }
     const { message, detail } = await errorOf(await make({ url: `${kit.origin.url}/bomb` }))
-    expect([detail.code, message]).toEqual(['TOO_LARGE', expect.stringContaining('the body unfolds to more than')])
+    expect([detail.code, message]).toEqual(['TOO_LARGE', expect.stringContaining('the decoded body is larger than')])
   })
 })
 

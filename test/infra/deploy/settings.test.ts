@@ -30,11 +30,11 @@ const given = {
 test('it lists the resources to create, deploy and schedule, and shows no secret', () => {
   const lines = describe(planOf({ ...given, HOME: '/root' }, 'sidejob-staging'))
   expect(lines).toEqual([
-    '1. Make SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET, unless the Worker sidejob-staging has them, and keep them in .sidejob/sidejob-staging.keys.json.',
-    '2. Make the bucket sidejob-staging-files in R2, unless it is there; without R2 there are no downloads.',
-    '3. Make the database sidejob-staging-history in D1 and its tables, if the configuration binds HISTORY without an id.',
+    '1. Create SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET unless the Worker sidejob-staging has them, and store them in .sidejob/sidejob-staging.keys.json.',
+    '2. Create the bucket sidejob-staging-files in R2 unless it exists; without R2 there are no downloads.',
+    '3. Create the database sidejob-staging-history and its tables in D1, if the configuration binds HISTORY without an id.',
     `4. Build the Worker sidejob-staging and deploy it, with the secrets SIDEJOB_NAMESPACE, ${Object.keys(given).join(', ')}.`,
-    '5. Find the mount of sidejob in the Worker, check that https://sidejob-staging.<your subdomain>.workers.dev<mount>/health answers, and that https://sidejob-staging.<your subdomain>.workers.dev<mount>/tick refuses unsigned calls.',
+    '5. Find the path at which the Worker serves sidejob, check that https://sidejob-staging.<your subdomain>.workers.dev<mount>/health answers, and that https://sidejob-staging.<your subdomain>.workers.dev<mount>/tick refuses unsigned calls.',
     '6. Set up the schedule sidejob-tick-sidejob-staging in QStash, and check that one tick arrives.',
   ])
   for (const secret of Object.values(given)) expect(lines.join('\n')).not.toContain(secret)
@@ -48,7 +48,7 @@ test('a key that is given is not made', () => {
   }
   const plan = planOf({ ...given, ...own })
   expect(plan).toMatchObject({ made: [], refused: [], missing: [] })
-  expect(describe(plan)[0]).toBe('1. Make no secret: all are given.')
+  expect(describe(plan)[0]).toBe('1. Create no secrets, because all are set.')
   expect(plan.given).toMatchObject(own)
 })
 
