@@ -363,7 +363,7 @@ export const table: Record<string, Row[]> = {
           },
         ],
       },
-      error: /edges\[0\]\.to\.node: there is no node "b"/,
+      error: /edges\[0\]\.to\.node: the graph has no node "b"/,
     }),
     row('if `init` of a node names a job, that job must exist', {
       give: { __graph: [{ nodes: { a: { class: 'x', init: 999 } } }] },
