@@ -99,7 +99,7 @@ export function createHistoryStore(db: SqlDatabase) {
       if (statements.length > 0) await (await ready()).batch(statements)
     },
 
-    /** Returns the latest end first. Each page reads a limited number of index entries. */
+    /** Sorted by end, newest first. Each page reads a limited number of index entries. */
     async list(ns: string, filter: HistoryFilter): Promise<HistoryPage> {
       await ready()
       const edge = await edgeOf(ns, filter)

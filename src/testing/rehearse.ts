@@ -14,8 +14,8 @@ import { type Give, type JudgeOptions, judging } from './judge.ts'
 
 /**
  * `repeats`: the code performs a stored step again under another name. `waits`: the stored wait has another time or
- * target than the code requests. `skips`: the code ends without a stored step or wait. `fails` as a member means that
- * `onCodeChange` would fail the job, and as a verdict that the function throws.
+ * target than the code requests. `skips`: the code ends without a stored step or wait. `fails: true` means that
+ * `onCodeChange` would fail the job. The verdict `fails` means that the function throws.
  */
 export type Verdict =
   | { is: 'continues'; next: string }

@@ -212,7 +212,7 @@ export function createJobs({
       return { ...stepOf(answer), ...(answer[2] ? {} : { ran: false as const }) }
     },
 
-    /** `rest` is the internal job that continues with a large family. */
+    /** `rest` is the internal job that continues with a large tree. */
     async terminate(
       job: Ref,
       { recursive }: { recursive?: boolean },

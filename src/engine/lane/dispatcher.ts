@@ -74,7 +74,7 @@ export function createDispatcher(parts: DispatcherOptions) {
     await executor.tellCommitted(done, answer.answers)
     lane.noteTraces(done)
     if (answer.rings.length) usage.sent.requests++
-    // A guest that has used up its time must not start a lane in its invocation.
+    // A guest (a lane inside another request's invocation) must not start further lanes there when its time is up.
     await ring(
       [...answer.rings, ...(await constraints.retag(answer))],
       guest && leaves ? { ...guest, until: 0 } : guest,

@@ -5,7 +5,7 @@ export type Waiter = { id: string; wait: number }
 
 /** Milliseconds after which a waiter asks again if it was not called. */
 const ASK_AGAIN = 15_000
-/** The same if Redis refuses subscriptions, because a proxy blocks them or the plan has no free connection. */
+/** The same delay if Redis refuses subscriptions, because a proxy blocks them or the plan has no free connection. */
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {

@@ -54,7 +54,7 @@ const BRIEFLY = 1_000
 /** Milliseconds until the first heartbeat of a push worker that answered 202. */
 const LATER_LEASE = 60_000
 
-/** Divides the excess of a run, because some delay is normal. */
+/** The excess time of a run is divided by this, because some delay is normal. */
 const LATENESS = 3
 
 /** Cloudflare allows 32 invocations per request. Two are left for the user's code. */
@@ -107,7 +107,7 @@ const remedyOf = (id: number, [part, port, at]: Path): string => {
     : `take the value out with POST ${place}/read`
 }
 
-/** True if no invocation was available. Errors of the invocation itself are false. */
+/** True if no invocation was available, and false for errors of the invocation itself. */
 const isUnavailable = (error: unknown): boolean =>
   /too many|invocations|internal error|connection lost|disconnected|has been updated/i.test(String(error))
 

@@ -60,7 +60,9 @@ export function createJobs(parts: Parts) {
   const quotaKeys = (quota: Quota | undefined): string[] => (quota ? keys.quota(quota.by) : [])
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
-  /** Answers that are stored for minutes share a shelf. They contain only ids, so it does not matter who reads them. */
+  /**
+   * Answers that are stored for minutes share a shelf (idempotency.lua). They contain only ids, which reveal nothing.
+   */
   const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })
   const shelvedKeys = (once?: Once): string[] => [...onceKeys(once), ...[shelfOf(once)].filter(Boolean)]
@@ -153,7 +155,7 @@ export function createJobs(parts: Parts) {
   })
   const slight = mayWaitForOthers() ? together : byItself
 
-  /** `again`: an earlier call with the same key created the jobs. `lent`: jobs that the eager lane received. */
+  /** `again`: an earlier call with the same key created the jobs. `lent`: jobs for the lane of this invocation. */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     checkLists(jobs)
     const words = jobsArguments(jobs, vault, packedFrom)

@@ -58,7 +58,7 @@ local function next_due()
   return moment < numbers.never and numbers.int(moment) .. ' ' .. numbers.int(math.max(0, moment - time.now)) or ''
 end
 
--- A bell becomes the lane that it starts. An unknown lane needs a free place.
+-- A bell becomes the lane that it starts. An unknown lane starts only if the queue may have one more lane.
 local function enter()
   -- A bell does not create a queue.
   if not cache.text_at(redis_keys.queue_key(queue_name)) then return false end
@@ -123,7 +123,7 @@ local function commit_all()
 end
 local answers = commit_all()
 
--- Pull workers have a record like a lane, but need no place of a lane.
+-- Pull workers have a record like a lane, but do not count as lanes.
 local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
 -- A worker with the signal `quiet` gets no jobs and is not called.
@@ -208,7 +208,7 @@ if laned then
   end
 end
 bells.ring_all()
--- A pull worker without jobs asks again with the same key. A lane without a place stores nothing.
+-- A pull worker without jobs asks again with the same key. A lane that may not start stores nothing.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
   local record = numbers.int(seq) .. ' ' .. cjson.encode({ word = word, answers = answers, tokens = tokens.of(ids) })
   if not laned or word == 'empty' or word == 'full' then

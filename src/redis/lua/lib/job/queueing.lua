@@ -5,7 +5,7 @@ local limits = require 'limit/limits'
 local waiting = require 'limit/waiting'
 local sides = require 'queue/sides'
 
--- Pull workers set the pace of made-up slots by asking for jobs.
+-- Pull workers ask for jobs, so they set the pace of runs for missed slots.
 local function slot_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
   return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at))
@@ -40,8 +40,8 @@ function queueing.stop_waiting(id, doc)
   cache.drop(redis_keys.side_key(id, 'waiting'))
 end
 
--- `why` is 'own' for input or a request. It is 'child' for news from a child, which wakes neither a job that waits for
--- its children to end nor a held child.
+-- `why` is 'own' for input or a request, and 'child' after a child has run. A child wakes neither a job that waits for
+-- its children to end, nor a held job.
 function queueing.wake(id, doc, why)
   if doc.terminating or doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end
   if doc.place == PLACE.leased then

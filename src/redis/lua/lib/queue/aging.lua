@@ -1,7 +1,7 @@
 -- Claims and ticks give waiting jobs their new scores slice by slice. Until this is complete, claims use the old order.
 --
--- The queue stores the progress as a place (r and p are its two sides, w its limits) and a scan cursor. Each limit
--- stores its own cursor.
+-- The queue stores the progress as an index (r: jobs for lanes, p: jobs for pull workers, w: jobs that wait for limits)
+-- and a scan cursor. Each limit stores its own cursor.
 
 local aging = {}
 

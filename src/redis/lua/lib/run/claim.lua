@@ -308,8 +308,8 @@ local function go_through(want, head, got)
 end
 
 -- Suspects and other jobs alternate, so that neither group waits for the other. Returns ids (`p` and a number for a
--- piece), the number of jobs, whether unseen jobs are left, the number of members that the next claim may skip (nil if
--- it would find nothing more), and the number of jobs that failed.
+-- piece), the number of jobs, whether unseen jobs are left, the number of index entries that the next claim may skip
+-- (nil if it would find nothing more), and the number of jobs that failed.
 -- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (number of jobs that start
 -- immediately), patterns, tags, tier, skip, process, only, calls (maximum jobs of classes that call other services, -1:
 -- any) }

@@ -6,7 +6,7 @@ local states = require 'job/states'
 local counts = require 'queue/counts'
 local leases = require 'run/leases'
 
--- Milliseconds between made-up slots, so that no burst follows a long outage.
+-- Milliseconds between runs for missed slots, so that no burst follows a long outage.
 local CATCH_UP = 100
 
 local function is_moved(doc, run) return run.slot_from and tonumber(run.slot_from) ~= tonumber(doc.next_slot) end
