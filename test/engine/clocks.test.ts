@@ -58,7 +58,7 @@ async function claimed() {
 differing.each([
   ['ten minutes before Redis’', 10 * MINUTE],
   ['ten minutes behind Redis’', -10 * MINUTE],
-])('a Worker whose clock is %s: timers, leases, retention and slots take the time that they say', async (_, ahead) => {
+])('with a Worker whose clock is %s, timers, leases, retention and slots take the right time', async (_, ahead) => {
   workerIsAhead(ahead)
   await make('now')
   const late = await make('late', { wait: 5 * MINUTE })

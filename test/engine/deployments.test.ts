@@ -443,7 +443,7 @@ describe('a function with a cron', () => {
   const schedules = async () => (await kit.engine.schedules.list({})).schedules
   const nightly = () => kit.engine.schedules.get('cron:default/report')
 
-  test('repeats from its announcement on, as one job, whatever announces it how often', async () => {
+  test('starts with its announcement, as one job, no matter how often it is announced', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     slots = []
     await Promise.all([kit.engine.tick(), isolate([report(NIGHTLY)]).tick()])
@@ -471,7 +471,7 @@ describe('a function with a cron', () => {
     expect(await kit.engine.jobs.get('cron:default/report')).toMatchObject({ args: '{"deep":true}' })
   })
 
-  test('is removed, with its job, by a version without it', async () => {
+  test('is removed with its job by a version without it', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     await kit.engine.tick()
     const { job } = await nightly()

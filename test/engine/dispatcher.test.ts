@@ -132,7 +132,7 @@ describe('a lane', () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 
-  test('hands on when its time is over: a new bell rings for the rest', async () => {
+  test('hands over when its time is over: a new bell rings for the remaining jobs', async () => {
     await start({ lane: { batch: 1, budget: 5 } })
     await make(3, 'lasting')
     const before = kit.qstash.counts.published
@@ -144,7 +144,7 @@ describe('a lane', () => {
     expect((await queue()).counts).toMatchObject({ queued: 0, running: 0 })
   })
 
-  test('hands over after its maximum of requests: a new bell rings for the rest', async () => {
+  test('hands over after its maximum number of requests: a new bell rings for the remaining jobs', async () => {
     await start({ lane: { batch: 1, requests: 3 } })
     await make(5)
     const before = kit.qstash.counts.published
@@ -331,7 +331,7 @@ describe('eager dispatch', () => {
     ['its class says 28 s', 'long', {}],
     ['its class sets none, and 30 s is the default', 'noop', {}],
     ['it says 28 s itself', 'short', { timeout: 28_000 }],
-  ])('leaves a run that may take longer than an invocation is kept to a bell: %s', async (_, name, input) => {
+  ])('leaves a run that may outlast the invocation to a bell: %s', async (_, name, input) => {
     const later: Promise<unknown>[] = []
     await start({ dispatch: 'eager', defer: (work) => later.push(work) })
     for (let done = 0; done < later.length; ) done = (await Promise.all([...later])).length
@@ -367,7 +367,7 @@ describe('eager dispatch', () => {
     expect(runs[id!]).toBe(1)
   })
 
-  test('begins nothing more in an invocation that was answered 8 s ago', async () => {
+  test('starts nothing new in an invocation that was answered 8 s ago', async () => {
     await start()
     const [published, served]: string[][] = [[], []]
     let now = 0

@@ -113,7 +113,7 @@ test('a channel lists classes that publish on it or below it, and no other class
   await kit.engine.jobs.remove(String(job), { force: true })
 })
 
-test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream of it is open, and nothing otherwise', async () => {
+test('a plain SUBSCRIBE in Redis receives the messages of a channel only while a stream of it is open', async () => {
   const texts: string[] = []
   const socket = connect(kit.redis.port, '127.0.0.1')
   socket.setEncoding('utf8').on('data', (text: string) => texts.push(text))

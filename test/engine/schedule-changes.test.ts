@@ -208,7 +208,7 @@ test('a schedule that failed because its deliveries were not answered continues 
 })
 
 test.each(['plain', 'tidies'])(
-  'a terminated schedule of class %s that is run again by force continues',
+  'a terminated schedule of class %s that is run again with force continues',
   async (name) => {
     const id = await kit.make(name, { repeat: hourly })
     await kit.engine.jobs.terminate(String(id), {})

@@ -145,7 +145,7 @@ test('schedules are listed by their next slot, until they end', async () => {
 const nightly = (more: object = {}) =>
   ({ queue: 'default', class: 'beat', repeat: { cron: '0 2 * * *' }, ...more }) as never
 
-test('a schedule is made by its name, once, and set again without another slot', async () => {
+test('a schedule is created by name once, and updated without another slot', async () => {
   const made = await kit.engine.schedules.set('nightly', nightly())
   expect(made).toMatchObject({ aliases: ['nightly'], class: 'beat', failing: false, lastRun: null })
   expect(await kit.engine.schedules.set('nightly', nightly())).toEqual(made)
@@ -223,7 +223,7 @@ test('ending a schedule frees its name', async () => {
   expect(made).toMatchObject({ aliases: ['nightly'], failing: false })
 })
 
-test('a backfill makes a job for each slot of a stretch, and each knows its slot', async () => {
+test('a backfill creates a job for each slot of a period, and each job has its slot', async () => {
   const id = await kit.make('slots', { repeat: { cron: '0 2 * * *', tz: 'Europe/Berlin' }, args: '{"a":1}' })
   const from = Date.UTC(2026, 2, 27, 12)
   const { jobs, next } = await kit.engine.schedules.backfill(String(id), { from, to: from + 3 * 24 * HOUR })
@@ -273,7 +273,7 @@ test.each([
   await kit.engine.jobs.terminate(String(id), {})
 })
 
-test('slots are listed up to a moment, including one moved by a clock change', async () => {
+test('slots are listed up to a given time, including a slot moved by a clock change', async () => {
   const id = await kit.make('beat', { repeat: { cron: '30 2 * * *', tz: 'Europe/Berlin' } })
   const until = kit.now() + 30 * 24 * HOUR
   const { next, moved } = await kit.engine.schedules.get(String(id), { until })

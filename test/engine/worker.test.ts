@@ -93,7 +93,7 @@ describe('the life of a job', () => {
     expect(calls[id]).toEqual(['startup', 'perform', 'shutdown'])
   })
 
-  test('a job that has never run is shut down all the same', async () => {
+  test('a job that has never run is shut down too', async () => {
     const id = await kit.make('living', { wait: MINUTE })
     await kit.engine.jobs.terminate(String(id), {})
     await kit.rest(id, 'terminated')
@@ -317,7 +317,7 @@ describe('failures', () => {
     expect(await state(id)).toEqual({})
   })
 
-  test('a failed job stays failed when input comes, and restarts on request', async () => {
+  test('a failed job stays failed when input arrives, and restarts on request', async () => {
     const { id } = await jobOf('broken', { retry: { max: 0 } })
     await write(id, 'in', 2)
     expect((await view(id)).status).toBe('failed')
@@ -690,7 +690,7 @@ describe('leases', () => {
       if (job.lost === 0) await hung.promise
     },
   })
-  test('a run that is lost comes again: what the first one did counts for nothing', async () => {
+  test('a lost run is repeated, and the effects of the first one are discarded', async () => {
     const id = await kit.make('hanging', { inputs: { in: ['1'] } })
     await until(() => lostRuns.length === 1)
     await lose(id)
@@ -748,7 +748,7 @@ describe('inputs()', () => {
     },
   })
 
-  test('gives tuples, one value of each port, as long as there are some', async () => {
+  test('returns tuples with one value of each port, as long as there are values', async () => {
     const { id, status } = await jobOf('zip', { inputs: { left: ['1', '2'], right: ['"a"', '"b"'] } })
     expect(status).toBe('completed')
     expect(await valuesOf(id)).toEqual([
@@ -757,7 +757,7 @@ describe('inputs()', () => {
     ])
   })
 
-  test('suspends the job when only a part has come, and keeps it', async () => {
+  test('suspends the job if only some ports have values, and keeps the values', async () => {
     const { id, status, in: ports } = await jobOf('zip', { inputs: { left: ['1', '2'], right: ['"a"'] } })
     expect({ status, left: ports.left!.size }).toEqual({ status: 'suspended', left: 1 })
     expect(await valuesOf(id)).toEqual([[1, 'a']])
@@ -769,7 +769,7 @@ describe('inputs()', () => {
     ])
   })
 
-  test('gives nothing and completes when there is nothing', async () => {
+  test('returns nothing and completes if there are no values', async () => {
     const { id, status } = await jobOf('zip')
     expect(status).toBe('completed')
     expect(await valuesOf(id)).toEqual([])
@@ -835,7 +835,7 @@ describe('inputs()', () => {
     expect((await view(id)).out.out).toMatchObject({ size: 0, default: '[2,"x"]' })
   })
 
-  test('defaults are given again when the run that had them failed', async () => {
+  test('defaults are returned again if the run that used them failed', async () => {
     const { id, status } = await jobOf('noting', { ...defaults, args: '"fail once"' })
     expect(status).toBe('completed')
     expect(pairsOf[id]).toEqual([
@@ -896,7 +896,7 @@ describe('children', () => {
       job.write('out', await job.readChildren('num'))
     },
   })
-  test('are made, given input, waited for and read', async () => {
+  test('are created, get input, are waited for and read', async () => {
     const { id, status } = await jobOf('doubling', {})
     await kit.rest(id, 'completed')
     expect(status).not.toBe('failed')
@@ -1040,7 +1040,7 @@ describe('state', () => {
       job.set({ seen: { before, now: [job.get('n'), job.get('old') ?? null] } })
     },
   })
-  test('is what earlier runs have left', async () => {
+  test('has what earlier runs have set', async () => {
     const { id } = await jobOf('remembering')
     expect(await state(id)).toEqual({ n: 1, seen: { before: {}, now: [1, null] } })
     await write(id, 'in', 1)
@@ -1054,7 +1054,7 @@ describe('isolated workers', () => {
   const isolated = defineWorker({ class: 'heavy', isolate: true, perform: (job) => ({ n: job.args }) })
   const light = defineWorker({ class: 'light', perform: () => undefined })
 
-  test('run in an invocation of their own, at most 30 for one lane', async () => {
+  test('run in separate invocations, at most 30 for one lane', async () => {
     const calls: ClaimedJob[] = []
     const own = await startKit({
       hold: true,

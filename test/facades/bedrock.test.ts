@@ -770,24 +770,27 @@ describe('parent and child', () => {
     expect([await state(C2), await state(P)]).toEqual(['CANCELLED', 'QUEUED'])
   })
 
-  scenario('S55 CancelJob refuses parents and lone jobs, and does not change children that run, wait or have finished', async (client) => {
-    const { ok, finish, get, state, refused, create } = client
-    const { P, C1, C2 } = await family(client)
-    await ok('CancelJob', { jobID: C1 })
-    expect(await state(C1)).toBe('PAUSED')
-    await finish(P)
-    await get({ name: 'c1' })
-    await ok('CancelJob', { jobID: C1 })
-    expect(await state(C1)).toBe('RUNNING')
-    await finish(C1)
-    await ok('CancelJob', { jobID: C1 })
-    expect(await state(C1)).toBe('FINISHED')
-    const alone = await create({ name: 'alone' })
-    await refused('CancelJob', { jobID: 999 }, UNKNOWN)
-    await refused('CancelJob', { jobID: P }, '404 Invalid jobID - Cannot cancel a job with children')
-    await refused('CancelJob', { jobID: alone }, '404 Invalid jobID - Cannot cancel a job without a parent')
-    expect(await state(C2)).toBe('QUEUED')
-  })
+  scenario(
+    'S55 CancelJob refuses parents and lone jobs, and does not change children that run, wait or have finished',
+    async (client) => {
+      const { ok, finish, get, state, refused, create } = client
+      const { P, C1, C2 } = await family(client)
+      await ok('CancelJob', { jobID: C1 })
+      expect(await state(C1)).toBe('PAUSED')
+      await finish(P)
+      await get({ name: 'c1' })
+      await ok('CancelJob', { jobID: C1 })
+      expect(await state(C1)).toBe('RUNNING')
+      await finish(C1)
+      await ok('CancelJob', { jobID: C1 })
+      expect(await state(C1)).toBe('FINISHED')
+      const alone = await create({ name: 'alone' })
+      await refused('CancelJob', { jobID: 999 }, UNKNOWN)
+      await refused('CancelJob', { jobID: P }, '404 Invalid jobID - Cannot cancel a job with children')
+      await refused('CancelJob', { jobID: alone }, '404 Invalid jobID - Cannot cancel a job without a parent')
+      expect(await state(C2)).toBe('QUEUED')
+    },
+  )
 
   scenario('S56 a claimed child with retryAfter can be cancelled', async (client) => {
     const { ok, finish, get, state, refused } = client

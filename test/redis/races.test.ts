@@ -77,7 +77,7 @@ const windows: Record<string, Window> = {
     },
   },
   R2: {
-    says: 'a run given back at a deploy leaves its job queued, with its inputs',
+    says: 'a run that is released at a deploy leaves its job queued, with its inputs',
     async fact(world) {
       const id = await world.make(one)
       await world.push(id, 'in', '1')
@@ -112,7 +112,7 @@ const windows: Record<string, Window> = {
     },
   },
   R4: {
-    says: 'input that comes between the last look and the commit runs the job again',
+    says: 'input that arrives between the last read and the commit runs the job again',
     async fact(world) {
       for (const end of ['completed', 'suspended'] as const) {
         const id = await world.make(one)
@@ -155,7 +155,7 @@ const windows: Record<string, Window> = {
     },
   },
   R6: {
-    says: 'a job terminated during its run is terminated when the run ends, whatever reads it in between',
+    says: 'a job terminated during its run is terminated when the run ends, no matter what reads it in between',
     async fact(world) {
       const id = await world.make(one)
       const running = await world.claimOne()
@@ -193,7 +193,7 @@ const windows: Record<string, Window> = {
     },
   },
   R8: {
-    says: 'a run requested while a dead process holds the job comes',
+    says: 'a run that is requested while a dead process holds the job takes place',
     async fact(world) {
       const id = await world.make(one)
       await world.claimOne()
@@ -211,7 +211,7 @@ const windows: Record<string, Window> = {
     },
   },
   R9: {
-    says: 'with two runs of a job, one beyond its lease, only the leased one counts',
+    says: 'if a job has two runs and the lease of one has ended, only the leased run counts',
     async fact(world) {
       const id = await world.make(one)
       const slow = await world.claimOne()
@@ -229,7 +229,7 @@ const windows: Record<string, Window> = {
     },
   },
   R10: {
-    says: 'a value and its wake-up are one step: the writer may die right after',
+    says: 'a value and its wake-up are stored in one step, so the writer may die right after',
     async fact(world) {
       const id = await resting(world)
       await world.push(id, 'in', '1')
@@ -264,7 +264,7 @@ const windows: Record<string, Window> = {
     },
   },
   R12: {
-    says: 'a listener that cannot take a message affects neither other listeners nor the publisher',
+    says: 'a listener that cannot accept a message affects neither other listeners nor the publisher',
     async fact(world) {
       const listening = { in: { in: { channels: ['/a'] } } }
       const [first, gone, last] = [
@@ -290,7 +290,7 @@ const windows: Record<string, Window> = {
     },
   },
   R13: {
-    says: 'a connection moves its values and wakes their new owner in one step, or leaves all as it was',
+    says: 'a connection moves its values and wakes their new owner in one step, or changes nothing',
     async fact(world) {
       const [from, to] = [await resting(world), await resting(world, { in: { in: {} } })]
       await run(world, from)
@@ -309,7 +309,7 @@ const windows: Record<string, Window> = {
     broken: { ...NO_ROLLBACK, says: 'a connection that is refused has moved values' },
   },
   R14: {
-    says: 'a connection to a deleted job leaves the values in place, and makes no orphans',
+    says: 'a connection to a deleted job leaves the values in place, and creates no orphans',
     async fact(world) {
       const [from, to] = [await resting(world), await resting(world)]
       await run(world, from)
@@ -329,7 +329,7 @@ const windows: Record<string, Window> = {
     },
   },
   R15: {
-    says: 'jobs with parent, ports and first values are made in one step: a refusal makes none of them',
+    says: 'jobs with parent, ports and first values are created in one step, and a refusal creates none of them',
     async fact(world) {
       const parent = await resting(world, {})
       const child = { queue: 'q', class: 'child', known: true, parent: String(parent), name: 'a', ...one }
@@ -364,7 +364,7 @@ const windows: Record<string, Window> = {
     },
   },
   R17: {
-    says: 'when two jobs take an alias at once, one has it and the other knows it does not',
+    says: 'when two jobs take an alias at once, one gets it and the other learns that it did not',
     async fact(world) {
       const ids = [await resting(world, {}), await resting(world, {})]
       expect(await wins(ids.map((id) => world.change(id, 'alias', 'x')))).toBe(1)
@@ -381,7 +381,7 @@ const windows: Record<string, Window> = {
     },
   },
   R18: {
-    says: 'a child made just before its parent is deleted keeps it, one made just after is refused: none is an orphan',
+    says: 'a child created just before its parent is deleted keeps its parent, a child created just after is refused',
     async fact(world) {
       const parent = await resting(world, {})
       await world.change(parent, 'terminate', '', '')
@@ -456,7 +456,7 @@ const windows: Record<string, Window> = {
     },
   },
   R22: {
-    says: 'a value of a port goes to either an outside reader or the run: never both, and never neither',
+    says: 'a value of a port goes either to an external reader or to the run, never to both or neither',
     async fact(world) {
       const id = await world.make(one)
       await world.push(id, 'in', '1', '2')
@@ -509,7 +509,7 @@ const windows: Record<string, Window> = {
     },
   },
   R25: {
-    says: 'the elements of a list and the number of them are written together, and once',
+    says: 'the elements of a list and their number are written together, once',
     async fact(world) {
       const id = await world.make(one)
       const set = { n: value(3) }
@@ -525,7 +525,7 @@ const windows: Record<string, Window> = {
     broken: { ...NO_ROLLBACK, says: 'a run that is refused has written some of the elements' },
   },
   R26: {
-    says: 'a graph is kept together with the jobs that it needs, or not at all',
+    says: 'a graph is stored together with the jobs that it needs, or not at all',
     async fact(world) {
       const id = await world.make(one)
       const set = { graph: value('g') }
@@ -542,7 +542,7 @@ const windows: Record<string, Window> = {
     broken: { ...NO_JOURNAL, says: 'the graph is there before its jobs are' },
   },
   R27: {
-    says: 'existence and value of a default are one answer',
+    says: 'one answer has both the existence and the value of a default',
     async fact(world) {
       const id = await resting(world, { in: { in: { default: value(7) } } })
       const taken = await world.change(id, 'take', '', 'i', 'in', 1)

@@ -737,7 +737,7 @@ test('a result that was taken, or whose time is over, is not missed', async () =
   expect(await world.faults()).toEqual([])
 })
 
-test('a repair of sound data changes nothing', async () => {
+test('a repair of healthy data changes nothing', async () => {
   const world = await createWorld(state.direct)
   await waiting(world)
   await world.make({

@@ -181,7 +181,7 @@ describe('commit', () => {
     expect(await store.commit(request)).toMatchObject({ word: first.word, lent: first.lent })
   })
 
-  test('everything a run did is there, or nothing of it', async () => {
+  test('all effects of a run are stored, or none of them', async () => {
     const id = await make(port)
     await change(id, ['write', '', 'i', 'n', '', '2', '=1', '=2'])
     const [lent] = await claim()

@@ -123,7 +123,7 @@ test('an export is imported unchanged, into another namespace and after an inter
   expect(await redis.xrange('b:log', '-', '+')).toEqual(await redis.xrange('a:log', '-', '+'))
 }, 60_000)
 
-test('an older copy over newer data: its ids are not reused, and the lost ones are listed', async () => {
+test('if an older copy replaces newer data, ids are not reused and lost ids are listed', async () => {
   const make = async () => (await kit.engine.jobs.enqueue([{ queue: 'q', class: 'c', in: {} } as never])).jobs[0]!.id
   await kit.engine.queues.update('q', { mode: 'pull' } as never)
   const first = await make()

@@ -62,7 +62,7 @@ const damages: [string, Where, (was: string) => string | undefined, string][] = 
 ]
 
 test.each(damages)(
-  'a wire that is %s, %s, is found, named with its remedy, and mended',
+  'a wire that is %s, %s, is found, named with its remedy, and repaired',
   async (_, where, become, what) => {
     const [flow, neighbour] = [await startFlow(kit, sumDouble), await startFlow(kit, sumDouble)]
     await flow.run({ in: [[1, 2, 3, 4]] })

@@ -113,7 +113,7 @@ test('if a bucket is down, the download is tried again', async () => {
   await resultOf(id)
 })
 
-test('a body above the limit is refused: by its length, or as it comes', async () => {
+test('a body above the limit is refused, by its declared length or while it arrives', async () => {
   kit.origin.answer = ({ path }, response) => {
     if (path === '/declared') response.writeHead(200, { 'content-length': large.length })
     response.end(large)

@@ -81,7 +81,7 @@ test.each(['fifo', 'lifo', { seed: 1 }, { seed: 2 }, { seed: 3 }] as const)(
   },
 )
 
-test('a run that fails stops the draining, or is listed', async () => {
+test('a run that fails stops the drain, or is listed', async () => {
   const first = await kit.make('fail', { inputs: { n: ['1'] } })
   const [second] = await make(1)
   await expect(drain(kit)).rejects.toThrow(`job ${first} (fail) failed: no to 1`)
