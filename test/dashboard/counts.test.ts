@@ -63,7 +63,7 @@ test('jobs that wait for their time were counted as jobs of a paused queue', asy
 })
 
 test('the page of a queue counted the 20 jobs that it shows, not all jobs that are ready', async () => {
-  expect(await textOf('/queues/busy')).toContain('Who is next 4,500 ')
+  expect(await textOf('/queues/busy')).toMatch(/next[^<]{0,8} 4,500 /i)
 })
 
 test('the newest 100 entries of the log were called all of them', async () => {
@@ -80,7 +80,7 @@ test('a search counted its links to other searches', async () => {
 
 test('a class of a queue at a limit had no newest job once thousands of newer jobs were made', async () => {
   const text = await textOf('/workers/default/waits')
-  expect(text).toMatch(/The newest jobs #1 Terminated/)
+  expect(text).toMatch(/newest jobs #1 Terminated/i)
 })
 
 test('one class was "1 classes"', async () => {

@@ -175,7 +175,7 @@ function chart(facts: Facts, queue?: string): Claims {
   const most = (name: 'completed' | 'failed') => Math.max(...columns.map((one) => one[name])) / 4
   const above = (least: number) => (found: readonly string[]) =>
     found.map((text) => (Number.parseFloat(text.replaceAll(',', '')) >= least ? text : `at least ${least}`))
-  const begins = (found: readonly string[]) => found.map((text) => (text.startsWith(said) ? text : said))
+  const begins = (found: readonly string[]) => found.map((text) => `${said}${text.slice(text.indexOf('4 h') + 3)}`)
   const full = columns.filter((one) => one.completed + one.failed > 0)
   return {
     '.plot > svg@aria-label': begins,
@@ -191,38 +191,21 @@ function chart(facts: Facts, queue?: string): Claims {
   }
 }
 
-/** What an alert of a queue or a class says now. */
+/** The numbers of an alert now, with quoted texts and durations as shown. */
 function alertOf(facts: Facts, text: string): string {
-  const at = (pattern: RegExp) => pattern.exec(text)?.slice(1)
-  const waiting = (queue: string) => waitingIn(facts, { queue })
-  const jobs = (count: number) => `${many(count, 'job')} ${count === 1 ? 'waits' : 'wait'}`
-  const failing = at(/^(\w+) fails: .*?(“.*)$/)
-  if (failing) {
-    const [name, rest] = failing as [string, string]
-    const [failed, done] = [
-      counted(facts, { class: name, status: 'failed' }),
-      counted(facts, { class: name, status: 'completed' }),
-    ]
-    const share =
-      done === 0 ? ', and none completed' : `, at least ${percent(failed / (failed + done))} of the jobs that ended`
-    return `${name} fails: ${many(failed, 'job')} in the last 15 minutes${share}. ${rest}`
-  }
-  const paused = at(/^Queue (\w+) is paused\./)
-  if (paused) return `Queue ${paused[0]} is paused. ${jobs(waiting(paused[0]!).ready + waiting(paused[0]!).limited)}`
-  const unclaimed = at(/^(No pull worker claims .* from queue (\w+): a job has been ready for [^.]*\.)/)
-  if (unclaimed) {
-    const { ready, limited } = waiting(unclaimed[1]!)
-    return `${unclaimed[0]} ${many(ready + limited, 'job')} in the queue`
-  }
-  const slow = at(/^(A job in queue (\w+) has been ready for [^.]*\. [^;]*); /)
-  if (slow) return `${slow[0]}; ${jobs(waiting(slow[1]!).ready + waiting(slow[1]!).limited)}`
-  const full = at(/^Limit (\S+) is full/)
-  const limit = facts.limits.find(({ key }) => key === full?.[0])
-  if (limit)
-    return `Limit ${limit.key} is full: ${n(limit.running)} of ${n(limit.concurrency!)}. ${jobs(counted(facts, { waitingAt: limit.key }))}`
-  const callbacks = at(/callbacks? to (\S+) were given up\. (.*)$/)
-  if (callbacks) return `${many(facts.callbacks.FAILED, 'callback')} to ${callbacks[0]} were given up. ${callbacks[1]}`
-  return `not known: ${text}`
+  const queue = facts.queues.find(({ name }) => new RegExp(`queue ${name}\\b`, 'i').test(text))
+  const waiting = queue && waitingIn(facts, { queue: queue.name })
+  if (waiting) return `${/\d+ (?:s|min|h)\b/.exec(text)?.[0] ?? ''} ${n(waiting.ready + waiting.limited)}`
+  const isOfErrors = text.includes('“')
+  const limit = !isOfErrors && facts.limits.find(({ key }) => text.includes(key))
+  if (limit) return `${n(limit.running)} ${n(limit.concurrency!)} ${n(counted(facts, { waitingAt: limit.key }))}`
+  const host = /127[\d.:]+/.exec(text)?.[0]
+  if (host && !isOfErrors) return `${n(facts.callbacks.FAILED)} ${host} ${text.slice(text.indexOf(host) + host.length)}`
+  const name = facts.errors.find((one) => text.includes(one.class))?.class
+  if (!name) return `0 ${text}`
+  const of = (status: Job['status']) => counted(facts, { class: name, status })
+  const share = of('completed') === 0 ? '' : percent(of('failed') / (of('failed') + of('completed')))
+  return `${n(of('failed'))} 15 ${share} ${/“.*/.exec(text)?.[0] ?? ''}`
 }
 
 function tiles(facts: Facts): Claims {
@@ -388,11 +371,7 @@ async function queuePage(facts: Facts, { site: { engine } }: Scene, name: string
     [`${serves} > header .tag`]: [n(pulling.length)],
     [`${serves} tbody tr`]: pulling.map(({ id, runs }) => `${id} pull | ${many(runs.length, 'run')} under way | ~`),
     '.form label .note': seen,
-    '.form > p.note': (found) =>
-      found.map(
-        (text) =>
-          `Open lanes: 0 of ${queue.maxLanes}, with up to ${many(queue.batch, 'job')} each; ${many(ready, 'job')} ${ready === 1 ? 'is' : 'are'} ready.${text.slice(text.indexOf('ready.') + 6)}`,
-      ),
+    '.form > p.note': [`0 ${queue.maxLanes} ${queue.batch} ${n(ready)}`],
     [`${classes} > header .tag`]: [n(own.length)],
     [`${classes} tbody tr`]: own.slice(0, 12).map(({ class: of, counts, took }) => {
       const failed = counted(facts, { queue: name, class: of!, status: 'failed' })
@@ -400,16 +379,16 @@ async function queuePage(facts: Facts, { site: { engine } }: Scene, name: string
         of,
         many(counts.runs, 'run'),
         `${n(failed)} failed`,
-        `{95 of 100 runs took at most this}${took ? about(took.p95) : '–'}`,
+        `{95 % of runs took at most this}${took ? about(took.p95) : '–'}`,
       ].join(' | ')
     }),
   }
 }
 
 function slotsOf({ concurrency, running, rate, started, fullSince }: LimitRow, found: string): string {
-  const now = concurrency === null ? `${n(running)} run` : `${n(running)} of ${n(concurrency)}`
-  const starts = rate ? `; ${n(started ?? 0)} of ${n(rate.limit)} started in ${span(rate.period)}` : ''
-  return `${now}${starts}${fullSince ? found.slice(found.indexOf('; full for')) : ''}`
+  const starts = rate ? `${n(started ?? 0)} ${n(rate.limit)} ${span(rate.period)}` : ''
+  const full = fullSince ? (/\d[\d.]* m?s$|\d+ m \d+ s$/.exec(found)?.[0] ?? 'full') : ''
+  return `${n(running)} ${concurrency === null ? '' : n(concurrency)} ${starts} ${full}`
 }
 
 async function limitsPage(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {
@@ -490,7 +469,7 @@ const workerRow = (facts: Facts, queue: string, name: string, found: string): st
   const row = facts.classes.find((one) => one.queue === queue && one.class === name)
   const failed = counted(facts, { queue, class: name, status: 'failed' })
   const p95 = row?.took
-    ? `{95 of 100 took at most this; ${about(row.took.mean)} on average, half of them at most ${about(row.took.p50)}}${about(row.took.p95)}`
+    ? `{95 % took at most this; ${about(row.took.mean)} on average, half of them at most ${about(row.took.p50)}}${about(row.took.p95)}`
     : '–'
   return [name, found.split(' | ')[1], short(row?.counts.runs ?? 0), short(failed), p95].join(' | ')
 }
@@ -675,7 +654,7 @@ async function groupPage(facts: Facts, { site: { engine } }: Scene, id: string):
   return {
     '.head .note': [`${many(runs, 'job runs', 'jobs run')}, ${many(waits, 'waits', 'wait')} for a slot`],
     '.stack > .card:first-child > header .right': [`at most ${n(limit.concurrency!)} at once`],
-    '.body .sub': (found) => [`${n(runs)} of ${n(limit.concurrency!)}${/;.*/.exec(found[0]!) ?? ''}`],
+    '.body .sub': (found) => [slotsOf(limit as LimitRow, found[0]!)],
     '.open tbody tr': holders.map(({ job, class: name, process }) => row(`${name} #${job}`, process ?? id, '~')),
     '.stack > .card:last-child tbody@data-found': seen,
     '.stack > .card:last-child tbody tr': (found) =>
@@ -787,21 +766,16 @@ async function jobPage(facts: Facts, { site: { engine } }: Scene, id: number, ta
       ),
     '#neighbours': seen,
     '.why p:not(.sub)': (found) =>
-      found.map((text) =>
-        text.startsWith('It waits for')
-          ? `It waits for ${children.length} children.`
-          : text.startsWith('Limit')
-            ? `Limit ${limits[0]!.key} is full: ${n(limits[0]!.running)} of ${n(limits[0]!.concurrency!)}.`
-            : text,
-      ),
+      found.map((text) => {
+        const limit = limits.find(({ key }) => text.includes(key))
+        if (limit) return `${n(limit.running)} ${n(limit.concurrency!)}`
+        return text.includes('child') ? n(children.length) : text
+      }),
     '.why .sub': (found) =>
-      found.map((text) =>
-        text.includes('for it.')
-          ? `${many(counted(facts, { waitingAt: limits[0]!.key }), 'job waits', 'jobs wait')} for it.`
-          : text.startsWith('Failed after')
-            ? `Failed after ${many(failed, 'attempt')}. It stays failed until you retry it.`
-            : text,
-      ),
+      found.map((text) => {
+        if (/^\d+ job/.test(text)) return n(counted(facts, { waitingAt: limits[0]!.key }))
+        return text.includes('attempt') ? n(failed) : text
+      }),
     '.why .step': (found) =>
       [
         found[0]!,
@@ -869,7 +843,7 @@ type Run = { startedAt: number; endedAt: number; readyAt?: number | null; attemp
 const runRow = (found: string, { startedAt, endedAt, readyAt, attempt }: Run): string =>
   row(...found.split(' | ').slice(0, 5), n(attempt), span(startedAt - readyAt!), span(endedAt - startedAt))
 
-const numberIn = (text = ''): number => Number.parseFloat(text.replaceAll(',', ''))
+const numberIn = (text = ''): number => Number.parseFloat(text.replace(/^\D*/, '').replaceAll(',', ''))
 
 /** The rate of a wire falls while the page is read. */
 const isNear = (shown: number, rate: number): boolean => Math.abs(shown - rate) <= 2 + rate / 10
@@ -878,22 +852,15 @@ async function flowPage(_: Facts, { site: { engine }, flow }: Scene, chosen?: 'w
   const { flow: row, nodes, wires, undo } = await engine.flows.get(String(flow))
   const waits = (wire: (typeof wires)[number]) => wire.size + wire.behind
   const values = sum(wires.map(waits))
-  const said = (wire: (typeof wires)[number]) => {
-    const many = waits(wire)
-    const begins = many === 0 ? 'nothing waits' : `${n(many)} ${many === 1 ? 'value waits' : 'values wait'}`
-    return `: ${begins}`
-  }
+  const nameOf = ({ node, port }: (typeof wires)[number]['from']) => (node ? `${node}.${port}` : port)
   const lines = (found: readonly string[]) =>
     found.map((text) => {
-      const wire = wires.find((one) =>
-        text.startsWith(
-          `${one.from.node ? `${one.from.node}.` : ''}${one.from.port} to ${one.to.node ? `${one.to.node}.` : ''}${one.to.port}:`,
-        ),
-      )
-      const rate = numberIn(/ ([\d,]+) a minute/.exec(text)?.[1])
-      return wire && !(text.includes(said(wire)) && isNear(rate, wire.rate))
-        ? `${said(wire)}, ${wire.rate} a minute`
-        : text
+      const wire = wires.find(({ from, to }) => text.startsWith(`${nameOf(from)} to ${nameOf(to)}:`))
+      if (!wire) return text
+      const said = text.slice(text.indexOf(':') + 1)
+      const isRight = waits(wire) === 0 || numberIn(said) === waits(wire)
+      const rate = numberIn(/([\d,]+) (?:a|per) minute/.exec(said)?.[1])
+      return isRight && isNear(rate, wire.rate) ? text : `${waits(wire)} ${wire.rate}`
     })
   const badges = wires.map((wire) => wire.rate || waits(wire)).filter(Boolean)
   const isBadge = (text: string) =>
@@ -914,9 +881,7 @@ async function flowPage(_: Facts, { site: { engine }, flow }: Scene, chosen?: 'w
     '.replaybox': seen,
     ...(chosen === 'wire' && {
       '.insp svg[role=img]@aria-label': [`In ten minutes ${many(came, 'value')} came and ${n(went)} went`],
-      '.insp .stats': (found: readonly string[]) => [
-        `${n(waits(full))}values wait~the oldest${found[0]!.split('the oldest')[1]}`,
-      ],
+      '.insp .stats': (found: readonly string[]) => [`${n(waits(full))} ${/[+-]?[\d,]+(?=\D*$)/.exec(found[0]!)?.[0]}`],
       '.insp h3': ['Last 10 minutes', 'Values, oldest first', 'Far end: images'],
       '.insp .legend': [`came ${n(came)}went ${n(went)}`],
       '.insp .vlist': seen,
@@ -936,13 +901,9 @@ const doctorPage = (facts: Facts, isExamined = false): Claims => ({
   'main .card > header .right': seen,
   '.checks .right': seen,
   ...(isExamined && {
-    '#examined h2': (found: readonly string[]) => [`No faults in ${found[0]!.split(' ')[3]} jobs`],
+    '#examined h2': seen,
     '#slices .word': (found: readonly string[]) =>
-      found.map((text) =>
-        text === 'All jobs are looked at'
-          ? text
-          : `${text.split(' ')[0]} of ${many(facts.jobs.length, 'job')} looked at`,
-      ),
+      found.map((text) => (/\d/.test(text) ? `${text.split(' ')[0]} ${n(facts.jobs.length)}` : text)),
   }),
 })
 
@@ -1062,3 +1023,11 @@ export const pathOf = (path: string, { order, failed, flow }: Scene): string =>
     .replace('from=order', `from=${order}`)
     .replace('/jobs/order', `/jobs/${order}`)
     .replace('/flows/flow', `/flows/${flow}`)
+
+/** Queues, classes, groups and limits. */
+export const namesIn = ({ queues, limits, jobs }: Facts): Set<string> =>
+  new Set([
+    ...queues.map(({ name }) => name),
+    ...limits.map(({ key }) => key),
+    ...jobs.flatMap(({ class: name, group }) => [name, ...(group === null ? [] : [group])]),
+  ])

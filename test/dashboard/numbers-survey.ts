@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 
 /**
- * Expected texts by `selector` or `selector@attribute`. A row of a table is the text of its cells, joined by ` | `. Each
+ * Expected numbers by `selector` or `selector@attribute`, with any words between them. A row of a table is the text of its cells, joined by ` | `. Each
  * time is `~`, and titles with a digit are in braces.
  */
 export type Claims = Record<string, readonly string[] | ((found: readonly string[]) => readonly string[])>
@@ -16,8 +16,8 @@ const none = [
   '.host',
   '.axis',
   '#live',
-  '[aria-label=Range] a',
-  '[aria-label=Stretch] a',
+  'a[href*="?range="]',
+  'a[href*="?view="]',
   '.crumbs [aria-current]',
   'a[href*="ended=6h"]',
   'th',
@@ -85,18 +85,28 @@ const survey = (page: Page, selectors: string[], none: string[]): Promise<Survey
     [selectors, none] as const,
   )
 
+const NUMBER = /\d[\d,.]*(?: (?:ms|min|bytes|[smhdkM%])(?![a-z]))?/g
+
+/** Words may change, so only numbers are compared, and the names with which cells of a row begin. */
+export function numbersOf(text: string | undefined, names: ReadonlySet<string>): string | undefined {
+  const cells = text?.split(' | ').map((cell, _, all) => {
+    const first = all.length > 1 ? cell.split(' ')[0]! : ''
+    const numbers = (cell.match(NUMBER) ?? []).map((one) => one.replace(/[,.]+$/, ''))
+    return [...(names.has(first) ? [first] : []), ...numbers].join(' ')
+  })
+  return cells?.join(' | ')
+}
+
 /** Differences between a page and its claims. */
-export async function differences(page: Page, claims: Claims): Promise<object> {
+export async function differences(page: Page, claims: Claims, names: ReadonlySet<string>): Promise<object> {
   const selectors = Object.keys(claims)
   const { found, unclaimed, twice } = await survey(page, selectors, none)
   const wrong: Record<string, object> = {}
   for (const [i, selector] of selectors.entries()) {
     const [shown, claim] = [found[i]!, claims[selector]!]
     const expected = typeof claim === 'function' ? claim(shown) : claim
-    const differing = Array.from({ length: Math.max(shown.length, expected.length) }, (_, at) => [
-      shown[at],
-      expected[at],
-    ]).filter(([a, b]) => a !== b)
+    const pairs = Array.from({ length: Math.max(shown.length, expected.length) }, (_, at) => [shown[at], expected[at]])
+    const differing = pairs.filter(([a, b]) => numbersOf(a, names) !== numbersOf(b, names))
     if (differing.length > 0) wrong[selector] = differing.map(([shown, expected]) => ({ shown, expected }))
   }
   const problems = { wrong, unclaimed: [...new Set(unclaimed)], twice: [...new Set(twice)] }
