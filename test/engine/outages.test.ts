@@ -16,17 +16,17 @@ const beat = defineWorker({ class: 'beat', perform: (job) => void ran.push(job.s
 
 const anyone = { id: 0, queue: 'default', priority: 0, ahead: 0, since: '' }
 
-// Each has its own: an interrupted test continues to run its jobs.
+// One for each test, because an interrupted test continues to run its jobs.
 let kit: Kit
 beforeEach(async () => {
   kit = await startKit({ workers: [beat], hold: true })
 })
 afterEach(() => kit.close())
 
-async function settleDown(): Promise<void> {
+async function settleDown({ engine, advance } = kit): Promise<void> {
   for (let quiet = 0; quiet < 10; ) {
-    const performed = await kit.engine.performOne(anyone)
-    if (!performed) await kit.advance(100)
+    const performed = await engine.performOne(anyone)
+    if (!performed) await advance(100)
     quiet = performed ? 0 : quiet + 1
   }
 }
