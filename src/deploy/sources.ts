@@ -14,7 +14,6 @@ const isOwnIn = (root: string) => {
     !name.startsWith('..') && !name.includes('node_modules') && !(isLibrary && name.startsWith('src/'))
 }
 
-/** A Worker that another tool has built has no source map here. */
 async function keepBuild(out: string, build: string, { root }: Project, vars: Env): Promise<void> {
   const map = readdirSync(out).find((name) => name.endsWith('.js.map'))
   if (!map) return

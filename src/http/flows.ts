@@ -56,7 +56,6 @@ const version = z.object({
   graph,
 })
 
-/** Accepts the hash with or without quotation marks. */
 const matchOf = ({ req }: Context): { match?: string } => {
   const match = /^(?:W\/)?"?([^"]*)"?$/.exec(req.header('if-match')?.trim() ?? '')?.[1]
   return match ? { match } : {}

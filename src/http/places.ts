@@ -52,7 +52,6 @@ export function createPlaces<E extends Engine>(
     return place
   }
 
-  /** Does nothing if the tenant is already suspended. */
   async function suspend(name: string): Promise<void> {
     await engine.tenants.remove(name).catch(missing)
   }

@@ -101,7 +101,6 @@ const uncommitted: CommitAnswer = {
 
 const errorLog = (entry: string): Words => ops.log({ level: 'error', entry: entry as Sealed })
 
-/** A repeated commit writes its log entries only once. */
 const onceFor = ({ token, n }: RunOutcome): Once => ({ key: `log ${token} ${n}`, period: 60_000, fingerprint: '' })
 
 const report = (error: unknown): void => {

@@ -1,5 +1,3 @@
-// Reads the texts that lib/job/history.lua writes.
-
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
 import { type JobRecord, pastRunOf, recordOf } from './record.ts'

@@ -16,7 +16,7 @@ import { kindNameOf } from '../jobs/kind.ts'
 import { isAddress } from '../remote/versions.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
-/** Class of the job that continues with a tree too large for one script. Redis does all the work (branches.lua). */
+/** Continues with a tree too large for one script. Redis does all the work (branches.lua). */
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200

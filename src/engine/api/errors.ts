@@ -1,5 +1,3 @@
-// Commits that fail a job write the index that this module reads (lib/queue/kinds.lua).
-
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { readObject } from '../../core/readable.ts'

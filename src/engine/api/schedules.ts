@@ -94,7 +94,6 @@ const isChange = (document: JobRecord, input: JobInput): boolean =>
 function patchOf(input: JobInput, was: string): JobPatch {
   const { args, priority = 0, retry, timeout, group, repeat } = input
   const fields = { args, priority, retry, timeout, group }
-  // If the repeat is unchanged, keeps its next slot.
   const isSame = JSON.stringify(parseRepeat(repeat!).source) === JSON.stringify(parseRepeat(JSON.parse(was)).source)
   return { ...fields, ...(isSame ? {} : { repeat }) }
 }

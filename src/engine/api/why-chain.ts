@@ -54,7 +54,6 @@ const damaged = (job: number, { message }: SidejobError): WhyLink => ({
   reasons: [{ code: 'UNREADABLE', message, data: {}, since: 0 }],
 })
 
-/** Returns no links for a deleted job, because it blocks nothing. */
 async function lookAt(store: Ask, id: number, known?: Inspection): Promise<WhyLink[]> {
   try {
     return [await linkOf(store, known ?? (await store.inspect(String(id))))]

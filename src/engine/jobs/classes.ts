@@ -25,7 +25,6 @@ function seriesOf(made: readonly { id: number }[], inputs: readonly Named[], unt
   return all
 }
 
-/** Each isolate reads an unknown job only once. */
 export function createClasses({ store, registry }: { store: Store; registry: Registry }) {
   const known = new Lru<string, Named & { until: number }>(REMEMBERED)
   const note = (id: number | string, { queue, class: name }: Named): void => {

@@ -15,10 +15,7 @@ import type { Guest } from './ringer.ts'
  * deliveries.
  */
 const MAX_WARM = 5
-/**
- * A warm lane whose time is up waits this many milliseconds for a commit, because ending together with a commit costs
- * nothing.
- */
+/** Milliseconds that a warm lane whose time is up waits for a commit, because ending with a commit costs nothing. */
 const LEAVING_MS = 1_000
 
 const MAX_LINKS = 100

@@ -28,7 +28,7 @@ export function createLent() {
       heard.push(...own.map(({ document }) => document.token!))
       return own
     },
-    /** Returns a copy, because calls may add tokens during the commit. */
+    /** A copy, because calls may add tokens during the commit. */
     heard: (): readonly string[] => [...heard],
     told(n: number): void {
       heard = heard.slice(n)

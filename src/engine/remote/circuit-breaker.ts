@@ -29,7 +29,6 @@ export type BreakerOptions = {
   shut: (host: string, until: number | null) => Promise<void>
 }
 
-/** The breakers are in Redis, and each isolate caches their last state. */
 export function createCircuitBreakers({ store, shut }: BreakerOptions, settings = breakerDefaults) {
   const seen = new Map<string, BreakerState & { at: number }>()
 

@@ -36,7 +36,6 @@ const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = 
   error: { message, reason: 'other', ...more },
 })
 
-/** Equal to the maximum request size of the API. */
 const MAX_ANSWER = 10 * 1024 * 1024
 const SHOWN = 1_000
 /** Maximum delay of a JavaScript timer. A longer timer would fire immediately. */

@@ -21,7 +21,6 @@ const statuses: Record<string, Status> = {
   CANCELLED: 'terminated',
 }
 
-/** Returns the conditions that Redis checks, so that fewer jobs are read. */
 function filterOf(conditions: Condition[]) {
   const equal = (column: string) =>
     conditions.find((one) => one.column === column && one.operator === '=')?.values[0] as string | undefined

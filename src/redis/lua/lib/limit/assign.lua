@@ -6,8 +6,7 @@ local limits = require 'limit/limits'
 local waiting = require 'limit/waiting'
 local sides = require 'queue/sides'
 
--- `how`: 'first' (only the first job of a group sets the limit), 'set' (every job sets it), or '' (only the API sets
--- it).
+-- `how`: 'first' (only a group's first job sets the limit), 'set' (every job does), or '' (only the API does).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   local was = limits.at(key).settings or {}
   if how ~= '' and not was.fixed then

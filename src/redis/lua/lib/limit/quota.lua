@@ -41,8 +41,7 @@ end
 
 function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
 
--- `key:<id> jobs,bytes,jobs,bytes`: the last two are for the tenant. An answer that is stored for a day counts as
--- growth.
+-- `key:<id> jobs,bytes,jobs,bytes`: the last two are for the tenant. An answer stored for a day counts as growth.
 function quota.allow(text, once_for)
   local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
   if not by then return '' end

@@ -45,8 +45,7 @@ function write.charge(channels, n)
   end
 end
 
--- `options`: quiet (wakes no job), default (sets the default instead of pushing), unnoted (adds nothing to a log
--- entry).
+-- `options`: quiet (wakes no job), default (sets the default), unnoted (adds nothing to a log entry).
 function write.items(id, doc, dir, port, items, options)
   local pushed, taken = ports.open(id, doc, dir, port)
   if options.default then

@@ -22,8 +22,7 @@ local function move_all(q, place, member)
   return n
 end
 
--- Starts at the last job, so that claims at the front do not shift the slice. If a pass moved a job, another pass
--- follows.
+-- Starts at the last job, so that claims at the front do not shift the slice. A pass that moved a job is repeated.
 function moving.go_on(q)
   if not cache.queue(q).moving then return 0 end
   local at_side, from, moved = cache.queue(q).moving:match('^(%a):(%d+):(%d+)$')

@@ -26,8 +26,7 @@ function finish.take_run(from, version)
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
     late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5, version = version }
   at = run.from + run.size
-  -- Uses no pattern, because some Lua engines would parse it again for each token. A token without a number belongs to
-  -- no job.
+  -- Uses no pattern, which some Lua engines parse for each token. A token without a number belongs to no job.
   local stop = run.token:find('.', 1, true) or 1
   local is_piece = run.token:sub(1, 1) == 'p'
   local id = run.token:sub(is_piece and 2 or 1, stop - 1)

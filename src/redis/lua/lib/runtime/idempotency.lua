@@ -1,5 +1,5 @@
--- Answers that are stored for minutes share a text (a shelf), one per line. The shelf is written together with all
--- other keys, while each expiring text costs a command.
+-- Answers that are stored for minutes share a text (a shelf), one per line. It is written together with all other keys,
+-- while each expiring text costs a command.
 
 local idempotency = {}
 

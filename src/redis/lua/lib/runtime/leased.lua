@@ -1,5 +1,4 @@
--- A few leases are stored in the document of the queue, which is read and written in any case. They then need no entry
--- in the index.
+-- A few leases are stored in the document of the queue, which is read and written anyway, and not in the index.
 
 local leased = {}
 

@@ -1,5 +1,4 @@
--- Port values are stored in the document while their total size is small, which costs no command. Otherwise they are in
--- a Redis list.
+-- Port values are in the document while their total size is small, which costs no command, and otherwise in a list.
 
 local lists = {}
 

@@ -16,7 +16,7 @@ function outbox.head()
   return from and { from = from + 0, till = till + 0, bytes = bytes + 0, seen = seen + 0, retain = retain }
 end
 
--- Returns the milliseconds for which Redis keeps an ended job that is in the history, if the deployment sets them.
+-- Milliseconds for which Redis keeps ended jobs that are in the history.
 function outbox.retain() return tonumber((outbox.head() or {}).retain) end
 
 function outbox.set_head(head)
