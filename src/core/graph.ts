@@ -4,9 +4,8 @@ import { writeJson } from './codec/json-writer.ts'
 import type { Encoded } from './codec/value.ts'
 import { encodedToJson } from './codec/value.ts'
 import { check } from './issues.ts'
-import { limits } from './limits.ts'
 import { present } from './present.ts'
-import { atMost } from './schemas/at-most.ts'
+import { atMost, fewPorts } from './schemas/at-most.ts'
 import { channelNames, childName, className, closed, closedIn, places, portName, queueName, values } from './schemas.ts'
 
 const NODES = 1_000
@@ -31,11 +30,11 @@ const node = z.looseObject({
     .optional(),
   inports: z
     .record(portName, port)
-    .refine(...atMost(limits.ports.most, 'ports'))
+    .refine(...fewPorts)
     .optional(),
   outports: z
     .record(portName, port)
-    .refine(...atMost(limits.ports.most, 'ports'))
+    .refine(...fewPorts)
     .optional(),
 })
 
@@ -75,11 +74,11 @@ export const graph = z
     edges: z.array(edge).max(EDGES).default([]),
     inports: z
       .record(portName, target.extend({ default: closed.optional() }))
-      .refine(...atMost(limits.ports.most, 'ports'))
+      .refine(...fewPorts)
       .default({}),
     outports: z
       .record(portName, source)
-      .refine(...atMost(limits.ports.most, 'ports'))
+      .refine(...fewPorts)
       .default({}),
   })
   .superRefine(checkEnds)

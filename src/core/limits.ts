@@ -23,13 +23,15 @@ export type Limit = { most: number; unit: string; of: string; above: string }
 const refused = '400 BAD_REQUEST; nothing is changed'
 const tooLarge = '413 TOO_LARGE; nothing is changed'
 const failsRun = 'the run fails with TOO_LARGE'
+const tooMuch = `${tooLarge}; ${failsRun}`
+const limited = '429 LIMITED; nothing is changed'
 
 export const limits = {
   valueBytes: {
     most: 1_048_576,
     unit: 'bytes',
     of: 'one value: args, a state field, a value at a port, a result',
-    above: `${tooLarge}; ${failsRun}`,
+    above: tooMuch,
   },
   runBytes: { most: 8_388_608, unit: 'bytes', of: 'all changes of one run', above: failsRun },
   ops: { most: 10_000, unit: 'ops', of: 'operations of one run', above: `${refused}; ${failsRun}` },
@@ -53,19 +55,19 @@ export const limits = {
     most: 8_388_608,
     unit: 'bytes',
     of: 'one job in total, with its args, state, defaults, waiting values and steps',
-    above: `${tooLarge}; ${failsRun}; a port that listens misses the message`,
+    above: `${tooMuch}; a port that listens misses the message`,
   },
   ports: {
     most: 1_000,
     unit: 'ports',
     of: 'input or output ports of one job, including removed ones',
-    above: `${refused}, or ${tooLarge}; ${failsRun}`,
+    above: `${refused}, or ${tooMuch}`,
   },
   stateFields: {
     most: 1_000,
     unit: 'fields',
     of: 'the state of one job',
-    above: `${refused}, or ${tooLarge}; ${failsRun}`,
+    above: `${refused}, or ${tooMuch}`,
   },
   labels: { most: 8, unit: 'labels', of: 'one job, including the labels of its class', above: refused },
   labelsBytes: { most: 512, unit: 'bytes', of: 'the labels of one job as JSON', above: refused },
@@ -76,7 +78,7 @@ export const limits = {
     of: 'the error message of a failed run, and its stack',
     above: 'the rest is cut off',
   },
-  aliases: { most: 100, unit: 'aliases', of: 'one job', above: `${tooLarge}; ${failsRun}` },
+  aliases: { most: 100, unit: 'aliases', of: 'one job', above: tooMuch },
   durationMs: { most: 315_576_000_000, unit: 'ms', of: 'each duration (ten years)', above: refused },
   pageBytes: {
     most: 4_194_304,
@@ -88,13 +90,13 @@ export const limits = {
     most: 10_000,
     unit: 'messages',
     of: 'messages of one call or run (values × channels)',
-    above: `${tooLarge}; ${failsRun}`,
+    above: tooMuch,
   },
   publishedNames: {
     most: 10_000,
     unit: 'names',
     of: 'channels to which one call or run publishes, including all channels above; counted for each message',
-    above: `${tooLarge}; ${failsRun}`,
+    above: tooMuch,
   },
   delivered: {
     most: 1_000,
@@ -118,14 +120,14 @@ export const limits = {
     most: 100_000,
     unit: 'ports',
     of: 'the input ports that listen to one channel',
-    above: '429 LIMITED; nothing is changed; the run fails',
+    above: `${limited}; the run fails`,
   },
   channelLevels: { most: 16, unit: 'names', of: 'segments of a channel name', above: refused },
   waiting: {
     most: 100_000,
     unit: 'values',
     of: 'values waiting at one port',
-    above: '429 LIMITED; nothing is changed; the run fails; a port that listens misses the message',
+    above: `${limited}; the run fails; a port that listens misses the message`,
   },
   moved: {
     most: 5_000,
@@ -137,7 +139,7 @@ export const limits = {
     most: 8_388_608,
     unit: 'bytes',
     of: 'copies of a value or default for connected ports or wires (bytes × targets)',
-    above: `${tooLarge}; ${failsRun}`,
+    above: tooMuch,
   },
   family: {
     most: 500,
@@ -155,7 +157,7 @@ export const limits = {
     most: 1_000,
     unit: 'jobs',
     of: 'generations of jobs, from the topmost parent to the last child',
-    above: '429 LIMITED; nothing is changed',
+    above: limited,
   },
   queriedJobs: {
     most: 10_000,
@@ -181,7 +183,7 @@ export const limits = {
     most: 10_000,
     unit: 'ids',
     of: 'jobs listed in one bulk action',
-    above: '400 BAD_REQUEST; nothing is changed',
+    above: refused,
   },
   kinds: {
     most: 100,
@@ -193,7 +195,7 @@ export const limits = {
     most: 200,
     unit: 'kinds',
     of: 'muted kinds of error',
-    above: '429 LIMITED; nothing is changed',
+    above: limited,
   },
   commitBytes: {
     most: 4_194_304,

@@ -30,7 +30,7 @@ export const remedies: Record<Code, Remedy> = {
   },
   BUSY: {
     means: 'the job is in use by a run, a lock or another call',
-    remedy: 'try again at the time that the message gives, or when the run has ended',
+    remedy: 'try again after the time in the message, or when the run has ended',
   },
   TAKEN: {
     means: 'the alias, child name or idempotency key is in use',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Encoded } from './codec/value.ts'
 import { limits } from './limits.ts'
-import { atMost } from './schemas/at-most.ts'
+import { atMost, fewPorts } from './schemas/at-most.ts'
 import {
   alias,
   builtAgainst,
@@ -180,11 +180,11 @@ const op = z.union([
       op: z.literal('entry'),
       reads: z
         .record(portName, some)
-        .refine(...atMost(limits.ports.most, 'ports'))
+        .refine(...fewPorts)
         .optional(),
       defaults: z
         .record(portName, some)
-        .refine(...atMost(limits.ports.most, 'ports'))
+        .refine(...fewPorts)
         .optional(),
       context: closed.optional(),
     }),
@@ -249,7 +249,7 @@ export const changes = z
     error: runError.optional(),
     reads: z
       .record(portName, z.strictObject({ cursor: count, count }))
-      .refine(...atMost(limits.ports.most, 'ports'))
+      .refine(...fewPorts)
       .optional(),
     state: z
       .strictObject({

@@ -51,7 +51,7 @@ test('an unanswered run goes to the next worker at once, also in a batch, and th
   await kit.engine.runs.commit(runs[1]!.run.token, { end: 'completed' })
   await kit.advance(5_100)
   expect(await claim()).toEqual([])
-  expect([(await job(id)).status, await message(id)]).toEqual(['failed', 'lent 2 times, and nobody answered'])
+  expect([(await job(id)).status, await message(id)]).toEqual(['failed', 'delivered 2 times without an answer'])
   const lost = { outcome: 'lost', by: 'pull' }
   expect((await kit.engine.jobs.runs(String(id))).runs).toMatchObject([
     { ...lost, retried: false },
@@ -110,7 +110,7 @@ test('a push worker that answers later has as long, and then it is called again'
   await kit.advance(181_000)
   await kit.engine.tick()
   await kit.until(async () => (await job(id)).status === 'failed')
-  expect(await message(id)).toBe('lent 2 times, and nobody answered')
+  expect(await message(id)).toBe('delivered 2 times without an answer')
 })
 
 test.each([

@@ -52,7 +52,7 @@ const damages: Record<string, [Damage, RegExp]> = {
           .restore(parent, { ...doc, pa: String(child), pn: 'up' } as never)
           .then(() => redis.hset(key(`job:${child}:children`), { up: `${parent},queued,plain` }))
     },
-    /is above itself/,
+    /is its own ancestor/,
   ],
   'a ready job that is in no index': [
     async (world) => {
@@ -66,7 +66,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       const id = await world.make()
       return (redis, key) => redis.zadd(key('queue:q:failed'), { score: 1, member: String(id) })
     },
-    /is in failed, its document says ready/,
+    /is in failed, but its record names ready/,
   ],
   'a place in the queue that does not match its priority': [
     async (world) => {
@@ -94,7 +94,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.claimOne()
       return changed(world, id, { token: undefined })
     },
-    /token and place disagree/,
+    /has a token but no lease, or a lease but no token/,
   ],
   'a lease that its queue looks at another time': [
     async (world) => {
@@ -102,7 +102,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.claimOne()
       return leasedAs(world, { [id]: 1 })
     },
-    /its lease ends at \d+, its queue looks at 1/,
+    /its lease ends at \d+, but its queue is checked at 1/,
   ],
   'a lease stored in two places': [
     async (world) => {
@@ -117,7 +117,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       const id = await world.make()
       return leasedAs(world, { [id]: 1 })
     },
-    /is in leases, its document says ready/,
+    /is in leases, but its record names ready/,
   ],
   'a lease of a job that is gone': [
     async (world) => {
@@ -140,7 +140,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.push(id, 'in', '1')
       return changed(world, id, { 'i:in': '5,0' })
     },
-    /input port "in" holds 1, counted 5/,
+    /input port "in" has 1 values, but its count is 5/,
   ],
   'a list of values that is gone': [
     async (world) => {
@@ -148,7 +148,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.push(id, 'in', big)
       return (redis, key) => redis.del(key(`job:${id}:in:in`))
     },
-    /input port "in" holds 0, counted 1/,
+    /input port "in" has 0 values, but its count is 1/,
   ],
   'a missing value next to the document': [
     async (world) => {
@@ -162,21 +162,21 @@ const damages: Record<string, [Damage, RegExp]> = {
       const { parent } = await family(world)
       return (redis, key) => redis.del(key(`job:${parent}:children`))
     },
-    /its parent knows it as , it is queued/,
+    /its parent lists it as , but it is queued/,
   ],
   'a child that is known twice': [
     async (world) => {
       const { parent, child } = await family(world)
       return (redis, key) => redis.hset(key(`job:${parent}:children`), { again: `${child},queued,plain` })
     },
-    /knows job \d+ as its child again, which it is not/,
+    /lists job \d+ as its child again, which it is not/,
   ],
   'a child whose status is old news': [
     async (world) => {
       const { parent, child } = await family(world)
       return (redis, key) => redis.hset(key(`job:${parent}:children`), { child: `${child},failed,plain` })
     },
-    /its parent knows it as \d+,failed,plain, it is queued/,
+    /its parent lists it as \d+,failed,plain, but it is queued/,
   ],
   'a parent that is gone': [
     async (world) => {
@@ -191,7 +191,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       const parent = await waiting(world)
       return (redis, key) => redis.del(key(`job:${parent}:waiting`))
     },
-    /waits for 1 children, the set holds 0/,
+    /waits for 1 children, but its set has 0/,
   ],
   'an alias that names no job': [
     async (world) => {
@@ -231,7 +231,7 @@ const damages: Record<string, [Damage, RegExp]> = {
         return redis.set(key('limit:slots'), JSON.stringify({ ...record, w: 7 }))
       }
     },
-    /2 jobs wait at it, counted 7/,
+    /2 jobs wait for it, but its count is 7/,
   ],
   'jobs waiting at a limit that is not checked': [
     async (world) => {
@@ -240,7 +240,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.claim()
       return (redis, key) => redis.zrem(key('wake'), 'k:slots')
     },
-    /1 jobs wait at a limit, and no moment is set/,
+    /1 jobs wait for it, but no check is set/,
   ],
   'a queue without settings': [
     async (world) => {
@@ -254,32 +254,32 @@ const damages: Record<string, [Damage, RegExp]> = {
       await world.make({ wait: 600_000 })
       return (redis, key) => redis.zrem(key('wake'), 'q:q')
     },
-    /has a moment to look at it, and is not in the index/,
+    /has a time for a check, but is not in the index/,
   ],
   'a schedule that is not listed': [
     async (world) => {
       await world.make({ repeat: encodeValue('DAILY'), slot: world.now() + 600_000 })
       return (redis, key) => redis.del(key('repeats'))
     },
-    /repeats, and is not among the schedules/,
+    /repeats, but is not among the schedules/,
   ],
   'a schedule of a job that is gone': [
     async () => (redis, key) => redis.zadd(key('repeats'), { score: 1, member: '66666' }),
-    /is among the schedules, and does not exist/,
+    /is among the schedules, but does not exist/,
   ],
   'a channel that counts too many listeners': [
     async (world) => {
       await world.make({ in: { in: { channels: ['news'] } } })
       return (redis, key) => redis.set(key('audience:news'), '4').then(() => redis.hset(key('channels'), { news: '4' }))
     },
-    /has 1 listeners, counted 4/,
+    /has 1 listeners, but its count is 4/,
   ],
   'a listener that its channel does not know': [
     async (world) => {
       await world.make({ in: { in: { channels: ['news'] } } })
       return (redis, key) => redis.del(key('channel:news'))
     },
-    /input port "in" listens to news, which does not know it/,
+    /input port "in" listens to news, which does not list it/,
   ],
   'a result that would never go': [
     async (world) => {
@@ -301,7 +301,7 @@ const damages: Record<string, [Damage, RegExp]> = {
       await (await world.claimOne()).commit({ end: 'suspended' })
       return changed(world, id, { historyKept: 9 })
     },
-    /keeps 1 runs, counted 9/,
+    /keeps 1 runs, but its count is 9/,
   ],
 }
 
@@ -439,7 +439,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
         return world.make(limited)
       },
     ),
-    /its record cannot be read; it binds no job/,
+    /its record cannot be read; it limits no job/,
   ],
   'a definition of a class that is not JSON': [
     async (world) => {
@@ -470,7 +470,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
   ],
   'a piece that has more jobs than args': [
     lines(([mask, ...rest]) => [`${mask}11`, ...rest]),
-    /the record of jobs 100 to 199 has fewer values than jobs/,
+    /the record of jobs 100 to 199 has fewer args than jobs/,
   ],
   'a leased piece whose args are not JSON': [
     lines(([mask, first, state, common]) => [mask!, first!, state!, common!, '[broken'], claimed),
@@ -493,7 +493,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
       await packed(world)
       return (redis, key) => redis.zadd(key('queue:q:completed'), { score: 1, member: 'p1' })
     },
-    /jobs in pieces beyond the entries of completed, counted 0/,
+    /jobs in pieces beyond the entries of completed, but its count is 0/,
   ],
   'a piece that is gone': [
     async (world) => {
@@ -504,7 +504,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
   ],
   'a piece that has fewer jobs than are counted': [
     lines(([mask, ...rest]) => [`${mask!.slice(0, -2)}00`, ...rest]),
-    /has 9 jobs in pieces beyond the entries of ready, counted 11/,
+    /has 9 jobs in pieces beyond the entries of ready, but its count is 11/,
   ],
   'a job of a piece that has a record besides': [
     async (world) => {
@@ -512,19 +512,19 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
       const other = await world.make()
       return async (redis, key) => redis.set(key(document(id!)), (await redis.get<string>(key(document(other))))!)
     },
-    /has a document, and is in a piece besides/,
+    /has its own record, but is also in a piece/,
   ],
 
   'a counter of ids that is behind its copy': [
     text(() => 'jobs:last_id', '0', timer),
-    /jobs:last_id is 0, its copy is \d+/,
+    /jobs:last_id is 0, but its copy is \d+/,
   ],
   'a counter of ids that is gone': [
     async (world) => {
       await timer(world)
       return (redis, key) => redis.del(key('jobs:last_id'))
     },
-    /jobs:last_id is 0, its copy is \d+/,
+    /jobs:last_id is 0, but its copy is \d+/,
   ],
   'a counter of ids of which both copies are gone': [
     async (world) => {
@@ -544,14 +544,14 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
   ],
   'a queue whose timers are looked at in ten years': [
     inQueue((_, world) => ({ nt: world.now() + YEARS })),
-    /is looked at too late for the first job in timers/,
+    /is checked too late for the first job in timers/,
   ],
   'a queue that the tick looks at in ten years': [
     async (world) => {
       await timer(world)
       return (redis, key) => redis.zadd(key('wake'), { score: world.now() + YEARS, member: 'q:q' })
     },
-    /is looked at later than it is due/,
+    /is checked later than it is due/,
   ],
   'a queue whose lanes are open for ten years': [
     inQueue(

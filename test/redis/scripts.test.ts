@@ -441,6 +441,6 @@ test('verify finds nothing after all this, and something when a document is chan
   await createClient(state.options).ask((redis) => redis.del(`t${spaces}:queue:q:ready`))
   expect((await store.verify()).faults).toMatchObject([
     { who: String(id), what: expect.stringContaining('0 places') },
-    { who: 'q', what: 'has 0 jobs in ready, counted 1' },
+    { who: 'q', what: 'has 0 jobs in ready, but its count is 1' },
   ])
 })

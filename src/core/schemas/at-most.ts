@@ -1,3 +1,5 @@
+import { limits } from '../limits.ts'
+
 type Rule<Input> = [fits: (input: Input) => boolean, words: { error: (issue: { input: unknown }) => string }]
 
 /** The error of this rule states a part or a property of the received value. */
@@ -11,3 +13,5 @@ export const atMost = (most: number, what: string): Rule<object> => {
   const count = (map: object) => Object.keys(map).length
   return ruleOf((map) => count(map) <= most, `at most ${most.toLocaleString('en')} ${what}`, count)
 }
+
+export const fewPorts = atMost(limits.ports.most, 'ports')

@@ -3,7 +3,7 @@ import { alike, quickParses } from '../alike.ts'
 import { isCallbackGroup } from '../callback.ts'
 import { limits } from '../limits.ts'
 import { missedWays } from '../repeat.ts'
-import { atMost, ruleOf } from './at-most.ts'
+import { atMost, fewPorts, ruleOf } from './at-most.ts'
 import {
   alias,
   anyPort,
@@ -25,12 +25,12 @@ import {
 } from './names.ts'
 import { closed, concurrency, DAY, duration, milliseconds, positive, time, within } from './values.ts'
 
-export const inputs = z.record(portName, values).refine(...atMost(limits.ports.most, 'ports'))
+export const inputs = z.record(portName, values).refine(...fewPorts)
 
 export const stateFields = z.record(label, closed).refine(...atMost(limits.stateFields.most, 'fields'))
 
 const portSpec = z.strictObject({ default: closed.optional(), channels: channelNames.optional() })
-export const portSpecs = z.record(anyPort, portSpec).refine(...atMost(limits.ports.most, 'ports'))
+export const portSpecs = z.record(anyPort, portSpec).refine(...fewPorts)
 
 export const waitTime = duration.refine(
   ...within(0, limits.waitMs.most, `at most ${limits.waitMs.most / 1_000} seconds`),
@@ -73,10 +73,10 @@ export const redeliver = z
   })
   .meta({
     description:
-      'time within which a pull worker (or a push worker that answered 202) must report the result of a run; the job fails after `max` consecutive runs without a report',
+      'time within which a pull worker, or a push worker that answered 202, must report the result of a run; the job fails after `max` consecutive runs without a report',
   })
 
-export const retry = retryOver(backoffWays)
+export const retry = retryOver(backoffWays).meta({ description: 'number and backoff of retries of a failed run' })
 
 /** In code, numbers are milliseconds. In requests, they are seconds. */
 export const codeRetry = retryOver(backoffOver(milliseconds))
@@ -105,11 +105,6 @@ const debounce = z
       'the job starts `wait` after the last request, with the newest args, but at most `max` after the first request',
   })
 
-const expectOne = (first: 'until' | 'for', second: 'for' | 'debounce') => ({
-  error: `expected "${first}" or "${second}", got both`,
-  path: [second],
-})
-
 const unique = z.union([
   label,
   z
@@ -121,9 +116,11 @@ const unique = z.union([
         .meta({ description: 'time for which the key is held, even if the job ends earlier (a throttle)' }),
       debounce: debounce.optional(),
     })
-    .refine((given) => given.until === undefined || given.for === undefined, expectOne('until', 'for'))
-    .refine((given) => given.until === undefined || given.debounce === undefined, expectOne('until', 'debounce'))
-    .refine((given) => given.for === undefined || given.debounce === undefined, expectOne('for', 'debounce')),
+    .superRefine((given, ctx) => {
+      const [first, second] = (['until', 'for', 'debounce'] as const).filter((name) => given[name] !== undefined)
+      if (second)
+        ctx.addIssue({ code: 'custom', message: `expected "${first}" or "${second}", got both`, path: [second] })
+    }),
 ])
 
 const notDebounced = ['at', 'wait', 'repeat', 'inputs'] as const
@@ -250,7 +247,7 @@ export const jobPatch = z.strictObject({
   args: closed.optional().meta({ description: 'args of its next run' }),
   schema: builtAgainst,
   priority: priority.optional(),
-  retry: retry.optional().meta({ description: 'number and backoff of retries of a failed run' }),
+  retry: retry.optional(),
   timeout: positive.optional(),
   repeat: repeat.nullable().optional().meta({ description: 'new schedule; null removes it' }),
   runAt: time.nullable().optional().meta({

@@ -25,35 +25,41 @@ export const statusList = z
   .pipe(z.array(status).min(1).max(7))
   .meta({ description: 'one status, or several separated by commas' })
 
-const text = z.string().min(1).max(200).meta({
-  description:
-    'only jobs with this text in args, error, labels or aliases, ignoring case; searches the newest 2,000 jobs that match the other conditions',
-})
+const SEARCHED = '; searches the newest 2,000 jobs that match the other conditions'
+
+const text = z
+  .string()
+  .min(1)
+  .max(200)
+  .meta({
+    description: `only jobs with this text in args, error, labels or aliases, ignoring case${SEARCHED}`,
+  })
 
 const PATHS = 10
 const argsFilter = z
   .record(z.string().min(1).max(255), z.string().max(1_000))
   .refine(...atMost(PATHS, 'paths'))
   .meta({
-    description:
-      'args.<path>=<value> finds jobs with this value at a path in their args; searches the newest 2,000 jobs that match the other conditions',
+    description: `args.<path>=<value> finds jobs with this value at a path in their args${SEARCHED}`,
   })
 
 const labelsFilter = z
   .record(labelName, label)
   .refine(...atMost(limits.labels.most, 'labels'))
   .meta({
-    description:
-      'labels.<name>=<value> finds jobs with this label; searches the newest 2,000 jobs that match the other conditions',
+    description: `labels.<name>=<value> finds jobs with this label${SEARCHED}`,
   })
 
-const apart = ['text', 'args', 'labels', 'error', 'parent', 'alias'] as const
+const searches = ['text', 'args', 'labels'] as const
+const apart = [...searches, 'error', 'parent', 'alias'] as const
 
 type Sorted = { sort?: string; status?: Status[]; cursor?: string } & { [Name in (typeof apart)[number]]?: unknown }
 
-function checkSort(query: Sorted, { addIssue }: z.RefinementCtx): void {
+function checkTogether(query: Sorted, { addIssue }: z.RefinementCtx): void {
   const refuse = (name: string, message: string) => addIssue({ code: 'custom', message, path: [name] })
   const isEnded = query.sort === 'ended'
+  for (const name of searches)
+    if (query.error !== undefined && query[name] !== undefined) refuse(name, `expected "${name}" or "error", got both`)
   if (query.cursor !== undefined && query.cursor.includes('.') !== isEnded)
     refuse('cursor', 'expected a cursor from a list with the same "sort"')
   if (!isEnded) return
@@ -94,19 +100,7 @@ export const jobQuery = z
     limit: count(1, 1_000).optional(),
     cursor: z.union([cursor, endedCursor]).optional(),
   })
-  .superRefine(checkSort)
-  .refine(({ text, error }) => text === undefined || error === undefined, {
-    error: 'expected "text" or "error", got both',
-    path: ['text'],
-  })
-  .refine(({ args, error }) => args === undefined || error === undefined, {
-    error: 'expected "args" or "error", got both',
-    path: ['args'],
-  })
-  .refine(({ labels, error }) => labels === undefined || error === undefined, {
-    error: 'expected "labels" or "error", got both',
-    path: ['labels'],
-  })
+  .superRefine(checkTogether)
 export type JobQuery = z.output<typeof jobQuery>
 
 const { id, queue, class: name, status: is, name: child, parent, aliases, priority, group, attempt } = jobView.shape

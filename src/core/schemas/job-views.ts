@@ -105,8 +105,7 @@ export const jobView = z.object({
     .nullable()
     .meta({ description: 'version of the code that performed its last run; null if unknown' }),
   pinnedTo: z.string().nullable().meta({
-    description:
-      'version of the code on which its function continues, or the address of its push worker; null if not pinned',
+    description: 'version of the code, or address of the push worker, on which it continues; null if not pinned',
   }),
   keptUntil: moment.nullable().meta({
     description:
@@ -126,7 +125,7 @@ export const jobView = z.object({
       price: z
         .number()
         .nullable()
-        .meta({ description: 'cost of the known runs according to SIDEJOB_PRICES; null if that setting is missing' }),
+        .meta({ description: 'cost of the known runs according to SIDEJOB_PRICES; null without that setting' }),
     })
     .optional()
     .meta({ description: 'with details=true: cost of its runs' }),
@@ -162,8 +161,7 @@ export type KeptStep = z.output<typeof keptStep>
 export const keptPatch = z.object({
   name: z.string(),
   patched: z.boolean().meta({
-    description:
-      'false if the job had passed this place in the code before the patch, so that it continues on the old path',
+    description: 'false if the job had passed this code before the patch, so that it continues on the old path',
   }),
   at: moment.nullable(),
 })

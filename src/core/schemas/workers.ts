@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import { limits } from '../limits.ts'
 import { mapValues } from '../map-values.ts'
 import { REDACT_PATH, redactable } from '../redact.ts'
-import { atMost } from './at-most.ts'
+import { fewPorts } from './at-most.ts'
 import {
   backoffWays,
   codeRetain,
@@ -24,7 +23,7 @@ const workerPort = z.strictObject({
   channels: channelNames.optional(),
 })
 
-const workerPorts = z.record(anyPort, workerPort).refine(...atMost(limits.ports.most, 'ports'))
+const workerPorts = z.record(anyPort, workerPort).refine(...fewPorts)
 
 export const redactedPaths = z
   .array(
@@ -48,7 +47,7 @@ const workerShape = z.strictObject({
   args: closed.optional().meta({ description: 'JSON Schema of the args of its jobs' }),
   result: closed.optional().meta({ description: 'JSON Schema of the results of its runs' }),
   concurrency: concurrency.optional().meta({
-    description: 'maximum number of concurrent runs of the class; sets the limit worker:<queue>/<class>',
+    description: 'maximum number of concurrent runs; sets the limit worker:<queue>/<class>',
   }),
   limits: z
     .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
@@ -59,7 +58,7 @@ const workerShape = z.strictObject({
   out: workerPorts.optional().meta({ description: 'output ports by name; `*` matches any name' }),
   push: pushed.optional().meta({ description: 'address to which runs of the class are sent' }),
   pull: z.boolean().optional().meta({ description: 'true if pull workers claim runs of the class' }),
-  retry: retry.optional().meta({ description: 'number and backoff of retries of a failed run' }),
+  retry: retry.optional(),
   timeout: positive.optional(),
   retain: retain.optional(),
   history: history.optional(),
@@ -106,7 +105,7 @@ const codePorts = z
       channels: channelNames.optional(),
     }),
   )
-  .refine(...atMost(limits.ports.most, 'ports'))
+  .refine(...fewPorts)
 
 type KeyOf = (args: unknown) => string | number | undefined
 
@@ -158,7 +157,7 @@ const clearable = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) =
 
 const patchedPorts = z
   .record(anyPort, clearable(workerPort).nullable())
-  .refine(...atMost(limits.ports.most, 'ports'))
+  .refine(...fewPorts)
   .nullable()
   .optional()
 
@@ -257,7 +256,7 @@ export const workerList = z.object({
       }),
       servedBy: z.array(z.object({ id: z.string(), at: moment, version: z.string().nullable() })).meta({
         description:
-          'for a function: the deployments that serve it. `at` is the time at which the newest version of the deployment announced itself; `version` is the newest version that has the function',
+          'for a function: deployments that serve it. `at` is the time at which the newest version announced itself; `version` is the newest version that has the function',
       }),
     }),
   ),

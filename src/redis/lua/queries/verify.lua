@@ -75,19 +75,19 @@ local function check_score(id, doc, score)
   end
   local turn, tier = turns.turn_at(doc, doc.waiting_limit or '')
   if turn and tonumber(tier) ~= tonumber(score) then
-    fault(id, 'count', 'has a turn at %s of tier %s, waits in %s', doc.waiting_limit, tier, score)
+    fault(id, 'count', 'has a turn at %s in tier %s, but waits in tier %s', doc.waiting_limit, tier, score)
   end
 end
 
 -- If a job waits for a limit, another job is before it, or the limit has a time for the next check.
 local function check_limit(key)
   local settings, waiting = limits.at(key).settings, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
-  check_equal(key, waiting, settings and settings.waiting or waiting, 'count', '%s jobs wait at it, counted %s')
+  check_equal(key, waiting, settings and settings.waiting or waiting, 'count', '%s jobs wait for it, but its count is %s')
   if waiting == 0 or (settings and settings.paused) then return end
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
-  if not moment then fault(key, 'look', '%s jobs wait at a limit, and no moment is set', waiting) end
+  if not moment then fault(key, 'look', '%s jobs wait for it, but no check is set', waiting) end
   if moment and moment > time.now and limits.room_at(key) > 0 then
-    fault(key, 'look', '%s jobs wait at a limit that has room for %s', waiting, limits.room_at(key))
+    fault(key, 'look', '%s jobs wait for it, but it has room for %s', waiting, limits.room_at(key))
   end
 end
 
@@ -112,7 +112,7 @@ local function check_turns(key)
     local counted = limits.at(owner).settings and limits.at(owner).settings[name]
     local of_settings = counted and tonumber((counted:match('%d+$')))
     if of_settings and of_settings ~= n then
-      fault(key, 'count', '%s jobs of %s wait for their turns (%s), counted %s', n, owner, name, of_settings)
+      fault(key, 'count', '%s jobs of %s wait for their turns (%s), but the count is %s', n, owner, name, of_settings)
     end
   end
 end
@@ -134,7 +134,7 @@ local function check_lengths(number)
   lists.args = readable.decode(piece.args, '') or {}
   for _, list in pairs(lists) do
     if type(list) ~= 'table' or #list < #piece.mask then
-      return fault_piece(number, 'has fewer values than jobs')
+      return fault_piece(number, 'has fewer args than jobs')
     end
   end
 end
@@ -147,7 +147,7 @@ end
 
 local function check_place(id, doc)
   if cache.loose[id] then return check_piece(id) end
-  if whereabouts.is_twice(id) then fault(id, 'place', 'has a document, and is in a piece besides') end
+  if whereabouts.is_twice(id) then fault(id, 'place', 'has its own record, but is also in a piece') end
   local n, waits = 0, doc.place == PLACE.limited
     and redis.call('ZSCORE', places.index_of(doc), places.member_of(id, doc))
   if waits then
@@ -165,23 +165,23 @@ local function check_place(id, doc)
       end
       if is_own and (not place or place == PLACE.pull) then check_score(id, doc, score) end
       if not is_own then
-        fault(id, 'place', 'is in %s, its document says %s', states.index(place), states.index(doc.place))
+        fault(id, 'place', 'is in %s, but its record names %s', states.index(place), states.index(doc.place))
       end
     end
   end
   if n ~= 1 then fault(id, 'place', 'is in %s places (%s)', n, states.of(doc)) end
   if doc.place == PLACE.failed and cache.queue(doc.queue).kinds_below == kinds.WHOLE and not kinds.has(id, doc) then
-    fault(id, 'place', 'has failed, and is missing from the index of errors')
+    fault(id, 'place', 'has failed, but is missing from the index of errors')
   end
 end
 
 local function check_lease(id, doc)
-  if (doc.place == PLACE.leased) ~= (doc.token ~= nil) then fault(id, 'lease', 'token and place disagree') end
+  if (doc.place == PLACE.leased) ~= (doc.token ~= nil) then fault(id, 'lease', 'has a token but no lease, or a lease but no token') end
   if doc.place == PLACE.leased and not cache.queue(doc.queue).next_lease then
-    fault(id, 'look', 'is leased, and no check is set for the end of the lease')
+    fault(id, 'look', 'is leased, but no check is set for the end of the lease')
   end
   if doc.place == PLACE.timers and not cache.queue(doc.queue).next_timer then
-    fault(id, 'look', 'waits for a time, and no check is set')
+    fault(id, 'look', 'waits for a time, but no check is set')
   end
 end
 
@@ -189,23 +189,23 @@ local function check_ports(id, doc)
   for _, at in ipairs(expected.ports(doc)) do
     local pushed, taken = ports.counts(doc, at.dir, at.port)
     local own, listed = expected.values_of(id, doc, at.dir, at.port)
-    if #own > 0 and listed > 0 then fault(id, 'count', '%s has values in the document and in a list', at.label) end
+    if #own > 0 and listed > 0 then fault(id, 'count', '%s has values both in the record and in a list', at.label) end
     if #own + listed ~= pushed - taken then
-      fault(id, 'count', '%s holds %s, counted %s', at.label, #own + listed, pushed - taken)
+      fault(id, 'count', '%s has %s values, but its count is %s', at.label, #own + listed, pushed - taken)
     end
   end
 end
 
 local function check_history(id, doc)
   local n, most = redis.call('LLEN', redis_keys.side_key(id, 'runs')), leases.most_kept(doc)
-  check_equal(id, n, tonumber(doc.history_kept) or 0, 'count', 'keeps %s runs, counted %s')
-  if n > most then fault(id, 'count', 'keeps %s runs, and may keep %s', n, most) end
+  check_equal(id, n, tonumber(doc.history_kept) or 0, 'count', 'keeps %s runs, but its count is %s')
+  if n > most then fault(id, 'count', 'keeps %s runs, but may keep at most %s', n, most) end
 end
 
 local function check_listening(id, doc)
   for _, at in ipairs(expected.listening(id, doc)) do
     if not redis.call('ZSCORE', ns .. 'channel:' .. at.channel, at.member) then
-      fault(id, 'listen', 'input port "%s" listens to %s, which does not know it', at.port, at.channel)
+      fault(id, 'listen', 'input port "%s" listens to %s, which does not list it', at.port, at.channel)
     end
   end
 end
@@ -214,7 +214,7 @@ local function check_channel(channel)
   local text, key = cache.text_at(ns .. 'audience:' .. channel), ns .. 'channel:' .. channel
   if text and not text:match('^%d+') then return fault(channel, 'count', 'its list of listeners cannot be read') end
   local n, relay, listed = audience.of(channel)
-  check_equal(channel, redis.call('ZCARD', key), n, 'count', 'has %s listeners, counted %s')
+  check_equal(channel, redis.call('ZCARD', key), n, 'count', 'has %s listeners, but its count is %s')
   for _, member in ipairs(listed or {}) do
     if not redis.call('ZSCORE', key, member) then
       fault(channel, 'count', 'names %s, which does not listen', member)
@@ -223,26 +223,26 @@ local function check_channel(channel)
   check_equal(channel, cache.hget(ns .. 'channels', channel), (text or ''):match('^%S+'), 'count',
     'is listed as %s, expected %s')
   if relay and not expected.relays(channel, relay) then
-    fault(channel, 'gone', 'its relay, job %s, is none', relay)
+    fault(channel, 'gone', 'its relay, job %s, is not a relay', relay)
   end
 end
 
 local function check_parent(id, doc)
   if not doc.parent then return end
-  if expected.is_above_itself(id) then fault(id, 'circle', 'is above itself') end
+  if expected.is_above_itself(id) then fault(id, 'circle', 'is its own ancestor') end
   local parent = cache.find(doc.parent)
   if readable.damaged[redis_keys.key_of(doc.parent)] then return end
   if not parent then return fault(id, 'tie', 'its parent %s does not exist', doc.parent) end
   local entry, status = cache.hget(kin.children_key(doc.parent), doc.child_name) or '', states.of(doc)
   if status == 'running' then status = entry:match('^%d+,(%a+)') end
   if entry ~= id .. ',' .. tostring(status) .. ',' .. doc.class then
-    fault(id, 'tie', 'its parent knows it as %s, it is %s', entry, states.of(doc))
+    fault(id, 'tie', 'its parent lists it as %s, but it is %s', entry, states.of(doc))
   end
 end
 
 local function check_children(id, doc)
   for _, child in ipairs(expected.strangers(id, doc)) do
-    fault(id, 'tie', 'knows job %s as its child %s, which %s', child.id, child.name,
+    fault(id, 'tie', 'lists job %s as its child %s, which %s', child.id, child.name,
       child.is_there and 'it is not' or 'does not exist')
   end
 end
@@ -250,7 +250,7 @@ end
 local function check_waiting(id, doc)
   if not doc.waits_for then return end
   local members = redis.call('SMEMBERS', redis_keys.side_key(id, 'waiting'))
-  check_equal(id, tonumber(doc.waits_for_count), #members, 'tie', 'waits for %s children, the set holds %s')
+  check_equal(id, tonumber(doc.waits_for_count), #members, 'tie', 'waits for %s children, but its set has %s')
   if #members == 0 then fault(id, 'tie', 'waits for nothing') end
   for _, child in ipairs(members) do
     local child_doc = cache.find(child)
@@ -265,10 +265,10 @@ local function check_following(id, doc)
   local counted, children = expected.followed(id, doc)
   for _, child in ipairs(children) do
     if child.doc.followed_as ~= child.is then
-      fault(id, 'tie', 'counts child %s as %s, it is %s', child.id, child.doc.followed_as, states.of(child.doc))
+      fault(id, 'tie', 'counts child %s as %s, but it is %s', child.id, child.doc.followed_as, states.of(child.doc))
     end
   end
-  check_equal(id, doc.followed, counted, 'tie', 'follows %s children (busy, suspended, broken), has %s')
+  check_equal(id, doc.followed, counted, 'tie', 'follows %s children (busy, suspended, broken), but has %s')
   if (doc.place == PLACE.completed) ~= (counted == '0,0,0')
     and (doc.place == PLACE.completed or doc.place == PLACE.suspended) then
     fault(id, 'tie', 'is %s with %s children (busy, suspended, broken)', states.of(doc), counted)
@@ -281,7 +281,7 @@ local function check_wires(id, doc)
     if doc['w' .. dir .. ':' .. port] and wires.holds(id, doc, dir, port) and wires.ends_of(id, doc, dir, port) then
       local owner_doc = cache.find(dir == 'i' and id or doc.parent)
       if owner_doc.place == PLACE.suspended or owner_doc.place == PLACE.completed then
-        fault(id, 'look', 'keeps values at %s, whose wires lead somewhere', at.label)
+        fault(id, 'look', 'keeps values at %s, although its wires have targets', at.label)
       end
     end
   end
@@ -291,7 +291,7 @@ local function check_run(id, doc)
   if doc.place ~= PLACE.leased or not doc.lease_until then return end
   local score = not cache.loose[id] and tally.score(doc.queue, 'leases', id)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then
-    fault(id, 'place', 'its lease ends at %s, its queue looks at %s', doc.lease_until, score)
+    fault(id, 'place', 'its lease ends at %s, but its queue is checked at %s', doc.lease_until, score)
   end
   -- An expired lease holds no slot, and its limit may have been deleted and created again.
   if tonumber(doc.lease_until) <= time.now then return end
@@ -310,7 +310,7 @@ local function check_names(id, doc)
     end
   end
   if doc.repeats and doc.place ~= PLACE.terminated and not redis.call('ZSCORE', ns .. 'repeats', id) then
-    fault(id, 'place', 'repeats, and is not among the schedules')
+    fault(id, 'place', 'repeats, but is not among the schedules')
   end
   if cache.raw[redis_keys.queue_key(doc.queue)] == false then
     fault(id, 'look', 'its queue %s has no settings', doc.queue)
@@ -360,15 +360,15 @@ local function check_moments(q, queue_record, wake)
   for place, field in pairs(cache.first_times) do
     local first = cache.first_moment(q, place)
     if first < numbers.never and first < (queue_record[field] or numbers.never) then
-      fault(q, 'look', 'is looked at too late for the first job in %s', place)
+      fault(q, 'look', 'is checked too late for the first job in %s', place)
     end
   end
   local moment = lanes.moment_of(queue_record)
   if wake and moment < numbers.never and tonumber(wake) > math.max(moment, time.now) + 2 * lanes.MINUTE then
-    fault(q, 'look', 'is looked at later than it is due')
+    fault(q, 'look', 'is checked later than it is due')
   end
   if not wake and moment < numbers.never then
-    fault(q, 'look', 'has a moment to look at it, and is not in the index')
+    fault(q, 'look', 'has a time for a check, but is not in the index')
   end
   for _, lane in ipairs(expected.endless_lanes(q)) do
     fault(q, 'look', 'lane %s is open for more than a day', lane)
@@ -381,10 +381,10 @@ local function check_counts(q, queue_record)
   for place, letter in pairs(queue_record.jobs_at and redis_keys.letters or {}) do
     local in_pieces, counted = whereabouts.packed_in(q, place), packed[letter] or 0
     if in_pieces and in_pieces ~= counted then
-      fault(q, 'count', 'has %s jobs in pieces beyond the entries of %s, counted %s', in_pieces, place, counted)
+      fault(q, 'count', 'has %s jobs in pieces beyond the entries of %s, but its count is %s', in_pieces, place, counted)
     end
     check_equal(q, tally.count(q, place), queue_record.jobs_at[letter] or 0, 'count',
-      'has %s jobs in ' .. place .. ', counted %s')
+      'has %s jobs in ' .. place .. ', but its count is %s')
   end
 end
 
@@ -414,13 +414,13 @@ local function check_queue(q)
   end
   local ready, wake = tally.count(q, 'ready'), redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
   if ready > 0 and lanes.count(q) == 0 and not queue_record.paused and not wake then
-    fault(q, 'look', '%s jobs are ready, and neither lane nor moment is set', ready)
+    fault(q, 'look', '%s jobs are ready, but it has no lane and no check is set', ready)
   end
   check_moments(q, queue_record, wake)
   check_counts(q, queue_record)
   local failed, indexed = tally.count(q, 'failed'), kinds.size(q)
   if kinds.is_whole(q) then
-    check_equal(q, indexed, failed, 'errors', 'has %s entries in the index of errors, and %s failed jobs')
+    check_equal(q, indexed, failed, 'errors', 'has %s entries in the index of errors, but %s failed jobs')
   end
   for _, place in ipairs(expected.places) do check_entries(q, states.index(place)) end
 end
@@ -428,7 +428,7 @@ end
 local function check_limit_whole(key)
   limits.at(key)
   if readable.damaged[redis_keys.limit_key(key)] then
-    return fault(key, 'settings', 'its record cannot be read; it binds no job')
+    return fault(key, 'settings', 'its record cannot be read; it limits no job')
   end
   check_limit(key)
   check_turns(key)
@@ -437,12 +437,12 @@ end
 
 local function check_alias(alias, id)
   if expected.has_alias(id, alias) or readable.damaged[redis_keys.key_of(id)] then return end
-  fault(alias, 'gone', 'names job %s, which %s', id, cache.find(id) and 'does not know it' or 'does not exist')
+  fault(alias, 'gone', 'names job %s, which %s', id, cache.find(id) and 'does not list it' or 'does not exist')
 end
 
 local function check_schedule(id)
   if expected.repeats(id) or readable.damaged[redis_keys.key_of(id)] then return end
-  fault(id, 'gone', 'is among the schedules, and %s', cache.find(id) and 'does not repeat' or 'does not exist')
+  fault(id, 'gone', 'is among the schedules, but %s', cache.find(id) and 'does not repeat' or 'does not exist')
 end
 
 local function check_unreadable(id)
@@ -474,7 +474,7 @@ end
 local function check_ids()
   local last = tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
   if not last then return fault('jobs:last_id', 'ids', 'is not a number') end
-  if last < expected.last_id() then fault('jobs:last_id', 'ids', 'is %s, its copy is %s', last, expected.last_id()) end
+  if last < expected.last_id() then fault('jobs:last_id', 'ids', 'is %s, but its copy is %s', last, expected.last_id()) end
 end
 
 local MAX_COUNTED = 1000
@@ -484,7 +484,7 @@ local function check_hints()
   if not system then return fault('hints', 'hints', 'cannot be read') end
   if redis.call('HLEN', ns .. 'channels') <= MAX_COUNTED then
     check_equal('hints', tonumber(system), expected.system_listeners(), 'hints',
-      'counts %s listeners of system channels, there are %s')
+      'counts %s listeners of system channels, but there are %s')
   end
   check_equal('hints', version, hints.stored_version() or version, 'hints',
     'has constraints of version %s, expected version %s')
@@ -526,7 +526,7 @@ local function check_key(name)
   local number = name:match('^jobs:(%d+)$')
   local least = side == '' and tonumber(id) or (number and tonumber(number) * pieces.SIZE)
   if least and least > expected.last_id() then
-    fault_of('data', 'jobs:last_id', 'ids', 'is %s, and there is %s', expected.last_id(), name)
+    fault_of('data', 'jobs:last_id', 'ids', 'is %s, but there is %s', expected.last_id(), name)
   elseif side == ':' and not exists(id) then
     fault(name, 'orphan', 'belongs to job %s, which does not exist', id)
   end

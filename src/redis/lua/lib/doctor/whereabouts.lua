@@ -17,7 +17,7 @@ local function look(number)
   local function find(what) wrong[#wrong + 1] = 'its piece ' .. what end
   for _, place in ipairs({ 'ready', 'leases', 'completed' }) do
     local score = scored(q, place, number, piece)
-    if score and place ~= its_place then find('is in ' .. place .. ', its text says ' .. its_place) end
+    if score and place ~= its_place then find('is in ' .. place .. ', but its record names ' .. its_place) end
     if not score and place == its_place then find('is not in ' .. place) end
   end
   local score, expected = scored(q, its_place, number, piece), nil

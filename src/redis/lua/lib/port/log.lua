@@ -170,7 +170,7 @@ function log.line(job, level, entry, fault_doc)
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
   if #entry > MAX_LOG then
-    entry = '{"message":"an entry of ' .. #entry .. ' bytes: its size is kept","$size":' .. #entry .. '}'
+    entry = '{"message":"a log entry of ' .. #entry .. ' bytes: only its size is stored","$size":' .. #entry .. '}'
   end
   log.keep(job, level, entry, fault_doc or (job and cache.find(job)) or {})
   if hints.hears('/sidejob/log') then hints.tell('/sidejob/log', text(job, entry)) end

@@ -33,7 +33,7 @@ local function charge_one(what, most, words, n)
   journal.put(write.said, what, write.said[what] + n)
   if write.said[what] > most then
     journal.refuse('TOO_LARGE',
-      'expected at most ' .. most .. ' ' .. words .. ' of one call or run, got ' .. numbers.int(write.said[what]))
+      'expected at most ' .. most .. ' ' .. words .. ' in one call or run, got ' .. numbers.int(write.said[what]))
   end
   journal.puts = journal.puts + n
 end
@@ -41,7 +41,7 @@ end
 function write.charge(channels, n)
   charge_one('messages', MAX_PUBLISHED, 'messages (values times channels)', #channels * n)
   for _, channel in ipairs(channels) do
-    charge_one('names', MAX_NAMES, 'names in the channels to publish on', #hints.levels(channel))
+    charge_one('names', MAX_NAMES, 'parts of channel names', #hints.levels(channel))
   end
 end
 

@@ -66,7 +66,7 @@ end
 
 local function given_up(doc, want)
   if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then
-    return 'lent ' .. doc.deliveries .. ' times, and nobody answered'
+    return 'delivered ' .. doc.deliveries .. ' times without an answer'
   end
   local ban = globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned)
   if ban then return 'class ' .. doc.class .. ' is banned from queue ' .. doc.queue .. ' by ' .. ban end

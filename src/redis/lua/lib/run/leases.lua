@@ -48,7 +48,7 @@ function leases.note_run(id, doc, outcome, more)
   if most == 0 then return end
   local n, error = tonumber(doc.history_kept) or 0, more and more.error or ''
   if #error > MAX_KEPT_ERROR then
-    error = '{"message":"its error is ' .. #error .. ' bytes: only the last is kept","reason":"other"}'
+    error = '{"message":"its error is ' .. #error .. ' bytes: only the last error is kept","reason":"other"}'
   end
   local by = more and more.by or doc.process
     or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''

@@ -48,6 +48,6 @@ function idempotency.remember(key, fingerprint, answer, ms, shelf)
   cache.set_expiring(key, till .. '\n' .. fingerprint .. '\n' .. text, ms)
 end
 
-idempotency.USED = 'this Idempotency-Key was used for another body'
+idempotency.USED = 'this Idempotency-Key was used with another body. Use a new key'
 
 return idempotency

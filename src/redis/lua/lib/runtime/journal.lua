@@ -56,7 +56,7 @@ function journal.isolate(who, f, ...)
   if ok or (type(answer) == 'table' and answer.code) then return ok, answer end
   journal.push(journal.faults,
     row_of.fault { job = who, what = type(answer) == 'table' and answer.err or tostring(answer) })
-  return false, { code = 'INTERNAL', message = 'this cannot be carried out: the fault is on our side' }
+  return false, { code = 'INTERNAL', message = 'sidejob had an internal error' }
 end
 
 function journal.attempt(f, ...) return undone_on_failure(journal.try, f, ...) end

@@ -100,7 +100,8 @@ function verbs.lock(me, ms, token)
     journal.refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended')
   end
   if (tonumber(doc.lock_until) or 0) > time.now then
-    journal.refuse('BUSY', 'job ' .. me.id .. ' is locked until ' .. doc.lock_until)
+    journal.refuse('BUSY', 'job ' .. me.id .. ' is locked for another '
+      .. numbers.int(math.ceil((tonumber(doc.lock_until) - time.now) / 1000)) .. ' s')
   end
   cache.change(me.id, doc, fields.lock_until, numbers.int(time.now + ms))
   cache.change(me.id, doc, fields.lock_token, token)
@@ -137,7 +138,7 @@ end
 function verbs.was(me, field, texts)
   local doc = cache.need(me.id)
   if not tables.has(texts, values.get_value(me.id, doc, field) or '') then
-    journal.refuse('CONFLICT', 'job ' .. me.id .. ' has changed in the meantime')
+    journal.refuse('CONFLICT', 'job ' .. me.id .. ' has changed since it was read')
   end
 end
 
