@@ -53,7 +53,7 @@ test('a run with more output than a call returns reports it, and its values stay
   })
   const running = client.run(double, { n: Array.from({ length: 1_001 }, (_, n) => n) })
   await expect(running).rejects.toThrow(
-    /^job \d+ \(double\) has written 1001 values to port doubled: run\(\) returns at most 1000/,
+    /^job \d+ \(double\) has written 1001 values to port doubled, but run\(\) returns at most 1000/,
   )
   const { job } = (await running.catch((error) => error)) as RunFailed
   expect((await client.ports.look(job, 'out', 'doubled')).size).toBe(1_001)
