@@ -107,7 +107,7 @@ export type EngineOptions = {
   clock?: () => number
   random?: () => number
   fetch?: typeof fetch
-  /** Keeps an invocation alive after its response. If absent or false is returned, the response waits for the work. */
+  /** Keeps the invocation alive. If this is absent or returns false, the response waits for the work. */
   defer?: (work: Promise<unknown>) => unknown
   payloads?: Record<string, Payload>
   /** Keys of 32 bytes that seal args, state, values and results. The first key seals, and all keys open. */
