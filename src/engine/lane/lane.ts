@@ -15,7 +15,7 @@ import type { Guest } from './ringer.ts'
  * deliveries.
  */
 const MAX_WARM = 5
-/** After its time is up, a warm lane waits this many milliseconds for a commit, because ending with a commit is free. */
+/** When its time is up, a warm lane waits this many milliseconds for a commit, because ending with a commit is free. */
 const LEAVING_MS = 1_000
 
 const MAX_LINKS = 100
