@@ -23,7 +23,7 @@ export type Client = {
 
 type Sending = {
   isSafe?: boolean
-  /** Throws NOSCRIPT unchanged, so that the caller can send the script. */
+  /** If true, throws NOSCRIPT unchanged, so that the caller can send the script. */
   isSha?: boolean
   placed?: (text: string) => string
 }

@@ -1,4 +1,4 @@
-// Combines runs of one piece that only completed, or that all made the same changes to their ports.
+// Combines runs of the same piece if they only completed, or all made the same changes to their ports.
 
 import { type RunOutcome, runArguments } from './changes.ts'
 import { PIECE } from './packed-jobs.ts'

@@ -40,7 +40,7 @@ export function highestId(): HighestId {
 
 export type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
-/** A late answer makes Redis' clock look slow. Only a changed clock is ahead by more than this. */
+/** A late answer makes Redis' clock look slow. Only a changed clock is ahead by more than this many milliseconds. */
 const STEP = 5_000
 
 export function redisClock(ours: () => number): RedisClock {
@@ -86,7 +86,7 @@ export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: '
   return answer as Exclude<T, { is: 'refused' }>
 }
 
-/** Each value has up to 1 MiB, and takes twice that much of an answer. */
+/** Each value has up to 1 MiB, which takes up to 2 MiB of an answer. */
 const AT_ONCE = 3
 
 export const filling =

@@ -68,7 +68,7 @@ export const isSealed = (text: string): boolean => text.includes('~f')
 
 const SEALED_START = new RegExp(`${ITEM.source}?~f[\\w-]{8}\\.`)
 
-/** Returns the approximate number of characters before sealing, which limits count. */
+/** Returns the approximate number of characters before sealing. Limits apply to this number. */
 export function sizeBefore(text: string): number {
   const [start] = SEALED_START.exec(text) ?? []
   return start === undefined ? text.length : Math.floor(((text.length - start.length) * 3) / 4)
