@@ -560,7 +560,7 @@ describe('FinishJob and RetryJob', () => {
     await refused('QueryJob', { jobID: J }, UNKNOWN)
   })
 
-  scenario('a delay that is not a number counts as none, and has at most eight digits', async (client) => {
+  scenario('an invalid delay counts as none, and a delay has at most eight digits', async (client) => {
     const { create, get, ok, query, refused, time } = client
     const J = await create({ name: 'job' })
     for (const [delay, seconds] of [
@@ -803,7 +803,7 @@ describe('a name that is registered with schemas', () => {
   const NO_SENT = '402 data.sent: is missing (result of class mail)'
   const good = '{"to":"a@example.com"}'
 
-  scenario('has no job made, updated, retried or renamed to it with data that is not so', async (client) => {
+  scenario('refuses to create, update, retry or rename a job with data that does not match', async (client) => {
     const { create, refused, get, query } = client
     await register(client)
     await refused('CreateJob', { name: 'mail', data: '{}' }, NO_TO)
@@ -825,7 +825,7 @@ describe('a name that is registered with schemas', () => {
   })
 
   scenario(
-    'takes possible results from the last FinishJob, and the run continues until one is given',
+    'accepts only a valid result from the last FinishJob, and the run continues until then',
     async (client) => {
       const { create, refused, get, finish, query, P, C1 } = { ...client, ...(await family(client)) }
       await register(client, 'c1')
@@ -844,7 +844,7 @@ describe('a name that is registered with schemas', () => {
     },
   )
 
-  scenario('takes from a FinishJob of a job that repeats what its next run is to get', async (client) => {
+  scenario('checks the data of a FinishJob of a repeating job as args of its next run', async (client) => {
     const { create, refused, get, finish, query } = client
     await register(client)
     const jobID = await create({ name: 'mail', data: good, repeat: 'FINISHED, +1 HOUR' })
