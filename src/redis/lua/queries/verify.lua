@@ -82,7 +82,8 @@ end
 -- If a job waits for a limit, another job is before it, or the limit has a time for the next check.
 local function check_limit(key)
   local settings, waiting = limits.at(key).settings, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
-  check_equal(key, waiting, settings and settings.waiting or waiting, 'count', '%s jobs wait for it, but its count is %s')
+  local counted = settings and settings.waiting or waiting
+  check_equal(key, waiting, counted, 'count', '%s jobs wait for it, but its count is %s')
   if waiting == 0 or (settings and settings.paused) then return end
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
   if not moment then fault(key, 'look', '%s jobs wait for it, but no check is set', waiting) end
@@ -176,7 +177,9 @@ local function check_place(id, doc)
 end
 
 local function check_lease(id, doc)
-  if (doc.place == PLACE.leased) ~= (doc.token ~= nil) then fault(id, 'lease', 'has a token but no lease, or a lease but no token') end
+  if (doc.place == PLACE.leased) ~= (doc.token ~= nil) then
+    fault(id, 'lease', 'has a token but no lease, or a lease but no token')
+  end
   if doc.place == PLACE.leased and not cache.queue(doc.queue).next_lease then
     fault(id, 'look', 'is leased, but no check is set for the end of the lease')
   end
@@ -381,7 +384,8 @@ local function check_counts(q, queue_record)
   for place, letter in pairs(queue_record.jobs_at and redis_keys.letters or {}) do
     local in_pieces, counted = whereabouts.packed_in(q, place), packed[letter] or 0
     if in_pieces and in_pieces ~= counted then
-      fault(q, 'count', 'has %s jobs in pieces beyond the entries of %s, but its count is %s', in_pieces, place, counted)
+      local wrong = 'has %s jobs in pieces beyond the entries of %s, but its count is %s'
+      fault(q, 'count', wrong, in_pieces, place, counted)
     end
     check_equal(q, tally.count(q, place), queue_record.jobs_at[letter] or 0, 'count',
       'has %s jobs in ' .. place .. ', but its count is %s')
@@ -474,7 +478,8 @@ end
 local function check_ids()
   local last = tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
   if not last then return fault('jobs:last_id', 'ids', 'is not a number') end
-  if last < expected.last_id() then fault('jobs:last_id', 'ids', 'is %s, but its copy is %s', last, expected.last_id()) end
+  local copy = expected.last_id()
+  if last < copy then fault('jobs:last_id', 'ids', 'is %s, but its copy is %s', last, copy) end
 end
 
 local MAX_COUNTED = 1000
