@@ -93,10 +93,10 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
 
 const order = ['queued', 'running', 'suspended', 'completed', 'failed', 'terminating', 'terminated'] as const
 
-const having = ({ jobs }: Facts, of: Partial<Job>): Job[] =>
+export const having = ({ jobs }: Facts, of: Partial<Job>): Job[] =>
   jobs.filter((job) => Object.entries(of).every(([name, value]) => job[name as keyof Job] === value))
 
-const counted = (facts: Facts, of: Partial<Job>): number => having(facts, of).length
+export const counted = (facts: Facts, of: Partial<Job>): number => having(facts, of).length
 
 type Waiting = { ready: number; limited: number; later: number }
 
@@ -123,18 +123,26 @@ const frame = (facts: Facts): Claims => {
   }
 }
 
-/** Sums of equal columns of four hours. */
-function columnsOf(facts: Facts, queue?: string, columns = 60) {
+type Point = Facts['series']['points'][number]
+
+function pointsOf(facts: Facts, queue?: string, columns = 60): Point[][] {
   const points = queue === undefined ? facts.series.points : (facts.series.queues?.[queue] ?? [])
   const end = Math.floor(facts.now / MINUTE) * MINUTE + MINUTE
   const width = (4 * HOUR) / columns
-  const inColumn = (i: number) =>
-    points.filter(({ at }) => at >= end - (columns - i) * width && at < end - (columns - i - 1) * width)
-  return Array.from({ length: columns }, (_, i) => ({
-    completed: sum(inColumn(i).map(({ completed }) => completed)),
-    failed: sum(inColumn(i).map(({ failed }) => failed)),
-  }))
+  return Array.from({ length: columns }, (_, i) =>
+    points.filter(({ at }) => at >= end - (columns - i) * width && at < end - (columns - i - 1) * width),
+  )
 }
+
+/** Sums of equal columns of four hours. */
+export const columnsOf = (facts: Facts, queue?: string, columns?: number) =>
+  pointsOf(facts, queue, columns).map((points) => {
+    const of = (name: 'completed' | 'failed' | 'runs') => sum(points.map((one) => one[name]))
+    return { completed: of('completed'), failed: of('failed'), runs: of('runs') }
+  })
+
+export const maximaOf = (facts: Facts): number[] =>
+  pointsOf(facts).map((points) => Math.max(0, ...points.map(({ longestWait }) => longestWait)))
 
 function queueRow(
   facts: Facts,
@@ -502,6 +510,7 @@ async function workerPage(facts: Facts, scene: Scene, queue: string, name: strin
   const failed = counted(facts, { queue, class: name, status: 'failed' })
   const ends = ['10 ms', '30 ms', '100 ms', '300 ms', '1 s', '3 s', '10 s', '30 s', '1 min', '10 min', '1 h', 'longer']
   const newest = having(facts, { queue, class: name }).slice(0, 5)
+  const isFound = facts.jobs.length < 20_000
   const { workers } = await scene.site.engine.workers.list()
   const { servedBy, history } = workers.find((one) => one.queue === queue && one.class === name)!
   return {
@@ -518,8 +527,10 @@ async function workerPage(facts: Facts, scene: Scene, queue: string, name: strin
     '.wideplot > .vh': [
       row.took!.buckets.flatMap((runs, i) => (runs ? [`${many(runs, 'run')} up to ${ends[i]}`] : [])).join(', '),
     ],
-    '.lasts .id': newest.map(({ id }) => `#${id}`),
-    '.lasts .clip': newest.map((job) => messageOf(job)),
+    // A look at a queue at a limit searches the newest 20,000 jobs.
+    '.got > .note': (found) => found.map(() => `20,000 ${n(facts.jobs[0]!.id)}`),
+    '.lasts .id': (found) => (isFound || found.length > 0 ? newest.map(({ id }) => `#${id}`) : []),
+    '.lasts .clip': (found) => (isFound || found.length > 0 ? newest.map((job) => messageOf(job)) : []),
   }
 }
 

@@ -12,6 +12,7 @@ import { KEY } from './kit.ts'
 import { FIRST, openPast } from './many-ended.ts'
 import { allJobs, claimsOf, factsOf, type Job, namesIn, pages, pathOf } from './numbers-claims.ts'
 import { type Scene, startScene } from './numbers-scene.ts'
+import { shapes } from './numbers-shapes.ts'
 import { differences } from './numbers-survey.ts'
 
 /** Overview asks for its parts one after the other. */
@@ -49,13 +50,53 @@ export function suite(size: number, ended: number): void {
       expect(table.map(({ path }) => path).filter((path) => !isRead(path))).toEqual([])
     })
 
+    test.each(Object.entries(shapes))('%s', async (_, { path, read, expected }) => {
+      for (let n = 1; n < TRIES; n++) {
+        await page.goto(`${scene.site.url}/ui${path}`, { waitUntil: 'networkidle' })
+        const facts = await factsOf(scene, jobs)
+        if (JSON.stringify(await read(page)) === JSON.stringify(expected(facts))) return
+      }
+      expect(await read(page)).toEqual(expected(await factsOf(scene, jobs)))
+    })
+
+    const isOpen = ({ status }: Job) => status === 'queued' || status === 'running' || status === 'suspended'
+    test.each<[query: string, verb: string, fits: (job: Job) => boolean]>([
+      ['class=charge&status=failed', 'retry', (job) => job.class === 'charge' && job.status === 'failed'],
+      ['queue=store', 'terminate', (job) => job.queue === 'store' && isOpen(job)],
+      ['group=north', 'terminate', (job) => job.group === 'north' && isOpen(job)],
+      ['class=digest&queue=mail', 'run', (job) => job.class === 'digest' && (job.runAt ?? 0) > Date.now()],
+    ])('%s: the button of %s counts each job of it', async (query, verb, fits) => {
+      await page.goto(`${scene.site.url}/ui/jobs?${query}`)
+      const asks = (fields: [string, string][]) =>
+        page.evaluate(async (fields) => {
+          const body = new FormData()
+          for (const [name, value] of fields) body.append(name, value)
+          const csrf = document.querySelector<HTMLMetaElement>('meta[name=csrf]')!.content
+          const headers = { accept: 'application/json', 'x-csrf': csrf }
+          const { confirm } = await (await fetch(location.href, { method: 'POST', body, headers })).json()
+          const dialog = new DOMParser().parseFromString(confirm, 'text/html')
+          const hidden = [...dialog.querySelectorAll<HTMLInputElement>('input[type=hidden]')]
+          return {
+            isCounting: dialog.querySelector('[data-counting]') !== null,
+            fields: hidden.map(({ name, value }): [string, string] => [name, value]),
+            buttons: [...dialog.querySelectorAll('button')].map((one) => one.textContent!.trim()),
+          }
+        }, fields)
+      let asked = await asks(Object.entries({ act: 'selected', do: verb, fit: 'all' }))
+      for (let n = 0; asked.isCounting && n < 200; n++) asked = await asks(asked.fields)
+      const number = Number(/[\d,]+/.exec(asked.buttons.find((text) => /\d/.test(text)) ?? '')?.[0].replaceAll(',', ''))
+      expect(number).toBe(jobs.filter(fits).length)
+    })
+
     /** A minute may begin between the page and the API. */
     test.each(Object.keys(pages))('%s', async (path) => {
       let found: object = {}
       for (let n = 0; n < TRIES; n++) {
         const facts = await factsOf(scene, jobs)
         const claims = await claimsOf(path, facts, scene)
-        await page.goto(`${scene.site.url}/ui${pathOf(path, scene)}`, { waitUntil: 'networkidle' })
+        // The doctor looks at all jobs, slice by slice.
+        const waitUntil = path.startsWith('/doctor') ? 'load' : 'networkidle'
+        await page.goto(`${scene.site.url}/ui${pathOf(path, scene)}`, { waitUntil })
         found = await differences(page, claims, namesIn(facts))
         if (Object.keys(found).length === 0) return
       }

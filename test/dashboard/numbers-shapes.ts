@@ -1,0 +1,144 @@
+// The shapes of charts: each is read as shares of its largest value.
+
+import type { Page } from 'playwright-core'
+import { columnsOf, counted, type Facts, having, maximaOf } from './numbers-claims.ts'
+
+const rounded = (shares: readonly number[]): number[] => shares.map((share) => Math.round(share * 50) / 50)
+
+const sharesOf = (values: readonly number[]): number[] => rounded(values.map((one) => one / Math.max(1, ...values)))
+
+/** Shares of the heights of bars. A bar of nothing has the class `f-line2`. */
+const barsOf = async (page: Page, selector: string): Promise<number[][]> => {
+  const found = await page
+    .locator(selector)
+    .evaluateAll((charts) =>
+      charts.map((chart) =>
+        [...chart.querySelectorAll('rect')].map((bar) =>
+          bar.classList.contains('f-line2') ? 0 : bar.height.baseVal.value,
+        ),
+      ),
+    )
+  return found.map((heights) => sharesOf(heights))
+}
+
+/** Shares of the points of lines, between their floor and their top. */
+const linesOf = async (page: Page, selector: string): Promise<number[][]> => {
+  const paths = await page.locator(selector).evaluateAll((lines) => lines.map((line) => line.getAttribute('d')!))
+  return paths.map((path) =>
+    rounded(
+      path
+        .slice(1)
+        .split('L')
+        .map((point) => (31 - Number(point.split(' ')[1])) / 27),
+    ),
+  )
+}
+
+type Shape = { path: string; read: (page: Page) => Promise<unknown>; expected: (facts: Facts) => unknown }
+
+const QUARTER = 900_000
+
+function quartersOf(facts: Facts, minutes: readonly { at: number; count: number }[]): number[] {
+  const from = (Math.floor(facts.now / QUARTER + 1) - 24) * QUARTER
+  const within = (i: number) => minutes.filter(({ at }) => Math.floor((at - from) / QUARTER) === i)
+  return Array.from({ length: 24 }, (_, i) => within(i).reduce((sum, { count }) => sum + count, 0))
+}
+
+const hoursOf = (hours: readonly { at: number; runs: number }[] = []): number[] =>
+  Array.from({ length: 24 }, (_, i) => hours.find(({ at }) => new Date(at).getUTCHours() === i)?.runs ?? 0)
+
+const texts = (page: Page, selector: string) =>
+  page.locator(selector).evaluateAll((all) => all.map((one) => one.textContent!.trim()))
+
+export const shapes: Record<string, Shape> = {
+  'lines of tiles': {
+    path: '/',
+    read: (page) => linesOf(page, '.tiles .spark .ln'),
+    expected(facts) {
+      const sums = columnsOf(facts)
+      const waits = maximaOf(facts)
+      return [
+        waits,
+        ...(['runs', 'completed', 'failed'] as const).map((name) => sums.map((one) => one[name])),
+        waits,
+      ].map(sharesOf)
+    },
+  },
+  'ends of each queue': {
+    path: '/queues',
+    read: async (page) => {
+      const names = await texts(page, 'main tbody td:first-child b')
+      const bars = await barsOf(page, 'main tbody td.wide svg')
+      return Object.fromEntries(names.map((name, i) => [name, bars[i]!.map((share) => Math.max(0.1, share))]))
+    },
+    expected: (facts) =>
+      Object.fromEntries(
+        facts.queues.map(({ name }) => {
+          const ends = columnsOf(facts, name, 24).map(({ completed, failed }) => completed + failed)
+          return [name, sharesOf(ends).map((share) => Math.max(0.1, share))]
+        }),
+      ),
+  },
+  'failures of each kind': {
+    path: '/jobs?status=failed',
+    read: (page) => barsOf(page, '.kinds td.wide svg'),
+    expected: (facts) => facts.errors.map(({ minutes = [] }) => sharesOf(quartersOf(facts, minutes))),
+  },
+  'runs of each class by the hour': {
+    path: '/jobs?by=class',
+    read: (page) => barsOf(page, '.list tbody td:last-child svg'),
+    expected: (facts) => facts.classes.map(({ hours }) => sharesOf(hoursOf(hours))),
+  },
+  'run times of a class': {
+    path: '/workers/default/charge',
+    read: async (page) => (await barsOf(page, '.wideplot > svg'))[0],
+    expected: (facts) =>
+      sharesOf(facts.classes.find((one) => one.queue === 'default' && one.class === 'charge')!.took!.buckets),
+  },
+  'open lanes': {
+    path: '/queues',
+    read: (page) =>
+      page
+        .locator('main .lanes')
+        .evaluateAll((all) =>
+          all.map((one) => [one.querySelectorAll('.on').length, one.querySelectorAll('.pip').length]),
+        ),
+    expected: (facts) =>
+      facts.queues.filter(({ paused }) => !paused).map(({ lanes, maxLanes }) => [lanes, Math.min(12, maxLanes)]),
+  },
+  'slots of limits': {
+    path: '/limits',
+    read: (page) =>
+      page
+        .locator('.limit > .line .bar:has(.g)')
+        .evaluateAll((all) => all.map((one) => one.querySelectorAll('.g').length).toSorted()),
+    expected: (facts) =>
+      facts.limits
+        .filter(({ concurrency, rate, running }) => concurrency !== null && rate === null && running > 0)
+        .map(({ running }) => running)
+        .toSorted(),
+  },
+  'shares of open jobs': {
+    path: '/',
+    read: (page) =>
+      page
+        .locator('.where .bar rect')
+        .evaluateAll((all) => all.map((one) => Math.round(Number.parseFloat(one.getAttribute('width')!)))),
+    expected(facts) {
+      const count = (status: 'queued' | 'running' | 'suspended') => counted(facts, { status })
+      const open = count('queued') + count('running') + count('suspended')
+      const limited = having(facts, { status: 'queued' }).filter(({ waitingAt }) => waitingAt !== null).length
+      const later = having(facts, { status: 'queued' }).filter(
+        ({ waitingAt, runAt }) => waitingAt === null && runAt !== null && runAt > facts.now,
+      )
+      const paused = new Set(facts.queues.filter((queue) => queue.paused).map(({ name }) => name))
+      const inPaused =
+        having(facts, { status: 'queued' }).filter(({ queue }) => paused.has(queue)).length -
+        later.filter(({ queue }) => paused.has(queue)).length
+      const ready = count('queued') - limited - later.length - inPaused
+      return [count('suspended'), later.length, ready, limited, inPaused, count('running')].map((n) =>
+        Math.round(Math.max(0.4, (n / open) * 100 - 0.4)),
+      )
+    },
+  },
+}
