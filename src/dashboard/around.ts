@@ -11,9 +11,10 @@ export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Promise<Around> {
   const { stats, limits, hasMutes } = await cache.glance()
   const { queues } = stats
-  const failed = queues.reduce((sum, { counts }) => sum + counts.failed, 0)
+  const counts = countsOf(queues, null)
+  const { failed = 0 } = counts
   const failures = failedSign({ failed, hasMutes, now: look.now }, hasMutes ? await seenKinds(cache) : undefined)
-  const jobs = sumOf(countsOf(queues, null))
+  const jobs = sumOf(counts)
   const full = limits.filter(isFull).length
   return {
     signs: {

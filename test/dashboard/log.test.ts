@@ -60,6 +60,15 @@ test('a link shows the entries since a moment, and one entry in whole with those
   expect((await reader.get('/ui/log?entry=oops')).status).toBe(200)
 })
 
+test('lines of errors showed {"reason":"other"} behind their message', async () => {
+  const reader = await pages.enter(['read'])
+  for (const reason of ['other', 'timeout'])
+    await pages.engine.log.write(JSON.stringify({ level: 'error', error: `card declined: ${reason}`, reason }) as Encoded)
+  const html = await reader.html('/ui/log?q=declined')
+  expect(html).toMatch(/card declined: other <\/span>/)
+  expect(html).toContain('card declined: timeout <span class="dimmer">{&quot;reason&quot;:&quot;timeout&quot;}')
+})
+
 test('a line keeps its digits, and hides values of secret names', async () => {
   await pages.engine.log.write('{"message":"paid","id":12345678901234567890,"card":{"token":"M4rk3r"}}' as Encoded)
   const html = await (await pages.enter(['read'])).html('/ui/log')

@@ -31,6 +31,7 @@ export function linesOf(entry: Encoded): { text: string; rest: string } {
   const name = typeof rest.get('message') === 'string' ? 'message' : 'error'
   const message: unknown = rest.get(name)
   rest.delete(name)
+  if (rest.get('reason') === 'other') rest.delete('reason')
   const { text, isCut } = textOf(writeJson(rest), MOST)
   return {
     text: cutAt(typeof message === 'string' ? message : ''),

@@ -1,17 +1,16 @@
 import { queryWith } from '../../look.ts'
 import { Shape, To } from '../../parts/layout.tsx'
-import type { Counted } from '../../words/counts.ts'
+import { type Counted, sumOf } from '../../words/counts.ts'
 import { count, statusOrder, title } from '../../words/text.ts'
 
 export function Counts({ counts, query }: { counts: Counted; query: URLSearchParams }) {
   const chosen = query.get('status')
   const search = query.toString()
-  const all = Object.values(counts).reduce((a, b) => a + b, 0)
   const to = (status?: string) => `/jobs${queryWith(search, { status, cursor: undefined })}`
   return (
     <nav class="counts" aria-label="Statuses">
       <To to={to()} current={!chosen}>
-        <b>{count(all)}</b>
+        <b>{count(sumOf(counts))}</b>
         <span>All</span>
       </To>
       {statusOrder.map((status) => (

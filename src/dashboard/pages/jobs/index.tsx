@@ -5,7 +5,7 @@ import { queryWith } from '../../look.ts'
 import { type Asked, Elsewhere, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
-import { searchRows } from '../../search-on.ts'
+import { type Step, searchRows } from '../../search-on.ts'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
 import type { DeployMark } from '../../words/deploy.ts'
 import { isSorted, stretchIn, tokensOf, typed } from '../../words/filter.ts'
@@ -26,7 +26,7 @@ import { type View as ListView, Views, viewActs, wayToView } from './views.tsx'
 const ROWS = 50
 const SHARED = 60_000
 
-const NO_JOBS: Awaited<ReturnType<Asked['engine']['jobs']['rows']>> = { jobs: [], cursor: null }
+const NO_JOBS: Step<JobRow> = { rows: [], cursor: null }
 
 type JobsData = {
   jobs: JobRow[]
@@ -72,13 +72,13 @@ function chosen(query: URLSearchParams): { queue?: string; class?: string } {
 }
 
 /** Removes jobs before the time range. If there are any, the list is complete and `cursor` is null. */
-function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
+function within({ query, look }: Asked, { rows, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
   const stretch = stretchIn(query, look.now)
-  if (!stretch || !isSorted(query)) return { jobs, cursor, ...more }
+  if (!stretch || !isSorted(query)) return { rows, cursor, ...more }
   const { from, to } = stretch
-  const isBelow = jobs.some(({ endedAt }) => endedAt !== null && endedAt < from)
-  const fit = jobs.filter(({ endedAt }) => endedAt !== null && endedAt >= from && endedAt < to)
-  return { jobs: fit, cursor: isBelow ? null : cursor }
+  const isBelow = rows.some(({ endedAt }) => endedAt !== null && endedAt < from)
+  const fit = rows.filter(({ endedAt }) => endedAt !== null && endedAt >= from && endedAt < to)
+  return { rows: fit, cursor: isBelow ? null : cursor }
 }
 
 const FEW = 200
@@ -92,11 +92,10 @@ const completionsOf = (jobs: readonly JobRow[], queues: readonly string[], class
   return [...all].filter((text) => !/\s/.test(text)).slice(0, FEW)
 }
 
-async function found(asked: Asked, filter: JobFilter): Promise<typeof NO_JOBS> {
+function found(asked: Asked, filter: JobFilter) {
   const [since, until] = ['since', 'until'].map((name) => asked.query.get(name))
   const name = JSON.stringify({ ...filter, since, until })
-  const { rows, ...more } = await searchRows(asked, { ...filter, limit: ROWS }, name)
-  return { jobs: rows, ...more }
+  return searchRows(asked, { ...filter, limit: ROWS }, name)
 }
 
 async function load(asked: Asked): Promise<JobsData> {
@@ -122,7 +121,7 @@ async function load(asked: Asked): Promise<JobsData> {
     isOfHistory ? pastJobs(asked) : undefined,
     classesToday(asked),
   ])
-  const { jobs, cursor, total, newest } = within(asked, listed)
+  const { rows: jobs, cursor, total, newest } = within(asked, listed)
   const counts = countsOf(queues, query.get('queue'))
   return {
     jobs,

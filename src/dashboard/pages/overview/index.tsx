@@ -42,12 +42,6 @@ const LONGEST = 6
 
 const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false, isKnown: true }
 const HOUR = 3_600_000
-const NO_CLASSES: Awaited<ReturnType<Asked['engine']['stats']['classes']>> | undefined = undefined
-const NONE_UNCLAIMED: NonNullable<Known['unclaimed']> = new Map()
-
-const NO_CALLBACKS: { callbacks: Known['givenUp']; cursor: string | null } = { callbacks: [], cursor: null }
-const NO_ALERTS: Alerts = new Map()
-const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }
 
 const [GIVEN_UP, FAILING, KINDS] = ['given up', 'failing schedules', kindsName()]
 const [CLASSES, UNCLAIMED, MINUTES] = ['classes by hour', 'unclaimed', 'minutes']
@@ -62,7 +56,7 @@ function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, bool
   const stale = Object.keys(wanted).filter((name) => wanted[name] && !cache.isFresh(name))
   const waiting = isFirst ? stale : stale.slice(AT_ONCE)
   const waits = (name: string): boolean => waiting.includes(name)
-  async function take<T>(name: string, fresh: number, ask: () => Promise<T>, none: T): Promise<T> {
+  async function take<T, None>(name: string, fresh: number, ask: () => Promise<T>, none: None): Promise<T | None> {
     if (!wanted[name]) return none
     return waits(name) ? ((await cache.last<T>(name)) ?? none) : cache.get(name, fresh, ask)
   }
@@ -94,24 +88,24 @@ async function load(asked: Asked): Promise<OverviewData> {
   const { limits, processes, others, series } = glance
   const { queues } = stats
   const [alerts, minutes, classes, unclaimed] = await Promise.all([
-    later.take(ALERTS, LATER, () => engine.alerts.states(), NO_ALERTS),
+    later.take(ALERTS, LATER, () => engine.alerts.states(), new Map()),
     later.take(
       MINUTES,
       LATER,
       () => engine.stats.series({ step: 'minute', details: true, from: look.now - HOUR }),
       series,
     ),
-    later.take(CLASSES, SELDOM, () => engine.stats.classes({ hours: true }), NO_CLASSES),
-    later.take(UNCLAIMED, LATER, () => unclaimedIn(engine, slow), NONE_UNCLAIMED),
+    later.take(CLASSES, SELDOM, () => engine.stats.classes({ hours: true }), undefined),
+    later.take(UNCLAIMED, LATER, () => unclaimedIn(engine, slow), new Map()),
   ])
   const [{ callbacks, cursor: moreCallbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
-    later.take(GIVEN_UP, LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }), NO_CALLBACKS),
-    later.take(
-      FAILING,
-      SELDOM,
-      () => engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: 10 }),
-      NO_SCHEDULES,
-    ),
+    later.take(GIVEN_UP, LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }), {
+      callbacks: [],
+      cursor: null,
+    }),
+    later.take(FAILING, SELDOM, () => engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: 10 }), {
+      schedules: [],
+    }),
     hasFailed ? kindsOf(asked, {}, later.waits(KINDS)) : NO_KINDS,
     deploymentsOf(asked),
     cache.get('breakers', LATER, () => engine.breakers.list()),

@@ -17,8 +17,8 @@ type TilesProps = {
   }
 }
 
-const sum = (queues: readonly QueueView[], of: (queue: QueueView) => number): number =>
-  queues.reduce((all, queue) => all + of(queue), 0)
+const sum = <One,>(list: readonly One[], of: (one: One) => number): number =>
+  list.reduce((all, one) => all + of(one), 0)
 
 function Waiting({ data: { queues, points } }: TilesProps) {
   const ready = sum(queues, readyIn)
@@ -39,7 +39,7 @@ function Waiting({ data: { queues, points } }: TilesProps) {
 function Running({ data: { queues, points, processes } }: TilesProps) {
   const lanes = sum(queues, ({ lanes }) => lanes)
   const most = sum(queues, ({ maxLanes }) => maxLanes)
-  const pulled = processes.filter(({ kind }) => kind === 'pull').reduce((all, { runs }) => all + runs.length, 0)
+  const pulled = sum(processes, ({ kind, runs }) => (kind === 'pull' ? runs.length : 0))
   return (
     <To kind="tile" to="/jobs?status=running">
       <span class="dt">
@@ -58,7 +58,7 @@ function Running({ data: { queues, points, processes } }: TilesProps) {
 }
 
 function Ended({ data: { points, range } }: TilesProps) {
-  const all = points.reduce((sum, { completed, failed, terminated }) => sum + completed + failed + terminated, 0)
+  const all = sum(points, ({ completed, failed, terminated }) => completed + failed + terminated)
   const minute = all / (range.span / 60_000)
   return (
     <To kind="tile" to="/jobs?status=completed">
@@ -76,8 +76,8 @@ function Ended({ data: { points, range } }: TilesProps) {
 }
 
 function Failed({ data: { queues, points, range } }: TilesProps) {
-  const failed = points.reduce((sum, point) => sum + point.failed, 0)
-  const ended = points.reduce((sum, point) => sum + point.failed + point.completed, 0)
+  const failed = sum(points, (point) => point.failed)
+  const ended = sum(points, (point) => point.failed + point.completed)
   return (
     <To kind="tile" to="/jobs?status=failed">
       <span class="dt">Failed for good</span>
@@ -96,7 +96,7 @@ function Failed({ data: { queues, points, range } }: TilesProps) {
 }
 
 function Waits({ data: { stats, points } }: TilesProps) {
-  const all = waitEnds.map((_, i) => Object.values(stats.waits).reduce((sum, own) => sum + (own[i] ?? 0), 0))
+  const all = waitEnds.map((_, i) => sum(Object.values(stats.waits), (own) => own[i] ?? 0))
   const [half, most] = [waitBelow(all, 0.5), waitBelow(all, 0.95)]
   return (
     <To kind="tile wide2" to="/queues">
@@ -110,7 +110,7 @@ function Waits({ data: { stats, points } }: TilesProps) {
           </>
         )}
       </span>
-      <span class="sub">{count(all.reduce((a, b) => a + b, 0))} runs since midnight UTC</span>
+      <span class="sub">{count(sum(all, (n) => n))} runs since midnight UTC</span>
       <Spark values={points.map(({ longestWait }) => longestWait)} tone="accent" />
     </To>
   )
