@@ -144,7 +144,7 @@ type Args = Readonly<Record<string, Kind>>
 
 const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ...verbs, ...calls }, says: sayings }
 
-const READ = 'args_of.take()'
+const READ = 'args.take()'
 
 /** For other kinds, run/ops/given.lua has a function. */
 const readers: Partial<Record<Kind, string>> = {
@@ -154,31 +154,29 @@ const readers: Partial<Record<Kind, string>> = {
   writing: READ,
   field: READ,
   flag: `${READ} == '1'`,
-  number: 'args_of.take_int()',
-  list: 'args_of.take_list()',
-  values: 'args_of.take_list()',
+  number: 'args.take_int()',
+  list: 'args.take_list()',
+  values: 'args.take_list()',
 }
 
 /** Kinds that take several arguments, or have another name in Lua. */
 const called: Partial<Record<Kind, string[]>> = {
   target: ['id', 'doc'],
-  job: ['spec', 'args'],
+  job: ['spec', 'job_args'],
   fields: ['patched'],
   values: ['texts'],
 }
-
-const MODULES = "local args_of = require 'runtime/args' local given_of = require 'run/ops/given' "
 
 /**
  * Makes each verb read its arguments in the order of src/redis/ops.ts. Line numbers do not change.
  *
  * @example readArguments('lib/run/ops/on_x.lua', 'function verbs.unset(me, field) end') // '… local field =
- * args_of.take() end'
+ * args.take() end'
  */
 export function readArguments(file: string, text: string): string {
   if (!file.startsWith('lib/run/ops/')) return text
   const signature = /^function (verbs|says)\.(\w+)\((\w+)((?:, \w+)*)\)/gm
-  const read = text.replace(signature, (_, table: string, verb: string, me: string, more: string, at: number) => {
+  return text.replace(signature, (_, table: string, verb: string, me: string, more: string, at: number) => {
     const stop = (says: string): never =>
       refuse(file, text.slice(0, at).split('\n').length, `${says} (src/redis/ops.ts)`)
     const args = Object.entries(wordTables[table]![verb] ?? stop(`expected a verb, got ${verb}`))
@@ -187,9 +185,8 @@ export function readArguments(file: string, text: string): string {
     for (const name of wanted) if (!names.flat().includes(name)) stop(`expected an argument of ${verb}, got ${name}`)
     const reading = args.map(([, kind], i) => {
       const locals = names[i]!.map((name) => (wanted.includes(name) ? name : '_'))
-      return `local ${locals.join(', ')} = ${readers[kind] ?? `given_of.${kind}(${me})`}`
+      return `local ${locals.join(', ')} = ${readers[kind] ?? `given.${kind}(${me})`}`
     })
     return `function ${table}.${verb}(${me}) ${reading.join(' ')}`
   })
-  return read.replace(/^local (verbs|says) = \{\}$/m, (line) => MODULES + line)
 }

@@ -1,6 +1,6 @@
-// Finds what each statement of the Lua sources requires, declares and uses. Every file may use the modules of
-// `lib/runtime` without `require`.
+// The modules of the Lua sources: what each statement declares and uses. Every file knows every module by its name.
 
+import { basename } from 'node:path'
 import { marks } from '../../src/redis/marks.ts'
 import { declaredIn, fieldEdits, shared } from './fields.ts'
 import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source } from './syntax.ts'
@@ -22,7 +22,7 @@ export type Unit = {
 export type File = {
   file: string
   source: Source
-  /** Name in this file → path. */
+  /** Names of modules that this file uses → paths. */
   requires: ReadonlyMap<string, string>
   own: string
   body: readonly Node[]
@@ -49,12 +49,6 @@ const globals = new Set(
 type Local = { range: [number, number]; variables: (Node & { name: string })[]; init: (Node & { raw?: string })[] }
 type Target = Node & { name: string; base: { name: string }; identifier: { name: string } }
 
-function requiredBy(node: Node): string | undefined {
-  const [call] = node.type === 'LocalStatement' ? ((node as never as Local).init as never[]) : []
-  const { type, base, argument } = (call ?? {}) as { type?: string; base: { name?: string }; argument: { raw: string } }
-  return type === 'StringCallExpression' && base.name === 'require' ? argument.raw.slice(1, -1) : undefined
-}
-
 const isModule = (file: string): boolean => file.startsWith('lib/')
 
 function returned(body: readonly Node[]): string {
@@ -62,20 +56,24 @@ function returned(body: readonly Node[]): string {
   return last?.type === 'ReturnStatement' && last.arguments.length === 1 ? (last.arguments[0]!.name ?? '') : ''
 }
 
-const EVERYWHERE = 'runtime'
+/** @throws if two modules have the same name */
+function pathsOf(files: Iterable<string>): ReadonlyMap<string, string> {
+  const paths = new Map<string, string>()
+  for (const file of [...files].filter(isModule)) {
+    const name = basename(file, '.lua')
+    if (paths.has(name)) refuse(file, 1, `expected another name, because ${paths.get(name)} has it too`)
+    paths.set(name, file.slice('lib/'.length, -'.lua'.length))
+  }
+  return paths
+}
 
-function open(file: string, sources: ReadonlyMap<string, Source>, declared: ReadonlySet<string>): File {
-  const source = sources.get(file)!
-  const required = source.body.map((node) => [(node as never as Local).variables?.[0]?.name, requiredBy(node)] as const)
-  const known = source.places
-    .filter(({ name, binding }) => !binding && sources.has(`lib/${EVERYWHERE}/${name}.lua`))
-    .map(({ name }) => [name, `${EVERYWHERE}/${name}`] as const)
-  const paths = [...required, ...known].flatMap(([name, path]) => (path ? [[name!, path] as const] : []))
-  const requires = new Map(paths.sort(([, a], [, b]) => (a < b ? -1 : 1)))
+function open(file: string, source: Source, paths: ReadonlyMap<string, string>, declared: ReadonlySet<string>): File {
   const own = isModule(file) ? returned(source.body) : ''
+  const names = source.places.flatMap(({ name, binding }) => (binding ? [] : [name])).sort()
+  const requires = new Map(names.flatMap((name) => (paths.has(name) ? [[name, paths.get(name)!] as const] : [])))
   const modules = new Set([...requires.keys(), own])
   const edits = fieldEdits(source, { file, declared, modules })
-  return { file, source, requires, own, body: source.body.filter((node) => !requiredBy(node)), edits }
+  return { file, source, requires, own, body: source.body, edits }
 }
 
 const isOwnTable = (node: Node, own: string): boolean =>
@@ -143,8 +141,7 @@ function meaningOf(place: Place, file: File, names: ReadonlyMap<string, Given>, 
 }
 
 export function usesIn(nodes: readonly Node[], file: File, names: ReadonlyMap<string, Given>, modules: Modules): Use[] {
-  const top = file.source.body.filter((node) => file.own || requiredBy(node))
-  const tops = new Set(top.flatMap(localsOf).map(({ range }) => range[0]))
+  const tops = new Set((file.own ? file.body : []).flatMap(localsOf).map(({ range }) => range[0]))
   const isKnown = (name: string): boolean => names.has(name) || file.requires.has(name) || name === file.own
   return nodes.flatMap(({ range: [from, to] }) =>
     file.source.places.flatMap((place): Use[] => {
@@ -159,30 +156,31 @@ export function usesIn(nodes: readonly Node[], file: File, names: ReadonlyMap<st
 
 function inOrder(modules: Modules): Module[] {
   const order = new Set<Module>()
-  const visit = (path: string, by: Module | undefined, way: string[]): void => {
-    const module = modules.get(path) ?? refuse(by!.file, 1, `expected a module of lib, got ${path}`)
+  const visit = (path: string, way: string[]): void => {
+    const module = modules.get(path)!
     if (way.includes(path))
-      throw new Error(`modules require each other: ${[...way.slice(way.indexOf(path)), path].join(' → ')}`)
+      throw new Error(`modules use each other: ${[...way.slice(way.indexOf(path)), path].join(' → ')}`)
     if (order.has(module)) return
-    for (const one of module.requires.values()) visit(one, module, [...way, path])
+    for (const one of module.requires.values()) visit(one, [...way, path])
     order.add(module)
   }
-  for (const path of modules.keys()) visit(path, undefined, [])
+  for (const path of modules.keys()) visit(path, [])
   return [...order]
 }
 
 export function linked(texts: ReadonlyMap<string, string>): { modules: Modules; scripts: File[] } {
   const sources = new Map([...texts].map(([file, text]) => [file, read(text)]))
   const declared = declaredIn(sources.values())
+  const paths = pathsOf(sources.keys())
   const modules = new Map<string, Module>()
   const scripts: File[] = []
-  for (const file of sources.keys()) {
-    const opened = open(file, sources, declared)
+  for (const [file, source] of sources) {
+    const opened = open(file, source, paths, declared)
     if (!isModule(file)) {
       scripts.push(opened)
       continue
     }
-    const path = file.slice('lib/'.length, -'.lua'.length)
+    const path = paths.get(basename(file, '.lua'))!
     const module: Module = { ...opened, path, members: new Map(), names: new Map(), units: [] }
     if (!module.body.some((node) => isOwnTable(node, module.own)))
       refuse(file, 1, 'expected a module: a table of its members, which it returns')

@@ -174,14 +174,17 @@ const lib = (files: Record<string, string>) => linked(texts(files))
 describe('modules', () => {
   test.each([
     [
-      'that require each other',
-      { a: "local a = {}\nlocal b = require 'b'\nreturn a", b: "local b = {}\nlocal a = require 'a'\nreturn b" },
-      'modules require each other: a → b → a',
+      'that use each other',
+      {
+        a: 'local a = {}\nfunction a.f() return b.f() end\nreturn a',
+        b: 'local b = {}\nfunction b.f() return a.f() end\nreturn b',
+      },
+      'modules use each other: a → b → a',
     ],
     [
-      'that are not there',
-      { a: "local a = {}\nlocal b = require 'b'\nreturn a" },
-      'lib/a.lua:1: expected a module of lib, got b',
+      'that have the same name',
+      { a: 'local a = {}\nreturn a', 'lib/run/a': 'local a = {}\nreturn a' },
+      'lib/run/a.lua:1: expected another name, because a has it too',
     ],
     [
       'that return no table',
@@ -191,10 +194,10 @@ describe('modules', () => {
     [
       'that use what another does not give',
       {
-        a: "local a = {}\nlocal b = require 'b'\nfunction a.f() return b.g() end\nreturn a",
+        a: 'local a = {}\nfunction a.f() return b.g() end\nreturn a',
         b: 'local b = {}\nreturn b',
       },
-      'lib/a.lua:3: expected something that b gives, got g',
+      'lib/a.lua:2: expected something that b gives, got g',
     ],
     [
       'that use an undefined name',
@@ -203,8 +206,8 @@ describe('modules', () => {
     ],
     [
       'that use another as a value',
-      { a: "local a = {}\nlocal b = require 'b'\na.x = { b }\nreturn a", b: 'local b = {}\nreturn b' },
-      'lib/a.lua:3: expected a member of b, got all of it',
+      { a: 'local a = {}\na.x = { b }\nreturn a', b: 'local b = {}\nreturn b' },
+      'lib/a.lua:2: expected a member of b, got all of it',
     ],
     [
       'that give a name twice',
@@ -218,7 +221,7 @@ describe('modules', () => {
     ],
   ])('%s are refused', (_, files, says) => expect(() => lib(files as never)).toThrow(says))
 
-  test('in lib/runtime need no require, and locals may have their names', () => {
+  test('are known by their names, and locals may have the same names', () => {
     const time = 'local time = {}\ntime.now = redis.call\nreturn time'
     const uses = (body: string) =>
       lib({ a: `local a = {}\nfunction a.f() ${body} end\nreturn a`, 'lib/runtime/time': time })
@@ -237,7 +240,6 @@ describe('modules', () => {
       texts({
         a: [
           'local a = {}',
-          "local b = require 'b'",
           'local kinds = {}',
           'function kinds.one() return b.helper() end',
           'function a.kind(name) return kinds[name] end',
@@ -245,7 +247,7 @@ describe('modules', () => {
           'return a',
         ].join('\n'),
         b: 'local b = {}\nfunction b.helper() end\nfunction b.other() end\nreturn b',
-        'scripts/x': "local a = require 'a'\nreturn a.kind('one')",
+        'scripts/x': "return a.kind('one')",
       }),
     )
     const [script] = library.scripts
@@ -262,7 +264,7 @@ describe('modules', () => {
         a: ['local a = {}', 'a.flag = false', 'a.other = false', 'function a.get() return a.flag end', 'return a'].join(
           '\n',
         ),
-        'scripts/x': "local a = require 'a'\na.flag = true\nreturn a.get()",
+        'scripts/x': 'a.flag = true\nreturn a.get()',
       }),
     )
     const eager = [...library.eager].flatMap(({ gives }) => gives.map(({ name }) => name))

@@ -34,10 +34,10 @@ describe('in Lua', () => {
   test('a verb reads its arguments in the order of the table, whichever it names', () => {
     const read = (signature: string) => readArguments('lib/run/ops/x.lua', `function ${signature} end`)
     expect(read('verbs.adopt(me, name, job)')).toBe(
-      'function verbs.adopt(me) local job = args_of.take() local name = args_of.take() end',
+      'function verbs.adopt(me) local job = args.take() local name = args.take() end',
     )
     expect(read('verbs.delete(me, force)')).toBe(
-      "function verbs.delete(me) local _, _ = given_of.target(me) local force = args_of.take() == '1' end",
+      "function verbs.delete(me) local _, _ = given.target(me) local force = args.take() == '1' end",
     )
     expect(() => read('verbs.adopt(me, child)')).toThrow('x.lua:1: expected an argument of adopt, got child')
     expect(() => read('verbs.embrace(me)')).toThrow('x.lua:1: expected a verb, got embrace')

@@ -142,7 +142,7 @@ export function createLooks(parts: Parts) {
 
   async function read(job: string, asked: Required<Further> & Partial<PortAsked>): Promise<Inspection> {
     const { kin: most, deep, dir = '', port = '', limit = 0 } = asked
-    const args = { ...base(), job, dir, port, most: limit, kin: most, deep }
+    const args = { ...base(), job, dir, port, most: limit, most_kin: most, deep }
     const raw = await evaluate(scripts.inspect, [keys.hints, keys.listened], args, [])
     const found = granted(answerOf(raw, 'job', 'refused'))
     const inspection = inspectionOf(found.job!)

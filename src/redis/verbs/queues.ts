@@ -99,7 +99,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
       {
         ...base(),
         queue_name: queue,
-        lanes: lanes === undefined ? '' : String(lanes ?? 0),
+        most_lanes: lanes === undefined ? '' : String(lanes ?? 0),
         batch: batch === undefined ? '' : String(batch ?? 0),
         paused: paused === undefined ? '' : paused ? '1' : '0',
         mode: mode ?? '',

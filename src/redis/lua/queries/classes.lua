@@ -8,9 +8,6 @@
 -- returns: classes
 -- most_bytes: maximum bytes of hourly counters (0: none); only the first queues that fit have them
 
-local queues = require 'look/queues'
-local class_counts = require 'queue/class_counts'
-
 local names = queues.asked(queue_name)
 local more = #names > most_queues and 'more' or ''
 local shown, rows, has_hours = math.min(#names, most_queues), {}, {}

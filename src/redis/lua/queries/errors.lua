@@ -9,10 +9,6 @@
 -- class: '' means all classes
 -- most: maximum ids of each kind, newest first
 
-local queues = require 'look/queues'
-local kinds = require 'queue/kinds'
-local values = require 'job/values'
-
 local names = queues.asked(queue_name)
 local keys, failing = {}, {}
 for _, name in ipairs(names) do

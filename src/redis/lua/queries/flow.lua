@@ -8,9 +8,6 @@
 -- returns: flows
 -- rest: number of flows, then the id or alias of each
 
-local aliases = require 'job/aliases'
-local snapshot = require 'run/snapshot'
-
 local asked = {}
 for i = 1, args.take_int() do asked[i] = args.take() end
 cache.fetch_jobs(asked)

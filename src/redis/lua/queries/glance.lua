@@ -7,11 +7,6 @@
 -- args: ns, clock, seed, whole, most_limits:int, most_runs:int
 -- returns: glance
 
-local limits = require 'limit/limits'
-local at_work = require 'look/at_work'
-local limit_rows = require 'look/limits'
-local queues = require 'look/queues'
-
 local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)
 for _, name in ipairs(names) do keys[#keys + 1] = redis_keys.queue_key(name) end
 cache.fetch(keys)

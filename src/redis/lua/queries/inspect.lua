@@ -4,19 +4,9 @@
 -- by: API, dashboard, dispatcher
 -- reads: hints, job, jobs, limit, listened, queue
 -- writes: none
--- args: ns, clock, seed, job, dir, port, most:int, kin:int, deep:int
+-- args: ns, clock, seed, job, dir, port, most:int, most_kin:int, deep:int
 -- returns: job | refused
--- kin: maximum number of children
--- deep: maximum length of the chain of awaited jobs
-
-local aliases = require 'job/aliases'
-local places = require 'job/places'
-local states = require 'job/states'
-local limits = require 'limit/limits'
-local ports = require 'port/ports'
-local lanes = require 'queue/lanes'
-local sides = require 'queue/sides'
-local snapshot = require 'run/snapshot'
+-- most_kin: maximum of children; deep: maximum length of the chain of awaited jobs
 
 local ok, id = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = id.code, message = id.message } end
@@ -121,7 +111,6 @@ local function kin_of(ids)
   return rows
 end
 
-
 local doc = cache.find(id)
 local items = {}
 if port ~= '' then
@@ -134,12 +123,12 @@ if port ~= '' then
   end
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
-if kin + deep > 0 then cache.fetch({ redis_keys.queue_key(doc.queue), large.key }) end
+if most_kin + deep > 0 then cache.fetch({ redis_keys.queue_key(doc.queue), large.key }) end
 local row, children, is_all = view(id, doc, true)
 local causes, newest, both, chain, seen = deep > 0 and causes_of(doc, children) or {}, {}, {}, {}, { [id] = true }
-if kin > 0 and is_all then
+if most_kin > 0 and is_all then
   local ids = ids_in(children)
-  for i = #ids, math.max(1, #ids + 1 - math.min(kin, large.share(kin))), -1 do newest[#newest + 1] = ids[i] end
+  for i = #ids, math.max(1, #ids + 1 - math.min(most_kin, large.share(most_kin))), -1 do newest[#newest + 1] = ids[i] end
 end
 for _, ids in ipairs({ newest, causes }) do
   for _, one in ipairs(ids) do both[#both + 1] = one end
@@ -150,5 +139,5 @@ for _ = 1, deep do
   if not causes[1] then break end
   causes = add_causes(chain, causes, seen)
 end
-return reply.job { job = row, items = items, has_kin = kin > 0 and is_all and 'kin' or '', kin = kin_rows,
+return reply.job { job = row, items = items, has_kin = most_kin > 0 and is_all and 'kin' or '', kin = kin_rows,
   chain = chain }

@@ -9,9 +9,6 @@
 -- most_starts: maximum starts to return for a rate, newest first; above 0, also returns when the first waiting job
 --   became ready
 
-local limits = require 'limit/limits'
-local limit_rows = require 'look/limits'
-
 local function first_since(name, waiting)
   local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(name, 'waiting'), 0, 0)[1]
   return first and numbers.int(time.moment_of_sequence(first:sub(1, 13))) or ''

@@ -16,14 +16,6 @@
 --   short or empty) | 'alias' | 'ids' (`name` contains ids separated by commas, the largest first) | 'repeats' (by
 --   next slot)
 
-local kin = require 'family/kin'
-local aliases = require 'job/aliases'
-local states = require 'job/states'
-local values = require 'job/values'
-local queues = require 'look/queues'
-local kinds = require 'queue/kinds'
-local snapshot = require 'run/snapshot'
-
 local jobs, found, cursor = {}, {}, ''
 
 local wanted = {}

@@ -7,8 +7,6 @@
 -- args: ns, clock, seed, queue_name
 -- returns: queues
 
-local queues = require 'look/queues'
-
 local names = queues.asked(queue_name)
 queues.fetch(names)
 

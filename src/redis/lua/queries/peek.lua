@@ -8,10 +8,6 @@
 -- returns: ports
 -- rest: id, dir and port of each
 
-local values = require 'job/values'
-local ports = require 'port/ports'
-local snapshot = require 'run/snapshot'
-
 local asked, ids = {}, {}
 for i = 1, args.take_int() do
   asked[i] = { id = args.take(), dir = args.take(), port = args.take() }

@@ -7,9 +7,6 @@
 -- args: ns, clock, seed, most:int
 -- returns: atWork
 
-local at_work = require 'look/at_work'
-local queues = require 'look/queues'
-
 local names = queues.names()
 queues.fetch(names)
 local ids, more = at_work.ids(names, most)

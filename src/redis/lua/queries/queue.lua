@@ -7,9 +7,6 @@
 -- args: ns, clock, seed, queue_name, most:int
 -- returns: queue | none
 
-local at_work = require 'look/at_work'
-local waiters = require 'queue/waiters'
-
 if not cache.text_at(redis_keys.queue_key(queue_name)) then return reply.none {} end
 local queue_record, lanes, ids = cache.queue(queue_name), {}, {}
 for lane, till in pairs(queue_record.lanes) do

@@ -7,8 +7,6 @@
 -- args: ns, clock, seed, key, most_holders:int, most_waiting:int
 -- returns: room | none
 
-local limits = require 'limit/limits'
-
 local state = limits.at(key)
 if not state.settings or state.settings.gone then return reply.none {} end
 local moment = limits.next_room(key)

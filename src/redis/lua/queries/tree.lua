@@ -7,10 +7,6 @@
 -- args: ns, clock, seed, job, most:int
 -- returns: tree | refused
 
-local trees = require 'family/trees'
-local aliases = require 'job/aliases'
-local states = require 'job/states'
-
 local ok, root = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = root.code, message = root.message } end
 

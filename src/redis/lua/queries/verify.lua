@@ -11,25 +11,6 @@
 --   records, 7 all keys
 -- from: an id in phase 0, a scan cursor in phase 7
 
-local expected = require 'doctor/expected'
-local shape = require 'doctor/shape'
-local whereabouts = require 'doctor/whereabouts'
-local kin = require 'family/kin'
-local aliases = require 'job/aliases'
-local places = require 'job/places'
-local states = require 'job/states'
-local limits = require 'limit/limits'
-local turns = require 'limit/turns'
-local audience = require 'port/audience'
-local hints = require 'port/hints'
-local ports = require 'port/ports'
-local wires = require 'port/wires'
-local kinds = require 'queue/kinds'
-local lanes = require 'queue/lanes'
-local order = require 'queue/order'
-local sides = require 'queue/sides'
-local leases = require 'run/leases'
-
 local faults, seen, kind = {}, 0, 'job'
 
 local function as_text(value) return type(value) == 'number' and numbers.int(value) or tostring(value) end

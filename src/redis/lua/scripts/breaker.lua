@@ -10,8 +10,6 @@
 -- returns: breaker
 -- word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. A repeated request may count a failure twice.
 
-local backoff = require 'run/backoff'
-
 local DAY = 86400000
 local key = ns .. 'breaker:' .. host
 local failures, moment, probed = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)(p?)$')

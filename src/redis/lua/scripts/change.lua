@@ -9,17 +9,6 @@
 -- args: ns, clock, seed, once, once_for, fingerprint, allowance, job, ...
 -- returns: done | repeated | refused
 
-local aliases = require 'job/aliases'
-local quota = require 'limit/quota'
-local audience = require 'port/audience'
-local kept = require 'port/kept'
-local log = require 'port/log'
-local write = require 'port/write'
-local bells = require 'queue/bells'
-local ops = require 'run/ops'
-local of_callers = require 'run/ops/of_callers'
-local work = require 'run/work'
-
 local first, channel = ARGV[at + 2], ARGV[at + 3]
 if first == 'publish' or first == 'keep' then audience.foresee(channel, KEYS) end
 if first == 'keep' then KEYS[#KEYS + 1] = kept.key(channel) end

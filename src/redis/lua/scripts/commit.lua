@@ -12,28 +12,6 @@
 -- returns: committed
 -- code: version of the code that performed the runs, or '' if unknown
 
-local internal = require 'job/internal'
-local places = require 'job/places'
-local limits = require 'limit/limits'
-local hints = require 'port/hints'
-local wires = require 'port/wires'
-local aging = require 'queue/aging'
-local bells = require 'queue/bells'
-local counts = require 'queue/counts'
-local due = require 'queue/due'
-local lanes = require 'queue/lanes'
-local moving = require 'queue/moving'
-local processes = require 'queue/processes'
-local sides = require 'queue/sides'
-local standby = require 'queue/standby'
-local waiters = require 'queue/waiters'
-local claim = require 'run/claim'
-local finish = require 'run/finish'
-local packed = require 'run/packed'
-local snapshot = require 'run/snapshot'
-local tokens = require 'run/tokens'
-local work = require 'run/work'
-
 local lane_key = ns .. 'lane:' .. lane
 
 local patterns, tags, has_heard = args.take_list(), args.take_list(), args.take_list()

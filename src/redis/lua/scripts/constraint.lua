@@ -9,11 +9,6 @@
 -- returns: set | refused
 -- definition: JSON, or '' to remove the constraint
 
-local limits = require 'limit/limits'
-local hints = require 'port/hints'
-local bells = require 'queue/bells'
-local work = require 'run/work'
-
 cache.fetch(KEYS)
 
 local key = ns .. 'constraints'

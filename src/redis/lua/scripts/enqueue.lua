@@ -12,19 +12,6 @@
 -- rest: for each call after the first: key, period, fingerprint and shelf. Then for each group of jobs of each call:
 --   common options, number of jobs, args of each job
 
-local create = require 'job/create'
-local ids = require 'job/ids'
-local internal = require 'job/internal'
-local specs = require 'job/specs'
-local quota = require 'limit/quota'
-local hints = require 'port/hints'
-local log = require 'port/log'
-local bells = require 'queue/bells'
-local eager = require 'run/eager'
-local packed = require 'run/packed'
-local snapshot = require 'run/snapshot'
-local work = require 'run/work'
-
 cache.fetch(KEYS)
 
 local beside = {}

@@ -7,13 +7,6 @@
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: extended
 
-local values = require 'job/values'
-local lanes = require 'queue/lanes'
-local processes = require 'queue/processes'
-local leases = require 'run/leases'
-local packed = require 'run/packed'
-local work = require 'run/work'
-
 cache.fetch(KEYS)
 
 local answers, tokens, told = {}, args.take_list(), ''

@@ -9,10 +9,6 @@
 -- act: 'set' ('' keeps a setting, '-' removes it) | 'change' (like 'set', but only for an existing limit) | 'shut'
 --   (closes an existing limit until `till`, or opens it) | 'remove'
 
-local limits = require 'limit/limits'
-local bells = require 'queue/bells'
-local work = require 'run/work'
-
 cache.fetch(KEYS)
 
 if act == 'shut' and not limits.at(key).settings then return reply.set {} end

@@ -11,13 +11,6 @@
 -- rest: for each class: name, definition ('' removes it), 'pull' | 'call' | 'push' | '', concurrency ('': unlimited),
 --   definition to replace ('': any, '*': any except a function's)
 
-local limits = require 'limit/limits'
-local hints = require 'port/hints'
-local anew = require 'queue/anew'
-local bells = require 'queue/bells'
-local sides = require 'queue/sides'
-local work = require 'run/work'
-
 local key, listed, changed, moved, recalled = ns .. 'workers:' .. queue_name, {}, false, false, false
 local current, pull, bounded, called = cache.hash(key), {}, {}, {}
 for class in pairs(cache.queue(queue_name).pulled_classes or {}) do pull[class] = true end

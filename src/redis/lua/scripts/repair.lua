@@ -11,30 +11,6 @@
 -- returns: repaired
 -- rest: number of faults, then kind and name of each
 
-local expected = require 'doctor/expected'
-local salvage = require 'doctor/salvage'
-local shape = require 'doctor/shape'
-local follow = require 'family/follow'
-local kin = require 'family/kin'
-local aliases = require 'job/aliases'
-local ending = require 'job/ending'
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local states = require 'job/states'
-local limits = require 'limit/limits'
-local turns = require 'limit/turns'
-local audience = require 'port/audience'
-local hints = require 'port/hints'
-local ports = require 'port/ports'
-local wires = require 'port/wires'
-local write = require 'port/write'
-local bells = require 'queue/bells'
-local kinds = require 'queue/kinds'
-local lanes = require 'queue/lanes'
-local order = require 'queue/order'
-local leases = require 'run/leases'
-local work = require 'run/work'
-
 local mend = {}
 
 local function drop_other_type(key, wanted)

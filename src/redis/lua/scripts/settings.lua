@@ -5,15 +5,9 @@
 -- by: API, dashboard
 -- reads: queue, quota
 -- writes: lane, live, queue, queues, quota, wake
--- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, ageing, unban, ...
+-- args: ns, clock, seed, queue_name, most_lanes, batch, paused, mode, ageing, unban, ...
 -- returns: settled
--- lanes, batch, ageing: 0 restores the default
--- rest: globs of classes to ban
-
-local places = require 'job/places'
-local anew = require 'queue/anew'
-local bells = require 'queue/bells'
-local work = require 'run/work'
+-- most_lanes, batch, ageing: 0 restores the default; rest: globs of classes to ban
 
 -- Omitted settings stay unchanged, so that concurrent changes are not lost.
 local queue_record = cache.queue(queue_name)
@@ -25,7 +19,7 @@ local function set_number(field, text)
   if text ~= '' then cache.change_queue(queue_name, field, tonumber(text) > 0 and tonumber(text) or nil) end
 end
 
-set_number(queue_fields.most_lanes, lanes)
+set_number(queue_fields.most_lanes, most_lanes)
 set_number(queue_fields.batch, batch)
 if paused ~= '' then cache.change_queue(queue_name, queue_fields.paused, paused == '1' or nil) end
 if mode ~= '' and mode ~= (cache.queue(queue_name).mode or 'push') then

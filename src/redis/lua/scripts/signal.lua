@@ -8,8 +8,6 @@
 -- args: ns, clock, seed, name, signal
 -- returns: told | none
 
-local processes = require 'queue/processes'
-
 local text = cache.hget(processes.key, name)
 if not text then return reply.none {} end
 local known = processes.read(text)

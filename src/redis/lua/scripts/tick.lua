@@ -9,16 +9,6 @@
 -- args: ns, clock, seed, most:int, skip:int
 -- returns: ticked
 
-local places = require 'job/places'
-local retention = require 'job/retention'
-local limits = require 'limit/limits'
-local aging = require 'queue/aging'
-local bells = require 'queue/bells'
-local due = require 'queue/due'
-local lanes = require 'queue/lanes'
-local moving = require 'queue/moving'
-local work = require 'run/work'
-
 local wake_key = ns .. 'wake'
 -- Deployments come before due entries, and are not work.
 local DEPLOYMENTS = 20

@@ -2,11 +2,6 @@
 
 local expected = {}
 
-local kin = require 'family/kin'
-local aliases = require 'job/aliases'
-local states = require 'job/states'
-local audience = require 'port/audience'
-
 expected.places = { false, PLACE.pull, PLACE.timers, PLACE.leased, PLACE.suspended, PLACE.completed, PLACE.failed,
   PLACE.terminated }
 

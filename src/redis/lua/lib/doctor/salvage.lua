@@ -1,8 +1,5 @@
 local salvage = {}
 
-local erase = require 'family/erase'
-local kinds = require 'queue/kinds'
-
 local function as_text(value)
   if type(value) == 'number' then return value % 1 == 0 and numbers.int(value) or tostring(value) end
   return (type(value) == 'string' and value) or (type(value) == 'boolean' and tostring(value)) or nil

@@ -1,7 +1,5 @@
 local shape = {}
 
-local states = require 'job/states'
-
 local numeric = number_fields
 local json = { aliases = 1, awaited_children = 1, redacts = 1, repeats = 1 }
 

@@ -1,7 +1,5 @@
 local whereabouts = {}
 
-local order = require 'queue/order'
-
 function whereabouts.piece(number)
   local text = cache.text_at(redis_keys.piece_key(number))
   return text and pieces.read(text)

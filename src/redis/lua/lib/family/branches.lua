@@ -1,13 +1,5 @@
 local branches = {}
 
-local erase = require 'family/erase'
-local kin = require 'family/kin'
-local ending = require 'job/ending'
-local values = require 'job/values'
-local ports = require 'port/ports'
-local write = require 'port/write'
-local leases = require 'run/leases'
-
 local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
 
 local function page(parent, cursor)

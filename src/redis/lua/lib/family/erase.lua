@@ -1,18 +1,6 @@
 local erase = {}
 
-local births = require 'family/births'
-local kin = require 'family/kin'
-local aliases = require 'job/aliases'
-local places = require 'job/places'
-local states = require 'job/states'
-local unique = require 'job/unique'
-local limits = require 'limit/limits'
-local quota = require 'limit/quota'
-local audience = require 'port/audience'
-local hints = require 'port/hints'
-local ports = require 'port/ports'
-
--- Milliseconds for which the answer of a commit remains after its job is deleted.
+-- Milliseconds that the answer of a commit outlives its job.
 erase.GONE = 60000
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 

@@ -3,13 +3,6 @@
 
 local follow = {}
 
-local kin = require 'family/kin'
-local ending = require 'job/ending'
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local results = require 'job/results'
-local states = require 'job/states'
-
 function follow.begin(id, doc)
   if doc.followed then return end
   cache.change(id, doc, fields.followed, '0,0,0')

@@ -1,9 +1,5 @@
 local kin = {}
 
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local states = require 'job/states'
-
 function kin.children_key(id) return redis_keys.side_key(id, 'children') end
 
 local function child_id(id, name)

@@ -1,7 +1,5 @@
 local trees = {}
 
-local kin = require 'family/kin'
-
 trees.MAX_DEPTH = 1000
 
 function trees.root(id)

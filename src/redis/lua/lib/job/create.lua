@@ -1,21 +1,5 @@
 local create = {}
 
-local births = require 'family/births'
-local kin = require 'family/kin'
-local aliases = require 'job/aliases'
-local ending = require 'job/ending'
-local ids = require 'job/ids'
-local queueing = require 'job/queueing'
-local specs = require 'job/specs'
-local states = require 'job/states'
-local unique = require 'job/unique'
-local values = require 'job/values'
-local assign = require 'limit/assign'
-local audience = require 'port/audience'
-local write = require 'port/write'
-local counts = require 'queue/counts'
-local sides = require 'queue/sides'
-
 local function postpone(id, doc, spec, args)
   local newest = args ~= '' and args or nil
   for _, e in ipairs(spec.values or {}) do

@@ -4,21 +4,6 @@
 
 local ending = {}
 
-local erase = require 'family/erase'
-local kin = require 'family/kin'
-local trees = require 'family/trees'
-local history = require 'job/history'
-local internal = require 'job/internal'
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local results = require 'job/results'
-local states = require 'job/states'
-local unique = require 'job/unique'
-local values = require 'job/values'
-local hints = require 'port/hints'
-local counts = require 'queue/counts'
-local sides = require 'queue/sides'
-
 local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
 
 local function has_inputs(id, doc)

@@ -1,12 +1,5 @@
 local internal = {}
 
-local ids = require 'job/ids'
-local queueing = require 'job/queueing'
-local states = require 'job/states'
-local values = require 'job/values'
-local assign = require 'limit/assign'
-local counts = require 'queue/counts'
-
 internal.BULK = 'sidejob.bulk'
 
 local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }

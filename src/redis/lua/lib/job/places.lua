@@ -2,14 +2,6 @@
 
 local places = {}
 
-local states = require 'job/states'
-local limits = require 'limit/limits'
-local quota = require 'limit/quota'
-local turns = require 'limit/turns'
-local hints = require 'port/hints'
-local kinds = require 'queue/kinds'
-local order = require 'queue/order'
-
 function places.index_of(doc)
   if doc.place == PLACE.limited then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end
   return redis_keys.queue_key(doc.queue, states.index(doc.place))

@@ -1,11 +1,6 @@
 local queueing = {}
 
-local places = require 'job/places'
-local limits = require 'limit/limits'
-local waiting = require 'limit/waiting'
-local sides = require 'queue/sides'
-
--- Pull workers ask for jobs, so they set the pace of runs for missed slots.
+-- For made-up slots, pull workers set the pace by asking for jobs.
 local function slot_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
   return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at))

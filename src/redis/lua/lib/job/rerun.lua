@@ -1,12 +1,5 @@
 local rerun = {}
 
-local kin = require 'family/kin'
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local states = require 'job/states'
-local hints = require 'port/hints'
-local leases = require 'run/leases'
-
 function rerun.run_at(id, doc, moment)
   if moment > time.now and (tonumber(doc.not_before) or numbers.never) > moment then
     cache.change(id, doc, fields.not_before, numbers.int(moment))

@@ -1,8 +1,5 @@
 local results = {}
 
-local values = require 'job/values'
-local quota = require 'limit/quota'
-
 local how_ended = { c = 'success', f = 'failure', T = 'failure' }
 
 local DAY = 86400000

@@ -1,14 +1,5 @@
 local retention = {}
 
-local erase = require 'family/erase'
-local kin = require 'family/kin'
-local trees = require 'family/trees'
-local places = require 'job/places'
-local states = require 'job/states'
-local audience = require 'port/audience'
-local ports = require 'port/ports'
-local packed = require 'run/packed'
-
 local RETRY_IN = 600000
 
 local MAX_TREE = 1000

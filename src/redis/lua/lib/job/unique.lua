@@ -1,7 +1,5 @@
 local unique = {}
 
-local states = require 'job/states'
-
 function unique.scope(q, class, key) return q .. '\n' .. class .. '\n' .. key end
 
 function unique.holder(scope)

@@ -1,12 +1,6 @@
 local assign = {}
 
-local places = require 'job/places'
-local states = require 'job/states'
-local limits = require 'limit/limits'
-local waiting = require 'limit/waiting'
-local sides = require 'queue/sides'
-
--- `how`: 'first' (only a group's first job sets the limit), 'set' (every job does), or '' (only the API does).
+-- `how`: 'first' (for a group: the first job sets it), 'set', or '' (set by a separate call).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   local was = limits.at(key).settings or {}
   if how ~= '' and not was.fixed then

@@ -1,7 +1,5 @@
 local limits = {}
 
-local sides = require 'queue/sides'
-
 limits.known = {} -- key → { settings, held, started }
 limits.touched = {} -- key → true if a slot may have become free
 function limits.touch(key) journal.put(limits.touched, key, true) end

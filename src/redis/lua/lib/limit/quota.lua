@@ -5,9 +5,6 @@
 
 local quota = {}
 
-local states = require 'job/states'
-local values = require 'job/values'
-
 local grown = {} -- account → true if its count is larger than before
 local allowed = {}
 local caller

@@ -6,9 +6,6 @@
 
 local turns = {}
 
-local limits = require 'limit/limits'
-local order = require 'queue/order'
-
 local MAX_TIERS = 32
 local fronts = {} -- key and tier → first turn
 

@@ -1,10 +1,5 @@
 local waiting = {}
 
-local places = require 'job/places'
-local limits = require 'limit/limits'
-local aging = require 'queue/aging'
-local sides = require 'queue/sides'
-
 function waiting.set_aside(id, doc, key)
   if doc.place and doc.place ~= PLACE.pull and doc.place ~= PLACE.limited then places.queue_up(id, doc) end
   places.move(id, doc, PLACE.limited, nil, key)

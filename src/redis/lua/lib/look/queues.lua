@@ -1,7 +1,5 @@
 local queues = {}
 
-local lanes = require 'queue/lanes'
-
 function queues.names()
   local names = redis.call('SMEMBERS', ns .. 'queues')
   table.sort(names)

@@ -1,8 +1,5 @@
 local audience = {}
 
-local values = require 'job/values'
-local hints = require 'port/hints'
-
 local MAX_LISTENERS = 100000
 
 function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end

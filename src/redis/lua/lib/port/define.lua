@@ -1,12 +1,6 @@
 local define = {}
 
-local values = require 'job/values'
-local audience = require 'port/audience'
-local ports = require 'port/ports'
-local wires = require 'port/wires'
-local write = require 'port/write'
-
--- `targets`: ends of wires, or 'call'. Without targets, removes the wires.
+-- `targets`: ends of wires, or 'call'. Without targets, the wires are removed.
 function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
   if not wires.is_there(doc, dir, port) then

@@ -1,9 +1,5 @@
 local log = {}
 
-local values = require 'job/values'
-local envelope = require 'port/envelope'
-local hints = require 'port/hints'
-
 local MAX_ENTRY, MAX_DEFAULTS = 65536, 2048
 local unsaid = { read = {}, write = {}, bytes = 0, more = 0 }
 function log.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end

@@ -1,9 +1,5 @@
 local ports = {}
 
-local values = require 'job/values'
-local hints = require 'port/hints'
-local log = require 'port/log'
-
 function ports.counts(doc, dir, port)
   local record = doc[dir .. ':' .. port]
   if not record then return nil, nil, nil end

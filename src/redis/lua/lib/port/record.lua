@@ -1,7 +1,5 @@
 local record = {}
 
-local states = require 'job/states'
-
 local MAX_ENTRY = 16384
 
 local function waiting(count)

@@ -1,8 +1,5 @@
 local relay = {}
 
-local ports = require 'port/ports'
-local write = require 'port/write'
-
 local function together(list, n, most)
   local items, bytes = lists.items(list, math.max(1, math.floor(most / (n + 1)))), 0
   for i, item in ipairs(items) do

@@ -3,9 +3,7 @@
 
 local wires = {}
 
-local ports = require 'port/ports'
-
--- A wire leads to a child, a sibling or the parent. So wires never form a cycle, even after adoptions.
+-- A wire leads to a child, a sibling or the parent, and never forms a cycle, even after adoptions.
 function wires.reaches(id, doc, dir, to_id, to_doc, to_dir)
   if dir == 'i' then return to_dir == 'i' and to_doc.parent == id end
   return doc.parent ~= nil and (to_dir == 'i' and to_doc.parent == doc.parent or to_dir == 'o' and to_id == doc.parent)

@@ -3,17 +3,6 @@
 
 local write = {}
 
-local ids = require 'job/ids'
-local queueing = require 'job/queueing'
-local values = require 'job/values'
-local audience = require 'port/audience'
-local envelope = require 'port/envelope'
-local hints = require 'port/hints'
-local log = require 'port/log'
-local ports = require 'port/ports'
-local wires = require 'port/wires'
-local counts = require 'queue/counts'
-
 local MAX_WAITING = 100000
 
 local function check_room(id, dir, port, waiting, more)

@@ -5,13 +5,6 @@
 
 local aging = {}
 
-local places = require 'job/places'
-local states = require 'job/states'
-local limits = require 'limit/limits'
-local turns = require 'limit/turns'
-local order = require 'queue/order'
-local sides = require 'queue/sides'
-
 local JOBS_AT_ONCE, LIMITS_AT_ONCE = 500, 100
 
 local function next_slice(index, cursor)

@@ -1,9 +1,5 @@
 local anew = {}
 
-local aging = require 'queue/aging'
-local moving = require 'queue/moving'
-local work = require 'run/work'
-
 local function begin(q, field, progress, go_on)
   cache.change_queue(q, field, progress)
   for _ = 1, 4 do

@@ -1,10 +1,5 @@
 local bells = {}
 
-local places = require 'job/places'
-local lanes = require 'queue/lanes'
-local standby = require 'queue/standby'
-local work = require 'run/work'
-
 local rung = 0
 bells.rings = {} -- { queue, bell, at }
 

@@ -4,8 +4,6 @@
 
 local counts = {}
 
-local class_counts = require 'queue/class_counts'
-
 local today = math.floor(time.now / 86400000)
 local minute = math.floor(time.now / 60000)
 

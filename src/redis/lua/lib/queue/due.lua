@@ -1,10 +1,5 @@
 local due = {}
 
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local values = require 'job/values'
-local retry = require 'run/retry'
-
 due.SLICE = 1000
 
 local function members_due(q, index, field)

@@ -1,10 +1,5 @@
 local moving = {}
 
-local places = require 'job/places'
-local states = require 'job/states'
-local due = require 'queue/due'
-local sides = require 'queue/sides'
-
 local function move_all(q, place, member)
   local number = pieces.number_in(member)
   local piece = number and cache.piece(number)

@@ -2,8 +2,6 @@
 
 local standby = {}
 
-local lanes = require 'queue/lanes'
-
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')
   if not lane or tonumber(till) <= time.now then return nil end

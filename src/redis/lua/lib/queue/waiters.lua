@@ -1,8 +1,5 @@
 local waiters = {}
 
-local places = require 'job/places'
-local globs = require 'queue/globs'
-
 local MAX_CALLS = 100
 
 function waiters.stand(q, waiter, patterns, till)

@@ -1,20 +1,5 @@
 local claim = {}
 
-local ending = require 'job/ending'
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local states = require 'job/states'
-local unique = require 'job/unique'
-local values = require 'job/values'
-local limits = require 'limit/limits'
-local waiting = require 'limit/waiting'
-local log = require 'port/log'
-local globs = require 'queue/globs'
-local sides = require 'queue/sides'
-local packed = require 'run/packed'
-local snapshot = require 'run/snapshot'
-local tokens = require 'run/tokens'
-
 local RUNS_A_MINUTE = 600
 
 local function guard(id, doc)

@@ -1,7 +1,5 @@
 local did = {}
 
-local ports = require 'port/ports'
-
 local MOST = 4096
 
 -- Larger inputs are not stored. Each value counts 32 bytes more than its size.

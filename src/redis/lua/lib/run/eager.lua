@@ -2,14 +2,6 @@
 
 local eager = {}
 
-local places = require 'job/places'
-local counts = require 'queue/counts'
-local lanes = require 'queue/lanes'
-local standby = require 'queue/standby'
-local claim = require 'run/claim'
-local snapshot = require 'run/snapshot'
-local tokens = require 'run/tokens'
-
 local function key_of_lane(lane) return ns .. 'lane:' .. lane end
 
 local function written_to(index)

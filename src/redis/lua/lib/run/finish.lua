@@ -1,26 +1,5 @@
 local finish = {}
 
-local erase = require 'family/erase'
-local follow = require 'family/follow'
-local kin = require 'family/kin'
-local ending = require 'job/ending'
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local results = require 'job/results'
-local states = require 'job/states'
-local values = require 'job/values'
-local limits = require 'limit/limits'
-local log = require 'port/log'
-local write = require 'port/write'
-local counts = require 'queue/counts'
-local lanes = require 'queue/lanes'
-local did = require 'run/did'
-local leases = require 'run/leases'
-local ops = require 'run/ops'
-local sayings = require 'run/ops/sayings'
-local retry = require 'run/retry'
-local slots = require 'run/slots'
-
 function finish.take_run(from, version)
   local words = ARGV
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],

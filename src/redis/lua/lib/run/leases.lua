@@ -1,10 +1,5 @@
 local leases = {}
 
-local history = require 'job/history'
-local places = require 'job/places'
-local limits = require 'limit/limits'
-local sides = require 'queue/sides'
-
 local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fields.begun, fields.next_commit,
   fields.previous_ran_at, fields.process, fields.run_did }
 

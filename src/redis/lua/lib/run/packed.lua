@@ -2,20 +2,6 @@
 
 local packed = {}
 
-local ending = require 'job/ending'
-local history = require 'job/history'
-local ids = require 'job/ids'
-local places = require 'job/places'
-local specs = require 'job/specs'
-local quota = require 'limit/quota'
-local hints = require 'port/hints'
-local counts = require 'queue/counts'
-local globs = require 'queue/globs'
-local order = require 'queue/order'
-local sides = require 'queue/sides'
-local leases = require 'run/leases'
-local tokens = require 'run/tokens'
-
 local WHOLE = string.rep('1', pieces.SIZE)
 
 -- A job fits into a piece if it is ready immediately, is served by lanes, and has no listeners.

@@ -3,19 +3,6 @@
 
 local retry = {}
 
-local ending = require 'job/ending'
-local queueing = require 'job/queueing'
-local results = require 'job/results'
-local states = require 'job/states'
-local values = require 'job/values'
-local log = require 'port/log'
-local counts = require 'queue/counts'
-local kinds = require 'queue/kinds'
-local sides = require 'queue/sides'
-local backoff = require 'run/backoff'
-local leases = require 'run/leases'
-local slots = require 'run/slots'
-
 local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end
 

@@ -1,12 +1,6 @@
 local slots = {}
 
-local ending = require 'job/ending'
-local queueing = require 'job/queueing'
-local states = require 'job/states'
-local counts = require 'queue/counts'
-local leases = require 'run/leases'
-
--- Milliseconds between runs for missed slots, so that no burst follows a long outage.
+-- Milliseconds between made-up slots, so that a long outage is not followed by a burst.
 local CATCH_UP = 100
 
 local function is_moved(doc, run) return run.slot_from and tonumber(run.slot_from) ~= tonumber(doc.next_slot) end

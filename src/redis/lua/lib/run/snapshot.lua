@@ -1,10 +1,5 @@
 local snapshot = {}
 
-local kin = require 'family/kin'
-local results = require 'job/results'
-local states = require 'job/states'
-local values = require 'job/values'
-
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 
 -- Maximum bytes of port values, and of values with their own keys. The run fetches the rest when it needs them.

@@ -1,20 +1,5 @@
 local work = {}
 
-local class_counts = require 'queue/class_counts'
-local ending = require 'job/ending'
-local follow = require 'family/follow'
-local hints = require 'port/hints'
-local kinds = require 'queue/kinds'
-local lanes = require 'queue/lanes'
-local limits = require 'limit/limits'
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local record = require 'port/record'
-local values = require 'job/values'
-local waiters = require 'queue/waiters'
-local waiting = require 'limit/waiting'
-local write = require 'port/write'
-
 function work.conclude()
   repeat
     local more = false

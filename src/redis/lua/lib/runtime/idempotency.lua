@@ -3,9 +3,7 @@
 
 local idempotency = {}
 
-local quota = require 'limit/quota'
-
--- A larger answer has its own text, because every call reads and writes its shelf.
+-- Every call reads and writes its shelf, so a larger answer gets its own text.
 local SHELF_BYTES = 4096
 
 local function line_on(shelf, key)

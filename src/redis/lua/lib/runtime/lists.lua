@@ -2,9 +2,7 @@
 
 local lists = {}
 
-local values = require 'job/values'
-
--- `pop` old items are removed and `push` items are added. `had` is the number of old items.
+-- `pop` old items are removed and `push` are added. `had` is the number of old items.
 function lists.at(key, had)
   local list = cache.writes.lists[key]
   if not list then

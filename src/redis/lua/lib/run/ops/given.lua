@@ -1,10 +1,5 @@
 local given = {}
 
-local kin = require 'family/kin'
-local aliases = require 'job/aliases'
-local specs = require 'job/specs'
-local reach = require 'run/ops/reach'
-
 function given.some()
   local text = args.take()
   return text ~= '' and text or nil

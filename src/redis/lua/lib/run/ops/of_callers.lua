@@ -1,21 +1,5 @@
 local of_callers = {}
 
-local aliases = require 'job/aliases'
-local ending = require 'job/ending'
-local queueing = require 'job/queueing'
-local rerun = require 'job/rerun'
-local results = require 'job/results'
-local states = require 'job/states'
-local values = require 'job/values'
-local assign = require 'limit/assign'
-local quota = require 'limit/quota'
-local hints = require 'port/hints'
-local kept = require 'port/kept'
-local ports = require 'port/ports'
-local write = require 'port/write'
-local kinds = require 'queue/kinds'
-local lanes = require 'queue/lanes'
-local leases = require 'run/leases'
 local verbs = {}
 
 function verbs.cancel(me, id, doc)

@@ -1,18 +1,10 @@
 local on_families = {}
 
-local branches = require 'family/branches'
-local kin = require 'family/kin'
-local trees = require 'family/trees'
-local aliases = require 'job/aliases'
-local create = require 'job/create'
-local ending = require 'job/ending'
-local results = require 'job/results'
-local reach = require 'run/ops/reach'
 local verbs = {}
 
-function verbs.spawn(me, name, spec, args)
+function verbs.spawn(me, name, spec, job_args)
   spec.name = name
-  local id = create.one(spec, args, me.id)
+  local id = create.one(spec, job_args, me.id)
   if me.note then me.note('m' .. id .. ' ' .. name, 1) end
 end
 

@@ -1,11 +1,5 @@
 local on_jobs = {}
 
-local ending = require 'job/ending'
-local queueing = require 'job/queueing'
-local rerun = require 'job/rerun'
-local states = require 'job/states'
-local values = require 'job/values'
-local sides = require 'queue/sides'
 local verbs = {}
 
 function verbs.run(me, id, doc, force, at, wait, parent)

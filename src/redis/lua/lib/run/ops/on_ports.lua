@@ -1,13 +1,5 @@
 local on_ports = {}
 
-local values = require 'job/values'
-local audience = require 'port/audience'
-local define = require 'port/define'
-local log = require 'port/log'
-local ports = require 'port/ports'
-local relay = require 'port/relay'
-local write = require 'port/write'
-local leases = require 'run/leases'
 local verbs = {}
 
 function verbs.consume(me, from, cursor, count)

@@ -1,17 +1,5 @@
 local on_records = {}
 
-local follow = require 'family/follow'
-local kin = require 'family/kin'
-local aliases = require 'job/aliases'
-local ending = require 'job/ending'
-local places = require 'job/places'
-local queueing = require 'job/queueing'
-local rerun = require 'job/rerun'
-local states = require 'job/states'
-local unique = require 'job/unique'
-local values = require 'job/values'
-local kinds = require 'queue/kinds'
-local order = require 'queue/order'
 local verbs = {}
 
 local OUTDATED = '-'

@@ -1,7 +1,5 @@
 local reach = {}
 
-local trees = require 'family/trees'
-
 function reach.check(me, id)
   if me.token and me.reach ~= 'all' and trees.root(id) ~= trees.root(me.id) then
     journal.refuse('FORBIDDEN',

@@ -1,6 +1,5 @@
 local sayings = {}
 
-local values = require 'job/values'
 local says = {}
 
 function says.retry(run, after) run.retry = after end

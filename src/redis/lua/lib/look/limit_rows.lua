@@ -1,7 +1,5 @@
 local limit_rows = {}
 
-local limits = require 'limit/limits'
-
 function limit_rows.of(key, waiting, since, started, starts)
   local state = limits.at(key)
   if not state.settings or state.settings.gone then return end
