@@ -107,8 +107,8 @@ function addUnit(module: Module, node: Node): void {
     const taken = isMember ? members : names
     if (taken.has(name) || (!isMember && requires.has(name)))
       refuse(file, line, `expected one ${name} in a module, got another`)
-    const number = init[i]?.type === 'NumericLiteral' ? init[i].raw : undefined
-    const symbol = { module: path, name, isMember, at: target.range[0], constant: number }
+    const literal = /^(Numeric|String)Literal$/.test(init[i]?.type ?? '') ? init[i]!.raw : undefined
+    const symbol = { module: path, name, isMember, at: target.range[0], constant: literal }
     taken.set(name, symbol)
     unit.gives.push(symbol)
   }

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
 import type { Header } from './sources.ts'
-import { nameOfShared, type Piece, print } from './syntax.ts'
+import { nameOfShared, type Piece, print, refuse } from './syntax.ts'
 
 /** `end`: their members in `F` have smaller numbers. */
 type Group = { units: Unit[]; end: number }
@@ -19,6 +19,9 @@ export type Built = Omit<Header, 'args'> & {
   sha: string
   units: Unit[]
 }
+
+/** Statements of a module below this line are created apart. */
+const RARE = '\n-- Batches of packed jobs need none of these.\n'
 
 const BASIC = ['ns', 'clock', 'seed', 'at']
 
@@ -46,10 +49,14 @@ export class Library {
       ({ adds }) => adds!,
     )
     this.eager = eagerOf(units, this.unitOf, this.#assigned(scripts))
-    this.groups = [...modules.values()].map((module) => ({
-      units: module.units.filter((unit) => !this.eager.has(unit)),
-      end: 0,
-    }))
+    this.groups = [...modules.values()].flatMap(({ source, units }) => {
+      const mark = source.text.indexOf(RARE)
+      const isRare = ({ node }: Unit): boolean => mark >= 0 && node.range[0] > mark
+      const lazy = units.filter((unit) => !this.eager.has(unit))
+      return [lazy.filter((unit) => !isRare(unit)), lazy.filter(isRare)]
+        .filter((group) => group.length)
+        .map((group) => ({ units: group, end: 0 }))
+    })
     this.#giveNames(units)
   }
 
@@ -59,6 +66,15 @@ export class Library {
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
   }
 
+  /** Creating the group of a name resets it, if it is nil or was assigned before. */
+  #checkReset({ module, node }: Unit, symbol: Given, isTarget: boolean): void {
+    const unit = this.unitOf.get(symbol)!
+    if (symbol.isMember || this.eager.has(unit) || unit.isFunction) return
+    const isNil = !(unit.node as never as { init: unknown[] }).init.length
+    if (isNil || isTarget)
+      refuse(module.file, node.loc.start.line, `expected ${symbol.name} on the same side of "${RARE.trim()}"`)
+  }
+
   /** Only members that other groups use are in `F`. */
   #giveNames(units: readonly Unit[]): void {
     const groupOf = new Map<Unit, Group>(
@@ -66,8 +82,11 @@ export class Library {
     )
     const shared = new Set<Given>()
     for (const unit of units)
-      for (const { symbol } of unit.uses)
-        if (this.unitOf.has(symbol) && groupOf.get(unit) !== groupOf.get(this.unitOf.get(symbol)!)) shared.add(symbol)
+      for (const { symbol, isTarget } of unit.uses)
+        if (this.unitOf.has(symbol) && groupOf.get(unit) !== groupOf.get(this.unitOf.get(symbol)!)) {
+          shared.add(symbol)
+          this.#checkReset(unit, symbol, isTarget)
+        }
     const uses = usesOf(units)
     const often = (symbol: Given): number => uses.get(symbol) ?? 0
     const locals = [...handy.values(), ...[...this.eager].flatMap(({ gives }) => gives)]
@@ -174,8 +193,17 @@ const local = (names: readonly string[], values = ''): string =>
 
 const made = (text: string): Part => ({ text, lines: Array(text.split('\n').length - 1).fill(1) })
 
+/** A chain is shorter than a tree, and slower only if it is long. */
+const MAX_CHAIN = 12
+
 function tree(groups: readonly (readonly [Group, Part[]])[]): Part[] {
   if (groups.length === 1) return groups[0]![1]
+  if (groups.length <= MAX_CHAIN) {
+    const chain = groups
+      .slice(0, -1)
+      .flatMap(([{ end }, parts], i) => [made(`${i ? 'else' : ''}if t<${end} then\n`), ...parts])
+    return [...chain, made('else\n'), ...groups.at(-1)![1], made('end\n')]
+  }
   const middle = groups.length >> 1
   const [low, high] = [groups.slice(0, middle), groups.slice(middle)]
   return [made(`if t<${low.at(-1)![0].end} then\n`), ...tree(low), made('else\n'), ...tree(high), made('end\n')]

@@ -274,6 +274,18 @@ describe('modules', () => {
     ).not.toContain('flag')
   })
 
+  test('functions below the mark are created apart, unless that would reset a name', () => {
+    const library = (line: string, below: string) => {
+      const a = ['local a = {}', line, 'function a.f() return x end', '-- Batches of packed jobs need none of these.']
+      return new Library(texts({ a: [...a, below, 'return a'].join('\n'), b: 'local b = {}\nb.f = a.f\nreturn b' }))
+    }
+    const groups = ({ groups }: Library) =>
+      groups.map(({ units }) => units.flatMap(({ gives }) => gives.map(({ name }) => name)))
+    const many = Array.from({ length: 50 }, (_, i) => `function a.n${i}() return a.n0() or a.n${i}() end`).join('\n')
+    const apart = groups(library('local x = {}', `${many}\nfunction a.g() return 1 end`))
+    expect(apart.find((names) => names.includes('g'))).not.toContain('x')
+  })
+
   test('a statement at the top of a module has one value, unless all are numbers', () => {
     const module = (line: string) => lib({ a: `local a = {}\n${line}\nreturn a` })
     expect(() => module('local x, y = {}, {}')).toThrow('lib/a.lua:2: expected one value in a statement')

@@ -2,17 +2,6 @@
 
 local places = {}
 
-function places.index_of(doc)
-  if doc.place == PLACE.limited then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end
-  return redis_keys.queue_key(doc.queue, states.index(doc.place))
-end
-
-function places.member_of(id, doc)
-  if doc.place == PLACE.limited then return (turns.turn_at(doc, doc.waiting_limit) or doc.sequence) .. ':' .. id end
-  if not doc.place or doc.place == PLACE.pull then return doc.sequence .. ':' .. id end
-  return id
-end
-
 places.to_ring = {} -- queue → number of jobs that became ready
 places.to_call = {} -- queue → classes that became ready for pull workers
 
@@ -23,6 +12,19 @@ end
 
 -- follower → 'turned' if a child broke or was repaired, otherwise 'moved'
 places.moved = {}
+
+-- Batches of packed jobs need none of these.
+
+function places.index_of(doc)
+  if doc.place == PLACE.limited then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end
+  return redis_keys.queue_key(doc.queue, states.index(doc.place))
+end
+
+function places.member_of(id, doc)
+  if doc.place == PLACE.limited then return (turns.turn_at(doc, doc.waiting_limit) or doc.sequence) .. ':' .. id end
+  if not doc.place or doc.place == PLACE.pull then return doc.sequence .. ':' .. id end
+  return id
+end
 
 function places.count_child(id, doc, parent, is)
   local was, above_doc = doc.followed_as, cache.find(parent)

@@ -5,8 +5,6 @@ local listened_key = ns .. 'listened'
 
 local hints_text, hints_system, hints_till, hints_version
 
-function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
-
 local function rebuilt(text)
   readable.note(hints_key, text)
   local version = hints.stored_version()
@@ -31,33 +29,12 @@ function hints.known()
   return hints_system, hints_till, hints_version
 end
 
-function hints.set(system, till, version)
-  cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version)
-end
-
 function hints.wanted()
   local system, till = hints.known()
   return system > 0 or till > time.now
 end
 
--- '/a/b' → '/a/b', '/a', '/'. A channel without a leading slash does not reach '/'.
-local levels_of = {}
-function hints.levels(channel)
-  if levels_of[channel] then return levels_of[channel] end
-  local all, up = { channel }, channel
-  levels_of[channel] = all
-  while true do
-    up = up:gsub('/+$', ''):match('^(.*)/[^/]*$')
-    if not up then return all end
-    if up == '' then
-      if channel ~= '/' then all[#all + 1] = '/' end
-      return all
-    end
-    all[#all + 1] = up
-  end
-end
-
--- Each line is `till channel`. `jobs`: ids of jobs whose status has a listener.
+-- One `till channel` per line. `jobs`: ids of jobs that have a status listener.
 local MOST_LISTENED = 100
 local listened = {}
 local function read_listened()
@@ -76,23 +53,12 @@ local function read_listened()
   return listened
 end
 
-function hints.heard_at(levels)
-  local _, till = hints.known()
-  if till > time.now then return levels end
-  local known, heard = read_listened().till, {}
-  for _, level in ipairs(next(known) and levels or {}) do
-    if known[level] then heard[#heard + 1] = level end
-  end
-  return heard
-end
-
 function hints.hears(channel)
   if hints.wanted() then return true end
   return next(read_listened().till) ~= nil and #hints.heard_at(hints.levels(channel)) > 0
 end
 
 function hints.hears_all_jobs() return hints.hears('/sidejob/job') end
-function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end
 function hints.hears_one_of(first, n)
   if not read_listened().has_jobs then return false end
   for id in pairs(listened.jobs) do
@@ -112,7 +78,43 @@ function hints.listen(ms, channels)
   cache.set_text(listened_key, table.concat(lines, '\n'))
 end
 
-hints.told = {} -- list of { channel, item }
+hints.told = {}
+
+-- Batches of packed jobs need none of these.
+
+function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
+
+function hints.set(system, till, version)
+  cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version)
+end
+
+-- '/a/b' → '/a/b', '/a', '/'. A channel without a leading slash never reaches '/'.
+local levels_of = {}
+function hints.levels(channel)
+  if levels_of[channel] then return levels_of[channel] end
+  local all, up = { channel }, channel
+  levels_of[channel] = all
+  while true do
+    up = up:gsub('/+$', ''):match('^(.*)/[^/]*$')
+    if not up then return all end
+    if up == '' then
+      if channel ~= '/' then all[#all + 1] = '/' end
+      return all
+    end
+    all[#all + 1] = up
+  end
+end
+
+function hints.heard_at(levels)
+  local _, till = hints.known()
+  if till > time.now then return levels end
+  local known, heard = read_listened().till, {}
+  for _, level in ipairs(next(known) and levels or {}) do
+    if known[level] then heard[#heard + 1] = level end
+  end
+  return heard
+end
+function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end -- list of { channel, item }
 
 function hints.tell(channel, json) journal.push(hints.told, { channel, '@\n\nl\n' .. json }) end
 

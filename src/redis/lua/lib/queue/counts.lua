@@ -3,9 +3,43 @@
 -- between two copies.
 
 local counts = {}
+local minute = math.floor(time.now / 60000)
+
+local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
+
+local function no_waits()
+  local list = {}
+  for i = 1, #WAITS + 1 do list[i] = 0 end
+  return list
+end
+
+function counts.add(q, class, what, n)
+  local queue_record = cache.queue(q)
+  if queue_record.minute ~= minute then counts.turn(q, queue_record) end
+  journal.put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
+  if class then class_counts.add(q, class, what, n) end
+  if not cache.queue_dirty[q] then journal.put(cache.queue_dirty, q, true) end
+end
+
+function counts.ran(doc, began, n)
+  counts.add(doc.queue, doc.class, 'runs', n)
+  class_counts.ran(doc.queue, doc.class, doc.sequence, began or doc.ran_at, n)
+end
+
+function counts.waited(q, ms, n)
+  local queue_record = cache.queue(q)
+  if queue_record.minute ~= minute then counts.turn(q, queue_record) end
+  local histogram, at = queue_record.day_waits or no_waits(), 1
+  while WAITS[at] and ms > WAITS[at] do at = at + 1 end
+  histogram[at] = histogram[at] + n
+  cache.change_queue(q, queue_fields.day_waits, histogram)
+  if ms > (queue_record.minute_wait or 0) then cache.change_queue(q, queue_fields.minute_wait, ms) end
+  if ms > (queue_record.hour_wait or 0) then cache.change_queue(q, queue_fields.hour_wait, ms) end
+end
+
+-- Batches of packed jobs need none of these.
 
 local today = math.floor(time.now / 86400000)
-local minute = math.floor(time.now / 60000)
 
 local MINUTES = 240
 local HOURS = 336
@@ -32,14 +66,6 @@ local function add_counts(before, more)
     if sum[what] or left >= 0 then sum[what] = (sum[what] or 0) + n end
   end
   return sum
-end
-
-local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
-
-local function no_waits()
-  local list = {}
-  for i = 1, #WAITS + 1 do list[i] = 0 end
-  return list
 end
 
 local function keep_day(q, queue_record)
@@ -74,7 +100,7 @@ local function key_of(q, kind, moment, most)
   return ns .. 'counts:' .. q .. ':' .. kind .. numbers.int(moment % most)
 end
 
-local function turn(q, queue_record)
+function counts.turn(q, queue_record)
   local is_over = queue_record.day and queue_record.day ~= today and next(queue_record.counts)
   local hour = math.floor(minute / 60)
   cache.set_text(key_of(q, 'm', minute, MINUTES),
@@ -91,30 +117,6 @@ local function turn(q, queue_record)
   cache.change_queue(q, queue_fields.day, today)
   cache.change_queue(q, queue_fields.counts, {})
   cache.change_queue(q, queue_fields.day_waits, nil)
-end
-
-function counts.add(q, class, what, n)
-  local queue_record = cache.queue(q)
-  if queue_record.minute ~= minute then turn(q, queue_record) end
-  journal.put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
-  if class then class_counts.add(q, class, what, n) end
-  if not cache.queue_dirty[q] then journal.put(cache.queue_dirty, q, true) end
-end
-
-function counts.ran(doc, began, n)
-  counts.add(doc.queue, doc.class, 'runs', n)
-  class_counts.ran(doc.queue, doc.class, doc.sequence, began or doc.ran_at, n)
-end
-
-function counts.waited(q, ms, n)
-  local queue_record = cache.queue(q)
-  if queue_record.minute ~= minute then turn(q, queue_record) end
-  local histogram, at = queue_record.day_waits or no_waits(), 1
-  while WAITS[at] and ms > WAITS[at] do at = at + 1 end
-  histogram[at] = histogram[at] + n
-  cache.change_queue(q, queue_fields.day_waits, histogram)
-  if ms > (queue_record.minute_wait or 0) then cache.change_queue(q, queue_fields.minute_wait, ms) end
-  if ms > (queue_record.hour_wait or 0) then cache.change_queue(q, queue_fields.hour_wait, ms) end
 end
 
 return counts

@@ -1,6 +1,21 @@
 local globs = {}
 
 globs.steps = 10000
+
+function globs.first(class, list, known)
+  if known[class] == nil then
+    known[class] = false
+    for _, glob in ipairs(list) do
+      known[class] = known[class] or (globs.is_like(class, glob) and glob)
+    end
+  end
+  return known[class]
+end
+
+function globs.match(class, list, known) return #list == 0 or globs.first(class, list, known) ~= false end
+
+-- Batches of packed jobs need none of these.
+
 local read = {}
 local ANY_CHARACTER = '[^\128-\191][\128-\191]*'
 
@@ -58,7 +73,7 @@ local function parts(glob)
   return parts
 end
 
-local function is_like(text, glob)
+function globs.is_like(text, glob)
   if read[glob] == nil then read[glob] = parts(glob) end
   local parts, from = read[glob], 1
   if not parts then return false end
@@ -70,17 +85,5 @@ local function is_like(text, glob)
   end
   return true
 end
-
-function globs.first(class, list, known)
-  if known[class] == nil then
-    known[class] = false
-    for _, glob in ipairs(list) do
-      known[class] = known[class] or (is_like(class, glob) and glob)
-    end
-  end
-  return known[class]
-end
-
-function globs.match(class, list, known) return #list == 0 or globs.first(class, list, known) ~= false end
 
 return globs

@@ -1,5 +1,23 @@
 local sides = {}
 
+function sides.own_limit(doc)
+  local bounded = cache.queue(doc.queue).bounded_classes
+  return bounded and bounded[doc.class] and sides.worker_limit(doc.queue, doc.class) or nil
+end
+
+function sides.fetch_limits_of(ids)
+  local keys = {}
+  for i = 1, #ids do
+    local doc = cache.find(ids[i])
+    if doc and sides.is_limited(doc) then
+      for _, key in ipairs(sides.limits_of(doc)) do keys[#keys + 1] = redis_keys.limit_key(key) end
+    end
+  end
+  cache.fetch(keys)
+end
+
+-- Batches of packed jobs need none of these.
+
 function sides.of(q, class, tag)
   local queue_record = cache.queue(q)
   return (tag or queue_record.mode == 'pull' or (queue_record.pulled_classes and queue_record.pulled_classes[class]))
@@ -7,11 +25,6 @@ function sides.of(q, class, tag)
 end
 
 function sides.worker_limit(q, class) return 'worker:' .. q .. '/' .. class end
-
-function sides.own_limit(doc)
-  local bounded = cache.queue(doc.queue).bounded_classes
-  return bounded and bounded[doc.class] and sides.worker_limit(doc.queue, doc.class) or nil
-end
 
 function sides.is_limited(doc)
   if doc.terminating then return false end
@@ -24,17 +37,6 @@ function sides.limits_of(doc)
   local keys = tables.lines(doc.limits)
   keys[#keys + 1] = sides.own_limit(doc)
   return keys
-end
-
-function sides.fetch_limits_of(ids)
-  local keys = {}
-  for i = 1, #ids do
-    local doc = cache.find(ids[i])
-    if doc and sides.is_limited(doc) then
-      for _, key in ipairs(sides.limits_of(doc)) do keys[#keys + 1] = redis_keys.limit_key(key) end
-    end
-  end
-  cache.fetch(keys)
 end
 
 local serving = {}

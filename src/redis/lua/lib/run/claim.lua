@@ -1,76 +1,8 @@
 local claim = {}
 
-local RUNS_A_MINUTE = 600
-
-local function guard(id, doc)
-  if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then return true end
-  local at_minute, n
-  if doc.runs_this_minute then at_minute, n = doc.runs_this_minute:match('^(%d+):(%d+)$') end
-  n = at_minute == time.this_minute and tonumber(n) + 1 or 1
-  if n > RUNS_A_MINUTE then return false end
-  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. numbers.int(n))
-  return true
-end
-
-local function stop_runaway(id, doc)
-  log.line(id, 'error', cjson.encode({ error = 'Job was terminated due to being called too rapidly' }))
-  ending.terminate_one(id, doc)
-end
-
-local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early,
-  fields.unanswered, fields.said_ended_at }
-
-local function lend(id, doc, lease, begun, process)
-  cache.clear(id, doc, used_up)
-  if doc.progress then values.set_value(id, doc, fields.progress, nil) end
-  if doc.unique_held == UNIQUE_HELD.until_started or doc.unique_held == UNIQUE_HELD.debounced then
-    unique.free(id, doc)
-  end
-  if doc.not_before and tonumber(doc.not_before) <= time.now then cache.change(id, doc, fields.not_before, nil) end
-  if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.shutdown) end
-  if not doc.run_number then cache.change(id, doc, fields.run_number, '1') end
-  cache.change(id, doc, fields.token, tokens.next(id, doc.run_number, doc.repeats and 'r' or ''))
-  cache.change(id, doc, fields.lease_until, numbers.int(time.now + lease))
-  if doc.place == PLACE.pull or doc.lease_length then
-    cache.change(id, doc, fields.lease_length, doc.place == PLACE.pull and numbers.int(lease) or nil)
-  end
-  if process or doc.process then cache.change(id, doc, fields.process, process) end
-  if doc.ran_at or doc.previous_ran_at then cache.change(id, doc, fields.previous_ran_at, doc.ran_at) end
-  cache.change(id, doc, fields.ran_at, time.now_text)
-  if doc.redeliver_after then cache.count(id, doc, fields.deliveries) end
-  if begun then cache.change(id, doc, fields.begun, '1') end
-  places.move(id, doc, PLACE.leased, time.now + lease)
-  if sides.is_limited(doc) then limits.take_slots(id, doc) end
-  return id
-end
-
 local function wanted(doc, want)
   return globs.match(doc.class, want.patterns, want.liked) and (not doc.tag or tables.has(want.tags, doc.tag))
     and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))
-end
-
-local function given_up(doc, want)
-  if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then
-    return 'delivered ' .. doc.deliveries .. ' times without an answer'
-  end
-  local ban = globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned)
-  if ban then return 'class ' .. doc.class .. ' is banned from queue ' .. doc.queue .. ' by ' .. ban end
-end
-
-local function give_up(id, doc, why)
-  local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
-  values.set_value(id, doc, fields.last_error, error)
-  log.line(id, 'error', error, doc)
-  ending.finish(id, doc, 'f', error)
-end
-
-local function claim_one(want)
-  local id, doc = want.only, cache.find(want.only)
-  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= PLACE.pull)
-    or (tonumber(doc.lock_until) or 0) > time.now then
-    return {}, 0, false, nil, 0
-  end
-  return { lend(id, doc, want.lease, true, want.process) }, 1, false, nil, 0
 end
 
 local MAX_STALE = 100
@@ -121,6 +53,179 @@ local function has_all(want, got) return got.n + got.failed >= want.max end
 
 local function is_stale(doc, want) return not doc.terminating and (doc.constraints_version or '') ~= want.version end
 
+local function room_of(want, got)
+  local room = want.max - got.n - got.failed
+  if got.n < want.begun then room = math.min(room, want.begun - got.n) end
+  return math.max(room, want.wide - got.n - got.failed)
+end
+
+local function consider_piece(member, number, want, got)
+  local piece = cache.piece(number)
+  if not piece or pieces.entry(number, piece) ~= member then return cache.zset(got.key, member, false) end
+  local doc, room = cache.common_of(piece), room_of(want, got)
+  if got.room then return 'stop' end
+  if globs.steps <= 0 then return 'later' end
+  if not wanted(doc, want) or (is_stale(doc, want) and #want.stale == MAX_STALE) then return end
+  if not (got.called and got.called[doc.class]) and packed.suits(want, number, piece, room) then
+    packed.lend(number, piece, want, got.n < want.begun)
+    got.ids[#got.ids + 1] = 'p' .. number
+    got.n = got.n + piece.n
+    return got.n + got.failed >= math.max(want.max, want.wide) and 'stop' or nil
+  end
+  if has_all(want, got) or (piece.n > room and 2 * got.n >= want.max) then return 'stop' end
+  for _, id in ipairs(pieces.ids(number, piece)) do
+    local doc = cache.find(id)
+    if not doc then return cache.zset(got.key, member, false) end
+    local ends = claim.consider(id, doc, want, got)
+    if ends then return ends end
+  end
+end
+
+local function each(consider, member, at, want, got)
+  if not want.careful then return consider(member, at, want, got) end
+  return alone.act(got.key, member, consider, member, at, want, got)
+end
+
+function claim.finds_nothing(q)
+  for _, score in pairs(cache.writes.zsets[redis_keys.queue_key(q, 'ready')] or {}) do
+    if score then return false end
+  end
+  return tally.is_empty(q, 'ready')
+end
+
+local function is_removed(key, member)
+  local written = cache.writes.zsets[key]
+  return written and written[member] == false
+end
+
+local function go_through(want, head, got)
+  local from, removed, choosy = want.skip, 0, #want.patterns > 0 or want.place == PLACE.pull
+  local most = math.max(want.max, want.wide)
+  while got.n + got.failed < most and from < want.skip + MAX_SCAN do
+    local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or members_for(want, most - got.n))
+    local members = head or members_at(got.key, want, from, step)
+    head = nil
+    if from == 0 and want.tier == '' then tally.heads[got.key] = members end
+    local keys, numbers, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n, want.wide - got.n)
+    if #keys == 0 then return #members > 0 or #want.stale > 0, from - removed, removed end
+    cache.fetch(keys)
+    sides.fetch_limits_of(ids)
+    local nth = 0
+    for i = 1, #keys do
+      local ends
+      if numbers[i] then
+        ends = each(consider_piece, members[i], numbers[i], want, got)
+      else
+        nth = nth + 1
+        ends = each(claim.consider_job, members[i], ids[nth], want, got)
+      end
+      local gone = is_removed(got.key, members[i]) and 1 or 0
+      if ends then return true, from + i - 1 - removed, removed + gone end
+      removed = removed + gone
+    end
+    if #keys == #members and #members <= step then return #want.stale > 0, from - removed, removed end
+    from = from + #keys
+  end
+  return true, from - removed, removed
+end
+
+-- Suspects and other jobs alternate, so that neither group waits for the other. Returns ids (`p` and a number for a
+-- piece), the number of jobs, whether unseen jobs are left, the number of members that the next claim may skip (nil:
+-- it would find nothing more), and the number of jobs that failed.
+-- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (how many start at once),
+-- patterns, tags, tier, skip, process, only, calls (maximum from classes that call other services, -1: any) }
+function claim.jobs(want, head)
+  if outbox.is_full() then return {}, 0, false, nil, 0 end
+  if want.only ~= '' then return claim.one(want) end
+  local q, served = want.queue, cache.queue(want.queue).suspects_served
+  local got = { key = redis_keys.queue_key(q, states.index(want.place)), ids = {}, n = 0, failed = 0,
+    bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served,
+    passed = {} }
+  want.liked, want.banned = {}, {}
+  local more, seen, removed = go_through(want, head, got)
+  local passed = got.passed
+  if got.n == 0 and served and passed[1] then
+    got.fresh_first, got.passed = nil, {}
+    for i = 1, #passed do
+      if claim.consider(passed[i], cache.find(passed[i]), want, got) then break end
+    end
+  end
+  local serves = got.room and 1 or nil
+  if got.n > 0 and served ~= serves then cache.change_queue(q, queue_fields.suspects_served, serves) end
+  if passed[1] then more, seen = true, want.skip end
+  return got.ids, got.n, more, more and (seen > want.skip or removed > 0) and seen or nil, got.failed
+end
+
+-- Batches of packed jobs need none of these.
+
+local RUNS_A_MINUTE = 600
+
+local function guard(id, doc)
+  if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then return true end
+  local at_minute, n
+  if doc.runs_this_minute then at_minute, n = doc.runs_this_minute:match('^(%d+):(%d+)$') end
+  n = at_minute == time.this_minute and tonumber(n) + 1 or 1
+  if n > RUNS_A_MINUTE then return false end
+  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. numbers.int(n))
+  return true
+end
+
+local function stop_runaway(id, doc)
+  log.line(id, 'error', cjson.encode({ error = 'Job was terminated due to being called too rapidly' }))
+  ending.terminate_one(id, doc)
+end
+
+local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early,
+  fields.unanswered, fields.said_ended_at }
+
+local function lend(id, doc, lease, begun, process)
+  cache.clear(id, doc, used_up)
+  if doc.progress then values.set_value(id, doc, fields.progress, nil) end
+  if doc.unique_held == UNIQUE_HELD.until_started or doc.unique_held == UNIQUE_HELD.debounced then
+    unique.free(id, doc)
+  end
+  if doc.not_before and tonumber(doc.not_before) <= time.now then cache.change(id, doc, fields.not_before, nil) end
+  if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.shutdown) end
+  if not doc.run_number then cache.change(id, doc, fields.run_number, '1') end
+  cache.change(id, doc, fields.token, tokens.next(id, doc.run_number, doc.repeats and 'r' or ''))
+  cache.change(id, doc, fields.lease_until, numbers.int(time.now + lease))
+  if doc.place == PLACE.pull or doc.lease_length then
+    cache.change(id, doc, fields.lease_length, doc.place == PLACE.pull and numbers.int(lease) or nil)
+  end
+  if process or doc.process then cache.change(id, doc, fields.process, process) end
+  if doc.ran_at or doc.previous_ran_at then cache.change(id, doc, fields.previous_ran_at, doc.ran_at) end
+  cache.change(id, doc, fields.ran_at, time.now_text)
+  if doc.redeliver_after then cache.count(id, doc, fields.deliveries) end
+  if begun then cache.change(id, doc, fields.begun, '1') end
+  places.move(id, doc, PLACE.leased, time.now + lease)
+  if sides.is_limited(doc) then limits.take_slots(id, doc) end
+  return id
+end
+
+local function given_up(doc, want)
+  if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then
+    return 'lent ' .. doc.deliveries .. ' times, and nobody answered'
+  end
+  local ban = globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned)
+  if ban then return 'class ' .. doc.class .. ' is banned from queue ' .. doc.queue .. ' by ' .. ban end
+end
+
+local function give_up(id, doc, why)
+  local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
+  values.set_value(id, doc, fields.last_error, error)
+  log.line(id, 'error', error, doc)
+  ending.finish(id, doc, 'f', error)
+end
+
+function claim.one(want)
+  local id, doc = want.only, cache.find(want.only)
+  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= PLACE.pull)
+    or (tonumber(doc.lock_until) or 0) > time.now then
+    return {}, 0, false, nil, 0
+  end
+  return { lend(id, doc, want.lease, true, want.process) }, 1, false, nil, 0
+end
+
 local function weight_of(id, doc)
   if not cache.attached_to(id, doc)[1] then return #(cache.raw[redis_keys.key_of(id)] or '') end
   local weighed, weight = pcall(snapshot.weigh, id, doc)
@@ -145,7 +250,7 @@ local function keeps_apart(id, doc, want, got)
   return got.n >= math.min(got.room or numbers.never, suspects_for(doc, want)) and 'stop'
 end
 
-local function consider(id, doc, want, got)
+function claim.consider(id, doc, want, got)
   if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end
   if is_stale(doc, want) then
     if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
@@ -180,45 +285,12 @@ local function consider(id, doc, want, got)
   if has_all(want, got) then return 'stop' end
 end
 
-local function consider_job(member, id, want, got)
+function claim.consider_job(member, id, want, got)
   local doc = cache.find(id)
   if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then
     return cache.zset(got.key, member, false)
   end
-  return consider(id, doc, want, got)
-end
-
-local function room_of(want, got)
-  local room = want.max - got.n - got.failed
-  if got.n < want.begun then room = math.min(room, want.begun - got.n) end
-  return math.max(room, want.wide - got.n - got.failed)
-end
-
-local function consider_piece(member, number, want, got)
-  local piece = cache.piece(number)
-  if not piece or pieces.entry(number, piece) ~= member then return cache.zset(got.key, member, false) end
-  local doc, room = cache.common_of(piece), room_of(want, got)
-  if got.room then return 'stop' end
-  if globs.steps <= 0 then return 'later' end
-  if not wanted(doc, want) or (is_stale(doc, want) and #want.stale == MAX_STALE) then return end
-  if not (got.called and got.called[doc.class]) and packed.suits(want, number, piece, room) then
-    packed.lend(number, piece, want, got.n < want.begun)
-    got.ids[#got.ids + 1] = 'p' .. number
-    got.n = got.n + piece.n
-    return got.n + got.failed >= math.max(want.max, want.wide) and 'stop' or nil
-  end
-  if has_all(want, got) or (piece.n > room and 2 * got.n >= want.max) then return 'stop' end
-  for _, id in ipairs(pieces.ids(number, piece)) do
-    local doc = cache.find(id)
-    if not doc then return cache.zset(got.key, member, false) end
-    local ends = consider(id, doc, want, got)
-    if ends then return ends end
-  end
-end
-
-local function each(consider, member, at, want, got)
-  if not want.careful then return consider(member, at, want, got) end
-  return alone.act(got.key, member, consider, member, at, want, got)
+  return claim.consider(id, doc, want, got)
 end
 
 function claim.still_lent(list)
@@ -240,13 +312,6 @@ function claim.add_lent(ids, list)
   end
 end
 
-function claim.finds_nothing(q)
-  for _, score in pairs(cache.writes.zsets[redis_keys.queue_key(q, 'ready')] or {}) do
-    if score then return false end
-  end
-  return tally.is_empty(q, 'ready')
-end
-
 function claim.is_overtaken()
   if next(cache.loose) or next(cache.writes.lists) then return true end
   for key in pairs(cache.writes.zsets) do
@@ -254,70 +319,6 @@ function claim.is_overtaken()
     if not of or of[2] == 'ready' or of[2] == 'ready:pull' then return true end
   end
   return false
-end
-
-local function is_removed(key, member)
-  local written = cache.writes.zsets[key]
-  return written and written[member] == false
-end
-
-local function go_through(want, head, got)
-  local from, removed, choosy = want.skip, 0, #want.patterns > 0 or want.place == PLACE.pull
-  local most = math.max(want.max, want.wide)
-  while got.n + got.failed < most and from < want.skip + MAX_SCAN do
-    local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or members_for(want, most - got.n))
-    local members = head or members_at(got.key, want, from, step)
-    head = nil
-    if from == 0 and want.tier == '' then tally.heads[got.key] = members end
-    local keys, numbers, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n, want.wide - got.n)
-    if #keys == 0 then return #members > 0 or #want.stale > 0, from - removed, removed end
-    cache.fetch(keys)
-    sides.fetch_limits_of(ids)
-    local nth = 0
-    for i = 1, #keys do
-      local ends
-      if numbers[i] then
-        ends = each(consider_piece, members[i], numbers[i], want, got)
-      else
-        nth = nth + 1
-        ends = each(consider_job, members[i], ids[nth], want, got)
-      end
-      local gone = is_removed(got.key, members[i]) and 1 or 0
-      if ends then return true, from + i - 1 - removed, removed + gone end
-      removed = removed + gone
-    end
-    if #keys == #members and #members <= step then return #want.stale > 0, from - removed, removed end
-    from = from + #keys
-  end
-  return true, from - removed, removed
-end
-
--- Suspects and other jobs alternate, so that neither group waits for the other. Returns ids (`p` and a number for a
--- piece), the number of jobs, whether unseen jobs are left, the number of index entries that the next claim may skip
--- (nil if it would find nothing more), and the number of jobs that failed.
--- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (number of jobs that start
--- immediately), patterns, tags, tier, skip, process, only, calls (maximum jobs of classes that call other services, -1:
--- any) }
-function claim.jobs(want, head)
-  if outbox.is_full() then return {}, 0, false, nil, 0 end
-  if want.only ~= '' then return claim_one(want) end
-  local q, served = want.queue, cache.queue(want.queue).suspects_served
-  local got = { key = redis_keys.queue_key(q, states.index(want.place)), ids = {}, n = 0, failed = 0,
-    bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served,
-    passed = {} }
-  want.liked, want.banned = {}, {}
-  local more, seen, removed = go_through(want, head, got)
-  local passed = got.passed
-  if got.n == 0 and served and passed[1] then
-    got.fresh_first, got.passed = nil, {}
-    for i = 1, #passed do
-      if consider(passed[i], cache.find(passed[i]), want, got) then break end
-    end
-  end
-  local serves = got.room and 1 or nil
-  if got.n > 0 and served ~= serves then cache.change_queue(q, queue_fields.suspects_served, serves) end
-  if passed[1] then more, seen = true, want.skip end
-  return got.ids, got.n, more, more and (seen > want.skip or removed > 0) and seen or nil, got.failed
 end
 
 return claim

@@ -14,6 +14,17 @@ function finish.take_run(from, version)
   return run
 end
 
+function finish.going_on(runs, answers)
+  local ids = {}
+  for i, run in ipairs(runs) do
+    local doc = run.ending == 'checkpoint' and answers[i] == 'running' and cache.find(run.id)
+    if doc and doc.token == run.token then ids[#ids + 1] = run.id end
+  end
+  return ids[1] and ids
+end
+
+-- Batches of packed jobs need none of these.
+
 local function apply(run)
   kin.memo.roots, write.said.messages, write.said.names = nil, 0, 0
   did.begin(run)
@@ -192,15 +203,6 @@ function finish.each(run, lane, ended_together)
       late = run.late, size = 0, version = run.version }, lane)
   end
   return table.concat(answers, ',')
-end
-
-function finish.going_on(runs, answers)
-  local ids = {}
-  for i, run in ipairs(runs) do
-    local doc = run.ending == 'checkpoint' and answers[i] == 'running' and cache.find(run.id)
-    if doc and doc.token == run.token then ids[#ids + 1] = run.id end
-  end
-  return ids[1] and ids
 end
 
 return finish

@@ -2,56 +2,6 @@
 
 local packed = {}
 
-local WHOLE = string.rep('1', pieces.SIZE)
-
--- A job fits into a piece if it is ready immediately, is served by lanes, and has no listeners.
-function packed.suits_new(spec)
-  return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class)
-    and not hints.hears_all_jobs()
-end
-
-function packed.taken_apart(spec, n)
-  local list, inputs = {}, {}
-  for _ = 1, n, pieces.SIZE do
-    local args, own = cjson.decode(args.take()), spec.packed[1] and cjson.decode(args.take())
-    for i = 1, #args do
-      list[#list + 1] = args[i]
-      for at, port in ipairs(spec.packed) do
-        journal.within(inputs, #list)[at] = { port, cjson.decode(own['vi:' .. port][i]) }
-      end
-    end
-  end
-  for _, port in ipairs(spec.packed) do
-    spec.tail = spec.tail:gsub('"i:' .. port .. '":"%d+,0"', '"i:' .. port .. '":"0,0"', 1)
-  end
-  return list, inputs
-end
-
-function packed.create(spec, n, quota_of)
-  specs.check_registered(spec.queue, spec.class, spec.known)
-  local q, first = spec.queue, ids.next_hundred(n)
-  local ticks, common, index = time.next_ticks(n) + 1, spec.tail:sub(2, -2), redis_keys.queue_key(q, 'ready')
-  for from = 0, n - 1, pieces.SIZE do
-    local held = math.min(pieces.SIZE, n - from)
-    local number, since = numbers.int((first + from) / pieces.SIZE), time.digits(ticks + from)
-    journal.put(cache.pieces, number,
-      { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = args.take(),
-      own = spec.packed[1] and args.take() })
-    journal.put(cache.changed_pieces, number, true)
-    cache.raw[redis_keys.piece_key(number)] = false
-    cache.zset(index, since .. ':p' .. number, order.rank(q, spec.priority, math.floor((ticks + from) / 1000)))
-    cache.count_packed(q, 'ready', held - 1)
-  end
-  for id = first, hints.hears_one_of(first, n) and first + n - 1 or 0 do
-    local one = numbers.int(id)
-    if hints.hears_job(one) then hints.tell_status(one, cache.find(one), 'queued') end
-  end
-  counts.add(q, spec.class, 'made', n)
-  if quota_of ~= '' then quota.add(quota_of, n, 0) end
-  journal.put(places.to_ring, q, (places.to_ring[q] or 0) + n)
-  return numbers.int(first)
-end
-
 function packed.is_heard(number)
   return hints.hears_all_jobs() or hints.hears_one_of(tonumber(number) * pieces.SIZE, pieces.SIZE)
 end
@@ -107,13 +57,6 @@ local function ran_at(piece)
   return piece.state:sub(from, to - 1), piece.state:sub(to + 2)
 end
 
-function packed.extend(number, piece, lease)
-  local till = numbers.int(time.now + lease)
-  local state = piece.state:gsub('"bg":"1",', '', 1):gsub('"le":"%d+",', '"le":"' .. till .. '","bg":"1",', 1)
-  move(number, piece, state, tonumber(till))
-  return till
-end
-
 local function is_within(mask, other)
   for at = 1, #mask do
     if mask:byte(at) == 49 and other:byte(at) ~= 49 then return false end
@@ -125,29 +68,6 @@ local function completed_state(run, ran, rest)
   return '"z":"c","e":"' .. time.now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. time.now_text
     .. ',completed,1' .. leases.of_version(run.version) .. '","cm":"@.' .. run.token .. '|' .. numbers.int(run.n)
     .. '|completed","l":"' .. ran .. '",' .. rest
-end
-
-local function after_ports(piece, run)
-  local common, back, found = piece.common, at, 1
-  at = run.from + 1
-  for _ = 1, args.take_int() do
-    local was, is = args.take(), args.take()
-    if found == 1 then common, found = common:gsub(was, is, 1) end
-  end
-  local own = args.take()
-  at = back
-  if found == 0 or common:find('"i:[%w_]+":"[1-9]%d*,0"') then return nil, nil end
-  return common, own ~= '' and own or nil
-end
-
--- Without listeners and wires, only the waiting values change. The lane has sent them.
-function packed.use_ports(piece, run)
-  if hints.hears('/sidejob/log') then return false end
-  local common, own = after_ports(piece, run)
-  if not common then return false end
-  cache.change_piece(run.piece, piece, 'common', common)
-  cache.change_piece(run.piece, piece, 'own', own)
-  return true
 end
 
 function packed.finish(run, lane)
@@ -186,6 +106,88 @@ function packed.remove(number, piece)
   cache.count_packed(q, place, 1 - piece.n)
   cache.change_piece(number, piece, 'mask', string.rep('0', #piece.mask))
   cache.change_piece(number, piece, 'n', 0)
+end
+
+-- Batches of packed jobs need none of these.
+
+local WHOLE = string.rep('1', pieces.SIZE)
+
+-- A job in a piece is ready at once, is run by lanes, and has no listeners.
+function packed.suits_new(spec)
+  return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class)
+    and not hints.hears_all_jobs()
+end
+
+function packed.taken_apart(spec, n)
+  local list, inputs = {}, {}
+  for _ = 1, n, pieces.SIZE do
+    local args, own = cjson.decode(args.take()), spec.packed[1] and cjson.decode(args.take())
+    for i = 1, #args do
+      list[#list + 1] = args[i]
+      for at, port in ipairs(spec.packed) do
+        journal.within(inputs, #list)[at] = { port, cjson.decode(own['vi:' .. port][i]) }
+      end
+    end
+  end
+  for _, port in ipairs(spec.packed) do
+    spec.tail = spec.tail:gsub('"i:' .. port .. '":"%d+,0"', '"i:' .. port .. '":"0,0"', 1)
+  end
+  return list, inputs
+end
+
+function packed.create(spec, n, quota_of)
+  specs.check_registered(spec.queue, spec.class, spec.known)
+  local q, first = spec.queue, ids.next_hundred(n)
+  local ticks, common, index = time.next_ticks(n) + 1, spec.tail:sub(2, -2), redis_keys.queue_key(q, 'ready')
+  for from = 0, n - 1, pieces.SIZE do
+    local held = math.min(pieces.SIZE, n - from)
+    local number, since = numbers.int((first + from) / pieces.SIZE), time.digits(ticks + from)
+    journal.put(cache.pieces, number,
+      { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = args.take(),
+      own = spec.packed[1] and args.take() })
+    journal.put(cache.changed_pieces, number, true)
+    cache.raw[redis_keys.piece_key(number)] = false
+    cache.zset(index, since .. ':p' .. number, order.rank(q, spec.priority, math.floor((ticks + from) / 1000)))
+    cache.count_packed(q, 'ready', held - 1)
+  end
+  for id = first, hints.hears_one_of(first, n) and first + n - 1 or 0 do
+    local one = numbers.int(id)
+    if hints.hears_job(one) then hints.tell_status(one, cache.find(one), 'queued') end
+  end
+  counts.add(q, spec.class, 'made', n)
+  if quota_of ~= '' then quota.add(quota_of, n, 0) end
+  journal.put(places.to_ring, q, (places.to_ring[q] or 0) + n)
+  return numbers.int(first)
+end
+
+function packed.extend(number, piece, lease)
+  local till = numbers.int(time.now + lease)
+  local state = piece.state:gsub('"bg":"1",', '', 1):gsub('"le":"%d+",', '"le":"' .. till .. '","bg":"1",', 1)
+  move(number, piece, state, tonumber(till))
+  return till
+end
+
+local function after_ports(piece, run)
+  local common, back, found = piece.common, at, 1
+  at = run.from + 1
+  for _ = 1, args.take_int() do
+    local was, is = args.take(), args.take()
+    if found == 1 then common, found = common:gsub(was, is, 1) end
+  end
+  local own = args.take()
+  at = back
+  if found == 0 or common:find('"i:[%w_]+":"[1-9]%d*,0"') then return nil, nil end
+  return common, own ~= '' and own or nil
+end
+
+-- Without listeners and wires, only the waiting values change, and the lane has sent those.
+function packed.use_ports(piece, run)
+  if hints.hears('/sidejob/log') then return false end
+  local common, own = after_ports(piece, run)
+  if not common then return false end
+  cache.change_piece(run.piece, piece, 'common', common)
+  cache.change_piece(run.piece, piece, 'own', own)
+  return true
 end
 
 return packed

@@ -1,25 +1,34 @@
 local snapshot = {}
 
-local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
+function snapshot.waited(id)
+  local number = pieces.number_in(id)
+  local doc = number and cache.common_of(cache.piece(number)) or cache.find(id)
+  return math.max(0, time.now - time.moment_of_sequence(doc.sequence))
+end
+
+function snapshot.of(ids)
+  local list = {}
+  for i, id in ipairs(ids) do
+    local number = pieces.number_in(id)
+    -- A document that is not loaded was claimed as text, because the job has no other keys.
+    local doc = not number and cache.docs[id]
+    if number then
+      list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }
+    elseif not doc or not (doc.has_children or doc.has_steps or cache.attached_to(id, doc)[1]) then
+      list[i] = row_of.lent { document = cache.raw[redis_keys.key_of(id)] }
+    else
+      local ok, found = journal.isolate(id, snapshot.all_of, id, doc)
+      list[i] = ok and found
+        or row_of.lent { document = cache.raw[redis_keys.key_of(id)], fault = found.code .. ' ' .. found.message }
+    end
+  end
+  return list
+end
+
+-- Batches of packed jobs need none of these.
 
 -- Maximum bytes of port values, and of values with their own keys. The run fetches the rest when it needs them.
 local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
-
-function snapshot.first_values(id, doc, dir, port, n, skip)
-  local items, bytes, step = {}, 0, FIRST_VALUES
-  n = math.min(n, MAX_VALUES)
-  while #items < n do
-    local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)
-    for _, item in ipairs(more) do
-      bytes = bytes + #item
-      if bytes > MAX_BYTES and #items > 0 then return items end
-      items[#items + 1] = item
-    end
-    if #more == 0 then return items end
-    step = math.max(1, math.floor((MAX_BYTES - bytes) * #items / bytes))
-  end
-  return items
-end
 
 local inputs_of = {}
 
@@ -39,68 +48,6 @@ local function flat_inputs(id, doc)
   end
   inputs_of[id] = { flat = flat, bytes = bytes }
   return inputs_of[id]
-end
-
-function snapshot.fetch_side_values(ids)
-  local keys, bytes = {}, 0
-  for _, id in ipairs(ids) do
-    local doc = cache.find(id)
-    bytes = bytes + (doc and values.of(doc) or 0)
-    for _, field in ipairs(doc and bytes <= MAX_SIDE and cache.attached_to(id, doc) or {}) do
-      if doc[field] == '^' then keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field) end
-    end
-  end
-  cache.fetch(keys)
-end
-
-function snapshot.flat_side_values(id, doc)
-  local fields, keys = {}, {}
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    if doc[field] == '^' then
-      fields[#fields + 1] = field
-      keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field)
-    end
-  end
-  local flat, bytes = {}, 0
-  if (values.of(doc)) <= MAX_SIDE then cache.fetch(keys) end
-  for i, field in ipairs(fields) do
-    local text = cache.text_at(keys[i]) or ''
-    bytes = bytes + #text
-    if bytes > MAX_SIDE then return flat end
-    flat[#flat + 1] = field
-    flat[#flat + 1] = text
-  end
-  return flat
-end
-
-function snapshot.weigh(id, doc)
-  local bytes = #(cache.raw[redis_keys.key_of(id)] or '')
-  for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
-  return bytes + flat_inputs(id, doc).bytes
-end
-
-function snapshot.callback_of(doc)
-  local callback = doc.callback_job and cache.find(doc.callback_job)
-  if not callback then return {} end
-  return row_of.told { document = cache.text_at(redis_keys.key_of(doc.callback_job)),
-    error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
-end
-
-function snapshot.waited(id)
-  local number = pieces.number_in(id)
-  local doc = number and cache.common_of(cache.piece(number)) or cache.find(id)
-  return math.max(0, time.now - time.moment_of_sequence(doc.sequence))
-end
-
-local MAX_CHILDREN = 1000
-
-function snapshot.flat_children(id, doc)
-  if not doc.has_children then return {}, 0 end
-  local key = kin.children_key(id)
-  local scanned = redis.call('HSCAN', key, 0, 'COUNT', MAX_CHILDREN)
-  if scanned[1] == '0' then return scanned[2], #scanned[2] / 2 end
-  local total = redis.call('HLEN', key)
-  return total > MAX_CHILDREN and scanned[2] or redis.call('HGETALL', key), total
 end
 
 local function legacy(id, doc)
@@ -148,6 +95,102 @@ local function flat_family(parent, doc, children)
   return rows
 end
 
+-- A long list is fetched on demand, so that later runs do not load every step.
+local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
+
+local function flat_steps(id, doc)
+  if not doc.has_steps then return {}, '' end
+  local scanned = redis.call('HSCAN', redis_keys.side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
+  local flat, bytes = scanned[2], 0
+  for _, text in ipairs(flat) do bytes = bytes + #text end
+  for i = 2, #flat, 2 do flat[i] = flat[i]:gsub('^@[%d,]*\n', '', 1) end
+  if scanned[1] ~= '0' or #flat > 2 * MAX_STEPS or bytes > MAX_STEP_BYTES then return {}, 'more' end
+  return flat, ''
+end
+
+function snapshot.all_of(id, doc)
+  local steps, more_steps = flat_steps(id, doc)
+  local children, total = snapshot.flat_children(id, doc)
+  return row_of.lent { document = cache.raw[redis_keys.key_of(id)], inputs = flat_inputs(id, doc).flat,
+    side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total,
+    family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {},
+    more_steps = more_steps }
+end
+
+local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
+
+function snapshot.first_values(id, doc, dir, port, n, skip)
+  local items, bytes, step = {}, 0, FIRST_VALUES
+  n = math.min(n, MAX_VALUES)
+  while #items < n do
+    local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)
+    for _, item in ipairs(more) do
+      bytes = bytes + #item
+      if bytes > MAX_BYTES and #items > 0 then return items end
+      items[#items + 1] = item
+    end
+    if #more == 0 then return items end
+    step = math.max(1, math.floor((MAX_BYTES - bytes) * #items / bytes))
+  end
+  return items
+end
+
+function snapshot.fetch_side_values(ids)
+  local keys, bytes = {}, 0
+  for _, id in ipairs(ids) do
+    local doc = cache.find(id)
+    bytes = bytes + (doc and values.of(doc) or 0)
+    for _, field in ipairs(doc and bytes <= MAX_SIDE and cache.attached_to(id, doc) or {}) do
+      if doc[field] == '^' then keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field) end
+    end
+  end
+  cache.fetch(keys)
+end
+
+function snapshot.flat_side_values(id, doc)
+  local fields, keys = {}, {}
+  for _, field in ipairs(cache.attached_to(id, doc)) do
+    if doc[field] == '^' then
+      fields[#fields + 1] = field
+      keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field)
+    end
+  end
+  local flat, bytes = {}, 0
+  if (values.of(doc)) <= MAX_SIDE then cache.fetch(keys) end
+  for i, field in ipairs(fields) do
+    local text = cache.text_at(keys[i]) or ''
+    bytes = bytes + #text
+    if bytes > MAX_SIDE then return flat end
+    flat[#flat + 1] = field
+    flat[#flat + 1] = text
+  end
+  return flat
+end
+
+function snapshot.weigh(id, doc)
+  local bytes = #(cache.raw[redis_keys.key_of(id)] or '')
+  for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
+  return bytes + flat_inputs(id, doc).bytes
+end
+
+function snapshot.callback_of(doc)
+  local callback = doc.callback_job and cache.find(doc.callback_job)
+  if not callback then return {} end
+  return row_of.told { document = cache.text_at(redis_keys.key_of(doc.callback_job)),
+    error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
+end
+
+local MAX_CHILDREN = 1000
+
+function snapshot.flat_children(id, doc)
+  if not doc.has_children then return {}, 0 end
+  local key = kin.children_key(id)
+  local scanned = redis.call('HSCAN', key, 0, 'COUNT', MAX_CHILDREN)
+  if scanned[1] == '0' then return scanned[2], #scanned[2] / 2 end
+  local total = redis.call('HLEN', key)
+  return total > MAX_CHILDREN and scanned[2] or redis.call('HGETALL', key), total
+end
+
 local MAX_PASSED = 65536
 local passed_bytes = 0
 
@@ -187,47 +230,6 @@ function snapshot.flat_wires(id, doc, children, closely)
     if child then add(children[i], child_id, child) end
   end
   return rows
-end
-
--- A longer list is fetched when needed, so that later runs do not load every step.
-local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
-
-local function flat_steps(id, doc)
-  if not doc.has_steps then return {}, '' end
-  local scanned = redis.call('HSCAN', redis_keys.side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
-  local flat, bytes = scanned[2], 0
-  for _, text in ipairs(flat) do bytes = bytes + #text end
-  for i = 2, #flat, 2 do flat[i] = flat[i]:gsub('^@[%d,]*\n', '', 1) end
-  if scanned[1] ~= '0' or #flat > 2 * MAX_STEPS or bytes > MAX_STEP_BYTES then return {}, 'more' end
-  return flat, ''
-end
-
-local function all_of(id, doc)
-  local steps, more_steps = flat_steps(id, doc)
-  local children, total = snapshot.flat_children(id, doc)
-  return row_of.lent { document = cache.raw[redis_keys.key_of(id)], inputs = flat_inputs(id, doc).flat,
-    side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total,
-    family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {},
-    more_steps = more_steps }
-end
-
-function snapshot.of(ids)
-  local list = {}
-  for i, id in ipairs(ids) do
-    local number = pieces.number_in(id)
-    -- If the document is not loaded, the job was claimed as text because it has no other keys.
-    local doc = not number and cache.docs[id]
-    if number then
-      list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }
-    elseif not doc or not (doc.has_children or doc.has_steps or cache.attached_to(id, doc)[1]) then
-      list[i] = row_of.lent { document = cache.raw[redis_keys.key_of(id)] }
-    else
-      local ok, found = journal.isolate(id, all_of, id, doc)
-      list[i] = ok and found
-        or row_of.lent { document = cache.raw[redis_keys.key_of(id)], fault = found.code .. ' ' .. found.message }
-    end
-  end
-  return list
 end
 
 function snapshot.is_plain(row)

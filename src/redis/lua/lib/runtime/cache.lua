@@ -88,11 +88,6 @@ function cache.change_piece(number, piece, field, value)
   journal.put(cache.changed_pieces, number, true)
 end
 
-function cache.take_out(number, piece, at)
-  cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
-  cache.change_piece(number, piece, 'n', piece.n - 1)
-end
-
 function cache.count_packed(q, place, n)
   local queue_record, letter = cache.queue(q), redis_keys.letters[place]
   local packed = journal.within(queue_record, queue_fields.packed)
@@ -120,26 +115,7 @@ function cache.where(piece)
   return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
-function cache.leave_piece(id)
-  local number, at = pieces.place_of(id)
-  local piece = number and cache.piece(number)
-  if not piece or not pieces.has(piece, at) then return false, '' end
-  local q, place = cache.where(piece)
-  local text = pieces.document(piece, id, at) or ''
-  local doc = readable.decode(text, redis_keys.piece_key(number))
-  if not is_document(doc) then
-    return readable.note(redis_keys.piece_key(number), cache.raw[redis_keys.piece_key(number)] or ''), ''
-  end
-  cache.take_out(number, piece, at)
-  if piece.n > 0 then
-    cache.count_packed(q, place, -1)
-  else
-    cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
-  end
-  return doc, text
-end
-
--- Takes the job out of its piece and gives it a document. Only a lane's commit of the whole piece avoids this.
+-- Any use except a lane's commit of the whole piece takes the job out of its piece and gives it a document.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
@@ -184,15 +160,6 @@ function cache.attached_to(id, doc)
   return cache.attached[id]
 end
 
-function cache.miss(id)
-  local number = pieces.place_of(id)
-  if readable.damaged[redis_keys.key_of(id)] or (number and readable.damaged[redis_keys.piece_key(number)]) then
-    journal.refuse('UNREADABLE',
-      'the record of job ' .. id .. ' in Redis is damaged: run `sidejob doctor --repair`, or delete the job with force')
-  end
-  journal.refuse('NOT_FOUND', 'job ' .. id .. ' does not exist')
-end
-
 function cache.need(id)
   local doc = cache.find(id)
   if not doc then cache.miss(id) end
@@ -206,18 +173,6 @@ function cache.change(id, doc, field, value)
   end
   journal.put(doc, field, value)
   if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
-end
-
-function cache.count(id, doc, field) cache.change(id, doc, field, numbers.int((tonumber(doc[field]) or 0) + 1)) end
-
-function cache.clear(id, doc, names)
-  for i = 1, #names do
-    if doc[names[i]] then cache.change(id, doc, names[i], nil) end
-  end
-end
-
-function cache.note_ending(q, n)
-  cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n))
 end
 
 local queue_shape = { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't',
@@ -235,37 +190,6 @@ end
 
 cache.first_times = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
   completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
-
--- An unbounded score is written as `inf`, which only some engines read as a number.
-function cache.first_moment(q, place)
-  return tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
-end
-
-function cache.rebuilt_queue(q, text)
-  local queue_record = { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
-  local function soonest(field, moment)
-    if moment < numbers.never then queue_record[field] = math.min(queue_record[field] or numbers.never, moment) end
-  end
-  for place, field in pairs(cache.first_times) do soonest(field, cache.first_moment(q, place)) end
-  for id, till in (text:match('"' .. queue_fields.leased .. '":(%b{})') or ''):gmatch('"(%d+)":(%d+)') do
-    journal.within(queue_record, queue_fields.leased)[id] = tonumber(till)
-    soonest(queue_fields.next_lease, tonumber(till))
-  end
-  local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
-  for i = 1, #definitions, 2 do
-    local class, definition = definitions[i], definitions[i + 1]
-    if definition:find('"pull":true', 1, true) then
-      journal.within(queue_record, queue_fields.pulled_classes)[class] = true
-    end
-    if definition:find('"concurrency":', 1, true) then
-      journal.within(queue_record, queue_fields.bounded_classes)[class] = true
-    end
-  end
-  if not queue_record.pulled_classes and redis.call('ZCARD', redis_keys.queue_key(q, 'ready:pull')) > 0 then
-    queue_record.mode = 'pull'
-  end
-  return queue_record
-end
 
 local function queue_in(q, text)
   local queue_record = readable.decode(text, redis_keys.queue_key(q))
@@ -298,15 +222,95 @@ function cache.zset(key, member, score)
     journal.put(cache.writes.zsets, key, { [member] = score })
   end
 end
-
-function cache.hset(key, field, value) journal.put(journal.within(cache.writes.hashes, key), field, value) end
-function cache.sset(key, member, present) journal.put(journal.within(cache.writes.sets, key), member, present) end
 function cache.set_text(key, text) journal.put(cache.writes.strings, key, text) end
 
 function cache.set_expiring(key, text, ms)
   journal.put(cache.writes.expiring, key, { text, ms })
   journal.put(cache.raw, key, text)
 end
+
+cache.fields_read = {}
+
+-- Batches of packed jobs need none of these.
+
+function cache.take_out(number, piece, at)
+  cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
+  cache.change_piece(number, piece, 'n', piece.n - 1)
+end
+
+function cache.leave_piece(id)
+  local number, at = pieces.place_of(id)
+  local piece = number and cache.piece(number)
+  if not piece or not pieces.has(piece, at) then return false, '' end
+  local q, place = cache.where(piece)
+  local text = pieces.document(piece, id, at) or ''
+  local doc = readable.decode(text, redis_keys.piece_key(number))
+  if not is_document(doc) then
+    return readable.note(redis_keys.piece_key(number), cache.raw[redis_keys.piece_key(number)] or ''), ''
+  end
+  cache.take_out(number, piece, at)
+  if piece.n > 0 then
+    cache.count_packed(q, place, -1)
+  else
+    cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
+  end
+  return doc, text
+end
+
+function cache.miss(id)
+  local number = pieces.place_of(id)
+  if readable.damaged[redis_keys.key_of(id)] or (number and readable.damaged[redis_keys.piece_key(number)]) then
+    journal.refuse('UNREADABLE',
+      'the record of job ' .. id .. ' in Redis is damaged: run `sidejob doctor --repair`, or delete the job with force')
+  end
+  journal.refuse('NOT_FOUND', 'job ' .. id .. ' does not exist')
+end
+
+function cache.count(id, doc, field) cache.change(id, doc, field, numbers.int((tonumber(doc[field]) or 0) + 1)) end
+
+function cache.clear(id, doc, names)
+  for i = 1, #names do
+    if doc[names[i]] then cache.change(id, doc, names[i], nil) end
+  end
+end
+
+function cache.note_ending(q, n)
+  cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n))
+end
+
+-- An unbounded score is written `inf`, which only some engines parse as a number.
+function cache.first_moment(q, place)
+  return tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
+end
+
+function cache.rebuilt_queue(q, text)
+  local queue_record = { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
+  local function soonest(field, moment)
+    if moment < numbers.never then queue_record[field] = math.min(queue_record[field] or numbers.never, moment) end
+  end
+  for place, field in pairs(cache.first_times) do soonest(field, cache.first_moment(q, place)) end
+  for id, till in (text:match('"' .. queue_fields.leased .. '":(%b{})') or ''):gmatch('"(%d+)":(%d+)') do
+    journal.within(queue_record, queue_fields.leased)[id] = tonumber(till)
+    soonest(queue_fields.next_lease, tonumber(till))
+  end
+  local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
+  for i = 1, #definitions, 2 do
+    local class, definition = definitions[i], definitions[i + 1]
+    if definition:find('"pull":true', 1, true) then
+      journal.within(queue_record, queue_fields.pulled_classes)[class] = true
+    end
+    if definition:find('"concurrency":', 1, true) then
+      journal.within(queue_record, queue_fields.bounded_classes)[class] = true
+    end
+  end
+  if not queue_record.pulled_classes and redis.call('ZCARD', redis_keys.queue_key(q, 'ready:pull')) > 0 then
+    queue_record.mode = 'pull'
+  end
+  return queue_record
+end
+
+function cache.hset(key, field, value) journal.put(journal.within(cache.writes.hashes, key), field, value) end
+function cache.sset(key, member, present) journal.put(journal.within(cache.writes.sets, key), member, present) end
 
 function cache.del(key) journal.put(cache.writes.dels, key, true) end
 
@@ -337,9 +341,7 @@ function cache.hash(key)
   if cache.writes.dels[key] then map = {} end
   for field, value in pairs(cache.writes.hashes[key] or {}) do map[field] = value or nil end
   return map
-end
-
-cache.fields_read = {} -- key → field → value as read, false if absent
+end -- key → field → value as read, false if absent
 local empty = { __index = function() return false end }
 function cache.hash_is_empty(key) cache.fields_read[key] = setmetatable({}, empty) end
 

@@ -9,34 +9,9 @@ local HEAD = ns .. 'outbox'
 outbox.MAX_BYTES = 67108864
 local TEXT_BYTES, VALUE_BYTES = 262144, 32768
 
-function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
-
 function outbox.head()
   local from, till, bytes, seen, retain = (cache.text_at(HEAD) or ''):match('^(%d+),(%d+),(%d+),(%d+),?(%d*)$')
   return from and { from = from + 0, till = till + 0, bytes = bytes + 0, seen = seen + 0, retain = retain }
-end
-
--- Milliseconds for which Redis keeps ended jobs that are in the history.
-function outbox.retain() return tonumber((outbox.head() or {}).retain) end
-
-function outbox.set_head(head)
-  cache.set_text(HEAD, ('%.0f,%.0f,%.0f,%.0f,%s'):format(head.from, head.till, head.bytes, head.seen, head.retain))
-end
-
-function outbox.drop(head, most)
-  for number = head.from, math.min(head.till, head.from + most) - 1 do
-    cache.replace_text(outbox.key(number), nil)
-    head.from = number + 1
-  end
-  if head.from == head.till then cache.replace_text(HEAD, nil) else outbox.set_head(head) end
-end
-
--- A full outbox stops all jobs, so it is removed if no deployment has read it for this many milliseconds.
-local LEFT, DROPPED = 3600000, 5000
-
-function outbox.drop_left()
-  local head = outbox.head()
-  if head and head.bytes >= outbox.MAX_BYTES and head.seen < time.now - LEFT then outbox.drop(head, DROPPED) end
 end
 
 function outbox.is_on() return cache.text_at(HEAD) and true or false end
@@ -47,15 +22,6 @@ function outbox.is_full()
 end
 
 local entries = {}
-
-function outbox.bounded(value)
-  return value and #value > VALUE_BYTES and '{"$large":' .. #value .. '}' or value
-end
-
--- `kind`: e = end of a job, p = end of a piece, r = run. `large`: key of args that are too large for the document.
-function outbox.push(kind, id, document, value, large)
-  journal.push(entries, { kind = kind, id = id, document = document, value = value, large = large })
-end
 
 local function line_of(one)
   if one.large then one.document[fields.args] = outbox.bounded(cache.text_at(one.large) or nil) end
@@ -93,6 +59,42 @@ function outbox.flush()
   write(head, lines)
   outbox.set_head(head)
   for i = #entries, 1, -1 do entries[i] = nil end
+end
+
+-- Batches of packed jobs need none of these.
+
+function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
+
+-- The milliseconds for which Redis keeps an ended job that the history has, if the deployment sets them.
+function outbox.retain() return tonumber((outbox.head() or {}).retain) end
+
+function outbox.set_head(head)
+  cache.set_text(HEAD, ('%.0f,%.0f,%.0f,%.0f,%s'):format(head.from, head.till, head.bytes, head.seen, head.retain))
+end
+
+function outbox.drop(head, most)
+  for number = head.from, math.min(head.till, head.from + most) - 1 do
+    cache.replace_text(outbox.key(number), nil)
+    head.from = number + 1
+  end
+  if head.from == head.till then cache.replace_text(HEAD, nil) else outbox.set_head(head) end
+end
+
+-- A full outbox stops all jobs, so it is removed if no deployment has read it for this time.
+local LEFT, DROPPED = 3600000, 5000
+
+function outbox.drop_left()
+  local head = outbox.head()
+  if head and head.bytes >= outbox.MAX_BYTES and head.seen < time.now - LEFT then outbox.drop(head, DROPPED) end
+end
+
+function outbox.bounded(value)
+  return value and #value > VALUE_BYTES and '{"$large":' .. #value .. '}' or value
+end
+
+-- `kind`: e = end of a job, p = end of a piece, r = run. `large`: key of args that are too large for the document.
+function outbox.push(kind, id, document, value, large)
+  journal.push(entries, { kind = kind, id = id, document = document, value = value, large = large })
 end
 
 return outbox

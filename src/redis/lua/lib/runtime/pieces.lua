@@ -13,12 +13,6 @@ local pieces = {}
 
 pieces.SIZE = 100
 
-function pieces.place_of(id)
-  local number, at = id:match('^([1-9]%d*)(%d%d)$')
-  if not number then return nil, nil end
-  return number, tonumber(at) + 1
-end
-
 -- Most pieces are complete, and some Lua engines create a string for each match.
 local function size_of(mask)
   if not mask:find('0', 1, true) then return #mask end
@@ -41,6 +35,24 @@ end
 
 function pieces.text_of(piece)
   return table.concat({ piece.mask, piece.first, piece.state, piece.common, piece.args, piece.own }, '\n')
+end
+
+function pieces.entry(number, piece)
+  return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
+end
+
+-- The entry of a single job has only hexadecimal letters.
+function pieces.number_in(member)
+  local mark = member:find('p', 1, true)
+  return mark and member:sub(mark + 1)
+end
+
+-- Batches of packed jobs need none of these.
+
+function pieces.place_of(id)
+  local number, at = id:match('^([1-9]%d*)(%d%d)$')
+  if not number then return nil, nil end
+  return number, tonumber(at) + 1
 end
 
 function pieces.has(piece, place) return piece.mask:sub(place, place) == '1' end
@@ -78,16 +90,6 @@ end
 function pieces.document(piece, id, place)
   local ok, text = pcall(put_together, piece, id, place)
   return ok and text or nil
-end
-
-function pieces.entry(number, piece)
-  return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
-end
-
--- Members of single jobs contain only hexadecimal letters, so `p` marks a piece.
-function pieces.number_in(member)
-  local mark = member:find('p', 1, true)
-  return mark and member:sub(mark + 1)
 end
 
 return pieces

@@ -4,46 +4,9 @@ tally.heads = {} -- key → first members, as a claim has read them
 
 local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
-function tally.count(q, place)
-  local entries = redis.call('ZCARD', redis_keys.queue_key(q, place))
-  return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0)
-    or 0) + #tally.in_document(q, place)
-end
-
-function tally.in_document(q, place)
-  local ids = {}
-  for id in pairs(place == 'leases' and cache.queue(q).leased or {}) do ids[#ids + 1] = id end
-  return ids
-end
-
-function tally.members(q, place, most)
-  local members = tally.in_document(q, place)
-  for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1)) do
-    members[#members + 1] = member
-  end
-  return members
-end
-
-function tally.score(q, place, member)
-  local till = place == 'leases' and (cache.queue(q).leased or {})[member]
-  return till or redis.call('ZSCORE', redis_keys.queue_key(q, place), member)
-end
-
 function tally.is_empty(q, place)
   local counted, packed = cache.queue(q).jobs_at, cache.queue(q).packed or {}
   return counted ~= nil and (counted[redis_keys.letters[place]] or 0) == (packed[redis_keys.letters[place]] or 0)
-end
-
-function tally.look(q, queue_record, place)
-  local n = tally.count(q, place)
-  queue_record.jobs_at[redis_keys.letters[place]] = n > 0 and n or nil
-  local first = n > 0 and fronts[place] and redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0)[1]
-  if fronts[place] then queue_record[fronts[place]] = first and first:sub(1, 13) or nil end
-end
-
-function tally.look_at_all(q, queue_record)
-  queue_record.jobs_at = {}
-  for place in pairs(redis_keys.letters) do tally.look(q, queue_record, place) end
 end
 
 function tally.add(queue_record, place, n)
@@ -75,15 +38,7 @@ local function front_of(front, n, packed, key, gone, kept)
   end
   return front
 end
-
--- Upstash allows 100 MB per key, and an entry takes 104 bytes. Beyond this number, the tick removes ended jobs in the
--- order of their expiry.
-local MOST_KEPT = 500000
 local ended = { ['completed'] = true, ['failed'] = true, ['terminated'] = true }
-function tally.over(queue_record, place)
-  local jobs, packed = queue_record.jobs_at or {}, queue_record.packed or {}
-  return (jobs[redis_keys.letters[place]] or 0) - (packed[redis_keys.letters[place]] or 0) - MOST_KEPT
-end
 
 function tally.note(key, gone, kept, added)
   local q, place = redis_keys.counted[key][1], redis_keys.counted[key][2]
@@ -105,6 +60,53 @@ function tally.note(key, gone, kept, added)
     queue_record[field] = front
     cache.queue_dirty[q] = true
   end
+end
+
+-- Batches of packed jobs need none of these.
+
+function tally.count(q, place)
+  local entries = redis.call('ZCARD', redis_keys.queue_key(q, place))
+  return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0)
+    or 0) + #tally.in_document(q, place)
+end
+
+function tally.in_document(q, place)
+  local ids = {}
+  for id in pairs(place == 'leases' and cache.queue(q).leased or {}) do ids[#ids + 1] = id end
+  return ids
+end
+
+function tally.members(q, place, most)
+  local members = tally.in_document(q, place)
+  for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1)) do
+    members[#members + 1] = member
+  end
+  return members
+end
+
+function tally.score(q, place, member)
+  local till = place == 'leases' and (cache.queue(q).leased or {})[member]
+  return till or redis.call('ZSCORE', redis_keys.queue_key(q, place), member)
+end
+
+function tally.look(q, queue_record, place)
+  local n = tally.count(q, place)
+  queue_record.jobs_at[redis_keys.letters[place]] = n > 0 and n or nil
+  local first = n > 0 and fronts[place] and redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0)[1]
+  if fronts[place] then queue_record[fronts[place]] = first and first:sub(1, 13) or nil end
+end
+
+function tally.look_at_all(q, queue_record)
+  queue_record.jobs_at = {}
+  for place in pairs(redis_keys.letters) do tally.look(q, queue_record, place) end
+end
+
+-- A record holds 100 MB at Upstash, and an entry takes 104 bytes. The tick removes ended jobs beyond this number in
+-- the order of their expiry.
+local MOST_KEPT = 500000
+function tally.over(queue_record, place)
+  local jobs, packed = queue_record.jobs_at or {}, queue_record.packed or {}
+  return (jobs[redis_keys.letters[place]] or 0) - (packed[redis_keys.letters[place]] or 0) - MOST_KEPT
 end
 
 return tally
