@@ -51,11 +51,6 @@ type Target = Node & { name: string; base: { name: string }; identifier: { name:
 
 const isModule = (file: string): boolean => file.startsWith('lib/')
 
-function returned(body: readonly Node[]): string {
-  const last = body.at(-1) as never as { type: string; arguments: { name?: string }[] } | undefined
-  return last?.type === 'ReturnStatement' && last.arguments.length === 1 ? (last.arguments[0]!.name ?? '') : ''
-}
-
 /** @throws if two modules have the same name */
 function pathsOf(files: Iterable<string>): ReadonlyMap<string, string> {
   const paths = new Map<string, string>()
@@ -68,18 +63,13 @@ function pathsOf(files: Iterable<string>): ReadonlyMap<string, string> {
 }
 
 function open(file: string, source: Source, paths: ReadonlyMap<string, string>, declared: ReadonlySet<string>): File {
-  const own = isModule(file) ? returned(source.body) : ''
+  const own = isModule(file) ? basename(file, '.lua') : ''
   const names = source.places.flatMap(({ name, binding }) => (binding ? [] : [name])).sort()
-  const requires = new Map(names.flatMap((name) => (paths.has(name) ? [[name, paths.get(name)!] as const] : [])))
+  const requires = new Map(names.flatMap((name) => (name !== own && paths.has(name) ? [[name, paths.get(name)!] as const] : [])))
   const modules = new Set([...requires.keys(), own])
   const edits = fieldEdits(source, { file, declared, modules })
   return { file, source, requires, own, body: source.body, edits }
 }
-
-const isOwnTable = (node: Node, own: string): boolean =>
-  node.type === 'LocalStatement' &&
-  (node as never as Local).variables[0]!.name === own &&
-  (node as never as Local).init[0]?.type === 'TableConstructorExpression'
 
 function targetsOf(node: Node): Target[] {
   const { variables = [], identifier } = node as never as { variables?: Target[]; identifier?: Target }
@@ -182,11 +172,8 @@ export function linked(texts: ReadonlyMap<string, string>): { modules: Modules; 
     }
     const path = paths.get(basename(file, '.lua'))!
     const module: Module = { ...opened, path, members: new Map(), names: new Map(), units: [] }
-    if (!module.body.some((node) => isOwnTable(node, module.own)))
-      refuse(file, 1, 'expected a module: a table of its members, which it returns')
     modules.set(path, module)
-    for (const node of module.body)
-      if (!isOwnTable(node, module.own) && node.type !== 'ReturnStatement') addUnit(module, node)
+    for (const node of module.body) addUnit(module, node)
   }
   const order = inOrder(modules)
   for (const module of order)

@@ -101,15 +101,15 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
   [
     'wires followed within each other',
     'lib/port/wires.lua',
-    'local wires = {}\n',
-    'local wires = {}\nfunction wires.follow(id, doc)\n  if doc.parent then wires.follow(doc.parent, doc) end\nend\n',
+    'function wires.is_there(',
+    'function wires.follow(id, doc)\n  if doc.parent then wires.follow(doc.parent, doc) end\nend\nfunction wires.is_there(',
     /wires.follow calls itself: expected a loop/,
   ],
   [
     'more locals than registers',
     'lib/runtime/tables.lua',
-    'local tables = {}\n',
-    `local tables = {}\nfunction tables.many()\n${Array.from({ length: 61 }, (_, i) => `  local a${i}\n`).join('')}end\n`,
+    'function tables.has(',
+    `function tables.many()\n${Array.from({ length: 61 }, (_, i) => `  local a${i}\n`).join('')}end\nfunction tables.has(`,
     /61 locals at once: expected at most 60/,
   ],
 ]
@@ -150,7 +150,7 @@ test.each([
 
 test('a module that declares more than 150 names for itself is refused', () => {
   const names = Array.from({ length: 151 }, (_, i) => `local function n${i}() end\n`).join('')
-  const edit = edited('lib/port/wires.lua', 'local wires = {}\n', `local wires = {}\n${names}`)
+  const edit = edited('lib/port/wires.lua', 'function wires.is_there(', `${names}function wires.is_there(`)
   expect(refusedScripts(edit)).toEqual([
     expect.stringMatching(/^src\/redis\/lua\/lib\/port\/wires\.lua:1: 15\d locals: expected at most 150 in a module$/),
   ])
@@ -176,62 +176,57 @@ describe('modules', () => {
     [
       'that use each other',
       {
-        a: 'local a = {}\nfunction a.f() return b.f() end\nreturn a',
-        b: 'local b = {}\nfunction b.f() return a.f() end\nreturn b',
+        a: 'function a.f() return b.f() end',
+        b: 'function b.f() return a.f() end',
       },
       'modules use each other: a → b → a',
     ],
     [
       'that have the same name',
-      { a: 'local a = {}\nreturn a', 'lib/run/a': 'local a = {}\nreturn a' },
+      { a: 'a.x = 1', 'lib/run/a': 'a.x = 1' },
       'lib/run/a.lua:1: expected another name, because a has it too',
-    ],
-    [
-      'that return no table',
-      { a: 'local x = 1' },
-      'lib/a.lua:1: expected a module: a table of its members, which it returns',
     ],
     [
       'that use what another does not give',
       {
-        a: 'local a = {}\nfunction a.f() return b.g() end\nreturn a',
-        b: 'local b = {}\nreturn b',
+        a: 'function a.f() return b.g() end',
+        b: 'b.x = 1',
       },
-      'lib/a.lua:2: expected something that b gives, got g',
+      'lib/a.lua:1: expected something that b gives, got g',
     ],
     [
       'that use an undefined name',
-      { a: 'local a = {}\nfunction a.f() return g() end\nreturn a' },
-      'lib/a.lua:2: expected a name that is declared, got g',
+      { a: 'function a.f() return g() end' },
+      'lib/a.lua:1: expected a name that is declared, got g',
     ],
     [
       'that use another as a value',
-      { a: 'local a = {}\na.x = { b }\nreturn a', b: 'local b = {}\nreturn b' },
-      'lib/a.lua:2: expected a member of b, got all of it',
+      { a: 'a.x = { b }', b: 'b.x = 1' },
+      'lib/a.lua:1: expected a member of b, got all of it',
     ],
     [
       'that give a name twice',
-      { a: 'local a = {}\nfunction a.f() end\nfunction a.f() end\nreturn a' },
-      'lib/a.lua:3: expected one f in a module, got another',
+      { a: 'function a.f() end\nfunction a.f() end' },
+      'lib/a.lua:2: expected one f in a module, got another',
     ],
     [
       'that do something when they are read',
-      { a: 'local a = {}\nf()\nreturn a' },
-      'lib/a.lua:2: expected a local, a function or a member of the module at the top of a file',
+      { a: 'f()' },
+      'lib/a.lua:1: expected a local, a function or a member of the module at the top of a file',
     ],
   ])('%s are refused', (_, files, says) => expect(() => lib(files as never)).toThrow(says))
 
   test('are known by their names, and locals may have the same names', () => {
-    const time = 'local time = {}\ntime.now = redis.call\nreturn time'
+    const time = 'time.now = redis.call'
     const uses = (body: string) =>
-      lib({ a: `local a = {}\nfunction a.f() ${body} end\nreturn a`, 'lib/runtime/time': time })
+      lib({ a: `function a.f() ${body} end`, 'lib/runtime/time': time })
         .modules.get('a')!
         .units[0]!.uses.filter(({ isTarget }) => !isTarget)
         .map(({ symbol }) => symbol.name)
     expect(uses('return time.now')).toEqual(['now'])
     expect(uses('local time = { now = 1 } return time.now')).toEqual([])
     expect(() => uses('return time.later')).toThrow(
-      'lib/a.lua:2: expected something that runtime/time gives, got later',
+      'lib/a.lua:1: expected something that runtime/time gives, got later',
     )
   })
 
@@ -239,14 +234,12 @@ describe('modules', () => {
     const library = new Library(
       texts({
         a: [
-          'local a = {}',
           'local kinds = {}',
           'function kinds.one() return b.helper() end',
           'function a.kind(name) return kinds[name] end',
           'function a.unused() return b.other() end',
-          'return a',
         ].join('\n'),
-        b: 'local b = {}\nfunction b.helper() end\nfunction b.other() end\nreturn b',
+        b: 'function b.helper() end\nfunction b.other() end',
         'scripts/x': "return a.kind('one')",
       }),
     )
@@ -261,9 +254,7 @@ describe('modules', () => {
   test('a value that a script assigns is made at each call, so that nothing resets it', () => {
     const library = new Library(
       texts({
-        a: ['local a = {}', 'a.flag = false', 'a.other = false', 'function a.get() return a.flag end', 'return a'].join(
-          '\n',
-        ),
+        a: ['a.flag = false', 'a.other = false', 'function a.get() return a.flag end'].join('\n'),
         'scripts/x': 'a.flag = true\nreturn a.get()',
       }),
     )
@@ -275,20 +266,24 @@ describe('modules', () => {
   })
 
   test('functions below the mark are created apart, unless that would reset a name', () => {
-    const library = (line: string, below: string) => {
-      const a = ['local a = {}', line, 'function a.f() return x end', '-- Batches of packed jobs need none of these.']
-      return new Library(texts({ a: [...a, below, 'return a'].join('\n'), b: 'local b = {}\nb.f = a.f\nreturn b' }))
-    }
-    const groups = ({ groups }: Library) =>
-      groups.map(({ units }) => units.flatMap(({ gives }) => gives.map(({ name }) => name)))
-    const many = Array.from({ length: 50 }, (_, i) => `function a.n${i}() return a.n0() or a.n${i}() end`).join('\n')
-    const apart = groups(library('local x = {}', `${many}\nfunction a.g() return 1 end`))
-    expect(apart.find((names) => names.includes('g'))).not.toContain('x')
+    const many = Array.from({ length: 50 }, (_, i) => `function b.n${i}() return b.n${i}(b.n${i}(b.n${i}(b.n${i}()))) end`).join('\n')
+    const groups = (...lines: string[]) =>
+      new Library(texts({ a: lines.join('\n'), b: many })).groups.map(({ units }) =>
+        units.flatMap(({ gives }) => gives.map(({ name }) => name)),
+      )
+    const MARK = '-- Batches of packed jobs need none of these.'
+    const read = 'function a.get() return x end'
+    expect(groups('local x = {}', read, MARK, 'function a.rare() return x end')).toEqual(
+      expect.arrayContaining([['x', 'get'], ['rare']]),
+    )
+    const says = `lib/a.lua:4: expected x on the same side of "${MARK}"`
+    expect(() => groups('local x = {}', read, MARK, 'function a.rare() x = 1 end')).toThrow(says)
+    expect(() => groups('local x', read, MARK, 'function a.rare() return x end')).toThrow(says)
   })
 
   test('a statement at the top of a module has one value, unless all are numbers', () => {
-    const module = (line: string) => lib({ a: `local a = {}\n${line}\nreturn a` })
-    expect(() => module('local x, y = {}, {}')).toThrow('lib/a.lua:2: expected one value in a statement')
+    const module = (line: string) => lib({ a: line })
+    expect(() => module('local x, y = {}, {}')).toThrow('lib/a.lua:1: expected one value in a statement')
     expect(() => module('local x, y = 1, 2')).not.toThrow()
   })
 })

@@ -128,7 +128,8 @@ local row, children, is_all = view(id, doc, true)
 local causes, newest, both, chain, seen = deep > 0 and causes_of(doc, children) or {}, {}, {}, {}, { [id] = true }
 if most_kin > 0 and is_all then
   local ids = ids_in(children)
-  for i = #ids, math.max(1, #ids + 1 - math.min(most_kin, large.share(most_kin))), -1 do newest[#newest + 1] = ids[i] end
+  local most_newest = math.min(most_kin, large.share(most_kin))
+  for i = #ids, math.max(1, #ids + 1 - most_newest), -1 do newest[#newest + 1] = ids[i] end
 end
 for _, ids in ipairs({ newest, causes }) do
   for _, one in ipairs(ids) do both[#both + 1] = one end

@@ -1,7 +1,5 @@
 -- Computes the records that Redis should have. `verify` compares them with Redis, and `repair` writes the differences.
 
-local expected = {}
-
 expected.places = { false, PLACE.pull, PLACE.timers, PLACE.leased, PLACE.suspended, PLACE.completed, PLACE.failed,
   PLACE.terminated }
 
@@ -141,5 +139,3 @@ function expected.constraints()
   end
   return kept, version, is_whole
 end
-
-return expected

@@ -1,5 +1,3 @@
-local salvage = {}
-
 local function as_text(value)
   if type(value) == 'number' then return value % 1 == 0 and numbers.int(value) or tostring(value) end
   return (type(value) == 'string' and value) or (type(value) == 'boolean' and tostring(value)) or nil
@@ -112,5 +110,3 @@ function salvage.erase(id)
   cache.del(ns .. 'result:' .. id)
   salvage.forget('job:' .. id)
 end
-
-return salvage

@@ -1,4 +1,4 @@
-local shape = {}
+-- Scripts themselves check only the sequence, queue and class of a document.
 
 local numeric = number_fields
 local json = { aliases = 1, awaited_children = 1, redacts = 1, repeats = 1 }
@@ -23,5 +23,3 @@ function shape.faults_of(doc)
   for field, value in pairs(doc) do found[field] = field ~= 'gone' and fault_of(field, value) or nil end
   return found
 end
-
-return shape

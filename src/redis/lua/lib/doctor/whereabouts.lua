@@ -1,5 +1,3 @@
-local whereabouts = {}
-
 function whereabouts.piece(number)
   local text = cache.text_at(redis_keys.piece_key(number))
   return text and pieces.read(text)
@@ -62,5 +60,3 @@ function whereabouts.packed_in(q, place)
   end
   return n
 end
-
-return whereabouts

@@ -1,6 +1,4 @@
-local births = {}
-
--- A detached or adopted job still counts for its first root, so a new parent cannot evade the maximum.
+-- A detached or adopted job still counts below its first root, so a new parent does not evade the bound.
 function births.count(id, doc, parent, parent_doc)
   local MAX_BORN, MAX_LEVELS = 100000, 1000
   local root, level = (parent_doc.root_and_level or ''):match('^(%d+),(%d+)$')
@@ -25,5 +23,3 @@ function births.uncount(doc)
   local born = root_doc and tonumber(root_doc.descendants)
   if born then cache.change(root, root_doc, fields.descendants, born > 1 and numbers.int(born - 1) or nil) end
 end
-
-return births

@@ -1,5 +1,3 @@
-local branches = {}
-
 local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
 
 local function page(parent, cursor)
@@ -124,5 +122,3 @@ function branches.run(me)
   if waits then me.at = time.now + 1000 elseif more then cache.change(me.id, doc, fields.input_during_run, '1') end
   leases.uncount_run(me.id, doc)
 end
-
-return branches

@@ -1,5 +1,3 @@
-local erase = {}
-
 -- Milliseconds that the answer of a commit outlives its job.
 erase.GONE = 60000
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
@@ -66,5 +64,3 @@ function erase.tree(tree)
     if doc then erase.job(tree[i], doc) end
   end
 end
-
-return erase

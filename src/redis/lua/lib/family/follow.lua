@@ -1,8 +1,6 @@
 -- A following job is completed while all its children are completed, and suspended otherwise. It runs again only if a
 -- child fails, is terminated, or recovers. The script that moves the last child also moves the parent, without a run.
 
-local follow = {}
-
 function follow.begin(id, doc)
   if doc.followed then return end
   cache.change(id, doc, fields.followed, '0,0,0')
@@ -58,5 +56,3 @@ function follow.keep_all_up()
     end
   end
 end
-
-return follow

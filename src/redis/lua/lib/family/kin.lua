@@ -1,5 +1,3 @@
-local kin = {}
-
 function kin.children_key(id) return redis_keys.side_key(id, 'children') end
 
 local function child_id(id, name)
@@ -85,6 +83,4 @@ function kin.rejoin(id, doc)
   if parent_doc and parent_doc.waits_for == '*' then await(id, doc.parent, parent_doc) end
 end
 
-kin.memo = {} -- `roots`: job → its topmost ancestor
-
-return kin
+kin.memo = {} -- `roots`: job → the topmost above it

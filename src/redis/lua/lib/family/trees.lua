@@ -1,5 +1,3 @@
-local trees = {}
-
 trees.MAX_DEPTH = 1000
 
 function trees.root(id)
@@ -71,5 +69,3 @@ function trees.of(id, most)
   end
   return tree, at_job <= #tree
 end
-
-return trees

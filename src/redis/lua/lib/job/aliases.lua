@@ -1,5 +1,3 @@
-local aliases = {}
-
 function aliases.resolve(ref)
   if ref:match('^[1-9]%d*$') then return ref end
   local id = cache.hget(ns .. 'jobs:aliases', ref)
@@ -46,5 +44,3 @@ function aliases.remove(id, doc, alias)
   cache.change(id, doc, fields.aliases, #left > 0 and cjson.encode(left) or nil)
   cache.hset(ns .. 'jobs:aliases', alias, false)
 end
-
-return aliases

@@ -1,5 +1,3 @@
-local create = {}
-
 local function postpone(id, doc, spec, args)
   local newest = args ~= '' and args or nil
   for _, e in ipairs(spec.values or {}) do
@@ -90,5 +88,3 @@ function create.one(spec, args, born)
   end
   return id, doc.gone or states.of(doc), false
 end
-
-return create

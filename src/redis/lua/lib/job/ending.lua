@@ -2,8 +2,6 @@
 -- Within itself at most 20 calls deep: a held child has not run and has no children, and a job that must be deleted is
 -- already ending.
 
-local ending = {}
-
 local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
 
 local function has_inputs(id, doc)
@@ -226,5 +224,3 @@ function ending.delete_marked(id, doc)
   end
   if top_doc.delete_requested ~= 'f' then ending.delete(top, top_doc, true) end
 end
-
-return ending

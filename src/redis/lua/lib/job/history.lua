@@ -1,5 +1,3 @@
-local history = {}
-
 local kept = { fields.sequence, fields.created_at, fields.queue, fields.class, fields.args, fields.priority,
   fields.created_by, fields.labels, fields.api_key, fields.redacts, fields.tag, fields.group, fields.parent,
   fields.child_name, fields.failures, fields.lost_runs, fields.ran_at, fields.ended_at, fields.last_run, fields.aliases,
@@ -36,5 +34,3 @@ function history.note_run(id, doc, line)
   outbox.push('r', id, { [fields.sequence] = doc.sequence, [fields.queue] = doc.queue, [fields.class] = doc.class,
     [fields.redacts] = doc.redacts }, line)
 end
-
-return history

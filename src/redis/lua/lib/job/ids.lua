@@ -1,8 +1,6 @@
 -- A refused job also uses up its id.
 
-local ids = {}
-
--- Losing one of the two copies cannot cause an id to be reused.
+-- The last id is stored twice, so that losing one copy never reuses an id.
 local id_key = ns .. 'jobs:last_id'
 local copy_key = ns .. 'jobs:highest'
 local last_id
@@ -58,5 +56,3 @@ function ids.must_have_given(id)
   cache.set_text(ns .. 'epoch',
     numbers.int(times + 1) .. ',' .. time.now_text .. ',' .. numbers.int(last + 1) .. ',' .. numbers.int(id))
 end
-
-return ids

@@ -1,5 +1,3 @@
-local internal = {}
-
 internal.BULK = 'sidejob.bulk'
 
 local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
@@ -54,5 +52,3 @@ function internal.hand_on(top, act)
   queueing.enqueue(id, doc)
   return id
 end
-
-return internal

@@ -1,7 +1,5 @@
 -- Each job is in exactly one place. Only `move` changes the place.
 
-local places = {}
-
 places.to_ring = {} -- queue → number of jobs that became ready
 places.to_call = {} -- queue → classes that became ready for pull workers
 
@@ -128,5 +126,3 @@ function places.settle(removal)
     journal.put(cache.loose, id, nil)
   end
 end
-
-return places

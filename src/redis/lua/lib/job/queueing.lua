@@ -1,5 +1,3 @@
-local queueing = {}
-
 -- For made-up slots, pull workers set the pace by asking for jobs.
 local function slot_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
@@ -101,5 +99,3 @@ function queueing.call_waiting_parents()
   end
   queueing.settled = {}
 end
-
-return queueing

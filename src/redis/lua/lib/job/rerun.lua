@@ -1,5 +1,3 @@
-local rerun = {}
-
 function rerun.run_at(id, doc, moment)
   if moment > time.now and (tonumber(doc.not_before) or numbers.never) > moment then
     cache.change(id, doc, fields.not_before, numbers.int(moment))
@@ -60,5 +58,3 @@ function rerun.requeue(id, doc, forgiven)
   if rested then kin.rejoin(id, doc) end
   queueing.enqueue(id, doc, true, tonumber(doc.created_at))
 end
-
-return rerun

@@ -1,5 +1,3 @@
-local results = {}
-
 local how_ended = { c = 'success', f = 'failure', T = 'failure' }
 
 local DAY = 86400000
@@ -31,5 +29,3 @@ function results.of(id)
   local text = cache.text_at(ns .. 'result:' .. id)
   return text and (tonumber((text:match('^%a+\n%d+ (%d+)'))) or 0) > time.now and text
 end
-
-return results

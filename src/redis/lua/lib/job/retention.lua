@@ -1,5 +1,3 @@
-local retention = {}
-
 local RETRY_IN = 600000
 
 local MAX_TREE = 1000
@@ -110,5 +108,3 @@ function retention.sweep(q)
   end
   return more
 end
-
-return retention

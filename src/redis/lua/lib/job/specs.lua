@@ -1,5 +1,3 @@
-local specs = {}
-
 function specs.check_registered(q, class, known)
   if known == '1' or cache.queue(q).mode == 'pull' then return end
   if redis.call('HEXISTS', ns .. 'workers:' .. q, class) == 0 then
@@ -38,5 +36,3 @@ function specs.moment_of(spec)
   local moment = spec.at ~= '' and tonumber(spec.at) or (spec.wait ~= '' and time.now + tonumber(spec.wait)) or nil
   return moment and moment > time.now and moment or nil, moment
 end
-
-return specs

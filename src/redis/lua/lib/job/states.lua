@@ -1,5 +1,3 @@
-local states = {}
-
 states.resting = AT_REST
 states.indexes = {
   [PLACE.pull] = 'ready:pull',
@@ -29,5 +27,3 @@ states.kinds = {
   failed = FOLLOWED_AS.broken,
   terminated = FOLLOWED_AS.broken,
 }
-
-return states

@@ -1,5 +1,3 @@
-local unique = {}
-
 function unique.scope(q, class, key) return q .. '\n' .. class .. '\n' .. key end
 
 function unique.holder(scope)
@@ -46,5 +44,3 @@ function unique.outlive(id, doc, status)
   local left = till and tonumber(till) - time.now or 0
   if left > 0 then cache.set_expiring(key, id .. ',' .. till .. ',' .. status, left) end
 end
-
-return unique

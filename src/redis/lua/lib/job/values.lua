@@ -1,8 +1,6 @@
 -- The document contains the total size of the values with their own keys. Adding a value does not read them. Removing a
 -- value of unknown size marks the total with `~`: it is then an upper bound, and is counted again if it is too high.
 
-local values = {}
-
 values.BIG = 512
 local MOST_BYTES = 8388608
 values.added = {} -- id → bytes that this script has added to the document or its lists
@@ -129,5 +127,3 @@ function values.admit(id, doc, field)
   journal.refuse('TOO_LARGE',
     'job ' .. id .. ': expected at most ' .. MOST_FIELDS .. ' ' .. what .. ', got ' .. counted[key])
 end
-
-return values

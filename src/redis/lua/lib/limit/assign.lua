@@ -1,5 +1,3 @@
-local assign = {}
-
 -- `how`: 'first' (for a group: the first job sets it), 'set', or '' (set by a separate call).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   local was = limits.at(key).settings or {}
@@ -28,5 +26,3 @@ function assign.anew(id, doc, version, assigned, group)
     if doc.place == PLACE.limited then places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true) end
   end
 end
-
-return assign

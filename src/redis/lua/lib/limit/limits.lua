@@ -1,5 +1,3 @@
-local limits = {}
-
 limits.known = {} -- key → { settings, held, started }
 limits.touched = {} -- key → true if a slot may have become free
 function limits.touch(key) journal.put(limits.touched, key, true) end
@@ -183,5 +181,3 @@ function limits.next_room(key)
   if settings.rate then first('window', time.now - settings.period, settings.period) end
   return moment == numbers.never and time.now + 1000 or moment
 end
-
-return limits

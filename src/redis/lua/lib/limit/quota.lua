@@ -3,8 +3,6 @@
 -- texts written in this quarter and in each of the four before it. In a tenant's namespace, `quota:tenant` is the sum
 -- of all keys.
 
-local quota = {}
-
 local grown = {} -- account → true if its count is larger than before
 local allowed = {}
 local caller
@@ -131,5 +129,3 @@ function quota.check()
     end
   end
 end
-
-return quota

@@ -4,8 +4,6 @@
 -- The limit of a group stores the group's last turn and its number of waiting jobs. The limit that they wait for stores
 -- the same for jobs without a group.
 
-local turns = {}
-
 local MAX_TIERS = 32
 local fronts = {} -- key and tier → first turn
 
@@ -105,5 +103,3 @@ function turns.leave(doc, is_let_through)
     limits.save(owner, field, is_let_through and turn .. ',0' or nil)
   end
 end
-
-return turns

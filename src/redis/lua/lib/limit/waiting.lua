@@ -1,5 +1,3 @@
-local waiting = {}
-
 function waiting.set_aside(id, doc, key)
   if doc.place and doc.place ~= PLACE.pull and doc.place ~= PLACE.limited then places.queue_up(id, doc) end
   places.move(id, doc, PLACE.limited, nil, key)
@@ -92,5 +90,3 @@ function waiting.give_room()
     end
   end
 end
-
-return waiting

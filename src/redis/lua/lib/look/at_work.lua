@@ -1,5 +1,3 @@
-local at_work = {}
-
 function at_work.lanes(names)
   local lanes = {}
   for _, name in ipairs(names) do
@@ -65,5 +63,3 @@ function at_work.processes()
   for i = 1, #known, 2 do rows[#rows + 1] = row_of.process { name = known[i], record = known[i + 1] } end
   return rows
 end
-
-return at_work

@@ -1,5 +1,3 @@
-local queues = {}
-
 function queues.names()
   local names = redis.call('SMEMBERS', ns .. 'queues')
   table.sort(names)
@@ -41,5 +39,3 @@ function queues.fetch(names)
   for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
   cache.fetch(keys)
 end
-
-return queues

@@ -1,5 +1,3 @@
-local audience = {}
-
 local MAX_LISTENERS = 100000
 
 function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
@@ -100,5 +98,3 @@ function audience.set_channels(id, doc, dir, port, channels)
   end
   values.set_value(id, doc, 'c' .. dir .. ':' .. port, #channels > 0 and cjson.encode(channels) or nil)
 end
-
-return audience

@@ -1,5 +1,3 @@
-local define = {}
-
 -- `targets`: ends of wires, or 'call'. Without targets, the wires are removed.
 function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
@@ -72,5 +70,3 @@ function define.amend(id, doc, dir, specs, drop)
   end
   values.check(id, doc)
 end
-
-return define

@@ -1,7 +1,5 @@
 -- An envelope is `=value` or `@context\nchannel\nflags\nvalue`.
 
-local envelope = {}
-
 function envelope.parts(item)
   if item:sub(1, 1) == '=' then return '', '', '', item:sub(2) end
   return item:match('^@([^\n]*)\n([^\n]*)\n([^\n]*)\n(.*)$')
@@ -21,5 +19,3 @@ function envelope.stamped(items, seconds)
   end
   return list
 end
-
-return envelope

@@ -1,5 +1,3 @@
-local hints = {}
-
 local hints_key = ns .. 'hints'
 local listened_key = ns .. 'listened'
 
@@ -78,7 +76,7 @@ function hints.listen(ms, channels)
   cache.set_text(listened_key, table.concat(lines, '\n'))
 end
 
-hints.told = {}
+hints.told = {} -- list of { channel, item }
 
 -- Batches of packed jobs need none of these.
 
@@ -114,7 +112,7 @@ function hints.heard_at(levels)
   end
   return heard
 end
-function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end -- list of { channel, item }
+function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end
 
 function hints.tell(channel, json) journal.push(hints.told, { channel, '@\n\nl\n' .. json }) end
 
@@ -129,5 +127,3 @@ function hints.tell_status(id, doc, status)
       '{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status .. '"}')
   end
 end
-
-return hints

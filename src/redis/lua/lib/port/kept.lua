@@ -1,5 +1,3 @@
-local kept = {}
-
 local MOST = 500
 
 local index = ns .. 'messages'
@@ -23,5 +21,3 @@ function kept.keep(channel, size, item)
   if text then return end
   for _, oldest in ipairs(redis.call('ZRANGE', index, 0, -MOST)) do kept.forget(oldest) end
 end
-
-return kept

@@ -1,5 +1,3 @@
-local log = {}
-
 local MAX_ENTRY, MAX_DEFAULTS = 65536, 2048
 local unsaid = { read = {}, write = {}, bytes = 0, more = 0 }
 function log.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end
@@ -171,5 +169,3 @@ function log.line(job, level, entry, fault_doc)
   log.keep(job, level, entry, fault_doc or (job and cache.find(job)) or {})
   if hints.hears('/sidejob/log') then hints.tell('/sidejob/log', text(job, entry)) end
 end
-
-return log

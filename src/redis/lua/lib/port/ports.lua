@@ -1,5 +1,3 @@
-local ports = {}
-
 function ports.counts(doc, dir, port)
   local record = doc[dir .. ':' .. port]
   if not record then return nil, nil, nil end
@@ -81,5 +79,3 @@ function ports.consume(id, doc, dir, port, cursor, n)
   ports.set_counts(id, doc, dir, port, pushed, taken + n)
   if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, n) end
 end
-
-return ports

@@ -1,5 +1,3 @@
-local record = {}
-
 local MAX_ENTRY = 16384
 
 local function waiting(count)
@@ -48,5 +46,3 @@ function record.note(more_to_come)
     end
   end
 end
-
-return record

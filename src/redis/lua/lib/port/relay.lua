@@ -1,5 +1,3 @@
-local relay = {}
-
 local function together(list, n, most)
   local items, bytes = lists.items(list, math.max(1, math.floor(most / (n + 1)))), 0
   for i, item in ipairs(items) do
@@ -31,5 +29,3 @@ function relay.run(id, doc)
   end
   return pushed > taken
 end
-
-return relay

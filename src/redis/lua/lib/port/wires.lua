@@ -1,8 +1,6 @@
 -- A port with wires stores no values. Its wires are stored as `id:dir:port`, separated by spaces. `!` calls the parent,
 -- or the job itself if the port is an input.
 
-local wires = {}
-
 -- A wire leads to a child, a sibling or the parent, and never forms a cycle, even after adoptions.
 function wires.reaches(id, doc, dir, to_id, to_doc, to_dir)
   if dir == 'i' then return to_dir == 'i' and to_doc.parent == id end
@@ -58,5 +56,3 @@ function wires.holds(id, doc, dir, port)
   local pushed, taken = ports.counts(doc, dir, port)
   return pushed > taken
 end
-
-return wires

@@ -1,8 +1,6 @@
 -- Within itself at most 20 calls deep: values for a wired port are queued while another value is being delivered, and
 -- input ports have no channels.
 
-local write = {}
-
 local MAX_WAITING = 100000
 
 local function check_room(id, dir, port, waiting, more)
@@ -276,5 +274,3 @@ function write.hand_over(channel, id, items)
   write.items(id, doc, 'i', 'in', items, { quiet = true, unnoted = true })
   queueing.enqueue(id, doc)
 end
-
-return write

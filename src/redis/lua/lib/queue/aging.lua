@@ -3,8 +3,6 @@
 -- The queue stores the progress as an index (r: jobs for lanes, p: jobs for pull workers, w: jobs that wait for limits)
 -- and a scan cursor. Each limit stores its own cursor.
 
-local aging = {}
-
 local JOBS_AT_ONCE, LIMITS_AT_ONCE = 500, 100
 
 local function next_slice(index, cursor)
@@ -75,5 +73,3 @@ function aging.go_on_at(key)
   end
   limits.save(key, limit_fields.reordering, further ~= '0' and further or nil)
 end
-
-return aging

@@ -1,5 +1,3 @@
-local anew = {}
-
 local function begin(q, field, progress, go_on)
   cache.change_queue(q, field, progress)
   for _ = 1, 4 do
@@ -11,5 +9,3 @@ end
 function anew.order(q) begin(q, queue_fields.reordering, 'r:0', aging.go_on) end
 
 function anew.serve(q) begin(q, queue_fields.moving, 'r:0:0', moving.go_on) end
-
-return anew

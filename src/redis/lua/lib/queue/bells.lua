@@ -1,5 +1,3 @@
-local bells = {}
-
 local rung = 0
 bells.rings = {} -- { queue, bell, at }
 
@@ -57,5 +55,3 @@ function bells.ring_all()
   bells.ring_ready()
   bells.ring_timers()
 end
-
-return bells

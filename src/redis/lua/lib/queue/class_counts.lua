@@ -3,8 +3,6 @@
 -- The first count of an hour stores a copy of the text in one of 24 rotating keys. The events of an hour are the
 -- difference between two copies.
 
-local class_counts = {}
-
 class_counts.noted = {} -- queue → class → counts since the last flush
 
 local ended = {} -- queue → class → list
@@ -148,5 +146,3 @@ function class_counts.settle()
     class_counts.noted[q] = nil
   end
 end
-
-return class_counts

@@ -2,7 +2,6 @@
 -- minute or an hour also stores a copy in a rotating key, in the same MSET. A point of a series is the difference
 -- between two copies.
 
-local counts = {}
 local minute = math.floor(time.now / 60000)
 
 local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
@@ -118,5 +117,3 @@ function counts.turn(q, queue_record)
   cache.change_queue(q, queue_fields.counts, {})
   cache.change_queue(q, queue_fields.day_waits, nil)
 end
-
-return counts

@@ -1,5 +1,3 @@
-local due = {}
-
 due.SLICE = 1000
 
 local function members_due(q, index, field)
@@ -83,5 +81,3 @@ function due.take_back(q)
   end
   return #members
 end
-
-return due

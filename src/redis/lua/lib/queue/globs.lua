@@ -1,5 +1,3 @@
-local globs = {}
-
 globs.steps = 10000
 
 function globs.first(class, list, known)
@@ -85,5 +83,3 @@ function globs.is_like(text, glob)
   end
   return true
 end
-
-return globs

@@ -1,8 +1,6 @@
 -- TypeScript computes the kind, a hash, for the commit that fails a job. Otherwise the kind is empty until
 -- engine/api/errors.ts computes it. The index of a queue is whole if it contains all failed jobs.
 
-local kinds = {}
-
 kinds.WHOLE = '-'
 
 -- The text starts with a line break, or with `+` if a kind was dropped. Each line contains the kind, the class, the
@@ -195,5 +193,3 @@ end
 function kinds.is_whole(q)
   return cache.queue(q).kinds_below == kinds.WHOLE or not has_failed_jobs(cache.queue(q))
 end
-
-return kinds

@@ -1,5 +1,3 @@
-local lanes = {}
-
 lanes.waits_until = {}
 
 lanes.BELL = 20000
@@ -76,5 +74,3 @@ function lanes.note_moments()
     end
   end
 end
-
-return lanes

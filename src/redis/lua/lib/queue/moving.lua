@@ -1,5 +1,3 @@
-local moving = {}
-
 local function move_all(q, place, member)
   local number = pieces.number_in(member)
   local piece = number and cache.piece(number)
@@ -42,5 +40,3 @@ function moving.go_on(q)
   cache.change_queue(q, queue_fields.moving, further)
   return n
 end
-
-return moving

@@ -1,6 +1,4 @@
-local order = {}
-
--- All jobs age equally, so the rank never changes. It is an exact integer, because 2^31 hours are less than 2^53 ms.
+-- All jobs age alike, so the rank never changes. It is exact, because 2^31 hours are less than 2^53 ms.
 function order.rank(q, priority, moment)
   local ageing = cache.queue(q).ageing
   return ageing and priority * ageing + moment or priority
@@ -13,5 +11,3 @@ function order.score(doc)
   return doc.waiting_limit and doc.waiting_limit ~= 'group:' .. (doc.group or '') and math.floor(score / ageing)
     or score
 end
-
-return order

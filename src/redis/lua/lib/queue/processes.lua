@@ -1,8 +1,7 @@
 -- A record has the form `start,last request,signal`, followed by the queues, one per line.
 
-local processes = {}
-
--- Records requests at most every five seconds. If there is no room, removes workers without a request for ten minutes.
+-- Requests are recorded at most every five seconds. If room is needed, workers without a request for ten minutes are
+-- removed.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
 processes.key = ns .. 'processes'
 
@@ -43,5 +42,3 @@ function processes.heard(name, q)
   end
   return known.signal
 end
-
-return processes

@@ -1,5 +1,3 @@
-local sides = {}
-
 function sides.own_limit(doc)
   local bounded = cache.queue(doc.queue).bounded_classes
   return bounded and bounded[doc.class] and sides.worker_limit(doc.queue, doc.class) or nil
@@ -51,5 +49,3 @@ function sides.is_gone(doc)
   end
   return not serving[class]
 end
-
-return sides

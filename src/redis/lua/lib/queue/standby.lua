@@ -1,7 +1,5 @@
 -- A lane without work waits for a call. If no job was ready before, the call leases new jobs to that lane.
 
-local standby = {}
-
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')
   if not lane or tonumber(till) <= time.now then return nil end
@@ -73,5 +71,3 @@ function standby.call_lane(q)
   lanes.set(q, lane, time.now + lanes.BELL)
   return 1
 end
-
-return standby

@@ -1,5 +1,3 @@
-local waiters = {}
-
 local MAX_CALLS = 100
 
 function waiters.stand(q, waiter, patterns, till)
@@ -47,5 +45,3 @@ function waiters.call_all()
   end
   places.to_call = {}
 end
-
-return waiters

@@ -1,5 +1,3 @@
-local claim = {}
-
 local function wanted(doc, want)
   return globs.match(doc.class, want.patterns, want.liked) and (not doc.tag or tables.has(want.tags, doc.tag))
     and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))
@@ -320,5 +318,3 @@ function claim.is_overtaken()
   end
   return false
 end
-
-return claim

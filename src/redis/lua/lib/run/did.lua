@@ -1,5 +1,3 @@
-local did = {}
-
 local MOST = 4096
 
 -- Larger inputs are not stored. Each value counts 32 bytes more than its size.
@@ -54,5 +52,3 @@ function did.keep_inputs(run)
   cache.set_text(redis_keys.side_key(run.id, 'inputs'), cjson.encode(run.inputs))
   cache.change(run.id, cache.need(run.id), fields.inputs_kept, '1')
 end
-
-return did

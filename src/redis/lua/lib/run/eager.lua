@@ -1,7 +1,5 @@
 -- If no job was ready before, leases new jobs to the lane of the same invocation, or to the waiting lane.
 
-local eager = {}
-
 local function key_of_lane(lane) return ns .. 'lane:' .. lane end
 
 local function written_to(index)
@@ -93,5 +91,3 @@ function eager.lent_before(lane)
   local lane_record = text and readable.decode(text:match('{.*') or '', key_of_lane(lane))
   return lane_record and claim.still_lent(lane_record.tokens or {}) or {}
 end
-
-return eager

@@ -1,5 +1,3 @@
-local finish = {}
-
 function finish.take_run(from, version)
   local words = ARGV
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
@@ -204,5 +202,3 @@ function finish.each(run, lane, ended_together)
   end
   return table.concat(answers, ',')
 end
-
-return finish

@@ -1,5 +1,3 @@
-local leases = {}
-
 local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fields.begun, fields.next_commit,
   fields.previous_ran_at, fields.process, fields.run_did }
 
@@ -63,5 +61,3 @@ function leases.hold(id, doc, till)
 end
 
 function leases.extend(id, doc, lease) leases.hold(id, doc, time.now + (tonumber(doc.lease_length) or lease)) end
-
-return leases

@@ -1,7 +1,5 @@
 -- Handles jobs in pieces (lib/runtime/pieces.lua). Any other use of a job takes it out of its piece first.
 
-local packed = {}
-
 function packed.is_heard(number)
   return hints.hears_all_jobs() or hints.hears_one_of(tonumber(number) * pieces.SIZE, pieces.SIZE)
 end
@@ -189,5 +187,3 @@ function packed.use_ports(piece, run)
   cache.change_piece(run.piece, piece, 'own', own)
   return true
 end
-
-return packed

@@ -1,8 +1,6 @@
 -- A run that does not commit has no effect. Its input still waits, so the run can be repeated. docs/retries.md lists
 -- the outcomes. Only force shortens `backoff_until`.
 
-local retry = {}
-
 local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end
 
@@ -133,5 +131,3 @@ function retry.refused(run, refusal)
   retry.fail(run, error, retryable[refusal.code] and run.retry or '')
   return 'refused:' .. refusal.code .. ' ' .. refusal.message
 end
-
-return retry

@@ -1,5 +1,3 @@
-local slots = {}
-
 -- Milliseconds between made-up slots, so that a long outage is not followed by a burst.
 local CATCH_UP = 100
 
@@ -26,5 +24,3 @@ function slots.pass(run)
   queueing.enqueue(id, doc, doc.input_during_run or doc.child_during_run)
   return states.of(doc)
 end
-
-return slots

@@ -1,5 +1,3 @@
-local snapshot = {}
-
 function snapshot.waited(id)
   local number = pieces.number_in(id)
   local doc = number and cache.common_of(cache.piece(number)) or cache.find(id)
@@ -250,5 +248,3 @@ function snapshot.with_documents(ids)
   end
   return rows
 end
-
-return snapshot

@@ -1,5 +1,3 @@
-local tokens = {}
-
 local mark = seed
 function tokens.of_lane(lane) mark = lane:sub(1, 6) .. seed:sub(-6) end
 
@@ -20,5 +18,3 @@ function tokens.of(ids)
   for i, id in ipairs(ids) do list[i] = tokens.begun[id] end
   return list
 end
-
-return tokens

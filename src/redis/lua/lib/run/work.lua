@@ -1,5 +1,3 @@
-local work = {}
-
 function work.conclude()
   repeat
     local more = false
@@ -39,5 +37,3 @@ function work.flush(more_to_come)
   end
   store.write(more_to_come)
 end
-
-return work

@@ -1,5 +1,3 @@
-local alone = {}
-
 function alone.act(index, member, act, ...)
   local ok, answer = journal.isolate(member, act, ...)
   if ok then return answer end
@@ -8,5 +6,3 @@ function alone.act(index, member, act, ...)
   readable.note(key, cache.raw[key] or '')
   cache.zset(index, member, false)
 end
-
-return alone

@@ -1,5 +1,3 @@
-local args = {}
-
 function args.take()
   at = at + 1
   return ARGV[at]
@@ -12,5 +10,3 @@ function args.take_list()
   for i = 1, args.take_int() do list[i] = args.take() end
   return list
 end
-
-return args

@@ -1,5 +1,3 @@
-local aside = {}
-
 local MAX_LISTED, MAX_KEPT = 100, 65536
 
 local function is_replaced(name) return not name:match('^jobs?:%d+$') end
@@ -18,5 +16,3 @@ function aside.settle()
     end
   end
 end
-
-return aside

@@ -1,5 +1,3 @@
-local cache = {}
-
 cache.raw = {} -- key → text as read, false when absent
 cache.docs = {} -- id → document, false when the job is gone
 cache.dirty = {}
@@ -229,7 +227,7 @@ function cache.set_expiring(key, text, ms)
   journal.put(cache.raw, key, text)
 end
 
-cache.fields_read = {}
+cache.fields_read = {} -- key → field → value as read, false if absent
 
 -- Batches of packed jobs need none of these.
 
@@ -341,7 +339,7 @@ function cache.hash(key)
   if cache.writes.dels[key] then map = {} end
   for field, value in pairs(cache.writes.hashes[key] or {}) do map[field] = value or nil end
   return map
-end -- key → field → value as read, false if absent
+end
 local empty = { __index = function() return false end }
 function cache.hash_is_empty(key) cache.fields_read[key] = setmetatable({}, empty) end
 
@@ -364,5 +362,3 @@ function cache.hget(key, field)
   cache.hfetch(key, { field })
   return cache.fields_read[key][field]
 end
-
-return cache

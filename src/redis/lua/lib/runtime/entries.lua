@@ -1,5 +1,3 @@
-local entries = {}
-
 function entries.ids_of(members, most)
   local ids, keys = {}, {}
   for i = 1, math.min(#members, most) do
@@ -19,5 +17,3 @@ function entries.ids_of(members, most)
   end
   return ids
 end
-
-return entries

@@ -1,5 +1,3 @@
-local large = {}
-
 large.key = ns .. 'jobs:largest'
 
 local SMALL, AT_ONCE = 65536, 2097152
@@ -18,5 +16,3 @@ function large.share(n)
   if n <= FEW or noted() == 0 then return MOST end
   return math.max(1, math.min(MOST, math.floor(AT_ONCE / noted())))
 end
-
-return large

@@ -1,7 +1,5 @@
 -- A few leases are stored in the document of the queue, which is read and written anyway, and not in the index.
 
-local leased = {}
-
 leased.MOST = 16
 
 leased.newly_lent = {} -- id → true if it was not leased before this script
@@ -25,5 +23,3 @@ function leased.keep(q, members)
     end
   end
 end
-
-return leased

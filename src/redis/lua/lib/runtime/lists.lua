@@ -1,7 +1,5 @@
 -- Port values are in the document while their total size is small, which costs no command, and otherwise in a list.
 
-local lists = {}
-
 -- `pop` old items are removed and `push` are added. `had` is the number of old items.
 function lists.at(key, had)
   local list = cache.writes.lists[key]
@@ -98,5 +96,3 @@ function lists.keep_small()
     end
   end
 end
-
-return lists

@@ -1,7 +1,5 @@
 -- Counts of the last ten minutes as `minute:count:count…`, newest first, without zeros at the end.
 
-local minutes = {}
-
 local MINUTES = 10
 
 function minutes.counted(text, n)
@@ -17,5 +15,3 @@ function minutes.counted(text, n)
   while last > 1 and counts[last] == '0' do last = last - 1 end
   return numbers.int(minute_now) .. ':' .. table.concat(counts, ':', 1, last)
 end
-
-return minutes

@@ -1,8 +1,6 @@
 -- Each script that ends jobs writes the job documents and one numbered record in the same command. The head has the
 -- form `first,next,bytes,seen,retain`. Without a head, there is no history.
 
-local outbox = {}
-
 local HEAD = ns .. 'outbox'
 
 -- If the outbox has this many bytes, no job is claimed until the history has stored some records.
@@ -96,5 +94,3 @@ end
 function outbox.push(kind, id, document, value, large)
   journal.push(entries, { kind = kind, id = id, document = document, value = value, large = large })
 end
-
-return outbox

@@ -9,8 +9,7 @@
 -- list of args, one text for each job
 -- lists of other fields that differ; missing if no port has values
 
-local pieces = {}
-
+-- The last two digits of an id are the position in its piece.
 pieces.SIZE = 100
 
 -- Most pieces are complete, and some Lua engines create a string for each match.
@@ -91,5 +90,3 @@ function pieces.document(piece, id, place)
   local ok, text = pcall(put_together, piece, id, place)
   return ok and text or nil
 end
-
-return pieces

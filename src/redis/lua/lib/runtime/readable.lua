@@ -1,4 +1,4 @@
-local readable = {}
+-- A record that cannot be decoded stops only its own job.
 
 readable.damaged = {} -- key, or key and field → its text
 
@@ -12,5 +12,3 @@ function readable.decode(text, key)
   if ok and type(value) == 'table' then return value end
   return readable.note(key, text)
 end
-
-return readable

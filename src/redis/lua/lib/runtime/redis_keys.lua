@@ -1,5 +1,3 @@
-local redis_keys = {}
-
 local job_keys = {}
 
 function redis_keys.key_of(id)
@@ -35,5 +33,3 @@ end
 function redis_keys.limit_key(key, part) return ns .. (part and 'limit-' .. part .. ':' or 'limit:') .. key end
 redis_keys.direction = { i = 'in', o = 'out' }
 function redis_keys.list_key(id, dir, port) return redis_keys.side_key(id, redis_keys.direction[dir] .. ':' .. port) end
-
-return redis_keys

@@ -1,5 +1,3 @@
-local store = {}
-
 -- A full Redis refuses a script's first write if the write may need memory, but accepts every command after a DEL.
 local function call(...)
   if not cache.makes_room then return redis.call(...) end
@@ -254,5 +252,3 @@ function store.write(more_to_come)
     if next(of) then cache.writes[kind] = {} end
   end
 end
-
-return store

@@ -1,5 +1,3 @@
-local tables = {}
-
 function tables.has(list, item)
   for _, v in ipairs(list) do
     if v == item then return true end
@@ -36,5 +34,3 @@ function tables.bytes(items)
   for _, item in ipairs(items) do bytes = bytes + #item end
   return bytes
 end
-
-return tables

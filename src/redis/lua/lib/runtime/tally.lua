@@ -1,5 +1,3 @@
-local tally = {}
-
 tally.heads = {} -- key → first members, as a claim has read them
 
 local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
@@ -108,5 +106,3 @@ function tally.over(queue_record, place)
   local jobs, packed = queue_record.jobs_at or {}, queue_record.packed or {}
   return (jobs[redis_keys.letters[place]] or 0) - (packed[redis_keys.letters[place]] or 0) - MOST_KEPT
 end
-
-return tally

@@ -1,5 +1,3 @@
-local given = {}
-
 function given.some()
   local text = args.take()
   return text ~= '' and text or nil
@@ -64,5 +62,3 @@ function given.fields()
 end
 
 function given.job() return specs.take(), args.take() end
-
-return given

@@ -1,5 +1,3 @@
-local of_callers = {}
-
 local verbs = {}
 
 function verbs.cancel(me, id, doc)
@@ -180,5 +178,3 @@ function verbs.unring(_, name, bell)
 end
 
 function of_callers.named(word) return verbs[word] end
-
-return of_callers

@@ -1,5 +1,3 @@
-local on_families = {}
-
 local verbs = {}
 
 function verbs.spawn(me, name, spec, job_args)
@@ -35,5 +33,3 @@ end
 function verbs.family(me) branches.run(me) end
 
 function on_families.named(word) return verbs[word] end
-
-return on_families

@@ -1,5 +1,3 @@
-local on_jobs = {}
-
 local verbs = {}
 
 function verbs.run(me, id, doc, force, at, wait, parent)
@@ -87,5 +85,3 @@ function verbs.delete(me, id, doc, force)
 end
 
 function on_jobs.named(word) return verbs[word] end
-
-return on_jobs

@@ -1,5 +1,3 @@
-local on_ports = {}
-
 local verbs = {}
 
 function verbs.consume(me, from, cursor, count)
@@ -72,5 +70,3 @@ function verbs.log(me, level, entry)
 end
 
 function on_ports.named(word) return verbs[word] end
-
-return on_ports

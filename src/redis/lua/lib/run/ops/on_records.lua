@@ -1,5 +1,3 @@
-local on_records = {}
-
 local verbs = {}
 
 local OUTDATED = '-'
@@ -106,5 +104,3 @@ function verbs.record(me, keep)
 end
 
 function on_records.named(word) return verbs[word] end
-
-return on_records

@@ -1,5 +1,3 @@
-local reach = {}
-
 function reach.check(me, id)
   if me.token and me.reach ~= 'all' and trees.root(id) ~= trees.root(me.id) then
     journal.refuse('FORBIDDEN',
@@ -7,5 +5,3 @@ function reach.check(me, id)
       .. ': expected a job in the same tree, or a worker that is registered with reach "all"')
   end
 end
-
-return reach

@@ -1,5 +1,3 @@
-local sayings = {}
-
 local says = {}
 
 function says.retry(run, after) run.retry = after end
@@ -50,5 +48,3 @@ function says.unknown(run) run.unknown = true end
 function says.deaf(run) run.deaf = true end
 
 function sayings.named(word) return says[word] end
-
-return sayings
