@@ -65,7 +65,9 @@ function pathsOf(files: Iterable<string>): ReadonlyMap<string, string> {
 function open(file: string, source: Source, paths: ReadonlyMap<string, string>, declared: ReadonlySet<string>): File {
   const own = isModule(file) ? basename(file, '.lua') : ''
   const names = source.places.flatMap(({ name, binding }) => (binding ? [] : [name])).sort()
-  const requires = new Map(names.flatMap((name) => (name !== own && paths.has(name) ? [[name, paths.get(name)!] as const] : [])))
+  const requires = new Map(
+    names.flatMap((name) => (name !== own && paths.has(name) ? [[name, paths.get(name)!] as const] : [])),
+  )
   const modules = new Set([...requires.keys(), own])
   const edits = fieldEdits(source, { file, declared, modules })
   return { file, source, requires, own, body: source.body, edits }

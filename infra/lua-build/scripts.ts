@@ -20,12 +20,10 @@ export type Built = Omit<Header, 'args'> & {
   units: Unit[]
 }
 
-/** Statements of a module below this line are created apart. */
-const RARE = '\n-- Batches of packed jobs need none of these.\n'
-
 const BASIC = ['ns', 'clock', 'seed', 'at']
 
 export class Library {
+  readonly apart: Readonly<Record<string, string>>
   readonly modules
   readonly scripts
   readonly unitOf = new Map<Given, Unit>()
@@ -38,7 +36,9 @@ export class Library {
   readonly #args = new Map([['ns', nameOfShared(0)]])
   #count = 1
 
-  constructor(texts: ReadonlyMap<string, string>) {
+  /** `apart` names the first statement of a module's second group, by file. */
+  constructor(texts: ReadonlyMap<string, string>, apart: Readonly<Record<string, string>> = {}) {
+    this.apart = apart
     const { modules, scripts } = linked(texts)
     this.modules = modules
     this.scripts = scripts
@@ -49,15 +49,21 @@ export class Library {
       ({ adds }) => adds!,
     )
     this.eager = eagerOf(units, this.unitOf, this.#assigned(scripts))
-    this.groups = [...modules.values()].flatMap(({ source, units }) => {
-      const mark = source.text.indexOf(RARE)
-      const isRare = ({ node }: Unit): boolean => mark >= 0 && node.range[0] > mark
-      const lazy = units.filter((unit) => !this.eager.has(unit))
-      return [lazy.filter((unit) => !isRare(unit)), lazy.filter(isRare)]
-        .filter((group) => group.length)
-        .map((group) => ({ units: group, end: 0 }))
+    this.groups = [...modules.values()].flatMap(({ file, units }) => {
+      const first = this.#firstApart(file, units)
+      const parts = [units.slice(0, first), units.slice(first)]
+      return parts
+        .map((part) => ({ units: part.filter((unit) => !this.eager.has(unit)), end: 0 }))
+        .filter((group) => group.units.length)
     })
     this.#giveNames(units)
+  }
+
+  #firstApart(file: string, units: readonly Unit[]): number {
+    const name = this.apart[file]
+    if (!name) return units.length
+    const first = units.findIndex(({ gives }) => gives.some((symbol) => symbol.name === name))
+    return first < 0 ? refuse(file, 1, `expected a statement that declares ${name}`) : first
   }
 
   /** Units with assigned members are eager: if created later, they would reset these members. */
@@ -72,7 +78,11 @@ export class Library {
     if (symbol.isMember || this.eager.has(unit) || unit.isFunction) return
     const isNil = !(unit.node as never as { init: unknown[] }).init.length
     if (isNil || isTarget)
-      refuse(module.file, node.loc.start.line, `expected ${symbol.name} on the same side of "${RARE.trim()}"`)
+      refuse(
+        module.file,
+        node.loc.start.line,
+        `expected ${symbol.name} on the same side of ${this.apart[unit.module.file]}`,
+      )
   }
 
   /** Only members that other groups use are in `F`. */

@@ -287,7 +287,7 @@ test('one caller holds a lock, which expires; only its token renews or releases 
   const job = await desk.make('nop')
   const ref = String(job)
   const { token } = await desk.engine.jobs.lock(ref, { ttl: 60_000 })
-  await expect(desk.engine.jobs.lock(ref, { ttl: 60_000 })).rejects.toThrow(/is locked for another \d+ s$/)
+  await expect(desk.engine.jobs.lock(ref, { ttl: 60_000 })).rejects.toThrow(/is locked for another \d+ ms$/)
   await expect(desk.engine.jobs.refreshLock(ref, { token: 'other', ttl: 9e6 })).rejects.toThrow(
     'is not locked with this token',
   )

@@ -28,8 +28,6 @@ function ending.removal(id, doc, place)
   return time.now + (tonumber(doc.retain) or outbox.retain() or DAY)
 end
 
--- Batches of packed jobs need none of these.
-
 -- Stored steps are counted until the job is past them, so they stay after a failed run or a failed job.
 function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end

@@ -11,8 +11,6 @@ end
 -- follower → 'turned' if a child broke or was repaired, otherwise 'moved'
 places.moved = {}
 
--- Batches of packed jobs need none of these.
-
 function places.index_of(doc)
   if doc.place == PLACE.limited then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end
   return redis_keys.queue_key(doc.queue, states.index(doc.place))

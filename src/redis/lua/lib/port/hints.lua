@@ -78,8 +78,6 @@ end
 
 hints.told = {} -- list of { channel, item }
 
--- Batches of packed jobs need none of these.
-
 function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
 
 function hints.set(system, till, version)

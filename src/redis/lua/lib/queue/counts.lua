@@ -36,8 +36,6 @@ function counts.waited(q, ms, n)
   if ms > (queue_record.hour_wait or 0) then cache.change_queue(q, queue_fields.hour_wait, ms) end
 end
 
--- Batches of packed jobs need none of these.
-
 local today = math.floor(time.now / 86400000)
 
 local MINUTES = 240

@@ -12,8 +12,6 @@ end
 
 function globs.match(class, list, known) return #list == 0 or globs.first(class, list, known) ~= false end
 
--- Batches of packed jobs need none of these.
-
 local read = {}
 local ANY_CHARACTER = '[^\128-\191][\128-\191]*'
 

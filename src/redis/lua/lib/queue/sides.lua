@@ -14,8 +14,6 @@ function sides.fetch_limits_of(ids)
   cache.fetch(keys)
 end
 
--- Batches of packed jobs need none of these.
-
 function sides.of(q, class, tag)
   local queue_record = cache.queue(q)
   return (tag or queue_record.mode == 'pull' or (queue_record.pulled_classes and queue_record.pulled_classes[class]))

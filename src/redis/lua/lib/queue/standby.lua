@@ -16,8 +16,6 @@ function standby.stay_warm(q, lane, period)
   return true
 end
 
--- Batches of packed jobs need none of these.
-
 local MOST_HANDED, UNHEARD = 16, 2000
 
 local function handed_to(q, lane)

@@ -154,8 +154,6 @@ function claim.jobs(want, head)
   return got.ids, got.n, more, more and (seen > want.skip or removed > 0) and seen or nil, got.failed
 end
 
--- Batches of packed jobs need none of these.
-
 local RUNS_A_MINUTE = 600
 
 local function guard(id, doc)

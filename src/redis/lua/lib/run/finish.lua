@@ -21,8 +21,6 @@ function finish.going_on(runs, answers)
   return ids[1] and ids
 end
 
--- Batches of packed jobs need none of these.
-
 local function apply(run)
   kin.memo.roots, write.said.messages, write.said.names = nil, 0, 0
   did.begin(run)

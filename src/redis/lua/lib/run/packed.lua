@@ -106,8 +106,6 @@ function packed.remove(number, piece)
   cache.change_piece(number, piece, 'n', 0)
 end
 
--- Batches of packed jobs need none of these.
-
 local WHOLE = string.rep('1', pieces.SIZE)
 
 -- A job in a piece is ready at once, is run by lanes, and has no listeners.

@@ -23,8 +23,6 @@ function snapshot.of(ids)
   return list
 end
 
--- Batches of packed jobs need none of these.
-
 -- Maximum bytes of port values, and of values with their own keys. The run fetches the rest when it needs them.
 local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
 

@@ -229,8 +229,6 @@ end
 
 cache.fields_read = {} -- key → field → value as read, false if absent
 
--- Batches of packed jobs need none of these.
-
 function cache.take_out(number, piece, at)
   cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
   cache.change_piece(number, piece, 'n', piece.n - 1)

@@ -59,8 +59,6 @@ function outbox.flush()
   for i = #entries, 1, -1 do entries[i] = nil end
 end
 
--- Batches of packed jobs need none of these.
-
 function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
 
 -- The milliseconds for which Redis keeps an ended job that the history has, if the deployment sets them.

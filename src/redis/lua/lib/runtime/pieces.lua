@@ -46,8 +46,6 @@ function pieces.number_in(member)
   return mark and member:sub(mark + 1)
 end
 
--- Batches of packed jobs need none of these.
-
 function pieces.place_of(id)
   local number, at = id:match('^([1-9]%d*)(%d%d)$')
   if not number then return nil, nil end

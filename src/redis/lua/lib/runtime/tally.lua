@@ -60,8 +60,6 @@ function tally.note(key, gone, kept, added)
   end
 end
 
--- Batches of packed jobs need none of these.
-
 function tally.count(q, place)
   local entries = redis.call('ZCARD', redis_keys.queue_key(q, place))
   return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0)

@@ -82,8 +82,7 @@ function verbs.lock(me, ms, token)
     journal.refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended')
   end
   if (tonumber(doc.lock_until) or 0) > time.now then
-    journal.refuse('BUSY', 'job ' .. me.id .. ' is locked for another '
-      .. numbers.int(math.ceil((tonumber(doc.lock_until) - time.now) / 1000)) .. ' s')
+    journal.refuse('BUSY', 'job ' .. me.id .. ' is locked for another ' .. doc.lock_until - time.now .. ' ms')
   end
   cache.change(me.id, doc, fields.lock_until, numbers.int(time.now + ms))
   cache.change(me.id, doc, fields.lock_token, token)
