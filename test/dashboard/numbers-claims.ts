@@ -119,7 +119,7 @@ const frame = (facts: Facts): Claims => {
   return {
     '#side .n.bad': [`{${n(failed)} failed}${n(failed)}`],
     '#side .n.warn': [n(full.length)],
-    '.side-foot > .row:first-child': [`Redis answers; ${n(facts.jobs.length)} jobs`],
+    '.side-foot > .row:first-child': [`Redis is up; ${n(facts.jobs.length)} jobs`],
   }
 }
 
@@ -233,11 +233,11 @@ function tiles(facts: Facts): Claims {
     '.tiles .big': [
       short(ready + limited),
       short(count('running')),
-      `${rate < 10 ? rate.toFixed(1) : short(Math.round(rate))}a minute`,
+      `${rate < 10 ? rate.toFixed(1) : short(Math.round(rate))}per minute`,
       short(failed),
       `≤ ${about(half)}${most === half ? '' : `≤ ${about(most)}`}`,
     ],
-    '.tiles .dt': ['Wait to start', 'Running', 'Ended', 'Failed for good', 'Wait until start, p50 and p95'],
+    '.tiles .dt': ['Waiting to start', 'Running', 'Ended', 'Failed for good', 'Time to start, p50 and p95'],
     '.tiles .sub': [
       `${n(limited)} at limits, ${n(inPaused)} paused`,
       `in ${n(sum(facts.queues.map(({ lanes }) => lanes)))} of ${n(sum(facts.queues.map(({ maxLanes }) => maxLanes)))} lanes, ${n(pulled)} pulled`,
@@ -327,7 +327,7 @@ const hoursOf = (hours: readonly { at: number; runs: number }[] = []): string =>
     .toSorted((a, b) => new Date(a.at).getUTCHours() - new Date(b.at).getUTCHours())
     .map(({ at, runs }) => `${n(runs)} at ${new Date(at).getUTCHours()}:00`)
     .join(', ')
-  return said ? `{Runs by the hour, UTC: ${said}}${said}` : 'none'
+  return said ? `{Runs per hour, UTC: ${said}}${said}` : 'none'
 }
 
 const byClass = (facts: Facts): Claims => ({
@@ -377,7 +377,7 @@ async function queuePage(facts: Facts, { site: { engine } }: Scene, name: string
     [`${under} > header .tag`]: [n(running.length)],
     [`${under} tbody tr`]: queue.runs.slice(0, 6).map(({ class: of, job }) => row(`${of} #${job}`, '~', '')),
     [`${serves} > header .tag`]: [n(pulling.length)],
-    [`${serves} tbody tr`]: pulling.map(({ id, runs }) => `${id} pull | ${many(runs.length, 'run')} under way | ~`),
+    [`${serves} tbody tr`]: pulling.map(({ id, runs }) => `${id} pull | ${many(runs.length, 'current run')} | ~`),
     '.form label .note': seen,
     '.form > p.note': [`0 ${queue.maxLanes} ${queue.batch} ${n(ready)}`],
     [`${classes} > header .tag`]: [n(own.length)],
@@ -422,11 +422,11 @@ async function limitsPage(facts: Facts, { site: { engine } }: Scene): Promise<Cl
   const use = (name: string, of: 'running' | 'waiting') =>
     sum(limits.filter(({ key }) => key.startsWith(`constraint:${name}:`)).map((one) => one[of]))
   return {
-    '.head .note': [`${many(limits.length, 'limit')}, ${n(full.length)} full; ${many(all, 'job waits', 'jobs wait')}`],
+    '.head .note': [`${many(limits.length, 'limit')}, ${n(full.length)} full; ${many(all, 'job')} waiting`],
     '.limit > .line .grow .sub': limits.map(kindOf),
     '.limit > .line > div:nth-child(2) .sub': (found) => limits.map((limit, i) => slotsOf(limit, found[i] ?? '')),
     '.limit > .line > .q': limits.map(({ key }) =>
-      waiting(key) > 0 ? many(waiting(key), 'waits', 'wait') : 'no job waits',
+      waiting(key) > 0 ? many(waiting(key), 'waits', 'wait') : 'no jobs waiting',
     ),
     '.c21.below > .card:first-child tbody tr': (found) =>
       facts.groups.map(({ id, concurrency }, i) => {
@@ -445,7 +445,12 @@ async function limitsPage(facts: Facts, { site: { engine } }: Scene): Promise<Cl
       }),
     '.c21.below > .card:last-child tbody tr': (found) =>
       constraints.map(({ name }, i) =>
-        row(name, found[i]?.split(' | ')[1], `${n(use(name, 'running'))} run, ${n(use(name, 'waiting'))} wait`, ''),
+        row(
+          name,
+          found[i]?.split(' | ')[1],
+          `${n(use(name, 'running'))} running, ${n(use(name, 'waiting'))} waiting`,
+          '',
+        ),
       ),
   }
 }
@@ -465,7 +470,7 @@ async function openedLimit(facts: Facts, scene: Scene, key: string): Promise<Cla
       found.map((text) => {
         const group = groups.find((one) => text.startsWith(one ?? 'no group')) ?? null
         const runs = holders.filter((one) => one.group === group).length
-        return `${group ?? 'no group'}${n(runs)} run, ${n(waits.filter((one) => one.group === group).length)} wait`
+        return `${group ?? 'no group'}${n(runs)} running, ${n(waits.filter((one) => one.group === group).length)} waiting`
       }),
     '.open tbody tr': holders.map(
       ({ job, class: name, process, group }) => `${name} #${job} | ${process ?? group ?? ''} | ~`,
@@ -522,7 +527,7 @@ async function workerPage(facts: Facts, scene: Scene, queue: string, name: strin
           : text,
       ),
     '.wdesc dd:nth-of-type(2)': seen,
-    '.wdesc dd:last-of-type': [history ? `as usual, with the last ${n(history)} runs` : 'as usual'],
+    '.wdesc dd:last-of-type': [history ? `default, with the last ${n(history)} runs` : 'default'],
     '.legend': [`${many(row.counts.runs, 'run')}{${n(failed)}}${short(failed)} failed`],
     '.wideplot > .vh': [
       row.took!.buckets.flatMap((runs, i) => (runs ? [`${many(runs, 'run')} up to ${ends[i]}`] : [])).join(', '),
@@ -581,7 +586,7 @@ async function callbacksPage(facts: Facts, { site: { engine } }: Scene): Promise
         `{Attempts of the callback of job ${of}}${n(attempts)}`,
         '~',
         state === 'FAILED' || state === 'DELIVERED' ? 'none' : '~',
-        state === 'FAILED' ? `{Send the callback of job ${of} again}Send again` : '',
+        state === 'FAILED' ? `{Resend the callback of job ${of}}Resend` : '',
       ),
     ),
   }
@@ -632,7 +637,7 @@ async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> 
   return {
     '.head .note': [many(keys.length, 'API key')],
     '.keyid': keys.map(({ id }) => id),
-    'main > .card > header .right': ['the newest 50, with the key that made each'],
+    'main > .card > header .right': ['newest 50'],
     'main > .card tbody tr': (found) =>
       found.length === entries.length ? found : [`expected ${entries.length}, got ${found.length}`],
   }
@@ -663,7 +668,7 @@ async function groupPage(facts: Facts, { site: { engine } }: Scene, id: string):
   const [runs, waits] = [counted(facts, { group: id, status: 'running' }), counted(facts, { waitingAt: `group:${id}` })]
   const jobs = having(facts, { group: id }).slice(0, 30)
   return {
-    '.head .note': [`${many(runs, 'job runs', 'jobs run')}, ${many(waits, 'waits', 'wait')} for a slot`],
+    '.head .note': [`${many(runs, 'job is', 'jobs are')} running, ${n(waits)} waiting for a slot`],
     '.stack > .card:first-child > header .right': [`at most ${n(limit.concurrency!)} at once`],
     '.body .sub': (found) => [slotsOf(limit as LimitRow, found[0]!)],
     '.open tbody tr': holders.map(({ job, class: name, process }) => row(`${name} #${job}`, process ?? id, '~')),
@@ -704,7 +709,7 @@ async function filesPage(_: Facts, { call, kept }: Scene): Promise<Claims> {
           `${n(size)} bytes`,
           `#${job}`,
           'stored ~',
-          id === kept ? 'stays until it is removed' : 'goes ~',
+          id === kept ? 'kept until you remove it' : 'removed ~',
           lastOf(found[i]),
         ),
       ),
@@ -903,7 +908,7 @@ async function flowPage(_: Facts, { site: { engine }, flow }: Scene, chosen?: 'w
       '.insp > section p': seen,
       '.insp .diff .num': wires
         .filter(({ from, to }) => from.node === 'enrich' || to.node === 'enrich')
-        .map((wire) => (waits(wire) > 0 ? `${n(waits(wire))} wait` : `${n(wire.rate)}/min`)),
+        .map((wire) => (waits(wire) > 0 ? `${n(waits(wire))} waiting` : `${n(wire.rate)}/min`)),
     }),
   }
 }
@@ -936,7 +941,7 @@ async function flowsPage(_: Facts, { site: { engine }, flow }: Scene): Promise<C
 function fitting(facts: Facts): string {
   const open = facts.jobs.filter(({ status }) => ['queued', 'running', 'suspended'].includes(status))
   const fits = open.slice(0, 500).filter(({ class: name }) => name === 'crawl').length
-  return `${n(fits)} of the ${open.length > 500 ? 'newest 500' : n(open.length)} open jobs ${fits === 1 ? 'fits' : 'fit'}`
+  return `${n(fits)} of the ${open.length > 500 ? 'newest 500' : n(open.length)} open jobs ${fits === 1 ? 'matches' : 'match'}`
 }
 
 async function hearing({ site: { engine } }: Scene, channel: string): Promise<string[]> {
@@ -1006,7 +1011,7 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/limits?group=north': async (facts, scene) => ({
     ...(await limitsPage(facts, scene)),
     '.form > .note': [
-      `${counted(facts, { group: 'north', status: 'running' })} run, no job waits for it: a different limit changes nothing now.`,
+      `${counted(facts, { group: 'north', status: 'running' })} running. No jobs are waiting, so a different limit changes nothing now.`,
     ],
   }),
   '/groups/north': (facts, scene) => groupPage(facts, scene, 'north'),

@@ -28,7 +28,6 @@ async function bodyIn(form: FormData, engine: Engine): Promise<string> {
   )
 }
 
-/** A job that Redis no longer has is read from the history. */
 async function likeOf(engine: Engine, from: string): Promise<NewJobData['from']> {
   const alive = await engine.jobs.get(from).catch((error) => {
     if (engine.history.isOn && isId(from)) return missing(error)

@@ -190,7 +190,6 @@ function inputsOf(form: FormData, ports: Ports = {}): Record<string, string> {
   )
 }
 
-/** Values stay as they were typed. */
 export function jobBody(form: FormData, worker?: WorkerDefinition): string {
   const [args, more, priority, group, wait, alias, labels] = OPTIONS.map((name) => maybe(form, name))
   const typed = inputsOf(form, worker?.in)

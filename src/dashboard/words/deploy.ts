@@ -2,7 +2,6 @@ export type DeployMark = { at: number; version: string | null; author?: string |
 
 type Deployed = { id: string; deploys: readonly DeployMark[] }
 
-/** Newest first. */
 export const deploysOf = (deployments: readonly Deployed[]): (DeployMark & { id: string })[] =>
   deployments.flatMap(({ id, deploys }) => deploys.map((one) => ({ ...one, id }))).sort((a, b) => b.at - a.at)
 

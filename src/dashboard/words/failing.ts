@@ -68,7 +68,6 @@ function failuresOf(name: string, own: readonly ErrorKind[], known: Known): Fail
   }
 }
 
-/** Most failures first. */
 export function failingClasses(known: Known): FailingClass[] {
   const byClass = Map.groupBy(known.kinds, (kind) => kind.class)
   return [...byClass]

@@ -55,7 +55,6 @@ export async function naming<T>(fields: readonly string[], asked: Promise<T>): P
   }
 }
 
-/** Reads lines such as `customer=7`. */
 export function labelsIn(text: string): Labels {
   const pairs = linesIn(text).map((line) => {
     const [, name, value] = /^([^=]+)=(.+)$/.exec(line) ?? []

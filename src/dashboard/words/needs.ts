@@ -62,7 +62,6 @@ type Rule = (known: Known) => Need[]
 /** Name of its alert. @example alertOf(need) // 'paused mail' */
 export const alertOf = ({ rule, subject, name }: Need): string => `${rule} ${subject ?? name}`.slice(0, 300)
 
-/** Larger weights come first. */
 const looks = {
   restored: [110, 'failed', 'alert'],
   failing: [100, 'failed', 'stop'],

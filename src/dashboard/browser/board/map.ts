@@ -2,7 +2,7 @@ import type { Layout } from './layout.ts'
 import { make, set } from './svg.ts'
 import type { createView } from './view.ts'
 
-/** Maximum width and height in pixels. */
+/** Pixels. */
 const [WIDE, HIGH] = [180, 120] as const
 
 export function createMap(board: Element, view: ReturnType<typeof createView>) {

@@ -121,7 +121,6 @@ export function createReplay(
     playing = undefined
   }
 
-  /** `undefined` means the current flow. */
   function go(to: number | undefined, isLasting = true): void {
     at = to === undefined ? undefined : Math.max(range.from, Math.min(range.to, to))
     if (isLasting) putInUrl({ at, play: undefined, speed: at === undefined || speed === 10 ? undefined : speed })

@@ -5,7 +5,7 @@ import { count, many } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
 import { KEEP } from './replay.tsx'
 
-/** Maximum bytes that an undo can restore. */
+/** Bytes. */
 const MOST_BACK = 262_144
 
 const wireOf = ({ form }: ActAsked): string => String(form.get('wire') ?? '')

@@ -21,7 +21,6 @@ export type FlowData = {
   chosen?: Chosen
   near: Near
   jam?: Jam | undefined
-  /** If set, the board shows only the jam. */
   isExplaining: boolean
 }
 

@@ -1,5 +1,3 @@
-// Columns are in the address, so a view keeps them.
-
 import { encodeValue } from '../../../core/codec/value.ts'
 import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'

@@ -20,7 +20,6 @@ export async function filterFor(asked: Asked): Promise<JobFilter> {
 export const classesToday = ({ engine, cache }: Asked) =>
   cache.get('classes today', FRESH, () => engine.stats.classes({}))
 
-/** Finds the queue of a class, because queues have indexes and classes do not. */
 async function queueOf(asked: Asked, name: string): Promise<string | undefined> {
   const { engine, cache } = asked
   const [{ workers }, { classes }] = await Promise.all([

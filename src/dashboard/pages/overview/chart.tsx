@@ -48,7 +48,6 @@ const LEGEND = [
   ['failed', 'failed'],
 ] as const
 
-/** Zooms without a mouse. */
 function Steps({ range }: { range: Range }) {
   const { now } = useLook()
   const end = endOf(range, now)
