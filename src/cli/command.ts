@@ -66,7 +66,7 @@ function parsedIn(text: string, place: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`${place}: expected JSON: ${(error as Error).message}`)
+    throw new UsageError(`${place}: expected valid JSON: ${(error as Error).message}`)
   }
 }
 

@@ -36,11 +36,11 @@ export const stats = z.object({
 
 export const seriesQuery = z
   .strictObject({
-    queue: queueName.optional().meta({ description: 'all queues by default' }),
+    queue: queueName.optional().meta({ description: 'name of the queue; by default all queues' }),
     step: z.enum(['minute', 'hour']).optional(),
     from: time.optional().meta({ description: 'time within the first minute or hour to return' }),
-    to: time.optional().meta({ description: 'returns only minutes or hours that start before this time' }),
-    details: flag.optional().meta({ description: 'adds the points of each queue' }),
+    to: time.optional().meta({ description: 'only minutes or hours that start before this time' }),
+    details: flag.optional().meta({ description: 'true to add the points of each queue' }),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
     path: ['to'],
@@ -61,12 +61,12 @@ const spread = z
   .nullable()
 
 export const classesQuery = z.strictObject({
-  queue: queueName.optional().meta({ description: 'all queues by default' }),
+  queue: queueName.optional().meta({ description: 'name of the queue; by default all queues' }),
   day: z
     .enum(['today', 'yesterday'])
     .optional()
     .meta({ description: '`today` (since midnight UTC, the default) or `yesterday`' }),
-  hours: flag.optional().meta({ description: 'adds the counts of each hour of the day, for hours within the last 24' }),
+  hours: flag.optional().meta({ description: 'true to add the counts of each hour of the day, within the last 24 hours' }),
 })
 
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>

@@ -7,7 +7,7 @@ export const alerts = {
   list: route('GET /v1/alerts', {
     scope: 'read',
     summary: 'List open alerts and mutes',
-    description: 'Returns the newest first. Requires the option `alerts` of createWorker.',
+    description: 'Returns the newest alerts first. Requires the option `alerts` of createWorker.',
     answers: { 200: alertList },
     handle: ({ engine }) => engine.alerts.list(),
   }),

@@ -75,7 +75,7 @@ export const files = {
     query: z.strictObject({
       limit: count(1, 1_000).optional(),
       cursor: z.string().max(2_000).optional(),
-      total: flag.optional().meta({ description: 'adds the total number of files and their bytes' }),
+      total: flag.optional().meta({ description: 'true to add the total number of files and their bytes' }),
     }),
     answers: {
       200: z.object({ files: z.array(listedFile), cursor: z.string().nullable(), total: filesTotal.optional() }),

@@ -237,7 +237,7 @@ export const graphs = {
     query: z.strictObject({
       cursor: className.optional(),
       limit: count(1, 1_000).optional(),
-      details: flag.optional().meta({ description: 'adds the number of nodes and edges' }),
+      details: flag.optional().meta({ description: 'true to add the number of nodes and edges' }),
     }),
     answers: { 200: z.object({ graphs: z.array(storedGraph), cursor: z.string().nullable() }) },
     handle: ({ engine, query: { cursor: after, ...page } }) => engine.graphs.list({ after, ...page }),

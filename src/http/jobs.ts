@@ -71,8 +71,8 @@ export const jobs = {
     summary: 'Get a job',
     description: 'Returns its settings, status, ports and children.',
     query: z.strictObject({
-      schemas: flag.optional().meta({ description: 'adds the JSON Schemas of its ports' }),
-      details: flag.optional().meta({ description: 'adds the cost of its runs' }),
+      schemas: flag.optional().meta({ description: 'true to add the JSON Schemas of the ports' }),
+      details: flag.optional().meta({ description: 'true to add the cost of the runs' }),
     }),
     answers: { 200: jobView },
     handle: ({ engine, params, query }) => engine.jobs.get(params.job, query),
@@ -250,7 +250,7 @@ export const jobs = {
   log: route('GET /v1/jobs/:job/log', {
     scope: 'read',
     summary: 'List the log of a job',
-    description: 'Returns the newest jobs first.',
+    description: 'Returns the newest entries first.',
     query: z.strictObject({
       level: label.optional(),
       limit: count(1, 1_000).optional(),

@@ -65,13 +65,13 @@ export const kinds = {
   ],
   '~counts:<q>:e': [
     'string',
-    'the hundred kinds of errors that occurred last, one per line: the kind, the class, the first and the last failure, and the number of jobs by minute, or by quarter of an hour for older failures',
+    'the hundred kinds of error that occurred last, one per line: the kind, the class, the first and the last failure, and the number of jobs by minute, or by quarter of an hour for older failures',
   ],
   '~days': ['hash', 'day → counts of the day and waiting times of runs, by queue, as JSON; kept for five years'],
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': [
     'zset',
-    'time of the next check → q:<queue> or k:<limit>; at 0 d:<deployment> with the hash of its announcement, and d:tenants if tenants exist',
+    'time of the next check → q:<queue> or k:<limit>; with time 0: d:<deployment> and the hash of its announcement, and d:tenants if tenants exist',
   ],
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns of its groups, as JSON'],
   '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],

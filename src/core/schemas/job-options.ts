@@ -56,7 +56,7 @@ export const MOST_HISTORY = 100
 
 export const history = z.int().min(0).max(MOST_HISTORY).meta({
   description:
-    'number of runs that GET /v1/jobs/:job/runs can return; by default only the last ten failed or lost runs',
+    'maximum number of recorded runs; by default, only the last ten failed or lost runs are recorded',
 })
 
 export const FOREVER = 100 * 365.25 * DAY

@@ -157,8 +157,8 @@ export const errorQuery = z.strictObject({
   class: className.optional(),
   since: time.optional().meta({ description: 'only jobs created at or after this time' }),
   cursor: cursor.optional(),
-  details: flag.optional().meta({ description: 'adds the times at which the jobs failed' }),
-  muted: flag.optional().meta({ description: 'includes muted kinds, with the API key that muted each one' }),
+  details: flag.optional().meta({ description: 'true to add the times at which the jobs failed' }),
+  muted: flag.optional().meta({ description: 'true to include muted kinds, with the API key that muted each one' }),
 })
 
 const errorMute = z.object({

@@ -109,7 +109,7 @@ export const jobView = z.object({
   }),
   keptUntil: moment.nullable().meta({
     description:
-      'earliest time at which an ended job is deleted; null if it has not ended or if data can still wake it',
+      'earliest time at which an ended job is deleted; null if it has not ended or if new input can still wake it',
   }),
   cost: z
     .object({

@@ -53,7 +53,7 @@ const workerShape = z.strictObject({
     .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
     .max(10)
     .optional()
-    .meta({ description: 'limits for all jobs of the class; the key is the class by default' }),
+    .meta({ description: 'limits for all jobs of the class; by default, the class is the key of the limit' }),
   in: workerPorts.optional().meta({ description: 'input ports by name; `*` matches any name' }),
   out: workerPorts.optional().meta({ description: 'output ports by name; `*` matches any name' }),
   push: pushed.optional().meta({ description: 'address to which runs of the class are sent' }),

@@ -31,7 +31,7 @@ const ALONE = 10_000
 class Refused extends Error {
   readonly passing: boolean
   constructor(status: number, text: string) {
-    const quota = status === 429 ? ': the messages of its plan are used up, or come too fast' : ''
+    const quota = status === 429 ? ': the quota of its plan is used up, or messages are sent too fast' : ''
     super(`QStash answered ${status}${quota}${text && ` (${text.slice(0, 200)})`}`)
     this.passing = status >= 500
   }

@@ -147,7 +147,7 @@ export class RunBuffer {
   count(name: string, n: number): void {
     this.#counts[nameOf(name)] = (ownOf(this.#counts, name) ?? 0) + n
     if (Object.keys(this.#counts).length > limits.countNames.most)
-      throw (this.#broken = tooMuch(`expected at most ${limits.countNames.most} names of counts, got one more`))
+      throw (this.#broken = tooMuch(`expected at most ${limits.countNames.most} different counts, got one more`))
   }
 
   get(field: string): Encoded | undefined {

@@ -122,7 +122,7 @@ export const jq = {
       await jobOf(engine, params.id)
       const token = c.req.header('webhook-id') ?? ''
       if (!token.startsWith(`${params.id}.`))
-        throw new SidejobError('BAD_REQUEST', 'webhook-id: expected the id from the call of this attempt')
+        throw new SidejobError('BAD_REQUEST', 'webhook-id: expected the id that the call of this attempt had')
       const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
       const changes = readResultMap((closed) => readBody(bytes, format, closed))
       const { status } = await engine.runs.commit(token, changes)

@@ -97,7 +97,7 @@ test('JSON comes from the command line, from a file or from the input', async ()
     noted: 'sidejob run: --args: cannot read nothing.json (ENOENT)\n',
   })
   writeFileSync(file, '{ order')
-  expect((await run('run', 'noop', '--args', `@${file}`)).noted).toContain(`--args: ${file}: expected JSON: `)
+  expect((await run('run', 'noop', '--args', `@${file}`)).noted).toContain(`--args: ${file}: expected valid JSON: `)
 })
 
 test('ls, show, why, tree, runs, log, result look at jobs', async () => {
