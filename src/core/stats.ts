@@ -66,7 +66,9 @@ export const classesQuery = z.strictObject({
     .enum(['today', 'yesterday'])
     .optional()
     .meta({ description: '`today` (since midnight UTC, the default) or `yesterday`' }),
-  hours: flag.optional().meta({ description: 'true to add the counts of each hour of the day, within the last 24 hours' }),
+  hours: flag
+    .optional()
+    .meta({ description: 'true to add the counts of each hour of the day, within the last 24 hours' }),
 })
 
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>

@@ -824,25 +824,22 @@ describe('a name that is registered with schemas', () => {
     expect(await query(other)).toMatchObject({ state: 'RUNNING', name: 'other' })
   })
 
-  scenario(
-    'accepts only a valid result from the last FinishJob, and the run continues until then',
-    async (client) => {
-      const { create, refused, get, finish, query, P, C1 } = { ...client, ...(await family(client)) }
-      await register(client, 'c1')
-      await finish(P)
-      await get({ name: 'c1' })
-      await refused(
-        'FinishJob',
-        { jobID: C1, data: '{"sent":"yes"}' },
-        '402 data.sent: expected true or false, got "yes" (result of class c1)',
-      )
-      await refused('FinishJob', { jobID: C1, data: good }, NO_SENT.replace('mail', 'c1'))
-      expect((await query(C1)).state).toBe('RUNNING')
-      await finish(C1, { data: '{"sent":true}' })
-      expect(await query(C1)).toMatchObject({ state: 'FINISHED', data: { sent: true } })
-      expect(await create({ name: 'other' })).toBeGreaterThan(0)
-    },
-  )
+  scenario('accepts only a valid result from the last FinishJob, and the run continues until then', async (client) => {
+    const { create, refused, get, finish, query, P, C1 } = { ...client, ...(await family(client)) }
+    await register(client, 'c1')
+    await finish(P)
+    await get({ name: 'c1' })
+    await refused(
+      'FinishJob',
+      { jobID: C1, data: '{"sent":"yes"}' },
+      '402 data.sent: expected true or false, got "yes" (result of class c1)',
+    )
+    await refused('FinishJob', { jobID: C1, data: good }, NO_SENT.replace('mail', 'c1'))
+    expect((await query(C1)).state).toBe('RUNNING')
+    await finish(C1, { data: '{"sent":true}' })
+    expect(await query(C1)).toMatchObject({ state: 'FINISHED', data: { sent: true } })
+    expect(await create({ name: 'other' })).toBeGreaterThan(0)
+  })
 
   scenario('checks the data of a FinishJob of a repeating job as args of its next run', async (client) => {
     const { create, refused, get, finish, query } = client

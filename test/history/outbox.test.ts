@@ -201,7 +201,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     await redis.ask((one) => one.set(`sidejob:outbox:${till}`, '["x"'))
     expect((await kit.engine.history.status()).full).toBe(true)
     const { problems } = await kit.engine.health()
-    expect(problems).toMatchObject([{ of: 'history', message: expect.stringContaining('no job is claimed') }])
+    expect(problems).toMatchObject([{ of: 'history', message: expect.stringContaining('no jobs are claimed') }])
     const id = await kit.make('plain')
     await kit.engine.dispatch('default', '')
     expect(await kit.statusOf(id)).toBe('queued')

@@ -55,8 +55,7 @@ const retryOver = (ways: typeof backoffWays) =>
 export const MOST_HISTORY = 100
 
 export const history = z.int().min(0).max(MOST_HISTORY).meta({
-  description:
-    'maximum number of recorded runs; by default, only the last ten failed or lost runs are recorded',
+  description: 'maximum number of recorded runs; by default, only the last ten failed or lost runs are recorded',
 })
 
 export const FOREVER = 100 * 365.25 * DAY

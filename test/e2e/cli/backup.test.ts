@@ -84,7 +84,7 @@ test('without SIDEJOB_NAMESPACE the Worker of the folder sets the namespace', as
   const cwd = vi.spyOn(process, 'cwd').mockReturnValue(project)
   try {
     const { noted } = await run(['export', join(project, 'shop.jsonl')], undefined)
-    expect(noted).toBe('1 keys of shop:')
+    expect(noted).toBe('exported 1 keys of shop:')
   } finally {
     cwd.mockRestore()
     await redis.del('shop:jobs:last_id')
@@ -97,7 +97,7 @@ test('an export is imported unchanged, into another namespace and after an inter
   const file = join(folder, 'a.jsonl')
   expect(await run(['export', file], 'a:')).toMatchObject({
     exit: 0,
-    noted: expect.stringMatching(/^\d+ keys of a:$/),
+    noted: expect.stringMatching(/^exported \d+ keys of a:$/),
   })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const lines = readFileSync(file, 'utf8')

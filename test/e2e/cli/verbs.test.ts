@@ -524,7 +524,7 @@ test('deploy names missing values first, and destroy asks', async () => {
   expect([exit, printed]).toEqual([1, expect.stringMatching(/my-jobs[\s\S]*UPSTASH_REDIS_REST_URL/)])
   expect(await run('destroy', folder)).toMatchObject({
     exit: 1,
-    noted: 'my-jobs would be removed; add --yes to remove them\n',
+    noted: 'my-jobs would be removed; add --yes to remove it\n',
   })
   expect(await run('destroy', folder, '--yes')).toMatchObject({
     exit: 1,

@@ -40,7 +40,7 @@ const rule41: Facts = {
     const refused = {
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /have schema 3, and this version of sidejob reads schema 2: deploy the newer version$/,
+        /has schema 3, and this version of sidejob reads schema 2: deploy the newer version$/,
       ),
       retryAfter: 10,
     }

@@ -65,7 +65,7 @@ const rule130: Facts = {
     await keep(world, '/a', '1')
     const words = publishedWords('/a', '2' as Encoded, world.store.vault, { keep: 1 })
     const twice = [...words, ...Array.from({ length: 5_000 }, () => words[1]!)]
-    await expect(world.store.change('', twice)).rejects.toThrow('expected at most 10000 names')
+    await expect(world.store.change('', twice)).rejects.toThrow('expected at most 10000 parts of channel names')
     expect(await kept(world)).toEqual({ '/a': '1' })
   },
   async 'a message above 4 KiB is kept by its size only'(world) {

@@ -802,7 +802,7 @@ const rule13: Facts = {
     expect(await world.claim({ pull: true })).toEqual([])
     expect([await world.status(id), (await world.document(id)).lastError]).toEqual([
       'failed',
-      expect.stringContaining('lent 2 times'),
+      expect.stringContaining('delivered 2 times'),
     ])
   },
   async 'a lane has this job like any other; a deferred worker has it for the job’s own time'(world) {
