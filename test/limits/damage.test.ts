@@ -173,7 +173,7 @@ test('why says that a job is overdue while its queue is not examined', async () 
   const [id] = await make(1, { queue: 'za', class: 'quick', wait: 1_000 })
   await doors.advance(30_000)
   expect((await json('GET', `/v1/jobs/${id}/why`)).reasons).toMatchObject([
-    { code: 'OVERDUE', message: expect.stringMatching(/queue za has not been examined since/) },
+    { code: 'OVERDUE', message: expect.stringMatching(/queue za has not been checked since/) },
   ])
   await redis((redis) => redis.zrem(key('queue:za:timers'), String(id)))
   await doors.engine.jobs.remove(String(id), { force: true })
