@@ -51,7 +51,7 @@ type Asking = {
 
 const searched = ({ cursor, newest }: Counting): string =>
   cursor && newest !== undefined && /^\d+$/.test(cursor)
-    ? `Searched ${count(newest - Number(cursor) + 1)} of ${count(newest)}.`
+    ? `Searched ${count(newest - Number(cursor) + 1)} of ${count(newest)} jobs.`
     : 'Counting continues.'
 
 export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confirm> {

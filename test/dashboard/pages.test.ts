@@ -245,7 +245,7 @@ test('a class tells which deployments have its function, and when a program of i
   const own = await reader.html('/ui/workers/default/ends')
   expect(own).toContain('a function of 1 deployment')
   expect(own).toContain(deployments[0]!.id)
-  expect(await reader.html('/ui/workers/default/pulled')).toContain('none with a name has claimed')
+  expect(await reader.html('/ui/workers/default/pulled')).toContain('no named worker has claimed')
   expect(await reader.html('/ui/workers')).toContain('no claims yet')
   await pages.engine.runs.claim('default', { names: ['nothing'], process: 'host:1' })
   const heard = await reader.html('/ui/workers/default/pulled')

@@ -24,7 +24,7 @@ function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }
       <>
         pull workers;{' '}
         {seen === null ? (
-          'none with a name has claimed from its queue'
+          'no named worker has claimed from its queue'
         ) : (
           <>
             the last claim from its queue was <Ago at={seen} />
