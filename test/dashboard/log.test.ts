@@ -63,7 +63,9 @@ test('a link shows the entries since a moment, and one entry in whole with those
 test('lines of errors showed {"reason":"other"} behind their message', async () => {
   const reader = await pages.enter(['read'])
   for (const reason of ['other', 'timeout'])
-    await pages.engine.log.write(JSON.stringify({ level: 'error', error: `card declined: ${reason}`, reason }) as Encoded)
+    await pages.engine.log.write(
+      JSON.stringify({ level: 'error', error: `card declined: ${reason}`, reason }) as Encoded,
+    )
   const html = await reader.html('/ui/log?q=declined')
   expect(html).toMatch(/card declined: other <\/span>/)
   expect(html).toContain('card declined: timeout <span class="dimmer">{&quot;reason&quot;:&quot;timeout&quot;}')
