@@ -269,7 +269,7 @@ export const resources: Record<string, Command> = {
     },
   },
   'channels publish': {
-    does: 'Publish a message to the ports and subscribers of a channel and of all channels above it',
+    does: 'Publish a message to all listeners of a channel and of the channels above it',
     takes: ['channel', 'message'],
     options: {
       keep: { type: 'boolean', does: 'keep the message as the last message of the channel' },

@@ -29,7 +29,10 @@ test('an address of a file is signed for seven days at most', async () => {
   const downloads = await startDownloads()
   const ask = (length: string) => downloads.ask('GET', `/v1/files/AAAAAAAAAAAAAA?for=${encodeURIComponent(length)}`)
   const refused = await ask('8 days')
-  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('expected more than 0 and at most 7 days, got ')])
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    expect.stringContaining('expected more than 0 and at most 7 days, got '),
+  ])
   expect((await ask('7 days')).status).toBe(404)
   await downloads.close()
 })

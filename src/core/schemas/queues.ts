@@ -143,7 +143,7 @@ export const scheduleView = z.object({
   catchingUp: z.boolean().meta({ description: 'true while missed slots are being made up' }),
   moved: z.object({ at: moment, wall: z.string() }).nullable().meta({
     description:
-      'next slot within a year at a time of day that does not exist (start of daylight saving time), with that time of day; the job runs when the gap ends',
+      'next slot within a year that daylight saving time skips, with its time of day; the job runs when the gap ends',
   }),
 })
 export type ScheduleView = z.output<typeof scheduleView>
