@@ -101,17 +101,17 @@ export function createExecutor(core: typeof Core): CommandExecutor {
       const all = { ...(args as Scan), cursor: 0n, count: Number.MAX_SAFE_INTEGER }
       const { items } = (scan.execute(all, context) as Page).value.items[1]
       const step = name === 'zscan' || (name === 'hscan' && !noValues) ? 2 : 1
-      const entries = Array.from({ length: items.length / step }, (_, i) => ({
+      const hashes = Array.from({ length: items.length / step }, (_, i) => ({
         hash: crc32(items[i * step]!.value),
-        values: items.slice(i * step, (i + 1) * step),
+        at: i * step,
       }))
-      const rest = entries.filter(({ hash }) => hash >= cursor).sort((a, b) => a.hash - b.hash)
+      const rest = hashes.filter(({ hash }) => hash >= cursor).sort((a, b) => a.hash - b.hash)
       // Entries with equal hashes are in one page.
       const end = rest.findIndex(({ hash }, i) => i >= count && hash !== rest[i - 1]!.hash)
       const page = end < 0 ? rest : rest.slice(0, end)
       const { array, bulkString } = core.RedisValue
       const next = bulkString(Buffer.from(String(rest[end]?.hash ?? 0)))
-      return core.RedisResult.create(array([next, array(page.flatMap(({ values }) => values))]))
+      return core.RedisResult.create(array([next, array(page.flatMap(({ at }) => items.slice(at, at + step)))]))
     }
     registry.override({ ...scan, execute })
   }
