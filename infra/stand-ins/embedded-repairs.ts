@@ -64,9 +64,12 @@ function keepFunctions(runtime: RedisLuaRuntime): void {
   }
 }
 
+/** The number of instructions of one script. The default ends checks of large jobs. */
+const MAX_FUEL = 2_000_000_000
+
 /** In the package, a script without memory ends Lua, and each later script fails. Here, the next script gets a new Lua. */
 export function createState(core: typeof Core): RedisServerState {
-  core.setLuaWasmLoadOptions({ wasmBytes: readWasm() })
+  core.setLuaWasmLoadOptions({ wasmBytes: readWasm(), limits: { maxFuel: MAX_FUEL } })
   const state = new core.RedisServerState({ databaseCount: 16 })
   let lua: ReturnType<typeof start> | undefined
   async function start() {
