@@ -8,7 +8,7 @@
 -- returns: snapshots
 -- rest: number of ids, ids
 
--- Maximum bytes per page. A page with large jobs ends early, but has at least one job.
+-- Maximum bytes per page. A page with large jobs ends early, but contains at least one job.
 local MAX_PAGE = 4194304
 
 local ids, rows, bytes, seen = args.take_list(), {}, 0, 0

@@ -1,5 +1,3 @@
--- Scripts themselves check only the sequence, queue and class of a document.
-
 local numeric = number_fields
 local json = { aliases = 1, awaited_children = 1, redacts = 1, repeats = 1 }
 

@@ -1,4 +1,4 @@
--- Milliseconds that the answer of a commit outlives its job.
+-- Milliseconds for which the answer of a commit remains after its job is deleted.
 erase.GONE = 60000
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 

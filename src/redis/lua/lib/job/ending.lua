@@ -28,7 +28,7 @@ function ending.removal(id, doc, place)
   return time.now + (tonumber(doc.retain) or outbox.retain() or DAY)
 end
 
--- Stored steps are counted until the job is past them, so they stay after a failed run or a failed job.
+-- Steps are counted until the job no longer needs them, so they stay after a failed run or a failed job.
 function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
   if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end

@@ -1,6 +1,6 @@
 -- A refused job also uses up its id.
 
--- The last id is stored twice, so that losing one copy never reuses an id.
+-- Losing one of the two copies cannot cause an id to be reused.
 local id_key = ns .. 'jobs:last_id'
 local copy_key = ns .. 'jobs:highest'
 local last_id

@@ -1,4 +1,4 @@
--- For made-up slots, pull workers set the pace by asking for jobs.
+-- Pull workers ask for jobs, so they set the pace of runs for missed slots.
 local function slot_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
   return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at))

@@ -1,4 +1,4 @@
--- `how`: 'first' (for a group: the first job sets it), 'set', or '' (set by a separate call).
+-- `how`: 'first' (only a group's first job sets the limit), 'set' (every job does), or '' (only the API does).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   local was = limits.at(key).settings or {}
   if how ~= '' and not was.fixed then

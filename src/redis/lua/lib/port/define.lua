@@ -1,4 +1,4 @@
--- `targets`: ends of wires, or 'call'. Without targets, the wires are removed.
+-- `targets`: ends of wires, or 'call'. Without targets, removes the wires.
 function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
   if not wires.is_there(doc, dir, port) then

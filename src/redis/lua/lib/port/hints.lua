@@ -32,7 +32,7 @@ function hints.wanted()
   return system > 0 or till > time.now
 end
 
--- One `till channel` per line. `jobs`: ids of jobs that have a status listener.
+-- Each line is `till channel`. `jobs`: ids of jobs whose status has a listener.
 local MOST_LISTENED = 100
 local listened = {}
 local function read_listened()
@@ -84,7 +84,7 @@ function hints.set(system, till, version)
   cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version)
 end
 
--- '/a/b' → '/a/b', '/a', '/'. A channel without a leading slash never reaches '/'.
+-- '/a/b' → '/a/b', '/a', '/'. A channel without a leading slash does not reach '/'.
 local levels_of = {}
 function hints.levels(channel)
   if levels_of[channel] then return levels_of[channel] end

@@ -1,7 +1,7 @@
 -- A port with wires stores no values. Its wires are stored as `id:dir:port`, separated by spaces. `!` calls the parent,
 -- or the job itself if the port is an input.
 
--- A wire leads to a child, a sibling or the parent, and never forms a cycle, even after adoptions.
+-- A wire leads to a child, a sibling or the parent. So wires never form a cycle, even after adoptions.
 function wires.reaches(id, doc, dir, to_id, to_doc, to_dir)
   if dir == 'i' then return to_dir == 'i' and to_doc.parent == id end
   return doc.parent ~= nil and (to_dir == 'i' and to_doc.parent == doc.parent or to_dir == 'o' and to_id == doc.parent)

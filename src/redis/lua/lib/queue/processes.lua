@@ -1,7 +1,6 @@
 -- A record has the form `start,last request,signal`, followed by the queues, one per line.
 
--- Requests are recorded at most every five seconds. If room is needed, workers without a request for ten minutes are
--- removed.
+-- Records requests at most every five seconds. If there is no room, removes workers without a request for ten minutes.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
 processes.key = ns .. 'processes'
 

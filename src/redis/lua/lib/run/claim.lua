@@ -128,10 +128,11 @@ local function go_through(want, head, got)
 end
 
 -- Suspects and other jobs alternate, so that neither group waits for the other. Returns ids (`p` and a number for a
--- piece), the number of jobs, whether unseen jobs are left, the number of members that the next claim may skip (nil:
--- it would find nothing more), and the number of jobs that failed.
--- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (how many start at once),
--- patterns, tags, tier, skip, process, only, calls (maximum from classes that call other services, -1: any) }
+-- piece), the number of jobs, whether unseen jobs are left, the number of index entries that the next claim may skip
+-- (nil if it would find nothing more), and the number of jobs that failed.
+-- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (number of jobs that start
+-- immediately), patterns, tags, tier, skip, process, only, calls (maximum jobs of classes that call other services, -1:
+-- any) }
 function claim.jobs(want, head)
   if outbox.is_full() then return {}, 0, false, nil, 0 end
   if want.only ~= '' then return claim.one(want) end
@@ -200,7 +201,7 @@ end
 
 local function given_up(doc, want)
   if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then
-    return 'lent ' .. doc.deliveries .. ' times, and nobody answered'
+    return 'delivered ' .. doc.deliveries .. ' times without an answer'
   end
   local ban = globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned)
   if ban then return 'class ' .. doc.class .. ' is banned from queue ' .. doc.queue .. ' by ' .. ban end

@@ -108,7 +108,7 @@ end
 
 local WHOLE = string.rep('1', pieces.SIZE)
 
--- A job in a piece is ready at once, is run by lanes, and has no listeners.
+-- A job fits into a piece if it is ready immediately, is served by lanes, and has no listeners.
 function packed.suits_new(spec)
   return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class)
     and not hints.hears_all_jobs()
@@ -176,7 +176,7 @@ local function after_ports(piece, run)
   return common, own ~= '' and own or nil
 end
 
--- Without listeners and wires, only the waiting values change, and the lane has sent those.
+-- Without listeners and wires, only the waiting values change. The lane has sent them.
 function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)

@@ -1,4 +1,4 @@
--- Milliseconds between made-up slots, so that a long outage is not followed by a burst.
+-- Milliseconds between runs for missed slots, so that no burst follows a long outage.
 local CATCH_UP = 100
 
 local function is_moved(doc, run) return run.slot_from and tonumber(run.slot_from) ~= tonumber(doc.next_slot) end

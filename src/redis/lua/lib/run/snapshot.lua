@@ -8,7 +8,7 @@ function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    -- A document that is not loaded was claimed as text, because the job has no other keys.
+    -- If the document is not loaded, the job was claimed as text because it has no other keys.
     local doc = not number and cache.docs[id]
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }
@@ -91,7 +91,7 @@ local function flat_family(parent, doc, children)
   return rows
 end
 
--- A long list is fetched on demand, so that later runs do not load every step.
+-- A longer list is fetched when needed, so that later runs do not load every step.
 local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)

@@ -113,7 +113,7 @@ function cache.where(piece)
   return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
--- Any use except a lane's commit of the whole piece takes the job out of its piece and gives it a document.
+-- Takes the job out of its piece and gives it a document. Only a lane's commit of the whole piece avoids this.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
@@ -274,7 +274,7 @@ function cache.note_ending(q, n)
   cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n))
 end
 
--- An unbounded score is written `inf`, which only some engines parse as a number.
+-- An unbounded score is written as `inf`, which only some engines read as a number.
 function cache.first_moment(q, place)
   return tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or '') or numbers.never
 end

@@ -1,7 +1,7 @@
 -- Answers that are stored for minutes share a text (a shelf), one per line. It is written together with all other keys,
 -- while each expiring text costs a command.
 
--- Every call reads and writes its shelf, so a larger answer gets its own text.
+-- A larger answer has its own text, because every call reads and writes its shelf.
 local SHELF_BYTES = 4096
 
 local function line_on(shelf, key)
@@ -44,4 +44,4 @@ function idempotency.remember(key, fingerprint, answer, ms, shelf)
   cache.set_expiring(key, till .. '\n' .. fingerprint .. '\n' .. text, ms)
 end
 
-idempotency.USED = 'this Idempotency-Key was used for another body'
+idempotency.USED = 'this Idempotency-Key was used with another body. Use a new key'

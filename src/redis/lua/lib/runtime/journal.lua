@@ -1,4 +1,4 @@
--- Lists are reused, because creating a table for each change took a fifth of a run's time.
+-- Lists are reused, because creating a table for each change took a fifth of the time of a run.
 local noted -- number of changes that can be undone, or nil
 
 journal.puts = 0

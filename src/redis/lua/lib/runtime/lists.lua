@@ -1,6 +1,6 @@
 -- Port values are in the document while their total size is small, which costs no command, and otherwise in a list.
 
--- `pop` old items are removed and `push` are added. `had` is the number of old items.
+-- `pop` old items are removed and `push` items are added. `had` is the number of old items.
 function lists.at(key, had)
   local list = cache.writes.lists[key]
   if not list then

@@ -61,7 +61,7 @@ end
 
 function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
 
--- The milliseconds for which Redis keeps an ended job that the history has, if the deployment sets them.
+-- Milliseconds for which Redis keeps ended jobs that are in the history.
 function outbox.retain() return tonumber((outbox.head() or {}).retain) end
 
 function outbox.set_head(head)
@@ -76,7 +76,7 @@ function outbox.drop(head, most)
   if head.from == head.till then cache.replace_text(HEAD, nil) else outbox.set_head(head) end
 end
 
--- A full outbox stops all jobs, so it is removed if no deployment has read it for this time.
+-- A full outbox stops all jobs, so it is removed if no deployment has read it for this many milliseconds.
 local LEFT, DROPPED = 3600000, 5000
 
 function outbox.drop_left()

@@ -9,7 +9,6 @@
 -- list of args, one text for each job
 -- lists of other fields that differ; missing if no port has values
 
--- The last two digits of an id are the position in its piece.
 pieces.SIZE = 100
 
 -- Most pieces are complete, and some Lua engines create a string for each match.
@@ -40,7 +39,7 @@ function pieces.entry(number, piece)
   return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
 end
 
--- The entry of a single job has only hexadecimal letters.
+-- Members of single jobs contain only hexadecimal letters, so `p` marks a piece.
 function pieces.number_in(member)
   local mark = member:find('p', 1, true)
   return mark and member:sub(mark + 1)

@@ -1,5 +1,3 @@
--- A record that cannot be decoded stops only its own job.
-
 readable.damaged = {} -- key, or key and field → its text
 
 function readable.note(key, text)

@@ -97,8 +97,8 @@ function tally.look_at_all(q, queue_record)
   for place in pairs(redis_keys.letters) do tally.look(q, queue_record, place) end
 end
 
--- A record holds 100 MB at Upstash, and an entry takes 104 bytes. The tick removes ended jobs beyond this number in
--- the order of their expiry.
+-- Upstash allows 100 MB per key, and an entry takes 104 bytes. Beyond this number, the tick removes ended jobs in the
+-- order of their expiry.
 local MOST_KEPT = 500000
 function tally.over(queue_record, place)
   local jobs, packed = queue_record.jobs_at or {}, queue_record.packed or {}

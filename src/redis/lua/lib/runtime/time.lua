@@ -1,4 +1,4 @@
--- Redis' clock. Tests move it by `clock` milliseconds.
+-- The clock of Redis. Tests move it by `clock` milliseconds.
 local clock_time = redis.call('TIME')
 time.micros = tonumber(clock_time[1]) * 1000000 + tonumber(clock_time[2]) + (tonumber(clock) or 0) * 1000
 time.now = math.floor(time.micros / 1000)
