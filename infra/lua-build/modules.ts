@@ -1,4 +1,4 @@
-// The modules of the Lua sources: what each statement declares and uses. Every file knows every module by its name.
+// Finds what each statement of the Lua sources declares and uses. Every file may use every module by its name.
 
 import { basename } from 'node:path'
 import { marks } from '../../src/redis/marks.ts'
@@ -22,7 +22,7 @@ export type Unit = {
 export type File = {
   file: string
   source: Source
-  /** Names of modules that this file uses → paths. */
+  /** Name of a module that the file uses → path. */
   requires: ReadonlyMap<string, string>
   own: string
   body: readonly Node[]

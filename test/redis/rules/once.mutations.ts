@@ -152,7 +152,7 @@ export const mutations = [
     ['  cache.change(id, doc, fields.waited_until, nil)\n', '', 'they are awaited forever after'],
   ),
   ...of(32, 'lib/job/ending.lua', [
-    '    places.call_watchers(id, doc, states.resting[place])\n',
+    '    places.call_watchers(id, doc, status)\n',
     '',
     'the end of a deleted job is not reported',
   ]),

@@ -6,7 +6,8 @@
 -- writes: none
 -- args: ns, clock, seed, job, dir, port, most:int, most_kin:int, deep:int
 -- returns: job | refused
--- most_kin: maximum of children; deep: maximum length of the chain of awaited jobs
+-- most_kin: maximum number of children
+-- deep: maximum length of the chain of awaited jobs
 
 local ok, id = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = id.code, message = id.message } end

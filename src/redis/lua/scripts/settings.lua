@@ -7,7 +7,8 @@
 -- writes: lane, live, queue, queues, quota, wake
 -- args: ns, clock, seed, queue_name, most_lanes, batch, paused, mode, ageing, unban, ...
 -- returns: settled
--- most_lanes, batch, ageing: 0 restores the default; rest: globs of classes to ban
+-- most_lanes, batch, ageing: 0 restores the default
+-- rest: globs of classes to ban
 
 -- Omitted settings stay unchanged, so that concurrent changes are not lost.
 local queue_record = cache.queue(queue_name)

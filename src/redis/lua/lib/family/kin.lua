@@ -23,7 +23,7 @@ end
 function kin.need_child(id, name)
   local child = child_id(id, name)
   if not child then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no child ' .. name) end
-  return child
+  return child, cache.need(child)
 end
 
 local function await(id, parent, parent_doc)

@@ -84,15 +84,14 @@ function ending.finish(id, doc, place, value)
   if place == PLACE.terminated then ending.let_children_go(id, doc, true) end
   unique.free(id, doc)
   leave_word(id, doc, place, value)
-  local keep = ending.removal(id, doc, place)
+  local keep, status = ending.removal(id, doc, place), states.resting[place]
+  counts.add(doc.queue, doc.class, status)
   if keep <= time.now and not doc.parent and not doc.has_children then
-    counts.add(doc.queue, doc.class, states.resting[place])
-    hints.tell_status(id, doc, states.resting[place])
-    places.call_watchers(id, doc, states.resting[place])
-    return erase.job(id, doc, states.resting[place])
+    hints.tell_status(id, doc, status)
+    places.call_watchers(id, doc, status)
+    return erase.job(id, doc, status)
   end
   places.move(id, doc, place, keep)
-  counts.add(doc.queue, doc.class, states.resting[place])
   queueing.wake_parent(id, doc, true)
   if doc.delete_requested then ending.delete_marked(id, doc) end
 end

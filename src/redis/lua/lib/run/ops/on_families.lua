@@ -16,16 +16,14 @@ function verbs.adopt(me, job, name)
 end
 
 function verbs.disown(me, child)
-  local id = kin.need_child(me.id, child)
-  local doc = cache.need(id)
+  local id, doc = kin.need_child(me.id, child)
   kin.unlink(id, doc)
   ending.free(id, doc)
   kin.missed(me.id)
 end
 
 function verbs.inherit(me, child)
-  local id = kin.need_child(me.id, child)
-  local doc = cache.need(id)
+  local id, doc = kin.need_child(me.id, child)
   kin.unlink(id, doc)
   results.drop(id, doc)
 end
