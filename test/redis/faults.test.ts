@@ -54,7 +54,7 @@ describe('a refusal of Redis', () => {
       400,
       413,
       'TOO_LARGE',
-      /send less/,
+      /several smaller requests/,
     ],
     ['ERR max requests limit exceeded. Limit: 500000, Usage: 500000', 400, 507, 'FULL', /larger plan/],
     ['ERR DB capacity quota exceeded', 400, 507, 'FULL', /delete jobs/],

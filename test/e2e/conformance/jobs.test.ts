@@ -590,7 +590,7 @@ describe('why', () => {
   test('a job after other jobs', async () => {
     const kind = await pull()
     for (let n = 0; n < 3; n++) await make(kind)
-    expect((await why(await make(kind))).reasons[0].message).toContain('3 ')
+    expect((await why(await make(kind))).reasons[0].message).toContain('jobs ahead of it: 3')
   })
 
   test('a job that is due later', async () => {

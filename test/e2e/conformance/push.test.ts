@@ -169,7 +169,7 @@ test('an answer without changes fails the run, with the reason', async () => {
   for (const said of [{ end: 'over' }, { colour: 'red' }, [1]]) {
     const kind = await pushed(() => said)
     const { error } = await reaches(await make(jobOf(kind)), 'failed')
-    expect(error.message).toMatch(/not changes/)
+    expect(error.message).toMatch(/^the worker's answer is invalid: /)
   }
 })
 

@@ -96,7 +96,7 @@ test('the error of a job names the file of the project, with five lines of sourc
 
 test('a rejected promise that the function does not await is a line with its job', async () => {
   const { id } = await post(['floating'])
-  expect(await line(/A promise was rejected/)).toMatch(
+  expect(await line(/A promise that no code awaits was rejected/)).toMatch(
     new RegExp(`^ {2}double #${id} A promise that no code awaits was rejected: Error: not awaited`),
   )
 })

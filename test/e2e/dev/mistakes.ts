@@ -7,14 +7,16 @@ export const mistakes = {
     wrong_out: 'it writes to a port that it does not have',
     wrong_in: 'it reads a port that it does not have',
     wrong_value: 'it writes a value that its schema refuses',
-    never_ends: 'it never settles',
+    never_ends: 'its promise never settles',
     no_return: '`job.suspend()` is not returned',
     no_await: '`job.step()` is not awaited',
     write_first: 'it writes, and then sleeps',
     calls_missing: 'it calls an unregistered class',
   },
   calls: {
-    'an input of another type': { call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: ['x'] } }) },
+    'an input value of the wrong type': {
+      call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: ['x'] } }),
+    },
     'an unknown input port': {
       call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { m: [1] } }),
     },
