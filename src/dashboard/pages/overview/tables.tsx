@@ -187,7 +187,11 @@ export function QueueTable({ queues, ends }: { queues: QueueView[]; ends?: Ends 
 const SHOWN = 8
 
 export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
-  const busy = queues.toSorted((a, b) => b.counts.queued + b.counts.running - a.counts.queued - a.counts.running)
+  const isUsed = ({ name, counts }: QueueView) =>
+    !name.startsWith('sidejob') || counts.queued + counts.running + counts.suspended + counts.failed > 0
+  const busy = queues
+    .filter(isUsed)
+    .sort((a, b) => b.counts.queued + b.counts.running - a.counts.queued - a.counts.running)
   return (
     <Card title="Queues" right={<Link to="/queues">{`All ${count(queues.length)}`}</Link>}>
       <QueueTable queues={busy.slice(0, SHOWN)} ends={ends} />
