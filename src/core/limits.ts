@@ -144,7 +144,7 @@ export const limits = {
   family: {
     most: 500,
     unit: 'jobs',
-    of: 'a job and its descendants that one call ends or deletes at once',
+    of: 'jobs (one and its descendants) that one call ends or deletes together',
     above: 'an internal job continues in steps of the same size',
   },
   keptJobs: {

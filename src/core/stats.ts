@@ -77,7 +77,8 @@ const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Name
 export const classCounts = z.object({
   queue: queueName,
   class: z.string().nullable().meta({
-    description: 'name of the class; null for the total of all classes of the queue beyond the first 100 of that day',
+    description:
+      'name of the class; null for all further classes together, after the first 100 of the queue on that day',
   }),
   counts: z.object(point),
   waited: spread.meta({ description: 'time from ready to start of the runs of the class; null without runs' }),
@@ -94,7 +95,7 @@ export const classes = z.object({
           .optional()
           .meta({
             description:
-              'with hours=true: hours of that day that have events, within the last 24 hours; absent for queues with more than 4 MiB of stored counts',
+              'with hours=true: hours of this day with events, within the last 24 hours; absent for queues with more than 4 MiB of stored counts',
           }),
       }),
     )

@@ -11,7 +11,7 @@ export const waiting = {
     scope: 'admin',
     summary: 'List jobs that wait inside their function',
     description:
-      'Returns the stored steps and waits of each job, and everything else that its next run would read, newest first. `sidejob rehearse` runs new code with these jobs.',
+      'Returns jobs, newest first, each with its stored steps and waits and everything else that its next run would read. `sidejob rehearse` runs new code with these jobs.',
     query: waitingQuery,
     answers: { 200: waitingPage },
     handle: ({ engine, query }) => engine.waiting.list(query),

@@ -38,7 +38,7 @@ export const keysOf = (ns: string) => ({
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
   unreadable: `${ns}unreadable`,
-  /** This key never exists. After deleting it, a script can write although Redis is full. */
+  /** This key never exists. After deleting it, a script can write even when Redis is full. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,
   deploys: `${ns}deploys`,

@@ -103,7 +103,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   } catch {
     throw new SidejobError(
       'REFUSED',
-      `key ${id} of ${SETTING} cannot decrypt this value as ${purpose}: the value belongs to another place, or was changed`,
+      `key ${id} of ${SETTING} cannot decrypt this value as ${purpose}: it was encrypted for another purpose, or was changed`,
     )
   }
 }

@@ -1,4 +1,4 @@
-// Numbers that users saw wrong. numbers.browser.test.ts compares all of them.
+// Numbers that were shown wrong to users. numbers.browser.test.ts compares all of them.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -425,7 +425,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     const said = await page.locator('main').innerText()
     for (const part of ['88f62d2b', 'Ann Lee', 'a41c07e9', DECLINED]) expect(said).toContain(part)
   }
-  task('find the deploy that broke it', {
+  task('find the deploy that caused a failure', {
     prepare: () => fail(1),
     async mouse(hand) {
       await hand.click(hand.go('Deploys'))

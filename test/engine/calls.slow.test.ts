@@ -1,4 +1,5 @@
-// Lanes perform few runs with outgoing calls, and more lanes open, so that no timeout passes while a run waits.
+// A lane performs only a few runs with outgoing calls at a time. More lanes open instead, so no run times out while it
+// waits for its turn.
 
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

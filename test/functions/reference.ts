@@ -90,7 +90,7 @@ export const meanings: Record<string, Record<string, string>> = {
     'out *': 'values from the output ports of the graph',
   },
   placeholder: { 'in *': 'values for a later node', 'out *': 'no values' },
-  widget: { 'in *': 'values for the page or person to read', 'out *': 'values that the page or person writes' },
+  widget: { 'in *': 'values that the page or person reads', 'out *': 'values that the page or person writes' },
   download: {
     url: 'URL to download, with `http` or `https`; internal addresses are refused',
     host: 'host of the URL; a [constraint](concurrency.md) can match this arg, but not a part of `url`',

@@ -26,7 +26,7 @@ const measured = [
   '10 jobs, one after the other, from the call to the end',
   'jobs with a delay',
 ]
-/** Fails here, because the local stack has only ticks of QStash. */
+/** This check fails here, because in the local stack only QStash sends ticks. */
 const CRON = "a tick of Cloudflare's cron trigger"
 /** Milliseconds here; on a real account these take minutes. */
 const short = { silence: 300, cronPatience: 300, delays: [1, 2] }

@@ -1,5 +1,5 @@
-// With every list at half its maximum, in bodies of 10 MiB, a call is refused or cheap. A refused call is reduced until
-// it is accepted.
+// Sends bodies of 10 MiB whose lists have half their maximum length. A call is either refused or cheap. A refused call
+// is reduced until it is accepted.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'

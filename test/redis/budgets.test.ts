@@ -423,8 +423,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
-  // HGET reads signals for the process, HSET records that it is alive. The first claim of a process checks with HLEN for
-  // room.
+  // HGET reads signals for the process, HSET records that it is alive. At the first
+  // claim of a process, HLEN checks that there is room.
   test('a claim under a name costs no call more than one without, and one command (the first one three)', async () => {
     await kit.engine.workers.register('pulled', 'work', { pull: true })
     const claim = (process?: string) => cost(() => kit.engine.runs.claim('pulled', { process }))

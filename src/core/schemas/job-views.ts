@@ -105,7 +105,7 @@ export const jobView = z.object({
     .nullable()
     .meta({ description: 'version of the code that performed its last run; null if unknown' }),
   pinnedTo: z.string().nullable().meta({
-    description: 'version of the code, or address of the push worker, on which it continues; null if not pinned',
+    description: 'version of the code, or address of a push worker, where the job must continue; null if not pinned',
   }),
   keptUntil: moment.nullable().meta({
     description:
@@ -144,7 +144,7 @@ export const result = z.union([
     reason: z.enum(['other', 'timeout']),
     message: z.string(),
     error: closed.nullable(),
-    retry: z.literal(false).optional().meta({ description: 'false if the worker asked for no retry' }),
+    retry: z.literal(false).optional().meta({ description: 'false if the worker asked not to retry' }),
   }),
 ])
 export type Result = z.output<typeof result>

@@ -157,7 +157,7 @@ const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: numb
 
 function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): Told[] {
   const after = ahead ? `; jobs ahead of it: ${ahead}` : ''
-  const next = limitFree === null ? '' : `; the next job may start by ${new Date(limitFree).toISOString()}`
+  const next = limitFree === null ? '' : `; the next job can start at ${new Date(limitFree).toISOString()}`
   const { says, numbers } = limit ? fullness(limit, now) : { says: 'full', numbers: {} }
   return [
     {

@@ -11,7 +11,7 @@ const statsOf = ({ store }: World) => createStats({ store } as Context)
 const points = async (world: World, step: 'minute' | 'hour' = 'minute', queue: string | undefined = 'q') =>
   (await statsOf(world).series({ queue, step })).points
 
-/** Moves to the start of a period, so that it does not end during a test. */
+/** Moves the clock to the start of a period, so that the period does not end during a test. */
 const toNext = (world: World, ms: number) => world.advance(ms - (world.now() % ms) + 1_000)
 
 async function once(world: World, queue = 'q') {

@@ -28,7 +28,7 @@ export function Turns({ near, colours, order = 'groups take turns' }: Coloured &
   const { now, zone } = useLook()
   const { limit, waiting } = near
   const more = limit.waiting - waiting.length
-  const room = limit.nextRoom === null ? '' : `The next job may start by ${clock(limit.nextRoom, zone)}. `
+  const room = limit.nextRoom === null ? '' : `The next job can start at ${clock(limit.nextRoom, zone)}. `
   const full = limit.fullSince === null ? '' : `The first job has waited for ${span(now - limit.fullSince)}.`
   return (
     <div>

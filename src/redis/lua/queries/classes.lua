@@ -1,4 +1,4 @@
--- Returns the counters of classes in one queue or in the first queues by name.
+-- Returns the counters per class, for one queue or for the first queues in alphabetical order.
 --
 -- keys: none
 -- by: API, dashboard

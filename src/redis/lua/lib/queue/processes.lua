@@ -1,6 +1,7 @@
 -- A record has the form `start,last request,signal`, followed by the queues, one per line.
 
--- Records requests at most every five seconds. If there is no room, removes workers without a request for ten minutes.
+-- Records requests at most every five seconds. If there is no room, removes workers that have sent no request for ten
+-- minutes.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
 processes.key = ns .. 'processes'
 

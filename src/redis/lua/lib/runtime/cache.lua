@@ -7,7 +7,7 @@ cache.queue_dirty = {}
 cache.writes = { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {},
   lists = {}, log = {}, messages = {}, records = {} }
 
--- Scripts that delete, end or repair jobs set this. They may write although Redis is full.
+-- Scripts that delete, end or repair jobs set this. They may write even when Redis is full.
 cache.makes_room = false
 
 -- A version that raises SCHEMA keeps OLDEST, so that it can read the data of the previous version while both versions
@@ -139,7 +139,7 @@ function cache.find(id)
   return doc
 end
 
--- These texts come from users, are always in the document, and may equal the mark `^`.
+-- Fields with text from users. They always stay in the document, so `^` in them is not the mark of a separate key.
 local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
