@@ -284,12 +284,17 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
       await hand.comes(`/flows/${flow}/edit`)
       await hand.page.waitForSelector('.board .node')
       await hand.press('n')
+      await hand.page.getByRole('dialog', { name: 'Add a node' }).waitFor()
       await hand.type(name)
       await hand.press('Tab')
       await hand.type('feed/map')
       await hand.press('Enter')
       await hand.page.getByRole('dialog').waitFor({ state: 'detached' })
-      await hand.page.locator('button:enabled', { hasText: 'Apply' }).waitFor()
+      const apply = hand.page.locator('button:enabled', { hasText: 'Apply' })
+      await apply.waitFor()
+      // The preview may run once more, and disables the button while it runs.
+      await hand.page.waitForTimeout(1_000)
+      await apply.waitFor()
       await hand.press('Control+Enter')
     },
     check: (name) => site.until(async () => name in ((await site.engine.flows.get(String(flow))).graph!.nodes ?? {})),
