@@ -1,7 +1,13 @@
-/** FNV-1a with the final mix of MurmurHash3, so that similar texts differ in all bits. */
-export function hash32(text: string): number {
+/** FNV-1a. Similar texts may have similar hashes. */
+export function fnv32(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
+}
+
+/** FNV-1a with the final mix of MurmurHash3, so that similar texts differ in all bits. */
+function hash32(text: string): number {
+  let hash = fnv32(text)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0

@@ -1,4 +1,4 @@
-import { hash32 } from '../core/hash.ts'
+import { fnv32 } from '../core/hash.ts'
 import { isOfTenant, namespaceOf } from '../core/tenant.ts'
 
 export const literal = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
@@ -53,7 +53,7 @@ export const keysOf = (ns: string) => ({
   kinds: (queue: string) => `${ns}counts:${queue}:e`,
   lane: (lane: string) => `${ns}lane:${lane}`,
   once: (key: string) => `${ns}once:${key}`,
-  shelf: (key: string) => `${ns}again:${hash32(key) % SHELVES}`,
+  shelf: (key: string) => `${ns}again:${fnv32(key) % SHELVES}`,
   limit: (key: string) => `${ns}limit:${key}`,
   limitWindow: (key: string) => `${ns}limit-window:${key}`,
   result: (id: string | number) => `${ns}result:${id}`,
