@@ -20,6 +20,9 @@ export const callbackDelays: readonly number[] = [
 
 export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 
+/** True for the queues that sidejob itself uses. */
+export const isOurs = (queue: string): boolean => queue === CALLBACKS.queue || queue.startsWith(`${CALLBACKS.queue}.`)
+
 /** The API refuses group names that begin with this. */
 export const CALLBACK_GROUP = 'callback:'
 export const callbackGroup = (host: string): string => CALLBACK_GROUP + host

@@ -9,7 +9,7 @@ import { Act, LinkButton } from '../parts/act.tsx'
 import { Ago, Card, Head, Icon, Link, Shape, StatusText, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { MOST_SLOW, unclaimedIn } from '../unclaimed.ts'
-import { countsOf, sumOf } from '../words/counts.ts'
+import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { faultsIn, foundWords, isSlow, isTickMissing } from '../words/needs.ts'
 import { count, many, span } from '../words/text.ts'
@@ -216,7 +216,7 @@ export const doctor = page<DoctorData>({
       cursor === null ? undefined : engine.doctor.examine(cursor || undefined),
     ])
     const slow = stats.queues.filter((queue) => isSlow(queue, look.now)).slice(0, MOST_SLOW)
-    const lost = series.points.reduce((sum, point) => sum + (point.at > look.now - HOUR ? point.lost : 0), 0)
+    const lost = sum(series.points, ({ at, lost }) => (at > look.now - HOUR ? lost : 0))
     const seen = { lost, unclaimed: await unclaimedIn(engine, slow) }
     if (!examined) return { ...seen, health: { ...health, ...(before && { examined: before }) } }
     return { ...seen, health, examined, total: sumOf(countsOf(stats.queues, null)) }

@@ -6,9 +6,10 @@ export type Counted = Partial<Record<Status, number>>
 
 export function countsOf(queues: readonly QueueView[], queue: string | null): Counted {
   const chosen = queue ? queues.filter(({ name }) => name === queue) : queues
-  return Object.fromEntries(
-    statusOrder.map((status) => [status, chosen.reduce((sum, { counts }) => sum + counts[status], 0)]),
-  )
+  return Object.fromEntries(statusOrder.map((status) => [status, sum(chosen, ({ counts }) => counts[status])]))
 }
 
-export const sumOf = (counts: Counted): number => Object.values(counts).reduce((a, b) => a + b, 0)
+export const sum = <One>(list: readonly One[], of: (one: One) => number): number =>
+  list.reduce((all, one) => all + of(one), 0)
+
+export const sumOf = (counts: Counted): number => sum(Object.values(counts), (n) => n)

@@ -1,6 +1,7 @@
 import type { Point } from '../../core/series.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
+import { sum } from './counts.ts'
 
 type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'][number]
 
@@ -30,13 +31,16 @@ type Known = {
 }
 
 export const recentOf = ({ minutes = [] }: ErrorKind, now: number): number =>
-  minutes.filter(({ at }) => at > now - FAILURES.span).reduce((sum, { count }) => sum + count, 0)
+  sum(minutes, ({ at, count }) => (at > now - FAILURES.span ? count : 0))
 
 /** Infinity if the number is not known. */
 function completedByHours(rows: readonly ClassRow[] | undefined, now: number): number {
   if (!rows || rows.length === 0 || rows.some(({ hours }) => !hours)) return Number.POSITIVE_INFINITY
   const from = Math.floor((now - FAILURES.span) / HOUR) * HOUR
-  return rows.flatMap(({ hours }) => hours!).reduce((sum, { at, completed }) => sum + (at >= from ? completed : 0), 0)
+  return sum(
+    rows.flatMap(({ hours }) => hours!),
+    ({ at, completed }) => (at >= from ? completed : 0),
+  )
 }
 
 /** Infinity if one of the queues is not known. */
@@ -61,7 +65,7 @@ function failuresOf(name: string, own: readonly ErrorKind[], known: Known): Fail
   const minutes = kinds.flatMap(({ kind }) => kind.minutes ?? []).filter(({ at }) => at > now - FAILURES.span)
   return {
     class: name,
-    failed: kinds.reduce((sum, { n }) => sum + n, 0),
+    failed: sum(kinds, ({ n }) => n),
     completed: Math.min(completedByHours(rows, now), completedInQueues(queues, known)),
     firstAt: Math.min(now, ...minutes.map(({ at }) => at)),
     kinds,

@@ -10,6 +10,7 @@ import type {
   WaitedLimit,
 } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
+import { sum } from './counts.ts'
 import { FAILURES, type FailingClass, failingClasses, recentOf } from './failing.ts'
 import { isFull } from './limit.ts'
 import { limitPath, ofClass, queuePath } from './paths.ts'
@@ -91,19 +92,14 @@ function need(rule: RuleName, said: Omit<Need, 'rule' | 'weight' | 'kind' | 'ico
 const MINUTE = 60_000
 const OLDEST = MINUTE
 
-const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): number =>
-  points.reduce((all, point) => all + point[name], 0)
-
 const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
 
 /** Counts failures without muted kinds and retried jobs. Estimates the number if not all failed jobs were read. */
 function stillFailed({ kinds = [], muted = [], queues, now }: Known, failed: number): number {
-  const [told, silent] = [kinds, muted].map((of) => of.reduce((all, kind) => all + recentOf(kind, now), 0)) as [
-    number,
-    number,
-  ]
-  const read = [...kinds, ...muted].reduce((all, kind) => all + kind.count, 0)
-  const all = queues.reduce((sum, { counts }) => sum + counts.failed, 0)
+  const recent = (kind: ErrorKind) => recentOf(kind, now)
+  const [told, silent] = [sum(kinds, recent), sum(muted, recent)]
+  const read = sum([...kinds, ...muted], ({ count }) => count)
+  const all = sum(queues, ({ counts }) => counts.failed)
   if (read >= all) return Math.min(failed, told)
   return silent === 0 ? failed : Math.round((failed * told) / (told + silent))
 }
@@ -152,8 +148,11 @@ export const failing: Rule = (known) => {
   const byClass = failingClasses({ kinds, classes, points, now })
   if (byClass.length > 0) return byClass.map(failingOf)
   const recent = within(known, FAILURES.span)
-  const failed = stillFailed(known, sum(recent, 'failed'))
-  const all = sum(recent, 'failed') + sum(recent, 'completed')
+  const failed = stillFailed(
+    known,
+    sum(recent, ({ failed }) => failed),
+  )
+  const all = sum(recent, ({ failed }) => failed) + sum(recent, ({ completed }) => completed)
   if (failed < FAILURES.least || failed / all <= FAILURES.share) return []
   const first = recent.find((point) => point.failed > 0)
   return [
@@ -179,7 +178,7 @@ function lostByClass({ classes = [], now }: Known): string {
 }
 
 export const lostRuns: Rule = (known) => {
-  const lost = sum(within(known, 60 * MINUTE), 'lost')
+  const lost = sum(within(known, 60 * MINUTE), ({ lost }) => lost)
   if (lost === 0) return []
   return [
     need('lost', {
@@ -412,7 +411,7 @@ export const foundWords = (faults: NonNullable<Health['examined']>['faults']): s
     .join(', ')
 
 export const faultsIn = (faults: NonNullable<Health['examined']>['faults']): number =>
-  Object.values(faults).reduce((all, n) => all + n, 0)
+  sum(Object.values(faults), (n) => n)
 
 const faultsFound: Rule = ({ examined }) => {
   const found = examined ? faultsIn(examined.faults) : 0

@@ -1,5 +1,6 @@
 // The job commits each slice together with the cursor, so a lost run has changed nothing.
 
+import { isOurs } from '../../core/callback.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { callable } from '../../core/url.ts'
@@ -21,8 +22,6 @@ export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200
 const DAY = 86_400_000
-
-const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWith('sidejob.')
 
 /** `bulk` in lib/run/ops/on_jobs.lua makes the same decisions. */
 const changes: Record<BulkInput['action'], (document: JobRecord, to?: string) => boolean> = {

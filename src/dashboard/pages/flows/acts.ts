@@ -1,6 +1,7 @@
 import { SidejobError } from '../../../core/errors.ts'
 import type { GraphChange, GraphVersion, PortView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
+import { sum } from '../../words/counts.ts'
 import { count, many } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
 import { KEEP } from './replay.tsx'
@@ -76,7 +77,7 @@ async function drain(asked: ActAsked): Promise<Done> {
 }
 
 function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: GraphChange): string[] {
-  const lost = orphaned.reduce((sum, { values }) => sum + values, 0)
+  const lost = sum(orphaned, ({ values }) => values)
   return [
     ...start.map((node) => `${node} starts.`),
     ...stop.map(({ node, job }) => `${node} is removed: job ${job} is terminated.`),

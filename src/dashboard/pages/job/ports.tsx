@@ -10,6 +10,7 @@ import { Card, To } from '../../parts/layout.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Value } from '../../parts/value.tsx'
 import { ValueFields } from '../../parts/value-fields.tsx'
+import { sum } from '../../words/counts.ts'
 import { readSchema } from '../../words/schema.ts'
 import { count, cut, many } from '../../words/text.ts'
 import { typedAs } from '../../words/value-form.ts'
@@ -227,7 +228,7 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
 }
 
 export function Ports({ job, rows, more }: { job: JobView; rows: PortRow[]; more: number }) {
-  const waiting = rows.reduce((sum, { view }) => sum + view.size, 0)
+  const waiting = sum(rows, ({ view }) => view.size)
   return (
     <Card
       title="Ports"

@@ -1,6 +1,7 @@
 import type { ErrorMute } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { Cache } from '../../cache.ts'
+import { sum } from '../../words/counts.ts'
 import type { SeenKinds } from '../../words/failed.ts'
 
 export const kindsName = ({ queue = '', class: name = '' }: { queue?: string; class?: string } = {}): string =>
@@ -11,7 +12,7 @@ export type Errors = Awaited<ReturnType<Engine['errors']['list']>> & { at: numbe
 export async function seenKinds({ last }: Cache): Promise<SeenKinds | undefined> {
   const found = await last<Errors>(kindsName())
   if (!found) return undefined
-  const silent = found.errors.reduce((sum, { muted, count: n }) => sum + (muted ? n : 0), 0)
+  const silent = sum(found.errors, ({ muted, count }) => (muted ? count : 0))
   return { at: found.at, looked: found.looked, silent, isAll: found.cursor === null }
 }
 

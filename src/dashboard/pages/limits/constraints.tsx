@@ -8,6 +8,7 @@ import { Field, TextArea } from '../../parts/field.tsx'
 import { Card, JobId, Name, To } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { bodyOf, boundOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
+import { sum } from '../../words/counts.ts'
 import { given, maybe } from '../../words/form.ts'
 import { count, cut, many } from '../../words/text.ts'
 import { FormCard } from './form-card.tsx'
@@ -158,8 +159,7 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
 
 function useOf(name: string, limits: readonly LimitView[]): string {
   const own = limits.filter(({ key }) => isLimitOf(name, key))
-  const sum = (of: 'running' | 'waiting') => own.reduce((all, limit) => all + limit[of], 0)
-  const [running, waiting] = [sum('running'), sum('waiting')]
+  const [running, waiting] = [sum(own, (limit) => limit.running), sum(own, (limit) => limit.waiting)]
   return running + waiting === 0 ? '' : `${count(running)} running, ${count(waiting)} waiting`
 }
 

@@ -6,6 +6,7 @@ import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, Icon, Name, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
+import { sum } from '../../words/counts.ts'
 import { isFull, kindOfLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/text.ts'
 import { acts } from './acts.ts'
@@ -103,7 +104,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
 function View({ data }: { data: LimitsData }) {
   const { limits, groups, constraints, breakers, near, change, group, drafted, wanted, preview } = data
   const full = limits.filter(isFull).length
-  const waiting = limits.reduce((sum, limit) => sum + limit.waiting, 0)
+  const waiting = sum(limits, ({ waiting }) => waiting)
   return (
     <>
       <Head

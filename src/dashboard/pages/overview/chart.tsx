@@ -3,6 +3,7 @@ import { queryWith, useLook, useWay } from '../../look.ts'
 import { Card, Icon, Link, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
+import { sum } from '../../words/counts.ts'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { stretchText } from '../../words/filter.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
@@ -159,8 +160,8 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
 export function Ends({ points, range, deploys, queue }: EndsProps) {
   const { zone } = useLook()
   const jobs = (point: Point, status: Ended) => jobsIn(point, range, status, queue)
-  const completed = points.reduce((sum, point) => sum + point.completed, 0)
-  const failed = points.reduce((sum, point) => sum + point.failed, 0)
+  const completed = sum(points, (point) => point.completed)
+  const failed = sum(points, (point) => point.failed)
   const told = deploys.map((one) => `; ${deployName(one)} at ${hourOf(one.at, zone)}`).join('')
   const said = `${count(completed)} jobs completed and ${count(failed)} failed in ${range.to === undefined ? `the last ${range.text}` : `${range.text} from ${hourOf(points[0]!.at, zone)}`}${told}`
   return (

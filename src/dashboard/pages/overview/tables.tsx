@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { isOurs } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -6,6 +7,7 @@ import { Card, Icon, Link, NameLink, Shape, StatusMark, StatusText, To } from '.
 import { runColumns } from '../../parts/runs.tsx'
 import { Bars, Pips } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
+import { sum } from '../../words/counts.ts'
 import { queuePath } from '../../words/paths.ts'
 import { readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
@@ -21,14 +23,13 @@ type Part = {
 }
 
 function partsOf(queues: readonly QueueView[]): Part[] {
-  const sum = (of: (queue: QueueView) => number) => queues.reduce((all, queue) => all + of(queue), 0)
-  const later = sum(({ counts }) => counts.scheduled)
-  const paused = sum((queue) => (queue.paused ? readyIn(queue) : 0))
-  const queued = sum((queue) => (queue.paused ? 0 : readyIn(queue)))
+  const later = sum(queues, ({ counts }) => counts.scheduled)
+  const paused = sum(queues, (queue) => (queue.paused ? readyIn(queue) : 0))
+  const queued = sum(queues, (queue) => (queue.paused ? 0 : readyIn(queue)))
   return [
     {
       text: 'Suspended until input, a child or a run',
-      n: sum(({ counts }) => counts.suspended),
+      n: sum(queues, ({ counts }) => counts.suspended),
       kind: 'suspended',
       status: 'suspended',
       to: '/jobs?status=suspended',
@@ -43,7 +44,7 @@ function partsOf(queues: readonly QueueView[]): Part[] {
     },
     {
       text: 'Waiting at a limit',
-      n: sum(({ counts }) => counts.limited),
+      n: sum(queues, ({ counts }) => counts.limited),
       kind: 'accent',
       icon: 'limits',
       to: '/limits',
@@ -51,7 +52,7 @@ function partsOf(queues: readonly QueueView[]): Part[] {
     { text: 'In paused queues', n: paused, kind: 'terminating', icon: 'pause', to: '/queues' },
     {
       text: 'Running',
-      n: sum(({ counts }) => counts.running),
+      n: sum(queues, ({ counts }) => counts.running),
       kind: 'running',
       status: 'running',
       to: '/jobs?status=running',
@@ -61,7 +62,7 @@ function partsOf(queues: readonly QueueView[]): Part[] {
 
 export function Where({ queues }: { queues: QueueView[] }) {
   const parts = partsOf(queues)
-  const all = parts.reduce((sum, { n }) => sum + n, 0)
+  const all = sum(parts, ({ n }) => n)
   let x = 0
   return (
     <Card title={`Status of ${count(all)} open jobs`} kind="where">
@@ -109,8 +110,8 @@ const BARS = 24
 function EndsOf({ name, ends: { of, range } }: { name: string; ends: Ends }) {
   const { now } = useLook()
   const points = columnsOf(of[name] ?? [], { ...range, columns: Math.min(BARS, range.columns) }, now)
-  const sum = (what: 'completed' | 'failed') => points.reduce((all, point) => all + point[what], 0)
-  const said = `${count(sum('completed'))} completed, ${count(sum('failed'))} failed`
+  const [completed, failed] = [sum(points, (point) => point.completed), sum(points, (point) => point.failed)]
+  const said = `${count(completed)} completed, ${count(failed)} failed`
   return (
     <span title={said}>
       <span class="vh">{said}</span>
@@ -188,7 +189,7 @@ const SHOWN = 8
 
 export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
   const isUsed = ({ name, counts }: QueueView) =>
-    !name.startsWith('sidejob') || counts.queued + counts.running + counts.suspended + counts.failed > 0
+    !isOurs(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
   const busy = queues
     .filter(isUsed)
     .sort((a, b) => b.counts.queued + b.counts.running - a.counts.queued - a.counts.running)

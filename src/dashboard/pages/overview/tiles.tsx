@@ -3,6 +3,7 @@ import { waitBelow, waitEnds } from '../../../core/waits.ts'
 import type { ProcessView, QueueView } from '../../../engine/engine.ts'
 import { Shape, To } from '../../parts/layout.tsx'
 import { Spark } from '../../parts/spark.tsx'
+import { sum } from '../../words/counts.ts'
 import { readyIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
 import { about, count, percent, short } from '../../words/text.ts'
@@ -16,9 +17,6 @@ type TilesProps = {
     stats: { waits: Record<string, number[]> }
   }
 }
-
-const sum = <One,>(list: readonly One[], of: (one: One) => number): number =>
-  list.reduce((all, one) => all + of(one), 0)
 
 function Waiting({ data: { queues, points } }: TilesProps) {
   const ready = sum(queues, readyIn)

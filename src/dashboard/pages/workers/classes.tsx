@@ -1,3 +1,4 @@
+import { isOurs } from '../../../core/callback.ts'
 import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { LinkButton } from '../../parts/act.tsx'
@@ -14,7 +15,7 @@ const MINUTE = 60_000
 export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
 /** The standard library and our own queues come last. */
-const rankOf = ({ queue }: Worker): number => (queue === 'core' ? 1 : queue.startsWith('sidejob') ? 2 : 0)
+const rankOf = ({ queue }: Worker): number => (queue === 'core' ? 1 : isOurs(queue) ? 2 : 0)
 
 const byQueue = (workers: readonly Worker[]): [string, Worker[]][] => [
   ...Map.groupBy(
