@@ -290,12 +290,9 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
       await hand.type('feed/map')
       await hand.press('Enter')
       await hand.page.getByRole('dialog').waitFor({ state: 'detached' })
-      const apply = hand.page.locator('button:enabled', { hasText: 'Apply' })
-      await apply.waitFor()
-      // The preview may run once more, and disables the button while it runs.
-      await hand.page.waitForTimeout(1_000)
-      await apply.waitFor()
+      await hand.page.locator('button:enabled', { hasText: 'Apply' }).waitFor()
       await hand.press('Control+Enter')
+      await hand.comes(`/flows/${flow}`)
     },
     check: (name) => site.until(async () => name in ((await site.engine.flows.get(String(flow))).graph!.nodes ?? {})),
   })
