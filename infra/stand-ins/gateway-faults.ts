@@ -6,7 +6,7 @@ export type Fault =
   | { kind: 'refuse'; status: number; error: string }
   | { kind: 'delay'; ms: number }
 
-/** Of the requests that `when` accepts, affects `times` requests, beginning with the `nth` (default: the next). */
+/** Affects `times` of the requests that `when` accepts, beginning with the `nth` (default: the next). */
 export type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
 
 export type Faults = ReturnType<typeof createFaults>

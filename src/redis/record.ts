@@ -65,7 +65,7 @@ export function openedField(name: string, text: string, opening: Opening): strin
 
 export const recordOf = (stored: Stored): JobRecord => renamed(nameJob, stored) as JobRecord
 
-/** `beside` is a flat list: the names and values of fields that have their own keys. */
+/** `beside` alternates names and values of fields that have their own keys. */
 export function decodeRecord(text: string, beside: string[] = [], opening?: Opening): JobRecord {
   const record = renamed(nameJob, JSON.parse(text) as Stored)
   for (let i = 0; i < beside.length; i += 2) nameJob(record, beside[i]!, beside[i + 1]!)

@@ -1,7 +1,7 @@
 // lua/queries/verify.lua uses the same names.
 
 export const repairs: Record<string, string> = {
-  place: 'the job is put into the index that its record names, and removed from all others',
+  place: 'the job is put into the index that its record names, and removed from every other index',
   lease: 'the run ends without effect, and the job is queued again',
   look: 'the queue gets the time of its next check',
   count: 'the jobs or values are counted again',

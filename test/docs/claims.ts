@@ -1,4 +1,4 @@
-// Snippets that are run, with their results. snippets.test.ts only compiles the others.
+// Snippets that are run, with their results. snippets.test.ts only compiles all other snippets.
 
 import { expect } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'

@@ -11,7 +11,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
 
-/** Many repetitions find results that are right only by chance. */
+/** Repeated, because one result may be right by chance. */
 const TIMES = 100
 
 const double = defineWorker({

@@ -350,7 +350,7 @@ describe('CreateJobs', () => {
 })
 
 describe('GetJob and GetJobs', () => {
-  scenario('a numResults below one, or one that is not a number, counts as one', async ({ create, ok }) => {
+  scenario('numResults counts as 1 if it is below 1 or not a number', async ({ create, ok }) => {
     for (let n = 0; n < 4; n++) await create({ name: 'job' })
     for (const numResults of ['0', '-5', 'abc', ''])
       expect((await ok('GetJobs', { name: 'job', numResults })).jobs).toHaveLength(1)
@@ -520,7 +520,7 @@ describe('FinishJob and RetryJob', () => {
   })
 
   scenario(
-    'of the parameters of a finish, only data, ignoreRepeat and token count',
+    'a finish reads only its parameters data, ignoreRepeat and token',
     async ({ create, get, finish, query, time }) => {
       const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR', jobPriority: 250 })
       await get({ name: 'job' })

@@ -1,4 +1,4 @@
-// Reads the headers that sidejob sends, and refuses others.
+// Reads the headers that sidejob sends, and refuses all further headers.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { parseDuration } from './rules.ts'
 

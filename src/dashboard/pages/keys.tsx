@@ -74,7 +74,7 @@ function MakeForm() {
   return (
     <Card title="New key">
       <Form act="make" scope="admin" press="Create key">
-        <Field name="name" label="Name" note="who or what uses it" required />
+        <Field name="name" label="Name" note="the person or program that uses it" required />
         <fieldset>
           <legend>Scopes</legend>
           {scopes.map(([scope, text]) => (

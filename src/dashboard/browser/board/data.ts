@@ -15,7 +15,7 @@ export type BoardData = {
   lit?: { nodes: string[]; wires: string[] }
 }
 
-/** Reads a `time` element, because changes of such elements do not count as changes of the page. */
+/** Reads a `time` element, because a refresh ignores new texts of such elements. */
 export const clockOf = (): number => Number(document.querySelector('[data-clock]')?.textContent ?? Date.now())
 
 export const dataOf = <Data>(name: string): Data | undefined => {

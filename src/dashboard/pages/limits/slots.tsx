@@ -4,7 +4,7 @@ import { useLook } from '../../look.ts'
 import { coloursOf } from '../../words/limit.ts'
 import { clock, count, round, span } from '../../words/text.ts'
 
-/** Maximum cells. If a limit has more slots, each cell stands for several of them. */
+/** Maximum cells. If a limit has more slots, each cell shows several slots. */
 const CELLS = 60
 
 function Cells({ of, on, kinds, height }: { of: number; on: number; kinds: string[]; height: number }) {
