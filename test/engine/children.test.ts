@@ -29,7 +29,8 @@ let kit: Kit
 beforeAll(async () => {
   kit = await startKit({ workers: [head, limb] })
 })
-afterAll(() => kit.close())
+// The checks of close take about 20 s on an embedded Redis, and longer beside other tests.
+afterAll(() => kit.close(), 120_000)
 
 async function family(args: string, more: object = {}): Promise<number> {
   const parent = await kit.make('head', { args, ...more })

@@ -246,8 +246,13 @@ test('the embedded Redis compiles a long script once', async () => {
       expect(`${await reply(redis, 'EVAL', textOf(call), '0', `${call}`)}`).toBe(`${call}`)
     return process.cpuUsage(before).user
   }
-  const different = await cost((call) => `${script} -- ${call}`)
-  expect(await cost(() => script)).toBeLessThan(different / 2)
+  const rounds = { different: [] as number[], equal: [] as number[] }
+  for (let round = 0; round < 3; round++) {
+    rounds.different.push(await cost((call) => `${script} -- ${round} ${call}`))
+    rounds.equal.push(await cost(() => script))
+  }
+  // Work of other tests in this process only adds to a round.
+  expect(Math.min(...rounds.equal)).toBeLessThan(Math.min(...rounds.different) / 2)
   await redis.close()
 })
 

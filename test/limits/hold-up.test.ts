@@ -13,7 +13,8 @@ let doors: Doors
 beforeAll(async () => {
   doors = await startDoors({ workers: [quick, elsewhere, ...others] })
 })
-afterAll(() => doors.close())
+// The checks of close take about 20 s on an embedded Redis, and longer beside other tests.
+afterAll(() => doors.close(), 120_000)
 afterEach(async () => {
   expect(doors.slow()).toEqual([])
   expect(doors.reported.splice(0)).toEqual([])
