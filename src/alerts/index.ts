@@ -2,9 +2,10 @@ import * as z from 'zod'
 import { type AlertState, newAlert, nextStep, type Problem, type Told } from '../core/alert.ts'
 import { type Length, milliseconds } from '../core/time.ts'
 import type { Worker } from '../core/worker.ts'
+import { sum } from '../dashboard/words/counts.ts'
 import { alertOf, type Need, needsOf, type RuleName, waitingIn } from '../dashboard/words/needs.ts'
 import { count, many } from '../dashboard/words/text.ts'
-import type { QueueView } from '../engine/engine.ts'
+import type { QueueView, Stats } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 import type { Alerting } from '../http/alerting.ts'
 import { defineWorker } from '../index.ts'
@@ -19,6 +20,8 @@ export type AlertOptions = {
   rules?: { readonly [Name in RuleName]?: boolean | { after: Length } }
   /** Maximum ready jobs, for all queues or by queue. */
   depth?: number | Readonly<Record<string, number>>
+  /** Maximum of each count in a UTC day, over all queues: `runs`, or a counter such as `tokens`. */
+  budget?: Readonly<Record<string, number>>
   /** Interval at which open alerts are sent again until they are acknowledged (default: never). */
   every?: Length
 }
@@ -32,14 +35,14 @@ const RETRY = { max: 12, backoff: { base: 10_000 } }
 const plain = ({ name, text, more }: Need): string =>
   `${text.replace('{}', name)}${more ? ` ${more}` : ''}`.slice(0, 1_000)
 
-const problemOf = (need: Need, publicUrl: string, now: number): Problem => {
+const problemOf = (need: Need, { now, ui }: Seen): Problem => {
   const button = need.buttons.find((one) => 'to' in one)
   return {
     key: alertOf(need),
     rule: need.rule,
     text: plain(need),
     since: need.since ?? now,
-    link: `${publicUrl}/ui${button && 'to' in button ? button.to : '/'}`,
+    link: `${ui}${button && 'to' in button ? button.to : '/'}`,
     isSevere: need.kind === 'failed',
   }
 }
@@ -71,17 +74,26 @@ function senderOf(targets: readonly AlertTarget[]): Worker {
   })
 }
 
-function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], now: number): Need[] {
+type Seen = { now: number; ui: string }
+
+function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], { now, ui }: Seen): Problem[] {
   return queues.flatMap((queue) => {
     const { name, oldestReady } = queue
     const most = typeof depth === 'object' ? depth[name] : depth
     const ready = waitingIn(queue)
-    if (most === undefined || ready <= most) return []
-    const text = `Queue {} has ${many(ready, 'ready job')}, expected at most ${count(most)}.`
-    const buttons = [{ to: `/queues/${encodeURIComponent(name)}`, text: 'See the queue' }]
-    return [
-      { rule: 'depth', weight: 0, kind: 'suspended', icon: 'queues', name, text, since: oldestReady ?? now, buttons },
-    ]
+    if (most === undefined || ready <= most || name === QUEUE) return []
+    const text = `Queue ${name} has ${many(ready, 'ready job')}, expected at most ${count(most)}.`
+    const link = `${ui}/queues/${encodeURIComponent(name)}`
+    return [{ key: `depth ${name}`, rule: 'depth', text, since: oldestReady ?? now, link, isSevere: false }]
+  })
+}
+
+function spentOf(today: Stats['today'], budget: AlertOptions['budget'] = {}, { now, ui }: Seen): Problem[] {
+  return Object.entries(budget).flatMap(([name, most]) => {
+    const spent = sum(Object.values(today), (counts) => counts[name] ?? 0)
+    if (spent <= most) return []
+    const text = `Today’s count of ${name} is ${count(spent)}, expected at most ${count(most)}.`
+    return [{ key: `budget ${name}`, rule: 'budget', text, since: now, link: `${ui}/jobs?by=class`, isSevere: false }]
   })
 }
 
@@ -90,8 +102,8 @@ function deepOf(queues: readonly QueueView[], depth: AlertOptions['depth'], now:
  *
  * @example createWorker({ functions, alerts: alerts({ to: [slack('SLACK_WEBHOOK')] }) })
  */
-export function alerts({ to, rules = {}, depth, every }: AlertOptions): Alerting {
-  const isOn = (rule: string): boolean => rules[rule as RuleName] !== false
+export function alerts({ to, rules = {}, depth, budget, every }: AlertOptions): Alerting {
+  const isOn = ({ rule, name }: Need): boolean => rules[rule as RuleName] !== false && name !== QUEUE
   const after = (rule: string): number => {
     const chosen = rules[rule as RuleName]
     return typeof chosen === 'object' ? milliseconds(chosen.after) : 0
@@ -114,12 +126,14 @@ export function alerts({ to, rules = {}, depth, every }: AlertOptions): Alerting
   return {
     worker: senderOf(to),
     async check({ engine, publicUrl, now }) {
+      const seen = { now, ui: `${publicUrl}/ui` }
       const [known, states] = await Promise.all([knownOf(engine, now), engine.alerts.states()])
       const problems = new Map(
-        [...needsOf(known), ...deepOf(known.queues, depth, now)]
-          .filter(({ rule, name }) => isOn(rule) && name !== QUEUE)
-          .map((need) => problemOf(need, publicUrl, now))
-          .map((problem) => [problem.key, problem]),
+        [
+          ...needsOf(known).flatMap((need) => (isOn(need) ? [problemOf(need, seen)] : [])),
+          ...deepOf(known.queues, depth, seen),
+          ...spentOf(known.today, budget, seen),
+        ].map((problem) => [problem.key, problem]),
       )
       for (const key of new Set([...problems.keys(), ...states.keys()])) {
         const problem = problems.get(key)

@@ -1,12 +1,13 @@
 import { CALLBACKS } from '../core/callback.ts'
 import { MOST_SLOW, unclaimedIn } from '../dashboard/unclaimed.ts'
 import { IN_A_ROW, isSlow, type Known } from '../dashboard/words/needs.ts'
+import type { Stats } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 
 const MOST = 50
 
 /** Needs twelve Redis commands, and more only if jobs have failed, repeat or wait long. */
-export async function knownOf(engine: Engine, now: number): Promise<Known> {
+export async function knownOf(engine: Engine, now: number): Promise<Known & Pick<Stats, 'today'>> {
   const { stats, series, limits, health, hasSchedules } = await engine.stats.glance({ step: 'minute' })
   const failedIn = (isOfCallbacks: boolean) =>
     stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
@@ -23,6 +24,7 @@ export async function knownOf(engine: Engine, now: number): Promise<Known> {
   return {
     now,
     queues: stats.queues,
+    today: stats.today,
     limits,
     points: series.points,
     pointsByQueue: series.queues,

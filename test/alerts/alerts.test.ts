@@ -19,6 +19,7 @@ const pays = defineWorker({
     throw new Error('card declined')
   },
 })
+const asks = defineWorker({ class: 'ask', perform: (job) => job.count('tokens', 600) })
 let isHealed = false
 const heals = defineWorker({
   class: 'heal',
@@ -41,10 +42,11 @@ beforeAll(async () => {
     ],
     rules: { paused: { after: '2m' }, lost: false, tick: false, slow: false, busy: false },
     depth: { mail: 2 },
+    budget: { tokens: 1_000 },
     every: '1h',
   })
   kit = await startKit({
-    workers: [send, pays, heals, alerting.worker],
+    workers: [send, pays, heals, asks, alerting.worker],
     env: { SLACK_WEBHOOK: `${ops.url}/slack`, PAGERDUTY_KEY: 'integration', ALERT_SECRET: SECRET },
     retry: undefined,
   })
@@ -113,6 +115,21 @@ test('a paused queue causes a message after two minutes, and another when it is 
   expect(texts()[1]).toMatch(/^Over: Queue mail is paused/)
   expect(bodies('/pagerduty')[1]).toMatchObject({ event_action: 'resolve', dedup_key: event.dedup_key })
   expect((await kit.engine.alerts.list()).alerts).toEqual([])
+})
+
+test('a counter above its budget of the day causes a message, and midnight UTC ends it', async () => {
+  await kit.rest(await kit.make('ask'), 'completed')
+  await minutes(1)
+  expect(texts('tokens')).toEqual([])
+  await kit.rest(await kit.make('ask'), 'completed')
+  await minutes(1)
+  await told(1)
+  expect(texts('tokens')).toEqual([
+    expect.stringMatching(/^Today’s count of tokens is 1,200, expected at most 1,000\. .*\/ui\/jobs\?by=class\|Open>$/),
+  ])
+  await kit.advance(86_400_000 - (kit.now() % 86_400_000))
+  await minutes(4)
+  expect(texts('tokens')[1]).toMatch(/^Over: Today’s count of tokens/)
 })
 
 test('a class that fails causes one message with its error, although the check is repeated', async () => {
