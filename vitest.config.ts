@@ -7,16 +7,17 @@ const strict = [
   'redis/{scripts,rules,rules.slow,races,pieces,refusals}',
   'e2e/conformance/*',
   'e2e/workerd/{stack,demo.slow,calls.slow}',
-  'limits/{hold-up,extremes}',
+  'limits/{hold-up,hold-up.slow,extremes.slow}',
   'infra/{strict,lua-rules}',
 ]
 
 /** Files that take more than ten seconds. Started last, they would leave a core without work. */
 const slowest = [
   'limits/hold-up',
-  'e2e/dev/{loop,broken}',
   'e2e/cli/{rehearse,cli}',
-  'docs/shell',
+  'facades/jq',
+  'redis/rules',
+  'heavy/chaos/interleavings',
   'e2e/examples/flows',
 ]
 

@@ -20,14 +20,14 @@ try {
   process.stdout.write(JSON.stringify({ message }))
 }`
 
-export function readElsewhere(file: string, text: string): Promise<SqlRow[]> {
+export function readElsewhere(file: string, text: string, maxMs = MAX_MS): Promise<SqlRow[]> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       process.execPath,
       ['--no-warnings', '--input-type=module', '-e', READER],
-      { timeout: MAX_MS, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT, env: {} },
+      { timeout: maxMs, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT, env: {} },
       (error, stdout) => {
-        if (error) return reject(error.killed ? new Error(`took longer than ${MAX_MS / 1_000} s`) : error)
+        if (error) return reject(error.killed ? new Error(`took longer than ${maxMs / 1_000} s`) : error)
         const { rows, message } = JSON.parse(stdout) as { rows: SqlRow[]; message?: string }
         if (message === undefined) resolve(rows)
         else reject(new Error(message))

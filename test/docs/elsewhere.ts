@@ -290,7 +290,7 @@ export const elsewhere: Elsewhere[] = [
     page: 'docs/changing-code.md',
     starts: 'npx sidejob rehearse --moved',
     group: 'run',
-    by: 'test/e2e/cli/rehearse.test.ts',
+    by: 'test/e2e/cli/rehearse-pinned.slow.test.ts',
     why: 'run there with the class and the versions of the test',
   },
   {

@@ -3,11 +3,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
-import { type Doors, listLargeJobs, startDoors } from './kit.ts'
+import { type Doors, startDoors } from './kit.ts'
 
 const quick = defineWorker({ class: 'quick', perform: () => undefined })
 const elsewhere = { ...quick, queue: 'elsewhere' }
-const others = ['largest', 'by-ids', 'by-filter'].map((queue) => ({ ...quick, queue }))
+const others = ['by-ids', 'by-filter'].map((queue) => ({ ...quick, queue }))
 
 let doors: Doors
 beforeAll(async () => {
@@ -249,33 +249,6 @@ test('a bulk action over jobs with 100 aliases each is done in slices, by filter
     expect(await doors.ask('GET', `/v1/jobs/${id}`)).toMatchObject({ status: 404 })
   expect(await doors.ask('GET', '/v1/jobs/bulk-0-0-0')).toMatchObject({ status: 404 })
 })
-
-test('lists and searches of jobs with documents of 200 KB are cheap pages', {
-  timeout: 60_000,
-}, async () => {
-  const ports = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`port${i}`, { default: 'x'.repeat(200) }]))
-  const ids: number[] = []
-  for (let n = 0; n < 40; n++) ids.push(await make({ class: 'quick', queue: 'elsewhere', wait: '10h', in: ports }))
-  for (const query of ['class=nothing', 'queue=elsewhere&status=queued', 'text=nothing', 'sort=ended']) {
-    const isOfEnded = query === 'sort=ended'
-    if (isOfEnded) for (const id of ids) await doors.ask('POST', `/v1/jobs/${id}/terminate`, {})
-    const seen: number[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const { status, text } = await doors.ask('GET', `/v1/jobs?${query}${cursor && `&cursor=${cursor}`}`)
-      expect(status).toBe(200)
-      const page = JSON.parse(text)
-      seen.push(...page.jobs.map(({ id }: { id: number }) => id))
-      cursor = page.cursor
-    }
-    expect(new Set(seen).size).toBe(seen.length)
-    if (query.startsWith('queue') || isOfEnded) expect(seen.length).toBeGreaterThanOrEqual(40)
-  }
-})
-
-// One command that read all of them would take 90 ms.
-test('32 jobs with the largest documents are listed without delaying other calls', { timeout: 60_000 }, () =>
-  listLargeJobs(doors, { queue: 'largest', jobs: 32, ports: 800, bytes: 500 }),
-)
 
 test('6,000 channels are listed in pages, each once', { timeout: 60_000 }, async () => {
   for (let n = 0; n < 6; n++)

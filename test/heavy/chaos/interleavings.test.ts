@@ -6,7 +6,7 @@ import { kind } from '../../kit/index.ts'
 import { type Played, play } from './interleavings.ts'
 import { directClient } from './redis.ts'
 
-const INTERLEAVINGS = kind === 'server' ? 40 : 20
+const INTERLEAVINGS = kind === 'server' ? 24 : 20
 /** Milliseconds. A busy machine plays fewer interleavings in this time. */
 const ENOUGH_MS = 15_000
 
