@@ -60,7 +60,7 @@ test('an action that cannot be undone requires the typed name', async () => {
   const wrong = (await (await act(`/ui/jobs/${id}`, { act: 'remove', sure: 'yes' })).json()) as { confirm?: string }
   expect(wrong.confirm).toContain('to continue')
   const done = (await (await act(`/ui/jobs/${id}`, { act: 'remove', sure: String(id) })).json()) as { say: string }
-  expect(done.say).toBe(`#${id} is deleted`)
+  expect(done.say).toBe(`#${id} deleted`)
 })
 
 test('pressed twice is done once', async () => {

@@ -101,7 +101,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: `Remove ${id}` }).click()
       expect(await files.bucket.head(keyOf(id))).not.toBeNull()
       await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click()
-      await toast(page, `File ${id} is removed`).waitFor()
+      await toast(page, `File ${id} removed`).waitFor()
       expect(await files.bucket.head(keyOf(id))).toBeNull()
       await page.getByRole('button', { name: `Remove ${id}` }).waitFor({ state: 'detached' })
     })

@@ -209,7 +209,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel(/^When/).fill('45 4 * * *')
       await page.getByText('At 04:45').waitFor()
       await page.getByRole('button', { name: 'Save' }).click()
-      await toast(page, 'Schedule nightly is saved').waitFor()
+      await toast(page, 'Schedule nightly saved').waitFor()
       expect(await cron()).toBe('45 4 * * *')
       await page.getByRole('button', { name: 'Undo' }).click()
       await site.until(async () => (await cron()) === '30 2 * * *')

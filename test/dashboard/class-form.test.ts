@@ -104,7 +104,7 @@ test.each(typings)(
       ...Object.fromEntries(Object.entries(drawn).map(([name, value]) => [`was_${name}`, value])),
     }
     const { say, undo } = await press('/workers/default/whole', { ...form, act: 'change', [field]: text })
-    expect(say).toBe(`whole is changed: ${field}`)
+    expect(say).toBe(`whole changed: ${field}`)
     const now = await classOf('whole')
     expect(now).toEqual({ ...made(was), schema: now.schema })
     await press('/workers/default/whole', undo!)
@@ -116,7 +116,7 @@ test('the form names the settings that a removed address takes with it, and offe
   await wholeOf('moved')
   const told = await press('/workers/default/moved', { act: 'change', served: 'pull', was_served: 'push' })
   expect(told).toMatchObject({
-    say: 'moved is changed: served; the secret and format of its address were also removed',
+    say: 'moved changed: served; the secret and format of its address were also removed',
   })
   expect(told).not.toHaveProperty('undo')
   expect(await classOf('moved')).toMatchObject({ pull: true, timeout: 1_500 })
@@ -134,7 +134,7 @@ test('a class is registered by a form to the digit', async () => {
     result: '',
   }
   expect(await press('/workers', { ...fields, ...texts, ...more })).toMatchObject({
-    say: 'default/typed is registered',
+    say: 'default/typed registered',
   })
   expect(await classOf('typed')).toMatchObject({
     in: { n: { schema: '{"maximum":12345678901234567890}' } },
@@ -159,7 +159,7 @@ test('a class is changed port by port, and changes that were made since the form
   const is = `{"url":{"schema":${url.schema}},"n":{"schema":{"type":"number"}},"more":{}}`
   const form = { act: 'change', in: is, was_in: was, timeout: '', was_timeout: '' }
   await pages.engine.workers.update('default', 'cards', { concurrency: 3 })
-  expect(await press(path, form)).toMatchObject({ say: 'cards is changed: in' })
+  expect(await press(path, form)).toMatchObject({ say: 'cards changed: in' })
   const now = (await pages.engine.workers.list()).workers.find(({ class: name }) => name === 'cards')
   expect(now).toMatchObject({ concurrency: 3, pull: true })
   expect(now!.in).toEqual({ url, n: { schema: '{"type":"number"}' }, more: {} })

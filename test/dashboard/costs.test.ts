@@ -188,7 +188,7 @@ counted(
   'kinds of errors come with the second look at Overview, and neither it nor the one after costs more than 13',
   async () => {
     pages.forget()
-    const shown = async () => (await reader.html('/ui/')).includes('Kinds of errors')
+    const shown = async () => (await reader.html('/ui/')).includes('Kinds of error')
     const costsOf = async (looks: number) => {
       const costs: number[] = []
       for (let i = 0; i < looks; i++) costs.push((await look('/')).commands)

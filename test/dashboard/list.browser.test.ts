@@ -141,7 +141,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await at('/jobs?class=waits', async (page) => {
       await page.getByRole('button', { name: 'Delete view Waiters' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-      await page.locator('.toast', { hasText: 'View Waiters is deleted' }).waitFor()
+      await page.locator('.toast', { hasText: 'View Waiters deleted' }).waitFor()
       expect((await served.engine.views.list()).views).toEqual([])
     })
   })
@@ -172,7 +172,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await at('/jobs?status=failed', async (page) => {
       await mute(page).click()
       await page.locator('.toast', { hasText: 'This kind of error is muted until it is unmuted' }).waitFor()
-      await page.getByText('All failed jobs have muted kinds of errors.').waitFor()
+      await page.getByText('The errors of all failed jobs are muted.').waitFor()
       await page.getByRole('link', { name: '1 muted' }).click()
       await page.waitForURL(/muted=true/)
       await page.locator('.kinds .tag', { hasText: 'muted by' }).waitFor()
@@ -188,7 +188,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(one!.until! - Date.now()).toBeGreaterThan(86_000_000)
     })
     await at('/', async (page) => {
-      await page.getByText('All failed jobs have muted kinds of errors.').waitFor()
+      await page.getByText('The errors of all failed jobs are muted.').waitFor()
     })
   })
 

@@ -186,7 +186,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.locator('.toast', { hasText: 'Copied' }).waitFor()
       const copied = await page.evaluate(() => navigator.clipboard.readText())
       expect(copied).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d\.\d{3} UTC info parcel lost \{"to":"c_8812"\}$/)
-      await page.getByRole('link', { name: /^The entry of/ }).click()
+      await page.getByRole('link', { name: /^Log entry of/ }).click()
       await page.locator('#entry pre', { hasText: 'parcel lost' }).waitFor()
       await page.getByLabel('Class of the job').fill('resize')
       await page.keyboard.press('Enter')

@@ -98,7 +98,7 @@ describe('the ports of a job', () => {
   test('are written from the typed fields, and an invalid one is refused with its path', async () => {
     const port = { dir: 'in', port: 'order' }
     const done = await writer.act(path, { act: 'write', ...port, 'value/id': '12345678901234567890' })
-    expect(await done.json()).toMatchObject({ say: 'Written to order' })
+    expect(await done.json()).toMatchObject({ say: 'Value written to order' })
     const job = path.slice('/ui/jobs/'.length)
     const { values } = await pages.engine.ports.get(job, 'in', 'order', 1)
     expect(values[0]!.data).toBe('{"id":12345678901234567890}')

@@ -266,7 +266,7 @@ describe('the history of a job', () => {
     ['its parent', { reason: reason('PARENT', { parent: 6 }) }, { text: 'It waits for its parent' }],
     ['a value', { reason: reason('INPUT', { port: 'paid' }) }, { text: 'It waits for a value on port paid' }],
     ['a message', { reason: reason('MESSAGE', { channel: '/a' }) }, { text: 'It waits for a message on channel /a' }],
-    ['its shutdown run', { status: 'terminating' }, { text: 'ends, after its shutdown run' }],
+    ['its shutdown run', { status: 'terminating' }, { text: 'ends after its shutdown run' }],
     ['nobody', { status: 'failed', reason: reason('FAILED'), message: 'no' }, { text: 'no' }],
     ['no cause, because it is completed', { status: 'completed', reason: reason('COMPLETED') }, { text: '' }],
     [
@@ -277,7 +277,7 @@ describe('the history of a job', () => {
     [
       'its run',
       { status: 'running', ranAt: NOW - 5, progress: '0.34' as Encoded, reason: null },
-      { text: '34 % done, runs for', at: { of: 'since', moment: NOW - 5 } },
+      { text: '34 % done, running for', at: { of: 'since', moment: NOW - 5 } },
     ],
   ])('is shown while it waits for %s', (_, more, told) => expect(happened({ ...job, ...more })).toEqual(told))
 

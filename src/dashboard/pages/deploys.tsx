@@ -104,10 +104,10 @@ const newKinds: readonly Column<ErrorKind>[] = [
 
 function NewErrors({ of: { errors, more } }: { of: Comparison }) {
   return (
-    <Card title="New kinds of errors" tag={count(errors.length)}>
+    <Card title="New kinds of error" tag={count(errors.length)}>
       <DataTable
-        caption="Kinds of errors whose first failed job came after the deploy"
-        empty="No new kinds of errors since this deploy."
+        caption="Kinds of error that first occurred after the deploy"
+        empty="No new kinds of error since this deploy."
         rows={errors}
         columns={newKinds}
       />

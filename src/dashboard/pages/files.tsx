@@ -156,7 +156,7 @@ export const files = page<FilesData>({
       }),
       async does({ form, call }) {
         await call('DELETE', way(form))
-        return { say: `File ${given(form, 'file')} is removed` }
+        return { say: `File ${given(form, 'file')} removed` }
       },
     },
   },

@@ -65,7 +65,7 @@ function partOf({ labels, message, aliases }: JobRow, has: (text: string) => boo
   return aliases.find(has) ?? 'in its args'
 }
 
-/** Finds kinds of errors, and the newest jobs with the text in labels, args or errors. */
+/** Finds kinds of error, and the newest jobs with the text in labels, args or errors. */
 async function insideOf(asked: Asked, text: string, has: (text: string) => boolean) {
   if (text.length < LEAST) return { lines: [], seen: 'jobs' }
   const [{ kinds, muted }, { jobs, ...page }] = await Promise.all([
@@ -187,7 +187,7 @@ export const find = page<FindData>({
       <Head title="Search" note={text && `${found(lines)} for “${cut(text)}”`} />
       <Card>
         {lines.length === 0 && <Empty>Search by id, or by part of a name, label, argument or error.</Empty>}
-        {text && found(lines) === 0 && <Empty>No names or searched jobs contain this text.</Empty>}
+        {text && found(lines) === 0 && <Empty>No name or searched job contains this text.</Empty>}
         <ul class="checks next found">
           {lines.map(({ icon, text, what, to, does, here }) => (
             <li>

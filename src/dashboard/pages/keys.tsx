@@ -153,7 +153,7 @@ export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[] }>({
       }),
       async does({ form, call }) {
         await call('DELETE', `/v1/keys/${encodeURIComponent(given(form, 'id'))}`)
-        return { say: `Key ${given(form, 'name')} is removed` }
+        return { say: `Key ${given(form, 'name')} removed` }
       },
     },
   },

@@ -70,7 +70,7 @@ export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
         const isOld = now - at > DAY
         return (
           <li id={`e${id}`}>
-            <To to={entryPath(id, of)} label={`The entry of ${moment(at, zone)}`}>
+            <To to={entryPath(id, of)} label={`Log entry of ${moment(at, zone)}`}>
               <time datetime={new Date(at).toISOString()} title={moment(at, zone)}>
                 {isOld
                   ? `${dayOf(at, zone)} ${hourOf(at, zone)}`

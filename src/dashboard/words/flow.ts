@@ -32,7 +32,7 @@ export function labelOf(wire: Waiting, now: number): string {
 export function wireSaid(wire: WireView, now: number): string {
   const waits = wire.size + wire.behind
   const since = wire.oldestAt === null ? '' : `, the oldest for ${span(now - wire.oldestAt)}`
-  const what = waits > 0 ? `${many(waits, 'value')} wait${waits === 1 ? 's' : ''}${since}` : 'no values wait'
+  const what = waits > 0 ? `${many(waits, 'value')} wait${waits === 1 ? 's' : ''}${since}` : 'no values'
   const last = lastOf(wire)
   return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} per minute${last && `, last value ${cut(last, 80)}`}`
 }
@@ -60,15 +60,15 @@ function waitsFor({ name }: FlowNodeView, wires: readonly WireView[]): string {
 }
 
 const queued = ({ limit, until }: FlowNodeView, { now, room }: Facts): string => {
-  if (limit) return room?.concurrency ? `limit full, ${room.running} of ${room.concurrency}` : 'waits at a limit'
+  if (limit) return room?.concurrency ? `limit full, ${room.running} of ${room.concurrency}` : 'waiting for a limit'
   return until !== null && until > now ? `continues in ${about(until - now)}` : 'ready to run'
 }
 
 const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
   queued,
-  running: ({ ranAt }, { now }) => (ranAt === null ? 'runs' : `runs for ${span(now - ranAt)}`),
+  running: ({ ranAt }, { now }) => (ranAt === null ? 'running' : `running for ${span(now - ranAt)}`),
   suspended: (node, { now, wires }) =>
-    node.until !== null && node.until > now ? `sleeps for ${about(node.until - now)}` : waitsFor(node, wires),
+    node.until !== null && node.until > now ? `wakes in ${about(node.until - now)}` : waitsFor(node, wires),
   completed: ({ lastRun }, { now }) => (lastRun ? `idle for ${about(now - lastRun.endedAt)}` : 'idle'),
   failed: ({ lastRun }, { now }) => (lastRun ? `failed ${about(now - lastRun.endedAt)} ago` : 'failed'),
   terminating: () => 'is terminating',

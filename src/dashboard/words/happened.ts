@@ -20,11 +20,11 @@ export function happened(row: Row, paused: ReadonlySet<string> = new Set()): Hap
   const reason = firstOf(row, paused)
   if (reason === null) {
     const share = shareOf(progress)
-    const text = share === undefined ? 'runs for' : `${percent(share)} done, runs for`
+    const text = share === undefined ? 'running for' : `${percent(share)} done, running for`
     return { text, ...(ranAt === null ? {} : { at: { of: 'since', moment: ranAt } }) }
   }
   if (ended.has(status)) return { text: message ?? (status === 'completed' ? '' : lineOf(reason).text) }
-  if (status === 'terminating' && reason.code === 'QUEUED') return { text: 'ends, after its shutdown run' }
+  if (status === 'terminating' && reason.code === 'QUEUED') return { text: 'ends after its shutdown run' }
   const { text, until } = lineOf(reason)
   return {
     text,

@@ -132,7 +132,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   BACKOFF: (reason, { job }, when) => ({
     text: at('BACKOFF', reason, when),
-    sub: `After ${many(numberOf(reason, 'failures'), 'failure')} and ${many(numberOf(reason, 'losses'), 'loss', 'losses')} in a row.`,
+    sub: `After ${many(numberOf(reason, 'failures'), 'failed run')} and ${many(numberOf(reason, 'losses'), 'lost run')} in a row.`,
     remedies: [{ kind: 'run', job }],
   }),
   INPUT: (reason, { job }) => ({

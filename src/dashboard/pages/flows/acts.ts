@@ -122,7 +122,7 @@ async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
 
 async function undo(asked: ActAsked): Promise<Done> {
   await asked.call('POST', `${flowOf(asked)}/undo`)
-  return { say: 'The last change is undone' }
+  return { say: 'Last change undone' }
 }
 
 async function graph(asked: ActAsked): Promise<Done> {

@@ -84,7 +84,7 @@ const single: Record<string, Act> = {
       return {
         title: `Terminate ${name} #${params.job}?`,
         text: [
-          'The job ends, after its shutdown run if it has one. Values waiting at its ports are never read.',
+          'The job ends after any shutdown run. Values waiting at its ports are never read.',
           ...belowText(open, more, ['ends', 'end']),
         ],
         verb: more ? 'Terminate all' : open > 0 ? `Terminate ${count(open + 1)}` : 'Terminate',
@@ -105,7 +105,7 @@ const single: Record<string, Act> = {
     }),
     async does(asked) {
       await asked.call('POST', `${of(asked)}/cancel`, {})
-      return { say: `#${asked.params.job} is cancelled` }
+      return { say: `#${asked.params.job} cancelled` }
     },
   },
 
@@ -126,7 +126,7 @@ const single: Record<string, Act> = {
     async does(asked) {
       const { status } = await asked.engine.jobs.get(asked.params.job!)
       await asked.call('DELETE', `${of(asked)}${status === 'terminated' ? '' : '?force=true'}`)
-      return { say: `#${asked.params.job} is deleted`, to: '/jobs' }
+      return { say: `#${asked.params.job} deleted`, to: '/jobs' }
     },
   },
 
@@ -164,7 +164,7 @@ const single: Record<string, Act> = {
     scope: 'write',
     async does(asked) {
       await asked.call('POST', `${of(asked)}/unlock`, { token: given(asked.form, 'token') })
-      return { say: `#${asked.params.job} is unlocked` }
+      return { say: `#${asked.params.job} unlocked` }
     },
   },
 }
@@ -175,7 +175,7 @@ const inside: Record<string, Act> = {
     async does(asked) {
       const value = typedFor(await portNow(asked, { schemas: true }), asked.form)
       await asked.call('POST', portOf(asked), `{"value":${value}}`)
-      return { say: `Written to ${given(asked.form, 'port')}` }
+      return { say: `Value written to ${given(asked.form, 'port')}` }
     },
   },
 
@@ -254,7 +254,7 @@ const inside: Record<string, Act> = {
     async does(asked) {
       const field = JSON.stringify(given(asked.form, 'field'))
       await asked.call('PATCH', `${of(asked)}/state`, `{"set":{${field}:${jsonIn(asked.form, 'value')}}}`)
-      return { say: 'The state is changed' }
+      return { say: 'State changed' }
     },
   },
 
@@ -267,7 +267,7 @@ const inside: Record<string, Act> = {
     }),
     async does(asked) {
       await asked.call('POST', `${of(asked)}/result/take`, {})
-      return { say: 'The result is taken' }
+      return { say: 'Result taken' }
     },
   },
 }

@@ -15,7 +15,7 @@ const verbs = ['retry', 'run', 'terminate', 'delete'] as const
 type Verb = (typeof verbs)[number]
 
 const lost: Partial<Record<Verb, string>> = {
-  terminate: 'The jobs end, after their shutdown runs if they have any. Values waiting at their ports are never read.',
+  terminate: 'The jobs end after any shutdown runs. Values waiting at their ports are never read.',
   delete: 'Their state, ports, results and logs are deleted, and so are all jobs below them. This cannot be undone.',
 }
 
@@ -31,7 +31,7 @@ const isAll = (form: FormData): boolean => form.get('fit') === 'all'
 function chosenOf(form: FormData): string[] {
   const chosen = form.getAll('sel').map(String)
   if (chosen.length === 0 || chosen.length > MOST || !chosen.every(isId))
-    throw new SidejobError('BAD_REQUEST', `sel: expected 1 to ${MOST} ids of jobs, got ${count(chosen.length)}`)
+    throw new SidejobError('BAD_REQUEST', `sel: expected 1 to ${MOST} job ids, got ${count(chosen.length)}`)
   return chosen
 }
 

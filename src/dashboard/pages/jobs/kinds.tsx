@@ -185,7 +185,7 @@ export function Kinds({ data, muted: isWhole = false, all = false }: KindsProps)
   const shown = all ? kinds : kinds.slice(0, SHOWN)
   return (
     <Card
-      title="Kinds of errors"
+      title="Kinds of error"
       tag={`${count(kinds.length)}${more ? ' and more' : ''}`}
       kind="kinds"
       right={
@@ -194,9 +194,9 @@ export function Kinds({ data, muted: isWhole = false, all = false }: KindsProps)
         </>
       }
     >
-      {shown.length === 0 && !isWhole && <Empty>All failed jobs have muted kinds of errors.</Empty>}
+      {shown.length === 0 && !isWhole && <Empty>The errors of all failed jobs are muted.</Empty>}
       {(shown.length > 0 || isWhole) && (
-        <Table caption="Failed jobs by kinds of errors" heads={heads} kind="lined">
+        <Table caption="Failed jobs by kind of error" heads={heads} kind="lined">
           {[...shown, ...(isWhole ? muted : [])].map((kind) => (
             <Row kind={kind} deploy={deploy} isLeast={more} />
           ))}

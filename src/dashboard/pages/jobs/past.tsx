@@ -67,7 +67,7 @@ export function Past({ data: { found }, query }: { data: PastData; query: URLSea
   return (
     <Card kind="list">
       <DataTable
-        caption="Ended jobs, newest end first"
+        caption="Ended jobs, last ended first"
         kind="lined"
         id="rows"
         grows

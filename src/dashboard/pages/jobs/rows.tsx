@@ -134,7 +134,7 @@ const heads = ['-Status', 'Job', 'Class and group', 'What happened', 'Queue', '#
 
 const JobTable = ({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'query' | 'selected' | 'paused'>) => (
   <table class="tbl jobs">
-    <caption class="vh">{isSorted(query) ? 'Jobs, newest end first' : 'Jobs, newest first'}</caption>
+    <caption class="vh">{isSorted(query) ? 'Jobs, last ended first' : 'Jobs, newest first'}</caption>
     <thead>
       <tr>
         <th scope="col">

@@ -62,7 +62,7 @@ export const viewActs: Record<string, Act> = {
     async does({ form, call }) {
       const name = given(form, 'name')
       await call('DELETE', way(name))
-      return { say: `View ${name} is deleted` }
+      return { say: `View ${name} deleted` }
     },
   },
 }

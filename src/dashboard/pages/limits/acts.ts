@@ -48,7 +48,7 @@ export const acts: Record<string, Act> = {
         rate: limit === undefined ? null : { limit: numberIn(limit, 'limit'), period },
       })
       return {
-        say: was ? `Limit ${key} is changed` : `Limit ${key} is created`,
+        say: was ? `Limit ${key} changed` : `Limit ${key} created`,
         to: limitPath(key),
         undo: was ? fieldsOf(was) : { act: 'remove', key, sure: 'yes' },
       }
@@ -74,7 +74,7 @@ export const acts: Record<string, Act> = {
     async does({ form, call }) {
       const key = given(form, 'key')
       await call('DELETE', way(key))
-      return { say: `Limit ${key} is removed`, to: '/limits' }
+      return { say: `Limit ${key} removed`, to: '/limits' }
     },
   },
 }

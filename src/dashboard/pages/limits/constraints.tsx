@@ -74,7 +74,7 @@ export const acts: Record<string, Act> = {
       const was = await before(asked, name)
       await asked.call('PUT', way(name), bodyOf(typedIn(asked.form)))
       return {
-        say: was ? `Constraint ${name} is changed` : `Constraint ${name} is created: waiting jobs are matched again`,
+        say: was ? `Constraint ${name} changed` : `Constraint ${name} created: waiting jobs are matched again`,
         to: '/limits',
         undo: was ? { act: 'constrain', constraint: name, ...fieldsOf(was) } : { act: 'unconstrain', constraint: name },
       }
@@ -88,7 +88,7 @@ export const acts: Record<string, Act> = {
       const was = await before(asked, name)
       await asked.call('DELETE', way(name))
       return {
-        say: `Constraint ${name} is removed: jobs that waited for it continue`,
+        say: `Constraint ${name} removed: jobs that waited for it continue`,
         to: '/limits',
         undo: was && { act: 'constrain', constraint: name, ...fieldsOf(was) },
       }
@@ -205,7 +205,7 @@ export function Constraints({ constraints, limits }: { constraints: ConstraintVi
     >
       <DataTable
         caption="Constraints"
-        empty="No constraints. Limits come from workers and groups."
+        empty="No constraints. Workers and groups can set limits too."
         rows={constraints}
         columns={columnsOf(limits)}
         isPlain

@@ -23,7 +23,7 @@ const pausing = (paused: boolean): Act => ({
     const group = given(form, 'group')
     await call('PATCH', way(group), { paused })
     return {
-      say: paused ? `Group ${group} is paused: current runs continue` : `Group ${group} is resumed`,
+      say: paused ? `Group ${group} is paused: current runs continue` : `Group ${group} resumed`,
       undo: { act: paused ? 'resumeGroup' : 'pauseGroup', group },
     }
   },
@@ -119,7 +119,7 @@ const columns: readonly Column<GroupView>[] = [
 
 export function Groups({ groups }: { groups: GroupView[] }) {
   return (
-    <Card title="Groups" right="jobs not at rest">
+    <Card title="Groups" right="unfinished jobs">
       <DataTable
         caption="Groups"
         empty="No group has unfinished jobs."

@@ -28,7 +28,7 @@ function partsOf(queues: readonly QueueView[]): Part[] {
   const queued = sum(queues, (queue) => (queue.paused ? 0 : readyIn(queue)))
   return [
     {
-      text: 'Suspended until input, a child or a run',
+      text: 'Suspended: waiting for input, a child or a run',
       n: sum(queues, ({ counts }) => counts.suspended),
       kind: 'suspended',
       status: 'suspended',
@@ -43,7 +43,7 @@ function partsOf(queues: readonly QueueView[]): Part[] {
       to: '/jobs?status=queued',
     },
     {
-      text: 'Waiting at a limit',
+      text: 'Waiting for a limit',
       n: sum(queues, ({ counts }) => counts.limited),
       kind: 'accent',
       icon: 'limits',

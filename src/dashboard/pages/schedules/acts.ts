@@ -43,7 +43,7 @@ export const acts: Record<string, Act> = {
     scope: 'write',
     async does(asked) {
       await asked.call('POST', `${of(asked)}/pause`, {})
-      return { say: 'The schedule is paused', undo: { act: 'resume', job: given(asked.form, 'job') } }
+      return { say: 'Schedule paused', undo: { act: 'resume', job: given(asked.form, 'job') } }
     },
   },
   resume: {
@@ -53,7 +53,7 @@ export const acts: Record<string, Act> = {
       const when = next[0] ? `; next run at ${clock(Date.parse(next[0]), asked.look.zone)}` : ''
       const passed =
         missed?.made === 'none' ? `; ${missed.more ? 'more than ' : ''}${many(missed.count, 'slot')} skipped` : ''
-      return { say: `The schedule is resumed${when}${passed}`, undo: { act: 'pause', job: given(asked.form, 'job') } }
+      return { say: `Schedule resumed${when}${passed}`, undo: { act: 'pause', job: given(asked.form, 'job') } }
     },
   },
   stop: {
@@ -83,7 +83,7 @@ export const acts: Record<string, Act> = {
       const { job } = (await call('PUT', `/v1/schedules/${encodeURIComponent(alias)}`, body)) as { job: number }
       const undo = was ? fieldsOf(alias, was, args !== undefined) : { act: 'stop', job: String(job), sure: 'yes' }
       return {
-        say: `Schedule ${alias} is saved`,
+        say: `Schedule ${alias} saved`,
         undo,
         to: '/schedules',
         link: jobLink(job),

@@ -62,7 +62,7 @@ export const change: Act = {
     checkStill(changed, was, is)
     const path = workerPath(params.queue!, params.class!)
     await naming(jsonFields, call('PATCH', `/v1${path}`, workerPatchOf(wanted, is)))
-    const say = `${params.class} is changed: ${changed.join(', ')}`
+    const say = `${params.class} changed: ${changed.join(', ')}`
     const lost = wanted.served === 'pull' ? lostWith(worker) : []
     if (lost.length > 0) return { say: `${say}; the ${lost.join(' and ')} of its address were also removed`, to: path }
     const now = workerTexts(await found(asked))

@@ -74,7 +74,7 @@ const unregister: Act = {
   },
   async does({ call, params }) {
     await call('DELETE', `/v1${workerPath(params.queue!, params.class!)}`)
-    return { say: `${params.class} is unregistered`, to: '/workers' }
+    return { say: `${params.class} unregistered`, to: '/workers' }
   },
 }
 

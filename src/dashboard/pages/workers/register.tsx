@@ -15,7 +15,7 @@ export const register: Act = {
     const texts = Object.fromEntries(workerFields.map((field) => [field, maybe(form, field) ?? ''])) as WorkerTexts
     const to = workerPath(queue, name)
     await naming(jsonFields, call('PUT', `/v1${to}`, workerBodyOf(texts)))
-    return { say: `${queue}/${name} is registered`, to, link: { text: name, to } }
+    return { say: `${queue}/${name} registered`, to, link: { text: name, to } }
   },
 }
 
@@ -25,7 +25,7 @@ const fields: readonly Named<FieldProps>[] = [
   { name: 'url', label: 'Address', note: 'push only', placeholder: 'https://…', mono: true },
   { name: 'concurrency', label: 'Max running', type: 'number' },
   { name: 'retries', label: 'Retries', path: 'max', type: 'number' },
-  { name: 'backoff', label: 'Backoff', note: 'first delay, or all', placeholder: '10s', path: 'base delays' },
+  { name: 'backoff', label: 'Backoff', note: 'first delay, or a list', placeholder: '10s', path: 'base delays' },
   { name: 'timeout', label: 'Run timeout', placeholder: '30s' },
   { name: 'retain', label: 'Kept after it ends', placeholder: '1d' },
   { name: 'history', label: 'Runs kept', type: 'number' },
@@ -35,11 +35,11 @@ const fields: readonly Named<FieldProps>[] = [
 const texts: readonly Named<TextAreaProps>[] = [
   { name: 'in', label: 'Input ports', note: 'JSON: { "url": { "schema": { "type": "string" } } }' },
   { name: 'out', label: 'Output ports', note: 'JSON, as above' },
-  { name: 'args', label: 'Args', note: 'JSON Schema of the args of its jobs' },
+  { name: 'args', label: 'Args', note: 'JSON Schema of the args of a job' },
 ]
 
 const options: readonly Named<TextAreaProps>[] = [
-  { name: 'result', label: 'Result', note: 'JSON Schema of its results' },
+  { name: 'result', label: 'Result', note: 'JSON Schema of a result' },
   {
     name: 'limits',
     label: 'Limits',
@@ -61,7 +61,7 @@ export function WorkerFields({ values = {} }: ValuesProps) {
           label="Served by"
           options={['pull', 'push']}
           value={values.served}
-          note="pull workers, or an address"
+          note="pull: pull workers; push: a URL"
         />
         {fields.map((field) => (
           <Field {...field} value={values[field.name]} />
