@@ -115,7 +115,7 @@ async function* readLinesOf(path: string, tell: (bytes: number) => void): AsyncG
 
 export const backup: Record<string, Command> = {
   export: {
-    does: 'Write all data of the namespace to a file, or continue an interrupted export',
+    does: 'Write all data in the namespace to a file, or continue an interrupted export',
     flags: ['json', 'help'],
     takes: ['file'],
     run: (_, __, io, [path = '']) => write(path, io),
@@ -124,7 +124,7 @@ export const backup: Record<string, Command> = {
     does: 'Load an export into an empty namespace, or continue an interrupted import',
     flags: ['json', 'help'],
     takes: ['file'],
-    options: { over: { type: 'boolean', does: 'remove all data of the namespace first' } },
+    options: { over: { type: 'boolean', does: 'remove all data in the namespace first' } },
     async run(_, { over }, { note, tell, progress }, [path = '']) {
       const size = (await stat(path)).size
       let read = 0

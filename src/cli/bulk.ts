@@ -24,9 +24,9 @@ async function follow(client: Client, id: number, fits: number, { progress }: Io
 
 const filterOptions: NonNullable<Command['options']> = {
   status: { type: 'string', short: 's', does: 'only jobs with this status' },
-  queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
+  queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
   class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-  group: { type: 'string', does: 'only jobs of this group' },
+  group: { type: 'string', does: 'only jobs in this group' },
   wait: { type: 'boolean', short: 'w', does: 'wait until all jobs are changed (default in a terminal)' },
   yes,
 }
@@ -57,10 +57,10 @@ const bulk = (action: Exclude<Input['action'], 'move'>): Command => ({
 })
 
 const move: Command = {
-  does: 'Continue pinned jobs on another version, (rehearse first: sidejob rehearse --moved); without --yes, only count them',
+  does: 'Continue pinned jobs on another version (run sidejob rehearse --moved first); without --yes, only count them',
   takes: ['[jobs…]'],
   options: {
-    to: { type: 'string', does: 'version on which the jobs continue, or the address of a push worker' },
+    to: { type: 'string', does: 'version, or address of a push worker, that continues the jobs' },
     ...filterOptions,
   },
   async run(client, given, io, jobs) {

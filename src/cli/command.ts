@@ -39,7 +39,7 @@ export class UsageError extends Error {}
 export function count(given: Given, name: string): number {
   const number = Number(given[name])
   if (Number.isInteger(number) && number > 0) return number
-  throw new UsageError(`--${name}: expected a number above 0, got ${String(given[name])}`)
+  throw new UsageError(`--${name}: expected a whole number above 0, got ${String(given[name])}`)
 }
 
 export function jsonOf(text: string, name: string): unknown {

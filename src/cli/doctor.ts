@@ -34,7 +34,7 @@ export const doctor: Command = {
   does: 'Check the data of every job; exit code 1 if there is a fault',
   options: {
     repair: { type: 'boolean', does: 'show how each fault would be repaired; with --yes, repair the faults' },
-    yes: { type: 'boolean', short: 'y', does: 'repair without asking' },
+    yes: { type: 'boolean', short: 'y', does: 'repair the faults; requires --repair' },
   },
   async run(client, { repair, yes }, io) {
     if (yes && !repair) throw new UsageError('--yes requires --repair')

@@ -44,7 +44,10 @@ export const filesPurge: Command = {
   does: 'Remove stored files',
   options: {
     'older-than': { type: 'string', does: 'only files that were stored longer ago than this: 7d, 12h' },
-    named: { type: 'boolean', does: 'only files that standard input lists: ids, addresses or lines of an access log' },
+    named: {
+      type: 'boolean',
+      does: 'only the files listed on standard input: ids, addresses or lines of an access log',
+    },
     yes,
   },
   async run(client, given, io) {

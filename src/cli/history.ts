@@ -9,11 +9,11 @@ const list: Command = {
   does: 'Search ended jobs in the history, the most recently ended first',
   options: {
     status: { type: 'string', short: 's', does: 'only completed, failed or terminated jobs' },
-    queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
+    queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
     class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-    group: { type: 'string', does: 'only jobs of this group' },
+    group: { type: 'string', does: 'only jobs in this group' },
     label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
-    arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path of their args: order.id=4711' },
+    arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
     text: { type: 'string', short: 't', does: 'only jobs with this text in their error or args' },
     error: { type: 'string', does: 'only jobs with this kind of error' },
     longer: { type: 'string', does: "only jobs whose last run took at least this long: '1m'" },
@@ -36,7 +36,7 @@ const list: Command = {
 }
 
 const show: Command = {
-  does: 'Show all ends and stored runs of a job, even if Redis no longer has the job',
+  does: 'Show each time a job ended, and its stored runs, even if Redis no longer has the job',
   takes: ['job'],
   async run(client, _, io, [job]) {
     const { ends, runs } = await client.history.get(job!)
@@ -47,14 +47,14 @@ const show: Command = {
 }
 
 const status: Command = {
-  does: 'Show whether ended jobs wait to be stored in the history, and its last error',
+  does: 'Show whether ended jobs are waiting to be stored in the history, and the last error of its database',
   async run(client, _, io) {
     io.show(await client.history.status())
   },
 }
 
 const sql: Command = {
-  does: 'Run a read-only SQL query in the history: tables ends, labels and runs',
+  does: 'Run a read-only SQL query on the history: tables ends, labels and runs',
   takes: ['query'],
   options: { limit: { type: 'string', short: 'n', default: '100', does: 'maximum number of rows' } },
   async run(client, { limit }, { show, note, json }, [query]) {

@@ -93,7 +93,7 @@ async function waitFor(client: Client, id: number, given: Given, { show, print, 
 }
 
 const run: Command = {
-  does: 'Create a job; with --wait, wait for its end and show its outputs',
+  does: 'Create a job; with --wait, wait until it ends and show its outputs',
   takes: ['class'],
   options: {
     args: { type: 'string', short: 'a', does: `arguments of the job: ${JSON_HELP}` },
@@ -139,11 +139,11 @@ const ls: Command = {
       short: 's',
       does: 'only jobs with this status: queued, running, suspended, completed, failed, …',
     },
-    queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
+    queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
     class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-    group: { type: 'string', does: 'only jobs of this group' },
+    group: { type: 'string', does: 'only jobs in this group' },
     parent: { type: 'string', does: 'only children of this job' },
-    arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path of their args: order.id=4711' },
+    arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
     label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
     sort: { type: 'string', does: 'ended: only ended jobs, the most recently ended first' },
     limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
@@ -253,10 +253,10 @@ async function told(
 }
 
 const tail: Command = {
-  does: 'Show each change of status until you stop the command',
+  does: 'Show status changes as they happen, until you stop the command',
   options: {
     class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-    failed: { type: 'boolean', does: 'only failures' },
+    failed: { type: 'boolean', does: 'show only failures' },
     count: { type: 'string', short: 'n', does: 'stop after this many changes' },
   },
   async run(client, given, io) {
@@ -289,7 +289,7 @@ const read: Command = {
   takes: ['job', 'port'],
   options: {
     max: { type: 'string', short: 'n', default: '100', does: 'maximum number of values' },
-    peek: { type: 'boolean', does: 'do not remove them' },
+    peek: { type: 'boolean', does: 'leave the values in the port' },
     in: { type: 'boolean', does: 'read an input port' },
   },
   async run(client, { max, peek, in: isIn }, { show, print, json }, [job, port]) {
@@ -304,7 +304,7 @@ const read: Command = {
 }
 
 const result: Command = {
-  does: 'Wait for the end of a job and show its result',
+  does: 'Wait until a job ends and show its result',
   takes: ['job'],
   async run(client, _, { show }, [job]) {
     show(await resultOf(client, job!, { peek: true }))
@@ -312,7 +312,7 @@ const result: Command = {
 }
 
 const force = { force: { type: 'boolean', does: 'terminate the jobs first' } } as const
-const recursive = { recursive: { type: 'boolean', short: 'r', does: 'also all jobs below them' } } as const
+const recursive = { recursive: { type: 'boolean', short: 'r', does: 'also terminate all jobs below them' } } as const
 
 export const jobs: Record<string, Command> = {
   run,
@@ -361,9 +361,9 @@ export const jobs: Record<string, Command> = {
   send,
   read,
   result,
-  retry: each('Retry failed jobs, with all their attempts', (client, job) => client.jobs.retry(job)),
+  retry: each('Retry failed jobs and reset their attempts', (client, job) => client.jobs.retry(job)),
   terminate: each(
-    'Terminate jobs, after their shutdown run',
+    'Terminate jobs; their shutdown handlers run first',
     (client, job, { recursive }) => client.jobs.terminate(job, { recursive: recursive === true }),
     recursive,
   ),

@@ -241,7 +241,7 @@ export const resources: Record<string, Command> = {
   },
   'flows graph': graph,
   'errors ls': {
-    does: 'List the kinds of error of failed jobs, the most frequent first',
+    does: 'List the kinds of error that failed jobs have, the most frequent first',
     options: { muted: { type: 'boolean', does: 'also show muted kinds' } },
     async run(client, { muted }, { show, json }) {
       const page = await client.errors.list(muted ? { muted: 'true' } : {})
@@ -258,7 +258,7 @@ export const resources: Record<string, Command> = {
   'channels ls': {
     does: 'List channels with their subscribers',
     options: {
-      last: { type: 'boolean', does: 'also show the kept last message and the rate of each channel' },
+      last: { type: 'boolean', does: 'also show the last kept message of each channel and its messages per minute' },
     },
     async run(client, { last }, { show, json }) {
       const channels: ChannelView[] = []
@@ -319,7 +319,7 @@ export const resources: Record<string, Command> = {
   },
   'keys ls': list('List the API keys', (client) => client.keys.list(), 'keys', ['id', 'name', 'scopes']),
   'keys add': act(
-    'Create an API key and show it this one time',
+    'Create an API key, which is shown only once',
     'name',
     (client, name, { scope }) => client.keys.add({ name, scopes: String(scope).split(',') as Scope[] }),
     { scope: { type: 'string', default: 'read', does: 'scopes of the key: read,write,work,admin' } },
@@ -327,9 +327,9 @@ export const resources: Record<string, Command> = {
   'keys rm': act('Revoke an API key', 'id', (client, id) => client.keys.remove(id)),
   ...bulkCommands,
   stats: {
-    does: 'Show the counts of today and the total counts',
+    does: "Show today's counts and the total counts",
     options: {
-      days: { type: 'string', does: 'show the counts of each of the last n days' },
+      days: { type: 'string', does: 'show the counts of each of the last n days instead' },
       classes: { type: 'boolean', does: "show today's counts by class, with waiting times and run times" },
       hours: { type: 'boolean', does: "show today's counts by class and hour" },
     },

@@ -25,7 +25,7 @@ async function optionsOf(given: Given, folder: string, say: (line: string) => vo
 }
 
 export const deploy: Command = {
-  does: 'Deploy the Worker of this folder with its secrets and schedule, and check that it works',
+  does: 'Deploy the Worker in this folder with its secrets and schedule, and check that it works',
   takes: ['[folder]'],
   flags: ['help'],
   options: {

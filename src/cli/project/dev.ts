@@ -28,7 +28,7 @@ const introduction = ({ url, apiKey, redis }: Started, login: string | undefined
 ]
 
 export const dev: Command = {
-  does: 'Run the Worker of this folder with Redis and QStash, and reload it as files change',
+  does: 'Run the Worker in this folder with Redis and QStash, and reload it as files change',
   takes: ['[folder]'],
   flags: ['key', 'help'],
   options: {

@@ -6,7 +6,7 @@ import { type Command, yes } from '../command.ts'
 import { diff, planOf } from './init/plan.ts'
 
 export const init: Command = {
-  does: 'Add sidejob to the Worker of this folder: show the changes, and write them after you confirm',
+  does: 'Add sidejob to the Worker in this folder; show the changes and ask before writing them',
   takes: ['[folder]'],
   flags: ['json', 'help'],
   options: { mount: { type: 'string', default: '/_sidejob', does: 'path below which sidejob serves its routes' }, yes },

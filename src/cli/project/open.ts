@@ -12,7 +12,7 @@ const NONE = `This Worker has no dashboard. Add it to the entry:
   createWorker({ …, dashboard: dashboard() })`
 
 export const open: Command = {
-  does: 'Open the dashboard, or the page of a job, in a browser and log in',
+  does: 'Open the dashboard or the page of a job in a browser, logged in',
   takes: ['[job]'],
   flags: ['url', 'key', 'profile', 'help'],
   async run(_client, given, { print, note }, [job]) {

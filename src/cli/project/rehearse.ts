@@ -87,17 +87,17 @@ async function replayAll({ client, workers, env, filter, limit }: Asked) {
 }
 
 export const rehearse: Command = {
-  does: 'Run the code of this folder, without effects, for every job that waits inside a function, and report what would change',
+  does: 'Dry-run the code in this folder for every job that is waiting inside a function, and report what would change',
   takes: ['[folder]'],
   options: {
     class: { type: 'string', short: 'c', does: 'only jobs of this class' },
-    queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
+    queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },
     deployment: { type: 'string', does: 'only jobs of classes that this deployment announced' },
     recorded: {
       type: 'boolean',
-      does: 'instead, replay the last runs of ended jobs of classes with history: { values: true }',
+      does: 'replay the last runs of ended jobs instead, for classes with history: { values: true }',
     },
-    moved: { type: 'boolean', does: 'judge pinned jobs as if they were moved to this code' },
+    moved: { type: 'boolean', does: 'treat pinned jobs as if they had been moved to this code' },
     limit: { type: 'string', short: 'n', does: 'check only the newest n jobs (default: all)' },
   },
   async run(client, given, io, [folder = '.']) {

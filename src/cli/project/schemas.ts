@@ -4,7 +4,7 @@ import { schemasOf } from '../../core/schema-hash.ts'
 import type { Command } from '../command.ts'
 
 export const schemas: Command = {
-  does: 'Print the hash of the schemas of each class of this folder as JSON, for createClient({ schemas })',
+  does: 'Print the schema hash of each class in this folder as JSON, for createClient({ schemas })',
   takes: ['[folder]'],
   flags: ['help'],
   async run(_, __, io, [folder = '.']) {

@@ -108,7 +108,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse and move', () => {
   test('refuses a wrong command line, a folder without a Worker and code that does not build', async () => {
     expect(await stage.run('--limit', 'x')).toMatchObject({
       exit: 2,
-      noted: 'sidejob rehearse: --limit: expected a number above 0, got x\n',
+      noted: 'sidejob rehearse: --limit: expected a whole number above 0, got x\n',
     })
     expect((await stage.run('--url', 'http://127.0.0.1:1')).exit).toBe(1)
     stage.project.write('src/broken.ts', 'export const x = (')
