@@ -190,7 +190,7 @@ export function checkPins(
   const missing = version ? 'SIDEJOB_VERSION_URL' : 'SIDEJOB_VERSION or the binding CF_VERSION_METADATA'
   throw new SidejobError(
     'MISCONFIGURED',
-    `class ${pinned.class} has "pin": expected an address for each version, got none. Set ${missing}, or remove "pin"`,
+    `class ${pinned.class} is pinned, but its versions have no addresses. Set ${missing}, or remove "pin"`,
   )
 }
 

@@ -43,7 +43,7 @@ function standardKey(secret: string): Uint8Array {
 const refused = (message: string) => new SidejobError('UNAUTHENTICATED', message)
 
 const unsigned = (header: string) =>
-  refused(`${header}: expected the signature of this body by the secret of this hook, got another signature`)
+  refused(`${header}: expected a signature of this body made with the secret of this hook, got a different one`)
 
 function headerOf(headers: Headers, name: string): string {
   const value = headers.get(name)

@@ -94,12 +94,13 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   const url = new URL(address)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new SidejobError('BAD_REQUEST', `expected a URL that begins with http:// or https://, got ${url.protocol}`)
-  if (url.username || url.password) throw new SidejobError('BAD_REQUEST', 'expected a URL without user and password')
+  if (url.username || url.password)
+    throw new SidejobError('BAD_REQUEST', 'expected a URL without a username or password')
   const host = url.hostname.toLowerCase()
   if (isPrivateHost(host) && !allowHosts.some((entry) => isAllowed(entry, url, use)))
     throw new SidejobError(
       'REFUSED',
-      `${url.host} is inside the internal network; SIDEJOB_ALLOW_HOSTS can allow it for ${use}`,
+      `${url.host} is in a private network; to allow it, add ${use}=${url.host} to SIDEJOB_ALLOW_HOSTS`,
     )
   return url
 }

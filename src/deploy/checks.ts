@@ -90,7 +90,7 @@ export async function checkTick(where: Where, patience: Patience = {}): Promise<
   }, patience)
   if (state === 'DELIVERED') return
   throw new DeployFailure(
-    `The tick that QStash should deliver did not arrive (${state ?? 'not delivered yet'}, message ${messageId}): find it ` +
+    `A test tick sent through QStash did not arrive (${state ?? 'not delivered yet'}, message ${messageId}). Look it up ` +
       'under Logs in the QStash console, and compare the signing keys with the keys of this QStash region.',
   )
 }

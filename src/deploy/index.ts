@@ -103,7 +103,7 @@ async function addressOf(
   if (subdomain) return { url: `https://${host}`, workersDev: true, ...previews }
   throw new DeployFailure(
     'This account has no workers.dev subdomain yet, so the Worker would have no address. Choose one at ' +
-      `https://dash.cloudflare.com/${account}/workers/onboarding, or set PUBLIC_URL to a domain of yours. Then deploy again.`,
+      `https://dash.cloudflare.com/${account}/workers/onboarding, or set PUBLIC_URL to your own domain. Then deploy again.`,
   )
 }
 

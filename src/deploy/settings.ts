@@ -78,11 +78,11 @@ function refused(env: Env): string[] {
       'SIDEJOB_TEST_CLOCK: expected no value, because every key with the scope admin could move the clock',
     key !== undefined &&
       key.length < KEY &&
-      `SIDEJOB_API_KEY: expected at least ${KEY} characters, got ${key === 'dev' ? 'the key of local stacks' : key.length}`,
+      `SIDEJOB_API_KEY: expected at least ${KEY} characters, got ${key === 'dev' ? '"dev", the key of local stacks' : key.length}`,
     ...['QSTASH_TOKEN', 'QSTASH_CURRENT_SIGNING_KEY', 'QSTASH_NEXT_SIGNING_KEY'].map(
       (name) =>
         published.has(env[name] ?? '') &&
-        `${name}: expected a value of your account, got the token of QStash's development server`,
+        `${name}: expected a value from your QStash account, got the token of QStash's development server`,
     ),
     badKeys(env),
     ...webhooks.map(

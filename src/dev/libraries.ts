@@ -27,6 +27,6 @@ function wranglerOf(require: NodeJS.Require): string {
   try {
     return require.resolve('wrangler/package.json')
   } catch {
-    throw new Error('sidejob needs the wrangler of the project: npm install --save-dev wrangler')
+    throw new Error('sidejob needs wrangler in the project: npm install --save-dev wrangler')
   }
 }

@@ -130,7 +130,10 @@ export const expectSignature = (request: Request): void => {
 /** Throws before the body is read if the request has no signature of another version. */
 export const expectVersion = (request: Request): void => {
   if (request.headers.has('webhook-signature')) return
-  throw new SidejobError('UNAUTHENTICATED', 'expected the signature of a version of this deployment, got none')
+  throw new SidejobError(
+    'UNAUTHENTICATED',
+    'expected the header webhook-signature of another version of this deployment, got none',
+  )
 }
 
 const signatureOf = (request: Request) => request.headers.get('upstash-signature') ?? undefined

@@ -30,7 +30,7 @@ function expectPage({ headers }: Request, origins: readonly string[] = []): void
   if (headers.get('sec-fetch-site') !== 'cross-site' || origins.includes(origin) || origins.includes('*')) return
   throw new SidejobError(
     'FORBIDDEN',
-    `expected a page of this deployment or of SIDEJOB_ORIGINS, got one of ${origin.slice(0, 100) || 'another site'}`,
+    `expected a request from this deployment or from SIDEJOB_ORIGINS, got one from ${origin.slice(0, 100) || 'another site'}`,
   )
 }
 
@@ -60,7 +60,7 @@ export const links = {
   answer: route('POST /v1/answers/:job/:port', {
     scope: 'write',
     summary: 'Write the value of a one-time link',
-    description: 'The link accepts one value. Sending the same value again returns the same answer.',
+    description: 'The link accepts one value. Sending the same value again returns the same response.',
     query: z.strictObject({
       token: z.string().max(255).optional().meta({ description: 'token of the link, instead of an API key' }),
     }),

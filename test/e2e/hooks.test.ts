@@ -151,7 +151,7 @@ describe('refusals name the reason', () => {
       answer: { error: { code: 'UNAUTHENTICATED', message, doc_url: '/docs/errors#UNAUTHENTICATED' } },
     })
     const another = (header: string) =>
-      refusal(`${header}: expected the signature of this body by the secret of this hook, got another signature`)
+      refusal(`${header}: expected a signature of this body made with the secret of this hook, got a different one`)
     expect(await stripe(event('evt_9', 1), 'whsec_other')).toEqual(another('stripe-signature'))
     expect(await github(event('', 1), 'd', 'other')).toEqual(another('x-hub-signature-256'))
     expect(await send('github', {}, '{}')).toEqual(refusal('expected the header x-hub-signature-256, got none'))

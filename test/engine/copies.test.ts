@@ -62,7 +62,7 @@ test('without kept inputs a copy starts with none, and a request for them names 
     expect(await resultOf((await kit.engine.jobs.copy(String(id), {})).id)).toBe(0)
     await expect(kit.engine.jobs.copy(String(id), { inputs: 'last' })).rejects.toMatchObject({
       code: 'REFUSED',
-      message: `job ${id}: expected the inputs of its last run, got none: ${why}`,
+      message: `the last inputs of job ${id} were not kept: ${why}`,
     })
   }
 })
@@ -75,6 +75,6 @@ test('inputs are kept sealed where values are, and a deployment without the key 
   for (const inputs of [undefined, 'last'] as const)
     await expect(other.jobs.copy(String(id), { inputs })).rejects.toMatchObject({
       code: 'REFUSED',
-      message: `job ${id}: expected a key in SIDEJOB_ENCRYPTION_KEY that decrypts its inputs, got none`,
+      message: `the inputs of job ${id} cannot be decrypted: add the key that encrypted them to SIDEJOB_ENCRYPTION_KEY`,
     })
 })

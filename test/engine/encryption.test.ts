@@ -249,7 +249,7 @@ test('a reader without the key sees everything else, and copies no sealed value'
   expect((await other.errors.list({})).looked).toBeGreaterThanOrEqual(0)
   await expect(other.jobs.copy(job, {})).rejects.toMatchObject({
     code: 'REFUSED',
-    message: `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that decrypts its args, got none`,
+    message: `the args of job ${job} cannot be decrypted: add the key that encrypted them to SIDEJOB_ENCRYPTION_KEY`,
   })
   await kit.engine.jobs.terminate(job, { recursive: true }).catch(() => undefined)
 })

@@ -133,7 +133,7 @@ describe('errors', () => {
     for (const error of kinds) await kit.store.setMute(error, '{"class":null,"by":"ann","at":1,"until":null}')
     await expect(kit.engine.errors.mute('f'.repeat(16), { muted: true, by: 'ann' })).rejects.toMatchObject({
       code: 'LIMITED',
-      message: 'expected at most 200 muted kinds of error, got one more',
+      message: 'expected at most 200 muted kinds of error: unmute one first',
     })
     await kit.engine.errors.mute(kinds[7]!, { muted: true, by: 'bob' })
     expect((await kit.engine.errors.list({})).muted[0]).toMatchObject({ error: kinds[7], by: 'bob' })

@@ -590,7 +590,7 @@ describe('a process that asks under a name', () => {
   test('is unknown before its first claim', async () => {
     expect(await ask('/v1/processes/host:6/signal', { signal: 'stop' })).toMatchObject({
       status: 404,
-      body: { error: { message: expect.stringContaining('no process called "host:6" has claimed jobs') } },
+      body: { error: { message: expect.stringContaining('no pull worker named "host:6" has claimed jobs') } },
     })
     expect((await ask('/v1/processes/host:6/signal', { signal: 'die' })).status).toBe(400)
   })

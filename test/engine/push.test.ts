@@ -708,7 +708,7 @@ test.each([
   await expect(registered).rejects.toMatchObject({ path: ['push', 'url'] })
   await expect(registered).rejects.toThrow(`${host}`)
   await expect(registered).rejects.toThrow(
-    'is inside the internal network; SIDEJOB_ALLOW_HOSTS can allow it for workers',
+    `is in a private network; to allow it, add workers=${new URL(url).host} to SIDEJOB_ALLOW_HOSTS`,
   )
 })
 

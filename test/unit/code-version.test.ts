@@ -42,7 +42,7 @@ test('a deployment with a pinned class is refused without addresses of its versi
   const check = (publicUrl: string, engine: object) => checkPins({ publicUrl, engine } as Deployment, [order])
   const versionUrl = 'https://v1.example.com'
   const missing = (setting: string) =>
-    `class order has "pin": expected an address for each version, got none. Set ${setting}, or remove "pin"`
+    `class order is pinned, but its versions have no addresses. Set ${setting}, or remove "pin"`
   expect(() => check(PUBLIC_URL, { version: 'v1' })).toThrow(missing('SIDEJOB_VERSION_URL'))
   expect(() => check(PUBLIC_URL, { versionUrl })).toThrow(missing('SIDEJOB_VERSION or the binding CF_VERSION_METADATA'))
   expect(() => check(PUBLIC_URL, { version: 'v1', versionUrl })).not.toThrow()

@@ -133,7 +133,7 @@ describe('called', () => {
 
   test('the error names the refused address, and how to allow it', () => {
     expect(() => callable('http://10.0.0.1/secret', [], 'downloads')).toThrow(
-      '10.0.0.1 is inside the internal network; SIDEJOB_ALLOW_HOSTS',
+      '10.0.0.1 is in a private network; to allow it, add downloads=10.0.0.1 to SIDEJOB_ALLOW_HOSTS',
     )
   })
 })

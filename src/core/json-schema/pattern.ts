@@ -52,7 +52,7 @@ class Reader {
   }
 
   #atom(): Tree {
-    if (this.#eat(/^\(\?<?[=!]/)) throw new Error('expected a pattern without lookahead and lookbehind')
+    if (this.#eat(/^\(\?<?[=!]/)) throw new Error('expected a pattern without lookahead or lookbehind')
     if (this.#eat(/^\((\?:|\?<\w+>)?/)) {
       const inner = this.read()
       this.#eat(')')

@@ -61,7 +61,7 @@ export function createAlerts({ store, now }: Context) {
     async mute(key: string, { until, ...given }: By & { until?: number }): Promise<void> {
       const known = await states()
       if (!known.has(key) && known.size >= MOST)
-        throw new SidejobError('LIMITED', `expected at most ${MOST} alerts and mutes, got one more: unmute one`)
+        throw new SidejobError('LIMITED', `expected at most ${MOST} alerts and mutes: unmute one first`)
       const muted = { ...given, at: now(), ...(until !== undefined && { until }) }
       await save(key, { ...known.get(key), muted })
     },

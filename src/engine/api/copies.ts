@@ -31,7 +31,7 @@ const isSealed = (value: Encoded | undefined): boolean => value?.startsWith('{"$
 const needsKey = (job: string, what: string): SidejobError =>
   new SidejobError(
     'REFUSED',
-    `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that decrypts its ${what}, got none`,
+    `the ${what} of job ${job} cannot be decrypted: add the key that encrypted them to SIDEJOB_ENCRYPTION_KEY`,
   )
 
 export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'enqueue'>) {
@@ -44,7 +44,7 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
     const why = kept
       ? `its last run read more than ${limits.keptInputs.most} bytes, which are not kept`
       : 'no run has read inputs since the history of the job began'
-    throw new SidejobError('REFUSED', `job ${id}: expected the inputs of its last run, got none: ${why}`)
+    throw new SidejobError('REFUSED', `the last inputs of job ${id} were not kept: ${why}`)
   }
 
   return {

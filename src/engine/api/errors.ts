@@ -171,7 +171,7 @@ export function createErrors({ store, now }: Context) {
       if (!isMuted) return { kind, muted: null, was }
       const { most } = limits.mutes
       if (!was && muted.size >= most)
-        throw new SidejobError('LIMITED', `expected at most ${most} muted kinds of error, got one more`)
+        throw new SidejobError('LIMITED', `expected at most ${most} muted kinds of error: unmute one first`)
       const { rows } = await indexed({})
       const name = rows.find((row) => row.kind === kind)?.class ?? null
       await store.setMute(kind, JSON.stringify({ class: name, by, at, until } satisfies Mute))

@@ -17,7 +17,7 @@ export function createViews({ store, now }: Context) {
     async set(name: string, { query, by }: { query: string; by: string }): Promise<void> {
       const known = Object.keys(await store.views())
       if (!known.includes(name) && known.length >= MOST)
-        throw new SidejobError('LIMITED', `expected at most ${MOST} shared views, got one more: delete one`)
+        throw new SidejobError('LIMITED', `expected at most ${MOST} shared views: delete one first`)
       await store.setView(name, JSON.stringify({ query, by, at: now() }))
     },
 

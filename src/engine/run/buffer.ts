@@ -147,7 +147,7 @@ export class RunBuffer {
   count(name: string, n: number): void {
     this.#counts[nameOf(name)] = (ownOf(this.#counts, name) ?? 0) + n
     if (Object.keys(this.#counts).length > limits.countNames.most)
-      throw (this.#broken = tooMuch(`expected at most ${limits.countNames.most} different counts, got one more`))
+      throw (this.#broken = tooMuch(`expected at most ${limits.countNames.most} different counts`))
   }
 
   get(field: string): Encoded | undefined {
@@ -212,8 +212,7 @@ export class RunBuffer {
 
   #weigh(bytes: number): void {
     this.#weight += bytes
-    if (this.#ops.length > limits.ops.most)
-      this.#broken ??= tooMuch(`expected at most ${limits.ops.most} ops, got one more`)
+    if (this.#ops.length > limits.ops.most) this.#broken ??= tooMuch(`expected at most ${limits.ops.most} ops`)
     if (this.#weight > limits.runBytes.most) this.#broken ??= tooMuch(this.#excess())
     this.sound()
   }

@@ -43,7 +43,7 @@ export async function judging(
   let why: string | undefined
   const give: Give = (reason) => {
     why ??= reason
-    throw new Terminal(`this run cannot be judged: ${reason}`)
+    throw new Terminal(`this run cannot be replayed: ${reason}`)
   }
   prepare?.(give)
   snapshot.run.timeout = Math.min(snapshot.run.timeout, patience)

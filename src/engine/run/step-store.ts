@@ -71,7 +71,8 @@ export class StepStore {
   }
 
   async patched(scope: string, id: string): Promise<boolean> {
-    if (typeof id !== 'string' || id === '') throw new Terminal(`expected the id of a patch, got ${JSON.stringify(id)}`)
+    if (typeof id !== 'string' || id === '')
+      throw new Terminal(`job.patched: expected an id, got ${JSON.stringify(id)}`)
     const key = patchKey(scope, id)
     const kept = await this.kept(key)
     if (kept !== undefined) return (decodeValue(kept) as Patch).is

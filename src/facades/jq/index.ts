@@ -122,7 +122,10 @@ export const jq = {
       await jobOf(engine, params.id)
       const token = c.req.header('webhook-id') ?? ''
       if (!token.startsWith(`${params.id}.`))
-        throw new SidejobError('BAD_REQUEST', 'webhook-id: expected the id that the call of this attempt had')
+        throw new SidejobError(
+          'BAD_REQUEST',
+          `webhook-id: expected the webhook-id of the request that started this attempt, got ${token || 'none'}`,
+        )
       const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
       const changes = readResultMap((closed) => readBody(bytes, format, closed))
       const { status } = await engine.runs.commit(token, changes)
@@ -133,7 +136,7 @@ export const jq = {
   constraint: route('PUT /jq/constraints/:name', {
     scope: 'admin',
     summary: 'Create or replace a constraint',
-    description: 'Limits the rate, the concurrency or both of the jobs that its matcher selects.',
+    description: 'Limits the rate or the concurrency (or both) of the jobs that its matcher selects.',
     body: constraint,
     answers: { 200: shownConstraint },
     facade,
@@ -166,7 +169,7 @@ export const jq = {
 
   openapi: route('GET /jq/openapi.json', {
     scope: 'read',
-    summary: 'Get the OpenAPI document for pushers',
+    summary: 'Get the OpenAPI document for clients',
     description: 'Describes the routes that clients call to create jobs and take results.',
     answers: { 200: z.record(z.string(), z.unknown()) },
     handle: async ({ document }) => pusherDocument(document()),

@@ -206,7 +206,7 @@ test('an address inside the network that is not allowed is never called', async 
   const answer = await ask('POST /v1/jobs', { queue: 'inside', class: 'inside' })
   if (answer.status === 201) {
     const { error } = await reaches(answer.body.id, 'failed')
-    expect(error.message).toContain('inside the internal network')
+    expect(error.message).toContain('in a private network')
   } else expect(answer.status).toBe(422)
 })
 

@@ -232,7 +232,7 @@ describe('a download that fails', () => {
       kit.origin.answer = says(302, { location })
       const told = await failure({ max_retries: 2 })
       expect(told).toMatchObject({ success: false, response_code: 0 })
-      expect(told.error).toContain('inside the internal network')
+      expect(told.error).toContain('in a private network')
     }
     for (const location of ['file:///etc/passwd', 'http://me@example.com/']) {
       kit.origin.answer = says(302, { location })

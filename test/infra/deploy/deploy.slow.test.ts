@@ -407,12 +407,12 @@ describe('failures before the upload', () => {
 
   test.each([
     ['a clock that can be moved', { SIDEJOB_TEST_CLOCK: '1' }, 'SIDEJOB_TEST_CLOCK'],
-    ['the key of local stacks', { SIDEJOB_API_KEY: 'dev' }, 'got the key of local stacks'],
+    ['the key of local stacks', { SIDEJOB_API_KEY: 'dev' }, 'got "dev", the key of local stacks'],
     ['a key that can be guessed', { SIDEJOB_API_KEY: 'short' }, 'expected at least 16 characters, got 5'],
     [
       "QStash's published signing key",
       { QSTASH_CURRENT_SIGNING_KEY: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r' },
-      'QSTASH_CURRENT_SIGNING_KEY: expected a value of your account',
+      'QSTASH_CURRENT_SIGNING_KEY: expected a value from your QStash account',
     ],
     [
       'a webhook secret that is too short',

@@ -63,7 +63,7 @@ test('public values, and values for tests, must not be deployed', () => {
   const refusedFor = (more: Record<string, string>) => planOf({ ...given, ...more }).refused.join()
   expect(refusedFor({})).toBe('')
   expect(refusedFor({ SIDEJOB_TEST_CLOCK: '1' })).toMatch(/^SIDEJOB_TEST_CLOCK: expected no value/)
-  expect(refusedFor({ SIDEJOB_API_KEY: 'dev' })).toContain('at least 16 characters, got the key of local stacks')
+  expect(refusedFor({ SIDEJOB_API_KEY: 'dev' })).toContain('at least 16 characters, got "dev", the key of local stacks')
   for (const [name, value] of Object.entries(development))
     if (name !== 'QSTASH_URL')
       expect(refusedFor({ QSTASH_TOKEN: value })).toContain("the token of QStash's development server")

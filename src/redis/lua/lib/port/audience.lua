@@ -52,7 +52,7 @@ function audience.member_change(channel, member, present)
   local n, relay, listed = audience.of(channel)
   if present and n >= MAX_LISTENERS then
     journal.refuse('LIMITED',
-      'channel ' .. channel .. ': expected at most ' .. MAX_LISTENERS .. ' listening ports, got one more')
+      'channel ' .. channel .. ': expected at most ' .. MAX_LISTENERS .. ' listening ports: remove one first')
   end
   if listed then listed = tables.without(listed, member) end
   if listed and present then listed[#listed + 1] = member end

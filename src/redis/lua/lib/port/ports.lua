@@ -65,12 +65,12 @@ function ports.consume(id, doc, dir, port, cursor, n)
   if taken ~= cursor then
     journal.refuse('CONFLICT',
       redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id
-      .. ': read up to value ' .. numbers.int(cursor) .. ', which has been removed up to ' .. numbers.int(taken))
+      .. ': expected cursor ' .. numbers.int(taken) .. ', got ' .. numbers.int(cursor))
   end
   if n > pushed - taken then
     journal.refuse('CONFLICT',
       redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id
-      .. ' has no ' .. numbers.int(n) .. ' values')
+      .. ' has fewer than ' .. numbers.int(n) .. ' values')
   end
   if n == 0 then return end
   local list = lists.of(id, doc, dir, port, pushed - taken)

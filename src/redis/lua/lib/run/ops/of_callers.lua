@@ -160,7 +160,7 @@ function verbs.graph(me, name, text, by)
   local flows, owners = ns .. 'flows', ns .. 'flows:by'
   local was, owner = cache.hget(flows, name), cache.hget(owners, name)
   if text and not was and redis.call('HLEN', flows) >= MOST_GRAPHS then
-    journal.refuse('LIMITED', 'expected at most ' .. MOST_GRAPHS .. ' stored graphs, got one more')
+    journal.refuse('LIMITED', 'expected at most ' .. MOST_GRAPHS .. ' stored graphs: delete one first')
   end
   if owner then
     local old_by, bytes = owner:match('^(%S+) (%d+)$')
