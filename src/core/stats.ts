@@ -5,7 +5,7 @@ import { counted, keptSteps, standing } from './series.ts'
 const counts = z.record(z.string(), z.int()).meta({ description: 'number of events by name' })
 const waits = z.array(z.int()).meta({
   description:
-    'numbers of runs that started up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or later after their job became ready; absent without runs',
+    'numbers of runs that started up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or later after their job became ready; absent if there were no runs',
 })
 
 export const statsQuery = z.strictObject({
@@ -77,12 +77,13 @@ const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Name
 export const classCounts = z.object({
   queue: queueName,
   class: z.string().nullable().meta({
-    description:
-      'name of the class; null for all further classes together, after the first 100 of the queue on that day',
+    description: 'name of the class; null for the total of all classes after the first 100 of the queue on that day',
   }),
   counts: z.object(point),
-  waited: spread.meta({ description: 'time from ready to start of the runs of the class; null without runs' }),
-  took: spread.meta({ description: 'duration of the runs of the class; null without runs' }),
+  waited: spread.meta({
+    description: 'time between ready and start of the runs of the class; null if there were no runs',
+  }),
+  took: spread.meta({ description: 'duration of the runs of the class; null if there were no runs' }),
 })
 
 export const classes = z.object({
@@ -121,7 +122,7 @@ const pointView = z.object({
 export const series = z.object({
   step: z.enum(['minute', 'hour']),
   points: z.array(pointView).meta({
-    description: `oldest first, from the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours; those without events are omitted`,
+    description: `counts of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, oldest first; minutes and hours without events are omitted`,
   }),
   more: z.boolean().meta({ description: 'true if only the first 50 queues, by name, are included' }),
   queues: z

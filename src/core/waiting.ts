@@ -13,7 +13,7 @@ export const waitingQuery = z.strictObject({
 export const waitingJob = z.object({
   status,
   snapshot: snapshot.meta({
-    description: 'snapshot that a run would receive when the job is due; `run.token` belongs to no run',
+    description: 'snapshot that the next run would receive when the job is due; `run.token` is not valid in calls',
   }),
   masked: z.array(z.string()).meta({
     description:
@@ -23,7 +23,7 @@ export const waitingJob = z.object({
     description: 'deployments that announced the class of the job; null if a push or pull worker serves the class',
   }),
   pinnedTo: z.string().optional().meta({
-    description: 'version of the code on which its function continues, or the address of its push worker',
+    description: 'version of the code, or address of a push worker, that continues the job',
   }),
   fault: z.string().optional().meta({ description: 'reason why the snapshot is incomplete' }),
 })

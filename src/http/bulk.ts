@@ -12,7 +12,7 @@ export const bulk = {
       preview: flag
         .optional()
         .meta({ description: 'true for a dry run, which only counts the jobs that the action would change' }),
-      cursor: cursor.optional().meta({ description: 'with preview: cursor from the previous count' }),
+      cursor: cursor.optional().meta({ description: 'with preview=true: cursor from the previous count' }),
     }),
     body: bulkInput,
     answers: { 200: bulkPreview, 201: enqueued },

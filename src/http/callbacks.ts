@@ -37,8 +37,8 @@ export const callbacks = {
 
   secret: route('GET /v1/webhooks/secret', {
     scope: 'admin',
-    summary: 'Get the signing secret of an address',
-    description: 'Share it only with the receiver of the calls.',
+    summary: 'Get the signing secret for a URL',
+    description: 'The server at this URL verifies the signatures of our calls with it. Share it only with that server.',
     query: z.strictObject({ url: httpUrl }),
     answers: { 200: z.object({ secrets: z.array(z.string()) }) },
     handle: ({ engine, query }) => engine.callbacks.secrets(query.url),

@@ -40,7 +40,7 @@ const flowView = z.object({
   undo: z.int().meta({ description: 'number of changes that can be undone' }),
   record: span
     .nullable()
-    .meta({ description: 'time for which events of the flow are kept; null if the flow is not recorded' }),
+    .meta({ description: 'time to keep the events of the flow; null if the flow is not recorded' }),
   graph: graph.nullable(),
   nodes: z.array(flowNode),
   wires: z.array(wireView),
@@ -207,7 +207,7 @@ export const flows = {
     scope: 'write',
     summary: 'Try a function on the last values of a wire',
     description:
-      'Runs a function of this deployment on up to 20 values, without steps and `job.env`. The response has the values that it wrote; nothing is stored. Requests that the function makes with `fetch` outside of a step are really sent.',
+      'Runs a function of this deployment on up to 20 values, without steps or `job.env`. The response has the values that it wrote; nothing is stored. Requests that the function makes with `fetch` outside of a step are really sent.',
     body: z.strictObject({ queue: queueName.default('default'), class: className, in: portName.default('in') }),
     answers: { 200: z.object({ runs: z.array(tried) }) },
     handle: ({ engine, params, body }) => engine.flows.tryWire(params.job, params.wire, body),

@@ -16,7 +16,7 @@ export const history = {
   status: route('GET /v1/history/status', {
     scope: 'read',
     summary: 'Get the state of the history',
-    description: 'Shows whether ended jobs wait to be stored, and the last error of the database.',
+    description: 'Shows whether ended jobs are waiting to be stored, and the last error of the database.',
     answers: { 200: historyStatus },
     handle: ({ engine }) => engine.history.status(),
   }),
@@ -24,7 +24,7 @@ export const history = {
   sql: route('POST /v1/history/sql', {
     scope: 'admin',
     only: 'tenants',
-    summary: 'Run a read-only SQL query in the history',
+    summary: 'Run a read-only SQL query on the history',
     description: 'The tables are `ends`, `labels` and `runs`. The query sees all tenants, and cannot write.',
     body: historySql,
     answers: { 200: historyRows },

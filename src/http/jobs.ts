@@ -145,7 +145,7 @@ export const jobs = {
         .optional()
         .meta({
           description:
-            'initial values by port; `last` (the default for a job with a history) repeats the inputs of its last run',
+            'initial values by port, or `last` to repeat the inputs of the last run (the default for a job with a history)',
         }),
     }),
     answers: { 201: enqueued },

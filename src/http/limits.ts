@@ -42,8 +42,7 @@ export const limits = {
   holders: route('GET /v1/limits/:key/holders', {
     scope: 'read',
     summary: 'List the runs that hold slots of a limit',
-    description:
-      'Returns the runs ordered by the end of their leases, and the time at which the next slot becomes free.',
+    description: 'Returns the runs, the earliest lease expiry first, and the time at which the next slot becomes free.',
     query: page,
     answers: { 200: z.object({ limit: roomView, holders: z.array(holder) }) },
     handle: async ({ engine, params, query: { limit = 50 } }) => {

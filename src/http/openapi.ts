@@ -41,13 +41,13 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'Upstash-Signature',
-    description: 'Signature of QStash, which alone calls this operation.',
+    description: 'Signature of QStash. Only QStash calls this operation.',
   },
   version: {
     type: 'apiKey',
     in: 'header',
     name: 'Webhook-Signature',
-    description: 'Signature of another version of the same deployment, which alone calls this operation.',
+    description: 'Signature of another version of this deployment. Only such versions call this operation.',
   },
 }
 

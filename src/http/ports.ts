@@ -37,7 +37,7 @@ export const ports = {
   read: route('POST /v1/jobs/:job/:dir/:port/read', {
     scope: 'write',
     summary: 'Read values from a port',
-    description: 'Removes and returns values. If no value waits, returns the default of the port.',
+    description: 'Removes and returns values. If no value is waiting, returns the default of the port.',
     body: portRead,
     answers: { 200: z.object({ values: items }) },
     handle: ({ engine, params, body, call }) => engine.ports.take(params.job, params.dir, params.port, body, call),
@@ -46,7 +46,7 @@ export const ports = {
   setDefault: route('PUT /v1/jobs/:job/:dir/:port/default', {
     scope: 'write',
     summary: 'Set the default of a port',
-    description: 'Reads return the default if no value waits.',
+    description: 'Reads return the default if no value is waiting.',
     body: z.strictObject({ value: closed, schema: builtAgainst }),
     answers: { 200: done },
     handle: ({ engine, params, body, call }) =>
@@ -56,7 +56,7 @@ export const ports = {
   clearDefault: route('DELETE /v1/jobs/:job/:dir/:port/default', {
     scope: 'write',
     summary: 'Remove the default of a port',
-    description: 'Reads then return nothing if no value waits.',
+    description: 'Reads then return nothing if no value is waiting.',
     answers: { 200: done },
     handle: ({ engine, params, call }) => engine.ports.setDefault(params.job, params.dir, params.port, undefined, call),
   }),

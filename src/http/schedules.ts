@@ -19,12 +19,12 @@ const repeating = jobInput.refine(({ repeat }) => repeat !== undefined, { error:
 
 const until = time.meta({
   description:
-    'end of the period for which slots are returned, instead of the next five slots: at most 1,000 slots, or 50 per schedule in a list',
+    'returns all slots until this time instead of the next five: at most 1,000 slots, or 50 per schedule in a list',
 })
 
 /** This request returns the existing job unchanged. PATCH changes it. */
 const existing = enqueued.extend({
-  repeat: closed.nullable().meta({ description: 'value that the job keeps' }),
+  repeat: closed.nullable().meta({ description: 'repeat rule of the existing job, which does not change' }),
 })
 
 export const schedules = {
@@ -113,7 +113,7 @@ export const schedules = {
   backfill: route('POST /v1/schedules/:job/backfill', {
     scope: 'write',
     summary: 'Backfill a schedule',
-    description: 'Creates one job for each slot in a period, at most 1,000 in a call.',
+    description: 'Creates one job for each slot in a period, at most 1,000 per call.',
     body: z
       .strictObject({ from: time, to: time })
       .refine(({ from, to }) => from < to, { error: 'must be after "from"', path: ['to'] }),
@@ -125,7 +125,7 @@ export const schedules = {
   run: route('POST /v1/schedules/:job/run', {
     scope: 'write',
     summary: 'Run a schedule now',
-    description: 'The slots of the schedule do not change.',
+    description: 'The schedule itself does not change.',
     answers: { 200: stepped },
     handle: ({ engine, params, call }) => engine.jobs.run(params.job, {}, call),
   }),

@@ -60,7 +60,7 @@ export const system = {
     summary: 'Check the health of the deployment',
     description:
       '`details=true` adds the time of the last successful contact with each service. An API key is optional; ' +
-      'requests with one also get the version. Each isolate checks Redis at most once per second.',
+      'requests with an API key also return the version. Each isolate checks Redis at most once per second.',
     greets: true,
     query: z.object({ details: flag.optional() }),
     answers: { 200: health, 503: health },
@@ -114,7 +114,7 @@ export const system = {
   errors: route('GET /docs/errors', {
     scope: 'open',
     summary: 'Get the list of errors as a page',
-    description: 'The `doc_url` of each error leads here.',
+    description: 'The `doc_url` of each error links to this page.',
     answers: { 200: z.string() },
     media: 'text/html',
     handle: async () => errors(),

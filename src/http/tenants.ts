@@ -33,7 +33,9 @@ export const tenants = {
       'slices: repeat the call with the returned `cursor` until that is null. `preview=true` is a dry run, which only counts.',
     query: z.strictObject({
       erase: flag.optional().meta({ description: 'true to delete the data of the tenant, which cannot be undone' }),
-      preview: flag.optional().meta({ description: 'with erase: true for a dry run, which only counts the data' }),
+      preview: flag
+        .optional()
+        .meta({ description: 'true for a dry run, which only counts the data; requires erase=true' }),
       cursor: erasureCursor.optional(),
     }),
     answers: { 200: z.union([tenantErased, done]) },

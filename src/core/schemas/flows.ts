@@ -49,9 +49,9 @@ export const wireView = z.object({
   }),
   behind: z.int().meta({ description: 'number of values waiting at the start of the wire' }),
   oldest: z.object({ data: closed, context: closed.optional() }).nullable(),
-  oldestAt: moment.nullable().meta({ description: 'time at which the oldest waiting value passed the wire' }),
+  oldestAt: moment.nullable().meta({ description: 'time at which the oldest waiting value arrived over the wire' }),
   passed: z.array(z.object({ data: closed, at: moment.nullable() })).meta({
-    description: 'last values that passed the wire, newest first: at most 20 values and 2,048 bytes in total',
+    description: 'last values that passed through the wire, newest first: at most 20 values and 2,048 bytes in total',
   }),
   rate: z.number().meta({ description: 'number of values that pass per minute' }),
   in: z.array(z.int()).meta({

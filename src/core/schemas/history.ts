@@ -88,7 +88,7 @@ export const historyPage = z.object({
 })
 
 export const historyDetail = z.object({
-  ends: z.array(historyJob).meta({ description: 'ends of the job, newest first; a job that runs again has several' }),
+  ends: z.array(historyJob).meta({ description: 'one entry for each time the job ended, newest first' }),
   runs: z.array(historyRun).meta({ description: 'failed and lost runs of the job; all its runs if it has `history`' }),
 })
 
@@ -102,7 +102,7 @@ export const historyRows = z.object({
   rows: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
   more: z
     .boolean()
-    .meta({ description: 'true if further rows were left out, because of the limit or because the rows exceed 1 MiB' }),
+    .meta({ description: 'true if rows are missing because of the limit, or because they exceed 1 MiB in total' }),
 })
 export type HistoryRows = z.output<typeof historyRows>
 
@@ -110,11 +110,10 @@ export const historyStatus = z.object({
   on: z.boolean().meta({ description: 'true if this deployment has a history' }),
   waiting: z.int().meta({ description: 'bytes of ended jobs that the history has not yet stored' }),
   full: z.boolean().meta({
-    description: 'true if too many ended jobs wait to be stored; no jobs are claimed until the history has stored some',
+    description:
+      'true if too many ended jobs are waiting to be stored; no jobs are claimed until the history has stored some',
   }),
-  storedAt: moment
-    .nullable()
-    .meta({ description: 'time at which a deployment last read the ended jobs that wait to be stored' }),
+  storedAt: moment.nullable().meta({ description: 'time at which a deployment last fetched ended jobs to store' }),
   error: z.string().nullable().meta({ description: 'last error of the database in this isolate' }),
   keptDays: z.int().nullable().meta({ description: 'number of days for which ended jobs are kept' }),
 })

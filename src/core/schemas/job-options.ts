@@ -110,9 +110,7 @@ const unique = z.union([
     .strictObject({
       key: label,
       until: z.enum(['started', 'ended', 'deleted']).optional(),
-      for: positive
-        .optional()
-        .meta({ description: 'time for which the key is held, even if the job ends earlier (a throttle)' }),
+      for: positive.optional().meta({ description: 'time to hold the key, even if the job ends earlier (a throttle)' }),
       debounce: debounce.optional(),
     })
     .superRefine((given, ctx) => {
@@ -209,7 +207,7 @@ export const jobInput = z
       .meta({ description: 'number and backoff of retries of a failed run; by default as in its class' }),
     timeout: positive.optional().meta({ description: "maximum duration of a run: seconds, or a string like '30s'" }),
     keepResult: z.union([z.boolean(), positive]).optional().meta({
-      description: 'time for which its result can be read after its end; `true` is one hour, `false` keeps none',
+      description: 'time to keep the result after the job ends; `true` is one hour, `false` keeps no result',
     }),
     unique: unique.optional().meta({
       description:
@@ -293,7 +291,7 @@ const bulkJobs = z.strictObject({
   to: z
     .union([codeVersion, httpUrl])
     .optional()
-    .meta({ description: 'for `move`: version on which pinned jobs continue, or the address of a push worker' }),
+    .meta({ description: 'for `move`: version, or address of a push worker, that continues the pinned jobs' }),
 })
 export type BulkInput = z.output<typeof bulkJobs>
 

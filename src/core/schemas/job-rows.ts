@@ -128,7 +128,7 @@ export const jobRow = z.object({
   message: z.string().nullable().meta({ description: 'first 200 characters of its error message' }),
   reason: reasonView
     .nullable()
-    .meta({ description: 'first reason why the job is not running; does not count the jobs ahead of it' }),
+    .meta({ description: 'first reason why the job is not running, without the number of jobs ahead of it' }),
   callback: callbackState.nullable(),
 })
 export type JobRow = z.output<typeof jobRow>
@@ -137,7 +137,7 @@ const paged = {
   looked: z
     .int()
     .optional()
-    .meta({ description: 'with `text` or `args`: number of jobs that were searched; the cursor continues after them' }),
+    .meta({ description: 'with `text` or `args`: number of jobs searched; the cursor continues with the next job' }),
   cursor: z.string().nullable(),
   total: z.int().optional().meta({
     description:
@@ -205,7 +205,7 @@ export const errorKindView = z.object({
     .optional()
     .meta({
       description:
-        'with details=true: number of failures in the last six hours, oldest first: per minute in the last half hour, per quarter of an hour before that',
+        'with details=true: number of failures in the last six hours, oldest first: first per quarter of an hour, then per minute for the last half hour',
     }),
   muted: errorMute.optional().meta({ description: 'with muted=true: the mute, if there is one' }),
 })
@@ -217,7 +217,7 @@ export const errorPage = z.object({
     .int()
     .meta({ description: 'number of matching failed jobs; with `since`, the number of failed jobs checked' }),
   cursor: z.string().nullable().meta({
-    description: 'null if the counts are complete; otherwise, pass it to the next call to count more jobs',
+    description: 'cursor for the next call, which counts more jobs; null if the counts are complete',
   }),
   muted: z
     .array(errorMute.extend({ error: z.string(), class: z.string().nullable() }))

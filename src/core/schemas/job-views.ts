@@ -51,7 +51,7 @@ export const runUnderWay = z
     startedAt: moment,
     leaseUntil: moment,
     process: z.string().nullable().meta({ description: 'name of the pull worker that performs the run' }),
-    lane: z.string().nullable().meta({ description: 'beginning of the id of the lane that performs the run' }),
+    lane: z.string().nullable().meta({ description: 'first characters of the id of the lane that performs the run' }),
   })
   .meta({ description: 'current run' })
 export type RunFacts = z.output<typeof runUnderWay>
@@ -105,7 +105,8 @@ export const jobView = z.object({
     .nullable()
     .meta({ description: 'version of the code that performed its last run; null if unknown' }),
   pinnedTo: z.string().nullable().meta({
-    description: 'version of the code, or address of a push worker, where the job must continue; null if not pinned',
+    description:
+      'version of the code, or address of a push worker, that must continue the job; null if the job is not pinned',
   }),
   keptUntil: moment.nullable().meta({
     description:
@@ -119,9 +120,7 @@ export const jobView = z.object({
         .int()
         .nullable()
         .meta({ description: 'number of commits of the known runs; null if the job has no history' }),
-      whole: z
-        .boolean()
-        .meta({ description: 'true if the known runs are all completed, failed and lost runs of the job' }),
+      whole: z.boolean().meta({ description: 'true if all completed, failed and lost runs of the job are known' }),
       price: z
         .number()
         .nullable()
@@ -161,7 +160,8 @@ export type KeptStep = z.output<typeof keptStep>
 export const keptPatch = z.object({
   name: z.string(),
   patched: z.boolean().meta({
-    description: 'false if the job had passed this code before the patch, so that it continues on the old path',
+    description:
+      'false if the job had passed this code before the patch was deployed; such a job continues on the old path',
   }),
   at: moment.nullable(),
 })

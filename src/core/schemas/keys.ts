@@ -107,7 +107,7 @@ export const auditPage = z.object({
       verb: z.string(),
       method: z.string(),
       path: z.string(),
-      change: z.string().optional().meta({ description: 'body of the request, if it changed settings' }),
+      change: z.string().optional().meta({ description: 'request body; only for requests that change settings' }),
       reason: z.string().optional().meta({ description: 'reason from the header Sidejob-Reason' }),
     }),
   ),

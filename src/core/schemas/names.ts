@@ -20,7 +20,7 @@ export const named = (what: string, fits: (text: string) => boolean) =>
 
 const TEXT = 'at most 255 bytes of text without control characters'
 
-export const queueName = named(`a queue name: ${TEXT}, ":" and "/"`, (text) => isText(text) && !/[:/]/.test(text))
+export const queueName = named(`a queue name: ${TEXT}, ":" or "/"`, (text) => isText(text) && !/[:/]/.test(text))
 export const className = named(`a class name: ${TEXT}`, (text) => isText(text))
 export const childName = named(`a name: ${TEXT}`, (text) => isText(text))
 const LEVELS = limits.channelLevels.most

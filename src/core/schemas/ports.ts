@@ -39,7 +39,7 @@ export const target = z.union(
 )
 
 export const keepMessage = z.union([z.literal(1), z.literal(0)], 'expected 1 or 0').meta({
-  description: '1 keeps this message as the last message of the channel; 0 deletes the message that is kept there',
+  description: '1 keeps this message as the last message of the channel; 0 deletes the kept message',
 })
 
 export const channelList = z.object({
@@ -61,13 +61,10 @@ export const channelList = z.object({
           description:
             'with last=true: the last message that was published with keep: 1, with its size in bytes; messages over 4 KiB show only their size',
         }),
-      rate: z
-        .int()
-        .optional()
-        .meta({ description: 'with `last`: messages per minute that were published with keep: 1' }),
+      rate: z.int().optional().meta({ description: 'with last=true: number of messages with keep: 1 per minute' }),
       minutes: z.array(z.int()).optional().meta({
         description:
-          'with `last`: number of these messages in each of the last ten minutes; the last entry is the current minute',
+          'with last=true: number of messages with keep: 1 in each of the last ten minutes; the last entry is the current minute',
       }),
     }),
   ),

@@ -81,7 +81,7 @@ export const queueDetail = queueView.extend({
     .meta({
       description: 'lanes that serve the queue, and bells that QStash has not yet delivered, each with its expiry',
     }),
-  runs: z.array(underWay).meta({ description: 'current runs, ordered by the end of their leases' }),
+  runs: z.array(underWay).meta({ description: 'current runs, the earliest lease expiry first' }),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))
     .meta({ description: 'waiting claims of pull workers, each with the requested classes (empty for all)' }),
@@ -140,10 +140,10 @@ export const scheduleView = z.object({
     })
     .nullable()
     .meta({ description: 'most recent slots that were missed' }),
-  catchingUp: z.boolean().meta({ description: 'true while missed slots are being made up' }),
+  catchingUp: z.boolean().meta({ description: 'true while the schedule catches up on missed slots' }),
   moved: z.object({ at: moment, wall: z.string() }).nullable().meta({
     description:
-      'next slot within a year that daylight saving time skips, with its time of day; the job runs when the gap ends',
+      'next slot within a year that falls into the hour that daylight saving time skips: `wall` is its local time, and the job runs at `at`, when that hour ends',
   }),
 })
 export type ScheduleView = z.output<typeof scheduleView>
@@ -152,7 +152,7 @@ export const backfilled = z.object({
   jobs: z.array(z.object({ id: jobId, scheduledFor: moment })),
   next: moment
     .nullable()
-    .meta({ description: 'time from which to call again, if there were more slots than one call can handle' }),
+    .meta({ description: 'value of `from` for the next call, if there were more slots than one call can handle' }),
 })
 
 export const limitView = z.object({

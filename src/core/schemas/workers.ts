@@ -45,7 +45,7 @@ const pushed = z.strictObject({
 
 const workerShape = z.strictObject({
   args: closed.optional().meta({ description: 'JSON Schema of the args of its jobs' }),
-  result: closed.optional().meta({ description: 'JSON Schema of the results of its runs' }),
+  result: closed.optional().meta({ description: 'JSON Schema of the result of a run' }),
   concurrency: concurrency.optional().meta({
     description: 'maximum number of concurrent runs; sets the limit worker:<queue>/<class>',
   }),
@@ -252,7 +252,7 @@ export const workerList = z.object({
       class: z.string(),
       seen: moment.nullable().meta({
         description:
-          'for a pull class: time at which a named pull worker last claimed from its queue, accurate to five seconds; null if none has',
+          'for a pull class: time of the last claim from its queue by a named pull worker, accurate to five seconds; null if there was none',
       }),
       servedBy: z.array(z.object({ id: z.string(), at: moment, version: z.string().nullable() })).meta({
         description:

@@ -283,8 +283,8 @@ export const bedrock = {
   ClearCrashedBedrockJobs: command(
     'ClearCrashedBedrockJobs',
     'admin',
-    'Stop failing jobs by name',
-    'Undoes `CrashBedrockJob`.',
+    'Clear the list of job names to fail',
+    'Undoes `CrashBedrockJob`: jobs with these names are delivered again.',
     {},
     telling(({ engine }) => clearCrashed(engine)),
   ),

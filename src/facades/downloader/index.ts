@@ -115,7 +115,7 @@ export const downloader = {
     ...facade,
     scope: 'read',
     summary: 'Get statistics of the processor or the notifier',
-    description: '`processor` counts downloads of today, `notifier` callbacks of today.',
+    description: '`processor` returns the downloads of today, `notifier` the callbacks of today.',
     answers: { 200: z.record(z.string(), z.number()) },
     handle: async ({ engine, params }) => {
       const { component } = params
