@@ -9,7 +9,7 @@ const size = z.number(SIZE).min(1, SIZE).max(MAX, SIZE)
 export const groupsOf = defineWorker({
   queue: 'core',
   class: 'groups_of',
-  description: 'Cuts a list into groups of equal size, and can fill up the last group.',
+  description: 'Cuts a list into groups of equal size, and can pad the last group.',
   in: { in: port(z.array(z.unknown())), size: port(size), fill: port(z.unknown(), { default: false }) },
   out: { out: port(z.array(z.array(z.unknown()))) },
   async perform(job) {

@@ -7,7 +7,7 @@ export const merge = defineWorker({
   queue: 'core',
   class: 'merge',
   description:
-    'Merges one object from each input port into a single object. If several objects have the same key, the value of the last port counts, in the order of the port names.',
+    'Merges one object from each input port into a single object. If several objects have the same key, the last port wins, in the order of the port names.',
   in: { '*': port(object) },
   out: { out: port(object) },
   async perform(job) {

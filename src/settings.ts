@@ -23,11 +23,11 @@ export const settings = {
     means: 'Prefix of all keys in Redis. Deployments with different prefixes can share a database, but share no data.',
     without: '`sidejob:`; `npm run deploy` sets `<name>:`',
   },
-  QSTASH_TOKEN: { about: 'QStash', means: 'Token of QStash, with which sidejob sends bells.', ...given },
-  QSTASH_CURRENT_SIGNING_KEY: { about: 'QStash', means: 'Key with which QStash signs its calls.', ...given },
+  QSTASH_TOKEN: { about: 'QStash', means: 'QStash token that sidejob uses to send bells.', ...given },
+  QSTASH_CURRENT_SIGNING_KEY: { about: 'QStash', means: 'Key that QStash uses to sign its calls.', ...given },
   QSTASH_NEXT_SIGNING_KEY: {
     about: 'QStash',
-    means: 'Key with which QStash will sign its calls after the next rotation.',
+    means: 'Key that QStash will use after the next rotation.',
     ...given,
   },
   QSTASH_URL: { about: 'QStash', means: 'Address of the QStash region.', without: "QStash's default region" },
@@ -55,7 +55,7 @@ export const settings = {
   SIDEJOB_WEBHOOK_SECRET: {
     about: 'Webhooks',
     means:
-      'Secret that signs calls to push workers and callbacks, and from which a secret is derived for each endpoint (`whsec_…`). During a rotation, set two secrets, separated by a comma.',
+      'Secret that signs calls to push workers and callbacks (`whsec_…`). The secret of each endpoint is derived from it. During a rotation, set two secrets, separated by a comma.',
     without: 'derived from the token of Redis',
   },
   SIDEJOB_WEBHOOK_SIGNATURES: {
@@ -93,7 +93,7 @@ export const settings = {
   SIDEJOB_VERSION_URL: {
     about: 'Logging',
     means:
-      "Address at which only this version answers, for classes with `pin`; `{id}` is the beginning of the id of Cloudflare's version ([changing-code.md](changing-code.md#pin-a-class)). `sidejob deploy` sets it if `preview_urls` is true.",
+      "Address that reaches only this version, for classes with `pin`; `{id}` is the first part of the id of Cloudflare's version ([changing-code.md](changing-code.md#pin-a-class)). `sidejob deploy` sets it if `preview_urls` is true.",
     without: 'a deployment with pinned classes answers 500',
   },
   SIDEJOB_AUTHOR: {
@@ -109,13 +109,13 @@ export const settings = {
   },
   SIDEJOB_HISTORY_DAYS: {
     about: 'Lanes',
-    means: 'Days for which the database `HISTORY` keeps ended jobs ([history.md](history.md)).',
+    means: 'Days to keep ended jobs in the database `HISTORY` ([history.md](history.md)).',
     without: '`90`',
   },
   SIDEJOB_HISTORY_RETAIN: {
     about: 'Lanes',
     means:
-      'With a history: time for which Redis keeps an ended job (also a failed job) without `retain` and without input ports. With `0s`, Redis has only unfinished jobs.',
+      'With a history: time to keep an ended or failed job in Redis if it has neither `retain` nor input ports. With `0s`, Redis has only unfinished jobs.',
     without: 'one day, or 30 days if it failed',
   },
   SIDEJOB_PRICES: {
@@ -126,13 +126,13 @@ export const settings = {
   },
   SIDEJOB_LANE_WARM: {
     about: 'Lanes',
-    means: 'Time for which a lane of a busy queue waits for more work. `0s` turns waiting off.',
+    means: 'Time that a lane of a busy queue waits for more work. `0s` turns waiting off.',
     without: '`10s`; `0s` under `sidejob dev`',
   },
   SIDEJOB_LANE_REQUESTS: {
     about: 'Lanes',
     means:
-      'Number of requests after which a lane hands its work over to a new lane, without the requests of your functions. Set `40` on Workers Free, where an invocation may send 50.',
+      'Number of requests after which a lane hands its work over to a new lane, not counting requests of your functions. Set `40` on Workers Free, where an invocation may send 50.',
     without: '`5000`',
   },
   SIDEJOB_LOG: {
@@ -183,7 +183,7 @@ export const settings = {
   SIDEJOB_FILE_RETENTION: {
     about: 'Files',
     means:
-      'Time for which a file is kept after its callback was delivered. Without a callback, a file is kept for 30 days.',
+      'Time to keep a file after its callback was delivered. Without a callback, a file is kept for 30 days.',
     without: '`3h`',
   },
   SIDEJOB_KAFKA_REST_URL: {

@@ -23,7 +23,7 @@ export function sinkOf(
   job: Job,
 ): Sink {
   if (!bucket) return files.bucket
-  if (!s3) throw new Terminal('this deployment has no credentials for external buckets')
+  if (!s3) throw new Terminal('external buckets need SIDEJOB_S3_ACCESS_KEY_ID and SIDEJOB_S3_SECRET_ACCESS_KEY')
   const endpoint = endpointOf(bucket, s3.buckets, allowHosts)
   return s3Sink({ ...s3, bucket: bucket.name, region: bucket.region, endpoint, fetch, signal: job.signal })
 }

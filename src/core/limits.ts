@@ -45,10 +45,10 @@ export const limits = {
   globText: {
     most: 1_000,
     unit: 'characters',
-    of: 'a text that a constraint compares with a glob',
+    of: 'a string that a constraint compares with a glob',
     above: 'the rest is ignored',
   },
-  waitMs: { most: 60_000, unit: 'ms', of: 'time that one call waits for a result or for work', above: refused },
+  waitMs: { most: 60_000, unit: 'ms', of: 'maximum wait of one call for a result or for work', above: refused },
   claimNames: { most: 20, unit: 'names', of: 'globs or tags of one claim', above: tooLarge },
   claimName: { most: 64, unit: 'bytes', of: 'one glob of a claim', above: refused },
   jobBytes: {
@@ -201,6 +201,6 @@ export const limits = {
     most: 4_194_304,
     unit: 'bytes',
     of: 'one request of a lane that commits runs',
-    above: 'the rest is removed with the next request',
+    above: 'the remaining runs are committed with the next request',
   },
 } as const satisfies Record<string, Limit>

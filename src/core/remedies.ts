@@ -18,7 +18,7 @@ export const remedies: Record<Code, Remedy> = {
   FORBIDDEN: {
     means: 'the key lacks a scope, or the run is not allowed to change the job',
     remedy:
-      'use a key with the scope that the message names; register the worker with `reach: all` if its runs change jobs of other families',
+      'use a key with the scope that the message names; register the worker with `reach: all` if its runs change jobs in other trees',
   },
   NOT_FOUND: {
     means: 'no job, name or route matches',

@@ -120,7 +120,7 @@ export const flowNode = z.object({
   status: status.nullable(),
   ranAt: moment.nullable(),
   lastRun: pastRun.nullable(),
-  limit: z.string().nullable().meta({ description: 'limit for which the job waits' }),
+  limit: z.string().nullable().meta({ description: 'limit that the job is waiting for' }),
   leaseUntil: moment.nullable(),
   until: moment.nullable().meta({ description: 'time at which the job continues, if it waits for a time' }),
 })

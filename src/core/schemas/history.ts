@@ -115,6 +115,6 @@ export const historyStatus = z.object({
   }),
   storedAt: moment.nullable().meta({ description: 'time at which a deployment last fetched ended jobs to store' }),
   error: z.string().nullable().meta({ description: 'last error of the database in this isolate' }),
-  keptDays: z.int().nullable().meta({ description: 'number of days for which ended jobs are kept' }),
+  keptDays: z.int().nullable().meta({ description: 'number of days that ended jobs are kept' }),
 })
 export type HistoryStatus = z.output<typeof historyStatus>

@@ -87,7 +87,7 @@ export const jobView = z.object({
   limits: z.array(z.string()).meta({
     description: 'keys of the limits of the job; GET /v1/jobs/:job includes the limit of its class',
   }),
-  waitingAt: z.string().nullable().meta({ description: 'limit for which the job waits' }),
+  waitingAt: z.string().nullable().meta({ description: 'limit that the job is waiting for' }),
   tag: z.string().nullable(),
   retry: shownRetry.nullable(),
   timeout: span.nullable(),

@@ -170,7 +170,7 @@ export const limitRow = limitView.extend({
   fullSince: moment
     .nullable()
     .optional()
-    .meta({ description: 'with details=true: time at which the next waiting job began to wait' }),
+    .meta({ description: 'with details=true: time at which the first job in line began to wait' }),
   started: z
     .int()
     .optional()
@@ -184,7 +184,7 @@ export type LimitRow = z.output<typeof limitRow>
 
 export const roomView = limitView.extend({
   started: z.int().meta({ description: 'number of jobs that started within the current period of the rate' }),
-  fullSince: moment.nullable().meta({ description: 'time at which the next waiting job began to wait' }),
+  fullSince: moment.nullable().meta({ description: 'time at which the first job in line began to wait' }),
   nextRoom: moment
     .nullable()
     .meta({ description: 'time at which the limit has room again; null unless jobs are waiting' }),

@@ -182,7 +182,7 @@ export const bedrock = {
     'Query',
     'read',
     'Run a bounded SELECT on jobs',
-    'Reads the table `jobs`, newest first. If the query stops at its limit, `more` has the condition with which to continue.',
+    'Reads the table `jobs`, newest first. If the query stops at its limit, `more` has the condition for the next page.',
     { query: z.string() },
     async ({ engine, from }) => ({ body: await query(engine, from) }),
     z.object({
