@@ -32,7 +32,7 @@ export const shownPages = (order: number, flow: number): Shown[] => [
   one('callbacks', '/callbacks', 'Callbacks'),
   one('files', '/files', 'Files'),
   one('log', '/log', 'Log'),
-  one('deploys', '/deploys', 'Deploys: each class before and after one, and new kinds of errors'),
+  one('deploys', '/deploys', 'Deploys: each class before and after one, and new kinds of error'),
   one('keys', '/settings/keys', 'Keys'),
   one('doctor', '/doctor', 'Doctor'),
   one('find', '/find', 'The result of a search', '/find?q=m'),
