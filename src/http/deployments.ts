@@ -4,7 +4,7 @@ import { classCounts } from '../core/stats.ts'
 import { route } from './route.ts'
 
 const version = z.string().nullable().meta({ description: 'version of the code, such as a commit; null if unknown' })
-const author = z.string().nullable().meta({ description: 'author of the code; null if unknown' })
+const author = z.string().nullable().meta({ description: 'author of the deployed commit; null if unknown' })
 const deploy = z.object({ version, author, at: moment })
 
 const deploymentList = z.object({

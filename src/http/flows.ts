@@ -225,8 +225,8 @@ export const flows = {
 
 const storedGraph = z.object({
   name: z.string(),
-  nodes: z.int().optional().meta({ description: 'with details=true' }),
-  edges: z.int().optional().meta({ description: 'with details=true' }),
+  nodes: z.int().optional().meta({ description: 'with details=true: number of nodes' }),
+  edges: z.int().optional().meta({ description: 'with details=true: number of edges' }),
 })
 
 export const graphs = {

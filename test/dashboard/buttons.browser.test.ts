@@ -234,7 +234,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const section = page.locator('.insp section', { hasText: 'Last 10 minutes' })
       expect(await section.locator('.legend').textContent()).toBe(`arrived 1,318left ${sum(out)}`)
       expect(await section.getByRole('img').getAttribute('aria-label')).toBe(
-        `In ten minutes, 1,318 values arrived and ${sum(out)} left`,
+        `In the last ten minutes, 1,318 values arrived and ${sum(out)} left`,
       )
     }))
 

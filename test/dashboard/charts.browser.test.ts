@@ -62,7 +62,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
   test('kinds of errors have bars, of the quarters of an hour in which their jobs failed', () =>
     at('/jobs?status=failed', async (page) => {
       const row = page.locator('.kinds tbody tr', { hasText: 'the card was declined' })
-      expect(await row.locator('td').nth(3).innerText()).toBe('2 in 6 h')
+      expect(await row.locator('td').nth(3).innerText()).toBe('2 in the last 6 h')
       const tall = row.locator('rect.f-failed')
       expect(await tall.count()).toBeGreaterThan(0)
       expect(await tall.last().getAttribute('height')).toBe('18')

@@ -237,7 +237,7 @@ const messageOf = ({ error }: Job): string => (error === null ? '' : (JSON.parse
 
 function kindRow({ count, message, example, class: name }: ErrorKind, found = ''): string {
   const cells = found.split(' | ')
-  const said = `${n(count)} in 6 h`
+  const said = `${n(count)} in the last 6 h`
   return [
     cells[0]!.startsWith(example || message) ? cells[0] : example || message,
     name,
@@ -868,7 +868,7 @@ async function flowPage(_: Facts, { site: { engine }, flow }: Scene, chosen?: 'w
     '.listed a': lines,
     '.replaybox': seen,
     ...(chosen === 'wire' && {
-      '.insp svg[role=img]@aria-label': [`In ten minutes ${many(came, 'value')} came and ${n(went)} went`],
+      '.insp svg[role=img]@aria-label': [`In the last ten minutes, ${many(came, 'value')} arrived and ${n(went)} left`],
       '.insp .stats': (found: readonly string[]) => [`${n(waits(full))} ${/[+-]?[\d,]+(?=\D*$)/.exec(found[0]!)?.[0]}`],
       '.insp h3': ['Last 10 minutes', 'Values, oldest first', 'Far end: images'],
       '.insp .legend': [`came ${n(came)}went ${n(went)}`],

@@ -53,7 +53,7 @@ async function listed(view: string): Promise<string[]> {
 }
 
 test.each([
-  ['Failed in 6 h', ['failedLate']],
+  ['Failed, last 6 h', ['failedLate']],
   ['At limits', ['waits']],
   ['Retrying', ['tries']],
   ['Over a minute', ['slow']],

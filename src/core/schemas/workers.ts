@@ -44,7 +44,7 @@ const pushed = z.strictObject({
 })
 
 const workerShape = z.strictObject({
-  args: closed.optional().meta({ description: 'JSON Schema of the args of its jobs' }),
+  args: closed.optional().meta({ description: 'JSON Schema of the args of a job' }),
   result: closed.optional().meta({ description: 'JSON Schema of the result of a run' }),
   concurrency: concurrency.optional().meta({
     description: 'maximum number of concurrent runs; sets the limit worker:<queue>/<class>',

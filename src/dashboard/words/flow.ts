@@ -32,7 +32,7 @@ export function labelOf(wire: Waiting, now: number): string {
 export function wireSaid(wire: WireView, now: number): string {
   const waits = wire.size + wire.behind
   const since = wire.oldestAt === null ? '' : `, the oldest for ${span(now - wire.oldestAt)}`
-  const what = waits > 0 ? `${many(waits, 'value')} wait${waits === 1 ? 's' : ''}${since}` : 'no values'
+  const what = waits > 0 ? `${many(waits, 'value')} waiting${since}` : 'no values'
   const last = lastOf(wire)
   return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} per minute${last && `, last value ${cut(last, 80)}`}`
 }
@@ -144,5 +144,5 @@ export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[]
 export function jamSaid({ wire, cause }: Jam, facts: Facts): string {
   const waits = sumOnWire(wire)
   const long = about(facts.now - wire.oldestAt!)
-  return `${many(waits, 'value')} ${waits === 1 ? 'waits' : 'wait'} at ${wire.id} for up to ${long}. Cause: ${cause.name} (${factOf(cause, facts)}).`
+  return `${many(waits, 'value has', 'values have')} waited at ${wire.id} for up to ${long}. Cause: ${cause.name} (${factOf(cause, facts)}).`
 }

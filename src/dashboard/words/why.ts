@@ -54,7 +54,7 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
         : `is full: ${count(limit?.running ?? Number(most))} of ${count(Number(most))}`
   const next = reason.until === undefined ? '' : ` The next job may start ${till(reason, when)}.`
   const who = held
-    ? ` #${held.job} has a slot${held.startedAt === null ? '' : ` for ${span(when.now - held.startedAt)}`}.`
+    ? ` #${held.job} has ${held.startedAt === null ? 'a slot' : `held a slot for ${span(when.now - held.startedAt)}`}.`
     : ''
   return {
     text: `Limit ${key} ${how}.`,
@@ -158,7 +158,7 @@ const says: Record<ReasonCode, Say> = {
     remedies: [{ kind: 'retry', job }],
   }),
   INPUT_KEPT: (reason) => ({
-    text: `${many(numberOf(reason, 'values'), 'value waits', 'values wait')} on port ${nameOf(reason, 'port')}.`,
+    text: `${many(numberOf(reason, 'values'), 'value is', 'values are')} waiting on port ${nameOf(reason, 'port')}.`,
   }),
   OVERDUE: ({ message }) => ({ text: stop(title(message)), sub: 'The tick checks its queue within a minute.' }),
   MISPLACED: ({ message }) => ({ text: stop(title(message)), sub: 'The doctor repairs it.' }),
@@ -221,7 +221,7 @@ function fullness(key: string, limits: Limits): Pick<Cell, 'text' | 'sub'> {
   const { concurrency = null, running = 0, waiting = 0 } = limits.find((limit) => limit.key === key) ?? {}
   return {
     text: `Limit ${key} is full${concurrency === null ? '' : `: ${count(running)} of ${count(concurrency)}`}.`,
-    ...(waiting > 0 ? { sub: `${many(waiting, 'job waits', 'jobs wait')} for it.` } : {}),
+    ...(waiting > 0 ? { sub: `${many(waiting, 'job is', 'jobs are')} waiting for it.` } : {}),
   }
 }
 

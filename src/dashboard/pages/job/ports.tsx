@@ -230,12 +230,7 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
 export function Ports({ job, rows, more }: { job: JobView; rows: PortRow[]; more: number }) {
   const waiting = sum(rows, ({ view }) => view.size)
   return (
-    <Card
-      title="Ports"
-      right={waiting > 0 && `${many(waiting, 'value')} ${waiting === 1 ? 'waits' : 'wait'}`}
-      kind="ports"
-      id="ports"
-    >
+    <Card title="Ports" right={waiting > 0 && `${many(waiting, 'value')} waiting`} kind="ports" id="ports">
       <Table
         caption="Ports"
         heads={['-Direction', 'Port', '#Waiting', '#Taken', 'Values, oldest first', 'Channels', '-Actions']}

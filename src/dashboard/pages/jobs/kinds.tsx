@@ -89,8 +89,8 @@ function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
   for (const { at, count: n } of minutes) if (at >= from) columns[Math.floor((at - from) / QUARTER)]! += n
   const sum = columns.reduce((a, b) => a + b, 0)
   return (
-    <td class="num wide" title={`${count(sum)} in 6 h`}>
-      <span class="vh">{`${count(sum)} in 6 h`}</span>
+    <td class="num wide" title={`${count(sum)} in the last 6 h`}>
+      <span class="vh">{`${count(sum)} in the last 6 h`}</span>
       <Bars values={columns} tone="f-failed" />
     </td>
   )

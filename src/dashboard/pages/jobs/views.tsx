@@ -18,7 +18,7 @@ const SINCE = 'since=deploy'
 const shipped: (View & { counts?: Status })[] = [
   { name: 'All', query: '' },
   { name: 'Failed', query: 'status=failed', counts: 'failed' },
-  { name: 'Failed in 6 h', query: 'status=failed&ended=6h' },
+  { name: 'Failed, last 6 h', query: 'status=failed&ended=6h' },
   { name: 'Running', query: 'status=running', counts: 'running' },
   { name: 'Waiting', query: 'status=queued', counts: 'queued' },
   { name: 'Suspended', query: 'status=suspended', counts: 'suspended' },

@@ -56,7 +56,7 @@ function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }
 const triesOf = ({ retry }: WorkerDefinition): string => {
   const most = retry?.max === undefined ? 'default' : count(retry.max + 1)
   const base = retry?.backoff?.base
-  return base === undefined ? most : `${most}: after ${span(base)}, then × ${retry?.backoff?.factor ?? 2}`
+  return base === undefined ? most : `${most}; backoff ${span(base)} × ${retry?.backoff?.factor ?? 2}`
 }
 
 export function About({ worker }: { worker: Worker }) {

@@ -14,7 +14,7 @@ export function Traffic({ wire }: { wire: WireView }) {
       .join('L')
   // Sums all minutes, because the current minute is incomplete and the one before may be empty.
   const [inAll, outAll] = [came, out].map((list) => list.reduce((a, b) => a + b, 0)) as [number, number]
-  const said = `In ten minutes, ${many(inAll, 'value')} arrived and ${count(outAll)} left`
+  const said = `In the last ten minutes, ${many(inAll, 'value')} arrived and ${count(outAll)} left`
   return (
     <section>
       <div class="row">
