@@ -36,11 +36,11 @@ type Definition<In extends Ports, Out extends Ports, Args extends z.ZodType, Res
   WorkerOptions,
   'limits'
 > & {
-  /** Other args are refused with the path of the fault. */
+  /** Args that do not match are refused, with the path of the fault. */
   args?: Args
   in?: In
   out?: Out
-  /** A run that returns another value fails. */
+  /** A run whose result does not match fails. */
   result?: Result
   /** The default key is the class. */
   limits?: readonly WorkerLimit<z.output<Args>>[]

@@ -2,7 +2,7 @@ import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
 
 export function createClock() {
-  // Milliseconds by which a test has advanced this clock.
+  // Time by which a test has advanced this clock, in milliseconds.
   let offset = 0
   let isInTime = false
 

@@ -179,7 +179,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const mount = mountOf(settings.mount)
   /** The current invocation, which can stay alive for work after its response. */
   const invocation = new AsyncLocalStorage<ExecutionContext>()
-  /** Returns false for a run in its own invocation, which has to wait for the work. */
+  /** Returns false if a run has its own invocation. The run then has to wait for the work. */
   const keep = (work: Promise<unknown>): boolean => {
     const context = invocation.getStore()
     context?.waitUntil(work)

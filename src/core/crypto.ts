@@ -26,7 +26,7 @@ async function hmac(secret: string, text: string): Promise<string> {
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
   hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
-/** Derives the key from a stored random text, so a repeated call gets the same key. */
+/** Derives the key from a stored random string, so a repeated call gets the same key. */
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
 

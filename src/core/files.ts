@@ -107,7 +107,7 @@ export type Downloads = {
   files: Files
   allowHosts: readonly string[]
   base?: string
-  /** Milliseconds for which a file is kept after the callback was delivered. */
+  /** Retention of a file after its callback was delivered, in milliseconds. */
   keep: number
   kafka?: string
 }

@@ -1,11 +1,11 @@
-/** FNV-1a. Similar texts may have similar hashes. */
+/** FNV-1a. Similar strings may have similar hashes. */
 export function fnv32(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash >>> 0
 }
 
-/** FNV-1a with the final mix of MurmurHash3, so that similar texts differ in all bits. */
+/** FNV-1a with the final mix of MurmurHash3, so that similar strings differ in all bits. */
 function hash32(text: string): number {
   let hash = fnv32(text)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -1,6 +1,6 @@
 export const RETRY = 'retry:'
 export type RetryKey = `${typeof RETRY}${string}`
-/** Milliseconds for which the answers to automatic retries of clients are stored. */
+/** Retention of the answers to automatic retries of clients, in milliseconds. */
 export const RETRY_FOR = 600_000
 
 export const HOOK = 'hook:'

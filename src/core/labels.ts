@@ -1,7 +1,7 @@
 import { SidejobError } from './errors.ts'
 import { limits } from './limits.ts'
 
-/** Labels are sorted by name, so that equal labels have equal texts. */
+/** Labels are sorted by name, so that equal labels become equal strings. */
 export type LabelsText = string & { readonly __labels: true }
 
 export type Labels = Record<string, string>

@@ -10,6 +10,6 @@ export function minutesOf(counted: string | undefined, now: number): number[] {
   return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)
 }
 
-/** The current minute plus the share of the previous minute that is less than a minute ago. */
+/** Returns the count of the current minute, plus the share of the previous minute that is less than a minute old. */
 export const rateOf = (minutes: readonly number[], now: number): number =>
   Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))

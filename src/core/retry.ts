@@ -18,8 +18,8 @@ export type Retry = { max?: number; backoff?: Backoff }
 export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
 
 /**
- * `failures` counts from 1, `random` is in [0, 1), `floor` is the minimum delay (Retry-After). `jitter` makes a
- * computed delay longer, and a delay of `delays` longer or shorter. Returns undefined if no attempts are left.
+ * `failures` counts from 1, `random` is in [0, 1), `floor` is the minimum delay (Retry-After). `jitter` lengthens a
+ * computed delay, and lengthens or shortens a delay from `delays`. Returns undefined if no attempts are left.
  */
 export function retryDelay(
   { max = retryDefaults.max, backoff = {} }: Retry,

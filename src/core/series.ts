@@ -10,7 +10,7 @@ export const standing = ['ready', 'running', 'limited'] as const
 type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
 
 /**
- * `longestWait`: milliseconds from ready to claimed. The numbers of jobs are those at the first event of the period.
+ * `longestWait`: milliseconds from ready to claimed. Jobs are counted at the first event of the period.
  */
 export type Point = { at: number; longestWait: number } & Counted & Standing
 

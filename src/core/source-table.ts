@@ -2,7 +2,7 @@ export type SourceTable = {
   /** Name in stack frames, such as `worker.js`. */
   bundle: string
   files: { name: string; lines: string[] }[]
-  /** All numbers count from 0. A file of -1 means that library code starts here. */
+  /** All numbers count from 0. If the file is -1, library code starts here. */
   places: [line: number, column: number, file: number, ownLine: number, ownColumn: number][]
 }
 

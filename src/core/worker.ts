@@ -146,7 +146,10 @@ export type WorkerOptions = {
   redact?: string[]
   /** `'door'` checks each value when it is written. `'run'` only checks a value in the run that reads it. */
   checked?: 'door' | 'run'
-  /** Policy for changed code that requests another step or wait than the job has stored. The default is `fail`. */
+  /**
+   * Policy if changed code requests a different step or wait from the one that the job has stored. The default is
+   * `fail`.
+   */
   onCodeChange?: 'fail' | 'warn' | 'ignore'
   /** Jobs that wait inside the function stay on the code version that started them. Needs `SIDEJOB_VERSION_URL`. */
   pin?: boolean
@@ -156,9 +159,9 @@ export type WorkerOptions = {
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of workers holds workers of every job type
 export type Worker<J = any> = WorkerOptions & {
-  /** Schema of the args. A job with other args is refused. */
+  /** Schema of the args. A job whose args do not match is refused. */
   args?: z.ZodType
-  /** Schema of the result. A run that returns another value fails. */
+  /** Schema of the result. A run whose result does not match fails. */
   result?: z.ZodType
   in?: Ports
   out?: Ports

@@ -6,9 +6,9 @@ import type { Asked } from './page.ts'
 
 /** Milliseconds per request. The browser then continues. */
 const SEARCHES_FOR = 1_000
-/** Platforms limit the requests of one invocation. */
+/** Platforms limit the number of requests per invocation. */
 const STEPS = 20
-/** Milliseconds for which found rows are reused. */
+/** Lifetime of found rows, in milliseconds. */
 const FRESH = 60_000
 
 /** `newest` is set if the search continues by ids. */

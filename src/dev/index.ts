@@ -38,9 +38,9 @@ export function configOf(project: string): string {
   throw new Error(`${path}: expected ${configs.join(', ')}, got none: run npx sidejob init to create one`)
 }
 
-/** Milliseconds after which a lane or run that a reload interrupted is detected. */
+/** Time until a lane or run that a reload interrupted is detected, in milliseconds. */
 const LEASE = 10_000
-/** Off, because a reload ends a warm lane, but the next job would still call it until its lease ends. */
+/** Off: a reload ends a warm lane, but until its lease ends, the next job would still call that lane. */
 const WARM = '0s'
 /** An endless loop kills the Worker and loses all its runs. A job fails after this number of lost runs. */
 const MAX_LOST = '3'

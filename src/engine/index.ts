@@ -127,7 +127,7 @@ export type EngineOptions = {
   versionUrl?: string
   /** Author of the deployed code, shown with the deployment. */
   author?: string
-  /** Milliseconds after which the classes of a replaced version are removed (default 10 minutes). */
+  /** The classes of a replaced version are removed after this many milliseconds (default 10 minutes). */
   grace?: number
   prices?: Prices
 }

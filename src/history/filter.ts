@@ -72,7 +72,7 @@ const pathOf = (path: string): string =>
 const ARG = `CASE WHEN json_valid(ends.args) THEN CASE json_type(ends.args, ?) WHEN 'true' THEN 'true'
   WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE CAST(json_extract(ends.args, ?) AS TEXT) END END = ?`
 
-/** `given` is the number of values that precede these. */
+/** `given` is the number of parameters that precede the returned values. */
 export function clausesOf(filter: HistoryFilter, given: number): { join: string; where: string[]; values: SqlValue[] } {
   const values: SqlValue[] = []
   const where: string[] = []

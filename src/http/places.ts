@@ -13,7 +13,7 @@ export type Place<E extends Engine = Engine> = {
   tenantLimits?: KeyLimits
 }
 
-/** `key` is the text of the key, if it was sent. `home` is the engine that knows the key. */
+/** `key` is the key as it was sent, if any. `home` is the engine that knows the key. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; tenantLimits?: KeyLimits }
 
 export function keyOf({ key }: Caller): string {
@@ -33,7 +33,7 @@ export type Tenants<E extends Engine = Engine> = {
   tick: (by?: Parameters<Engine['tick']>[0]) => ReturnType<Engine['tick']>
 }
 
-/** Maximum tenants whose engines an isolate keeps. */
+/** Maximum tenant engines that an isolate keeps. */
 const OPEN = 200
 const ERASED_FILES = 100
 const FILES = 'files:'

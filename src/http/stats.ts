@@ -3,7 +3,7 @@ import { classes, classesQuery, series, seriesQuery, stats as shown, statsQuery 
 import { metrics } from './metrics.ts'
 import { route } from './route.ts'
 
-/** Maximum limits in the metrics, and maximum groups, most waiting jobs first. */
+/** Maximum limits in the metrics, and maximum groups, which are sorted by their waiting jobs. */
 const [SEEN, MOST_GROUPS] = [1_000, 100]
 
 export const stats = {

@@ -10,7 +10,7 @@ export function refusalIn(answer: string): { code: string; message: string } | u
 export const rows = {
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
-  /** A job without a piece has only `document`. A packed job also has the text and number of its piece. */
+  /** A job without a piece has only `document`. A packed job also has the string and number of its piece. */
   lent: {
     document: 'text',
     inputs: 'input[]',

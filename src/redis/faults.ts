@@ -87,7 +87,7 @@ function schemaError(text: string): SidejobError | undefined {
   )
 }
 
-/** The text of a script may contain users' data, so only the log receives it, as the cause. */
+/** The error message of a script may contain users' data, so only the log receives it, as the cause. */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
   const text = placed(saidOf(error).slice(0, MAX_SHOWN))
   const otherSchema = schemaError(saidOf(error))

@@ -87,7 +87,7 @@ export type Keys = ReturnType<typeof keysOf>
  */
 const SHELVES = 4_096
 
-/** A `^` in a user's text does not mean that the value has its own key. */
+/** A `^` in a user's string does not mean that the value has its own key. */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text']
 
 /** Names are short, because Redis stores them for every waiting job. */

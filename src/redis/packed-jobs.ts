@@ -4,7 +4,7 @@ import { isAlikeBut } from '../core/alike.ts'
 import type { Sealed, Vault } from './vault.ts'
 
 export const PIECE = 100
-/** A value above this many bytes has its own key, so that changes of the record do not write the value again. */
+/** A value above this many bytes has its own key, so that changes to the record do not write the value again. */
 const BIG = 512
 /** Maximum bytes of one job's args and values in a piece, which is always written as a whole. */
 const MOST = 1_024

@@ -11,7 +11,7 @@ export type TogetherOptions<Call, Answer> = {
   together: (calls: Call[]) => Promise<Answer[] | undefined>
   suits: (call: Call, others: readonly Call[]) => boolean
   /**
-   * Milliseconds after which waiting calls no longer wait for the first call, because its invocation may have ended.
+   * Waiting calls stop waiting for the first call after this many milliseconds, because its invocation may have ended.
    */
   patience?: number
   elapsed?: () => number
@@ -20,7 +20,7 @@ export type TogetherOptions<Call, Answer> = {
 const PATIENCE = 2_000
 /** Maximum jobs that one call leases to a waiting lane. */
 const MOST = 16
-/** Milliseconds for which frequent calls are collected. */
+/** Time that frequent calls are collected before they are sent, in milliseconds. */
 const GATHERING = 6
 
 /**

@@ -109,9 +109,9 @@ export type LaneRequest = {
   bell?: string
   /** With `next`, the next lane is called even if no job is ready, because work continues. */
   leave?: boolean | 'next'
-  /** Milliseconds for which the lane keeps polling after it has left an empty queue. */
+  /** Time that the lane keeps polling after it has left an empty queue, in milliseconds. */
   waits?: number
-  /** Milliseconds for which the lane can wait for a call. */
+  /** Time that the lane can wait for a call, in milliseconds. */
   warm?: number
 }
 

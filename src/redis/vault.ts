@@ -1,6 +1,6 @@
-// A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`, which also authenticates the purpose of
-// the value. Readers open only fields that our own code seals. They never search opened text for sealed values, because
-// users may have written anything there.
+// A sealed value is the string `~f<id of the key>.<nonce, ciphertext and tag>`, which also authenticates the purpose of
+// the value. Readers open only fields that our own code seals. They never search opened strings for sealed values,
+// because users may have written anything there.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
@@ -27,7 +27,7 @@ export const stateField = (field: string): Purpose => `state ${field}`
 
 export type Vault = {
   seal: (value: Encoded, purpose: Purpose) => Sealed
-  /** For values that scripts compare: equal values with the same purpose become equal texts. */
+  /** For values that scripts compare: equal values with the same purpose become equal strings. */
   sealSame: (value: Encoded, purpose: Purpose) => Sealed
   sealedAs: (value: Encoded | undefined, purpose: Purpose) => Sealed[]
   sealInJson: (value: Encoded, purpose: Purpose) => Encoded

@@ -100,7 +100,7 @@ export function createReport() {
 
 const lengthText = (longer: number | undefined): string => {
   if (longer === undefined) return 'for a different event'
-  // The job keeps its stored wait, so if the code waits longer, the job waits shorter than the code.
+  // The job keeps its stored wait, even if the code now waits longer.
   return `${durationText(Math.abs(longer))} ${longer < 0 ? 'longer' : 'shorter'} than in the code`
 }
 

@@ -47,7 +47,7 @@ export class JsonError extends SidejobError {
   }
 }
 
-/** If `has` finds a repeated name, the text is refused. */
+/** If `has` finds a repeated name, the JSON is refused. */
 export type Builder<T> = {
   make(): T
   has(made: T, name: string): boolean
@@ -117,7 +117,9 @@ type Hole = { name: string; closed: Closed; from: number; to: number }
 
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/** After fewer matches than this, patterns are no longer tried, because objects that do not match are read twice. */
+/**
+ * If fewer objects than this match, patterns are no longer tried, because an object that does not match is read twice.
+ */
 const FEW = 4
 
 const holdsClosed = (item: Closed): item is Pattern =>

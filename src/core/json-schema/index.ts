@@ -152,7 +152,7 @@ const isType = (value: unknown, type: string): boolean => {
   return type === 'object' ? isMap(value) : typeof value === type
 }
 
-/** Equal values have equal texts, regardless of the order of members. */
+/** Equal values become equal strings, regardless of the order of members. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'bigint'

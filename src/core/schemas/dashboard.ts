@@ -23,7 +23,7 @@ export const breakerList = z.object({
       host: z.string(),
       of: breakerOf.meta({ description: 'type of the calls: `callbacks`, or `workers` for runs of push workers' }),
       failures: z.int().meta({ description: 'number of consecutive failures' }),
-      // After this time, one call may try the host. If it is in the past, the next call may.
+      // From this time on, the next call may try the host.
       until: moment,
     }),
   ),

@@ -228,7 +228,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   }
 }
 
-/** Returns false for a flow that still waits for its graph. It gets a board later. */
+/** Returns false for a flow that still waits for its graph. A later refresh draws the board. */
 function start(): boolean {
   const svg = document.querySelector<SVGSVGElement>('[data-board]')
   const data = dataOf<BoardData>('flow')

@@ -83,7 +83,7 @@ const looks = {
 
 export type RuleName = keyof typeof looks
 
-/** `jobs` orders problems of the same rule. */
+/** Problems of the same rule are ordered by `jobs`. */
 function need(rule: RuleName, said: Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'>, jobs = 0): Need {
   const [weight, kind, icon] = looks[rule]
   return { rule, weight: weight + Math.min(9, jobs / 1_000), kind, icon, ...said }
@@ -253,7 +253,7 @@ const lateSchedules: Rule = ({ schedules }) =>
       }),
     )
 
-/** Milliseconds for which a limit must be full. Unknown for data of older versions. */
+/** Time that a limit must be full, in milliseconds. Unknown for data of older versions. */
 const FULL = 5 * MINUTE
 
 const fullLimits: Rule = ({ limits, now }) =>

@@ -80,8 +80,8 @@ export function createKeys(
   }
 
   /**
-   * The answer stored for the idempotency key contains only a random text. A repeated call derives the same key from it
-   * and a secret that Redis does not have.
+   * The answer stored for the idempotency key contains only a random string. A repeated call derives the same key from
+   * it and a secret that Redis does not have.
    */
   async function made(about: Omit<Kept, 'hash' | 'createdAt'>, call: Call | undefined, more: string[][]) {
     const chance = newKey()

@@ -330,7 +330,7 @@ export function createRegistry(
       const kept = await store.definition(queue, name)
       return kept === null ? undefined : { kept, ...parseDefinition(kept, store.vault) }
     },
-    /** `replaces` is the stored text that the change is based on. '*' replaces any class except a function. */
+    /** `replaces` is the stored definition that the change is based on. '*' replaces any class except a function. */
     async put(queue: string, name: string, definition: WorkerDefinition, replaces = '*') {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition

@@ -42,7 +42,7 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
 
 export type WarmthOptions = {
   listen?: Listen
-  /** Milliseconds for which a lane stays warm after its last run. */
+  /** Time that a lane stays warm after its last run, in milliseconds. */
   warm: number
   most: number
   elapsed: () => number

@@ -9,7 +9,7 @@ export type LaneOptions = {
   lease?: number
   /** If a batch takes at most this many milliseconds (default 100), the next claim takes more packed jobs. */
   short?: number
-  /** Milliseconds for which a lane stays warm after its last run (default 0: never). */
+  /** Time that a lane stays warm after its last run, in milliseconds (default 0: never). */
   warm?: number
   /** Number of requests after which a lane hands over (default 5,000). Requests of functions do not count. */
   requests?: number

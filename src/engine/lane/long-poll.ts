@@ -3,9 +3,9 @@ import type { Client } from '../../redis/client.ts'
 
 export type Waiter = { id: string; wait: number }
 
-/** Milliseconds after which a waiter asks again if it was not called. */
+/** A waiter that is not called asks again after this many milliseconds. */
 const ASK_AGAIN = 15_000
-/** The same delay if Redis refuses subscriptions, because a proxy blocks them or the plan has no free connection. */
+/** Used instead if Redis refuses subscriptions, because a proxy blocks them or the plan has no free connection. */
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {

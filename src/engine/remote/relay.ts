@@ -9,7 +9,7 @@ import type { ClaimedJob } from '../../redis/types.ts'
 export const RELAYS = { queue: 'sidejob.relay', class: 'relay' } as const
 
 const REMEMBERED = 100
-/** A relay rests four times as long as its last page took, so it uses at most a fifth of the time of Redis. */
+/** A relay rests four times as long as its last page took, so it uses at most a fifth of Redis' time. */
 const REST = 4
 /** Milliseconds. A page that takes longer was waiting for something other than Redis. */
 const LONGEST_STEP = 500

@@ -49,7 +49,7 @@ const RELEASE_FOR = 10_000
 /** Statuses that mean that the address of an earlier version no longer exists. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
-/** Delay in milliseconds for a job whose class is unknown here. The class may have just moved to pull workers. */
+/** Delay of a job whose class is unknown here, in milliseconds. The class may have just moved to pull workers. */
 const BRIEFLY = 1_000
 /** Milliseconds until the first heartbeat of a push worker that answered 202. */
 const LATER_LEASE = 60_000

@@ -265,7 +265,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#tools.progress(encodeValue(value)).catch(() => undefined)
   }
 
-  /** Adds to the counts of the queue and day. The counts remain even if the run fails. */
+  /** Adds to today's counts of the queue. The counts remain even if the run fails. */
   count(name: string, n = 1): void {
     this.#buffer.count(name, n)
   }
@@ -369,7 +369,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Calls `turn` for each item of a list, or a number of times, one after the other. Later runs continue at the same
+   * Calls `turn` for each item of a list, or a number of times, one after another. Later runs continue at the same
    * position.
    */
   each<T = number>(

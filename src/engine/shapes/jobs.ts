@@ -12,8 +12,8 @@ export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
 /**
- * If a run is not answered within `after` (milliseconds, or modifiers like "+5 MINUTES"), another worker gets it. The
- * job fails after `max` times.
+ * If a worker does not answer within `after` (milliseconds, or modifiers like "+5 MINUTES"), another worker gets the
+ * run. The job fails after `max` times.
  */
 export type Redeliver = { after: number | string; max?: number }
 

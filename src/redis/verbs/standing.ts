@@ -7,7 +7,7 @@ import type { Parts } from '../parts.ts'
 import type { BellTrouble } from '../types.ts'
 import { processIn } from './looks.ts'
 
-/** Milliseconds for which a refusal by QStash is reported. */
+/** Time that a refusal by QStash is reported, in milliseconds. */
 const TROUBLE = 900_000
 
 export const THERE_ARE_TENANTS = 'd:tenants'

@@ -7,7 +7,7 @@ import { base, hear, made, onClick, parsed, readZone, tell } from './page.ts'
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
 /** Milliseconds between refreshes while listening, and minimum milliseconds between any two refreshes. */
 const [HEARING, AT_MOST_EVERY] = [30_000, 1_000]
-/** Milliseconds after which a page drawn by a script is reloaded as a whole. */
+/** A page drawn by a script is reloaded as a whole after this many milliseconds. */
 const WHOLE = 30_000
 const retries = [1_000, 2_000, 5_000, 10_000]
 

@@ -5,7 +5,7 @@ import { made } from '../app/page.ts'
 type Point = { x: number; y: number }
 type Way = { points: readonly Point[]; beads: number }
 
-/** Milliseconds in which a bead crosses a wire, and number of points of its path. */
+/** Time that a bead takes to cross a wire, in milliseconds, and number of points on its path. */
 const [TURN, POINTS] = [2_400, 48]
 const RADIUS = 4
 

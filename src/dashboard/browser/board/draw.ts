@@ -38,7 +38,7 @@ export type Drawing = ReturnType<typeof createDrawing>
 
 const middle = (text: string, x: number, y: number): SVGElement => make('text', { class: 'mid', x, y }, text)
 
-/** Uses no transforms, which would cost the compositor milliseconds in each frame of a drag. */
+/** Transforms would cost the compositor milliseconds in each frame of a drag. */
 function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
   const { x, y } = box
   const use = make('use')

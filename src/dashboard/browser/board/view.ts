@@ -1,11 +1,11 @@
 import { onClick } from '../app/page.ts'
 import type { Box } from './layout.ts'
 
-/** Below this scale, nodes show only their status and a large name. */
+/** Below this scale, nodes show only their status, and their name in large type. */
 const FAR = 0.5
 /** Above this scale, wires show their last values. */
 const NEAR = 1.2
-/** Below this scale even a large name cannot be read. */
+/** Below this scale, even a name in large type cannot be read. */
 const FARTHEST = 0.13
 
 export function createView(svg: SVGSVGElement) {

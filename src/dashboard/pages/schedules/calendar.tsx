@@ -11,7 +11,7 @@ import { clock, cut, dayOf, hourOf, many, round } from '../../words/text.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY
-/** Milliseconds after which a slot without a run is a problem. */
+/** A slot without a run is a problem after this many milliseconds. */
 const OVERDUE = 60_000
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }

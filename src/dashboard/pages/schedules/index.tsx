@@ -25,7 +25,7 @@ type SchedulesData = {
 }
 
 const MOST = 100
-/** Maximum schedules with past runs, and milliseconds for which these are cached. */
+/** Maximum schedules with past runs, and lifetime of these runs in the cache, in milliseconds. */
 const [RUNS, SELDOM] = [40, 60_000]
 
 const zonesOf = (schedules: readonly ScheduleView[]): string[] => [

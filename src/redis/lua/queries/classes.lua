@@ -22,7 +22,7 @@ for i = 1, shown do
 end
 cache.fetch(keys)
 
--- A text of an hour is about as long as the text of a day.
+-- The string of an hour is about as long as the string of a day.
 local left = most_bytes
 for i = 1, shown do
   left = left - class_counts.HOURS * math.max(#text_of(names[i], 'c'), #text_of(names[i], 'b'))

@@ -1,4 +1,4 @@
--- Returns the failed jobs of each queue by kind of error.
+-- Returns the failed jobs of each queue, grouped by kind of error.
 --
 -- keys: none
 -- by: API, dashboard

@@ -1,4 +1,4 @@
--- Returns an overview: the queues with their counters, the limits at which jobs wait, and the worker processes.
+-- Returns an overview: the queues with their counters, the limits that jobs wait for, and the worker processes.
 --
 -- keys: texts that are returned unchanged
 -- by: API, dashboard
@@ -14,7 +14,8 @@ cache.fetch(keys)
 local ids, more = {}, ''
 if whole ~= '' then ids, more = at_work.ids(names, most_runs) end
 
--- Queues name the limits that have a time. Other limits are read only if these do not account for all waiting jobs.
+-- Queues name the limits whose next free slot has a known time. Other limits are read only if these do not account for
+-- all waiting jobs.
 local waiting, named = 0, {}
 for _, name in ipairs(names) do
   waiting = waiting + (cache.queue(name).at_limits or 0)

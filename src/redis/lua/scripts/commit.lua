@@ -64,7 +64,7 @@ if lane ~= '' then
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
--- Changes of single jobs come first, because they take jobs out of pieces.
+-- Changes to single jobs come first, because they take jobs out of pieces.
 local function commit_all()
   local answers, ended, parents, whole = {}, {}, {}, {}
   for i = 1, #runs do

@@ -1,4 +1,4 @@
--- Sets the concurrency, rate, pause or closing time of a limit, or removes the limit.
+-- Sets the concurrency, rate or pause of a limit, closes it for a time, or removes it.
 --
 -- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard

@@ -1,4 +1,4 @@
--- Deletes texts of the outbox that the history has stored, and returns the next texts.
+-- Deletes entries of the outbox that the history has stored, and returns the next entries.
 --
 -- keys: the head, and texts that the caller expects to read
 -- by: dispatcher, tick
@@ -6,10 +6,10 @@
 -- writes: outbox, schema
 -- args: ns, clock, seed, begin, retain, stored:int, most:int, ...
 -- returns: outbox
--- begin: '1' starts a history if there is none, 'end' ends it and deletes all texts
+-- begin: '1' starts a history if there is none, 'end' ends it and deletes all entries
 -- retain: default milliseconds for which Redis keeps ended jobs, or ''
--- stored: number of the first stored text
--- rest: bytes of each stored text
+-- stored: number of the first stored entry
+-- rest: bytes of each stored entry
 
 -- `seen` shows other deployments that a deployment stores the history.
 local SEEN_EVERY = 60000

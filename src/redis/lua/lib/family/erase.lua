@@ -1,4 +1,4 @@
--- Milliseconds for which the answer of a commit remains after its job is deleted.
+-- Retention of the answer of a commit after its job is deleted, in milliseconds.
 erase.GONE = 60000
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 

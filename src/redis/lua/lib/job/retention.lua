@@ -29,7 +29,7 @@ end
 local committed = { completed = true, suspended = true, again = true }
 
 -- One script may end the child and claim the parent in the same millisecond. A parent at rest that waits for nothing
--- has seen all earlier ends.
+-- knows all children that ended earlier.
 local function has_seen(parent_doc, doc)
   local started, outcome = (parent_doc.last_run or ''):match('^(%d+),%d+,(%a+)')
   local ended = tonumber(doc.ended_at) or 0

@@ -1,6 +1,6 @@
 -- `quota:<key>` is `jobs,bytes,maximum jobs,maximum bytes` for jobs that have not ended. `quota:<key>:kept` contains
 -- the bytes of jobs at rest and stored graphs, the number of the current quarter of a day, and the bytes of expiring
--- texts written in this quarter and in each of the four before it. In a tenant's namespace, `quota:tenant` is the sum
+-- strings written in this quarter and in each of the four before it. In a tenant's namespace, `quota:tenant` is the sum
 -- of all keys.
 
 local grown = {} -- account → true if its count is larger than before
@@ -75,7 +75,7 @@ function quota.keep(key, more, at)
   end
 end
 
--- A text that expires after a day or later counts in full, and a shorter-lived text in proportion.
+-- A string that expires after a day or later counts in full, and a shorter-lived string in proportion.
 function quota.expire(bytes, ms, key)
   key = key or caller
   if key then quota.keep(key, math.ceil(bytes * math.min(1, ms / DAY)), EXPIRING) end

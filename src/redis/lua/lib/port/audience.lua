@@ -2,7 +2,7 @@ local MAX_LISTENERS = 100000
 
 function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
--- The listeners of a channel are stored in one text: the number of ports, the relay if there is one, and the ports if
+-- The listeners of a channel are stored in one string: the number of ports, the relay if there is one, and the ports if
 -- there are few, such as `2,7 12:in 15:in`.
 audience.FEW = 8
 local function audience_key(channel) return ns .. 'audience:' .. channel end

@@ -1,14 +1,14 @@
--- Each queue has one text per day. A script that has not read this text counts in the document of the queue.
+-- Each queue has one string per day. A script that has not read this string counts in the document of the queue.
 --
--- The first count of an hour stores a copy of the text in one of 24 rotating keys. The events of an hour are the
+-- The first count of an hour stores a copy of the string in one of 24 rotating keys. The events of an hour are the
 -- difference between two copies.
 
 class_counts.noted = {} -- queue → class → counts since the last flush
 
 local ended = {} -- queue → class → list
 
--- A text starts with the number of the day, followed by one line per class. Classes after the first hundred share a
--- line, so a text stays below 80 KB.
+-- The string starts with the number of the day, followed by one line per class. Classes after the first hundred share a
+-- line, so the string stays below 80 KB.
 local MOST, MOST_BESIDE = 100, 20
 
 -- The events, then waiting times and run times, each as a sum of milliseconds and a histogram.

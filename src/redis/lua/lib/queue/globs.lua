@@ -44,7 +44,7 @@ local function set_of(glob, g)
   end
 end
 
--- A part has no alternatives, so matching it takes at most its length times the length of the text.
+-- A part has no alternatives, so a match takes at most (length of the part) × (length of the name) steps.
 local function parts(glob)
   local parts, part, g = {}, '', 1
   while g <= #glob do

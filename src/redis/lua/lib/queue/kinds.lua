@@ -3,8 +3,8 @@
 
 kinds.WHOLE = '-'
 
--- The text starts with a line break, or with `+` if a kind was dropped. Each line contains the kind, the class, the
--- times of the first and last failure, and the number of failed jobs by minute. The text stays below 100 KB.
+-- The string starts with a line break, or with `+` if a kind was dropped. Each line contains the kind, the class, the
+-- times of the first and last failure, and the number of failed jobs by minute. The string stays below 100 KB.
 local MOST = 100
 -- Keeps minutes for half an hour, and quarters of an hour for six hours.
 local RECENT, QUARTER, PAST = 30, 15, 360

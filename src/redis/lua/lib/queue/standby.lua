@@ -40,7 +40,7 @@ function standby.hand(q, lane, tokens)
     lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
 end
 
--- Milliseconds for which jobs may be on their way to a lane that brings runs.
+-- Time that jobs may take to reach a lane that commits runs, in milliseconds.
 local ON_ITS_WAY = 1000
 
 function standby.unheard(q, lane, heard, asks)

@@ -3,7 +3,8 @@ function finish.take_run(from, version)
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
     late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5, version = version }
   at = run.from + run.size
-  -- Uses no pattern, which some Lua engines parse for each token. A token without a number belongs to no job.
+  -- Uses no pattern, because some Lua engines would parse it for each token. A token without a number belongs to no
+  -- job.
   local stop = run.token:find('.', 1, true) or 1
   local is_piece = run.token:sub(1, 1) == 'p'
   local id = run.token:sub(is_piece and 2 or 1, stop - 1)
@@ -188,7 +189,8 @@ function finish.commit(run, lane)
   return status
 end
 
--- The changes of a piece to its ports are sent once. If they cannot be applied, the runs are sent again one by one.
+-- The changes that a piece makes to its ports are sent once. If they cannot be applied, the runs are sent again one by
+-- one.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
   cache.fetch_jobs(list)

@@ -40,7 +40,8 @@ end
 function packed.lent(number, token)
   local piece = number and cache.piece(number)
   if not piece or piece.n == 0 then return nil end
-  -- Writes `"z":"l","tk":"@.<token>","le":"<till>"` without a pattern, which some Lua engines would parse each time.
+  -- Writes `"z":"l","tk":"@.<token>","le":"<till>"` without a pattern, because some Lua engines would parse it each
+  -- time.
   local state = piece.state
   local stop = state:find('"', 17, true)
   if not stop or state:sub(1, 7) ~= '"z":"l"' then return nil end
@@ -176,7 +177,7 @@ local function after_ports(piece, run)
   return common, own ~= '' and own or nil
 end
 
--- Without listeners and wires, only the waiting values change. The lane has sent them.
+-- Without listeners and wires, only the waiting values change, and the lane has sent those.
 function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)

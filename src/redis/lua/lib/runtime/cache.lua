@@ -1,4 +1,4 @@
-cache.raw = {} -- key → text as read, false when absent
+cache.raw = {} -- key → string as read, false when absent
 cache.docs = {} -- id → document, false when the job is gone
 cache.dirty = {}
 cache.queues = {}
@@ -16,7 +16,8 @@ cache.SCHEMA = 2
 local OLDEST = 2
 cache.schema_key = ns .. 'schema'
 
--- Returns an error text instead of a refusal: every Lua engine passes it on, and no data has been written yet.
+-- Returns the error as a string instead of raising a refusal: every Lua engine passes it on, and no data has been
+-- written yet.
 local function check_schema()
   local text = cache.raw[cache.schema_key]
   if not text or text == numbers.int(cache.SCHEMA) then return end
@@ -144,8 +145,8 @@ local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- Most jobs have no values with their own keys, and the text shows that quickly. The text may still name a removed
--- field.
+-- Most jobs have no values with their own keys, and the document's string shows that quickly. It may still name a
+-- removed field.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}

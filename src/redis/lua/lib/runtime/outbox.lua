@@ -61,7 +61,7 @@ end
 
 function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
 
--- Milliseconds for which Redis keeps ended jobs that are in the history.
+-- Retention of ended jobs in Redis if the history has them, in milliseconds.
 function outbox.retain() return tonumber((outbox.head() or {}).retain) end
 
 function outbox.set_head(head)

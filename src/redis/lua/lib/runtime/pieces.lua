@@ -1,6 +1,6 @@
--- A piece is one text with up to a hundred jobs that differ only in args and port values. The id of a job determines
+-- A piece is one string with up to a hundred jobs that differ only in args and port values. The id of a job determines
 -- its piece: job 712 is at position 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. The
--- text has five or six lines:
+-- string has five or six lines:
 --
 -- mask: 1 for each job in the piece, 0 for a job that has left or never existed
 -- sequence of the first job, which increases by 1 for each later job
@@ -18,7 +18,7 @@ local function size_of(mask)
   return n
 end
 
--- Uses no pattern, which would read each character.
+-- Uses no pattern, because a pattern would read each character.
 function pieces.read(text)
   local a = text:find('\n', 1, true)
   local b = a and text:find('\n', a + 1, true)
