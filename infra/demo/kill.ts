@@ -12,7 +12,7 @@ import { progress } from './progress.ts'
 import { allTexts } from './texts.ts'
 
 const PERCENT = [30, 60, 90]
-// Short (default: 45 s). Small batches make it likely that each kill interrupts a run.
+// Short, so that killed runs soon repeat (default: 45 s). Small batches make it likely that each kill interrupts a run.
 const LEASE = '3s'
 const BATCH = 4
 

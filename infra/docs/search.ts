@@ -39,7 +39,7 @@ const synonyms: Record<string, string> = {
   worker: 'worker',
 }
 
-/** Words of questions that appear on every page. */
+/** Words that are too common to search for. */
 const stops = new Set(
   'a an and are at be can could do does for from has have how i in is it its my not of on or our so than that the their this to was we what when where which who why will with would you your'.split(
     ' ',

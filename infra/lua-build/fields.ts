@@ -1,5 +1,5 @@
-// Names that Lua and TypeScript share. In Lua, `doc.lease_until` becomes the field `le`, `fields.lease_until` the text
-// 'le', `reply.made { jobs = … }` a list, and `PLACE.leased` the text 'l'. The build refuses undeclared names.
+// Names that Lua and TypeScript share. In Lua, `doc.lease_until` becomes the field `le`, `fields.lease_until` the
+// string 'le', `reply.made { jobs = … }` a list, and `PLACE.leased` the string 'l'. The build refuses undeclared names.
 
 import { replies, rows } from '../../src/redis/answers.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'

@@ -6,7 +6,7 @@ import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, u
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print, refuse } from './syntax.ts'
 
-/** `end`: their members in `F` have smaller numbers. */
+/** `end`: an upper bound of the numbers of their members in `F`, not included. */
 type Group = { units: Unit[]; end: number }
 
 type Part = Piece & { file?: string }
@@ -72,7 +72,7 @@ export class Library {
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
   }
 
-  /** Creating the group of a name resets it, if it is nil or was assigned before. */
+  /** If a name starts as nil or is assigned before its group is created, creating the group would reset it. */
   #checkReset({ module, node }: Unit, symbol: Given, isTarget: boolean): void {
     const unit = this.unitOf.get(symbol)!
     if (symbol.isMember || this.eager.has(unit) || unit.isFunction) return
@@ -203,7 +203,7 @@ const local = (names: readonly string[], values = ''): string =>
 
 const made = (text: string): Part => ({ text, lines: Array(text.split('\n').length - 1).fill(1) })
 
-/** A chain is shorter than a tree, and slower only if it is long. */
+/** A chain of comparisons is shorter code than a tree, and is slower only if it is long. */
 const MAX_CHAIN = 12
 
 function tree(groups: readonly (readonly [Group, Part[]])[]): Part[] {

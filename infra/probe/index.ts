@@ -10,7 +10,7 @@ import { questionsOfWorker } from './worker.ts'
 export type ProbeOptions = {
   env: Env
   record?: number
-  /** Milliseconds: silence of a subscription, patience for a cron trigger, and delays. */
+  /** In milliseconds: how long a subscription stays silent, the maximum wait for a cron trigger, and delays. */
   silence?: number
   cronPatience?: number
   delays?: readonly number[]

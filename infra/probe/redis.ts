@@ -21,9 +21,9 @@ const MOST = 10 * MiB
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
 const SILENCE_MS = 100_000
-/** Concurrent ticks, and the milliseconds by which they may slow down each other. */
+/** Number of concurrent ticks, and the maximum time by which they may slow each other down, in milliseconds. */
 const [AT_ONCE, CROWDED_MS] = [20, 50]
-/** Milliseconds. Compiling takes about 15; a compiled script takes 1 more than an empty one. */
+/** Compiling takes about 15 ms; a compiled script takes 1 ms more than an empty one. */
 const COMPILED = 8
 
 const scripts = Object.values(generated) as Script<unknown>[]

@@ -16,7 +16,7 @@ const sentencesOf = (text: string): string[] =>
     .split(/(?<=[.!?;:])\s+(?=[A-Z`*("])/)
     .filter((sentence) => sentence.split(' ').length >= 4)
 
-/** `isTable` lines have cells. */
+/** `isTable`: the line is a row of a table. */
 function* linesOfMarkdown(text: string): Generator<{ line: number; text: string; isTable: boolean }> {
   let isCode = false
   for (const [i, line] of text.split('\n').entries()) {

@@ -112,7 +112,7 @@ function keepSnapshots(state: RedisServerState, file: string) {
 
   async function save(): Promise<void> {
     if (!isChanged) return
-    // A running script has made some of its changes, so wait for its end.
+    // A running script has made some of its changes, so wait until it ends.
     const turns = await Promise.all(state.databases.map((database) => database.turnQueue.waitTurn()))
     isChanged = false
     const began = performance.now()

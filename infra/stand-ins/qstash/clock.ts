@@ -1,11 +1,11 @@
-// A clock of real time plus advance(), with one timer for the earliest entry.
+// A clock that shows the real time plus the time added by advance(), with one timer for the earliest entry.
 import { createHeap, type Node } from './heap.ts'
 
 type Alarm = { at: number; order: number; ring: () => void }
 export type Timer = Node<Alarm>
 export type Clock = ReturnType<typeof createClock>
 type Options = {
-  /** Real milliseconds in which a receiver should answer before the clock advances further. */
+  /** Real time that a receiver has to answer before the clock advances further, in milliseconds. */
   patience?: number
 }
 
@@ -64,7 +64,7 @@ export function createClock(real: () => number) {
 
   function moveTo(time: number) {
     added += Math.max(0, time - now())
-    // The timeout was set for the time before the move.
+    // The timeout was computed before the clock moved.
     clearTimeout(armed?.timeout)
     armed = undefined
   }
