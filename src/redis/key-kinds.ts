@@ -11,22 +11,22 @@ export const kinds = {
   '~job:<id>': ['string', 'document of a job: a flat map of strings, as JSON'],
   '~jobs:<n>': [
     'string',
-    'a piece: up to 100 jobs of one call that differ only in their args, with the ids n00 to n99. It has five lines: the remaining jobs; the sequence of the first job; their state; common fields; their args',
+    'a piece: up to 100 jobs of one call that differ only in their args, with the ids n00 to n99. It has five lines: a mask of the remaining jobs; the sequence of the first job; the state of the jobs; their common fields; their args',
   ],
-  '~job:<id>:in:<port>, :out:<port>': ['list', 'waiting values, oldest left, if they exceed 512 bytes in total'],
+  '~job:<id>:in:<port>, :out:<port>': ['list', 'waiting values, oldest first, if they exceed 512 bytes in total'],
   '~job:<id>:f:<field>': [
     'string',
-    'a value of the document that exceeds 512 bytes; for args of jobs that were created in pieces, 1 KiB',
+    'a value of the document above 512 bytes, or above 1 KiB for args of jobs that were created in pieces',
   ],
   '~job:<id>:children': ['hash', 'name → id,status,class'],
   '~job:<id>:waiting': ['set', 'ids of the children that the job waits for'],
   '~job:<id>:steps': [
     'hash',
-    'step → @time at which it was stored,duration,number of the run; the next line has its result',
+    'step → @ and the time at which it was stored, its duration and the number of the run, separated by commas; the next line has its result',
   ],
   '~job:<id>:runs': [
     'list, capped',
-    'last runs of the job, oldest left. Each has the members of `lr`, its token, 1 if it was retried, and the worker that performed it; the next line has its error. For a job with a history, + follows with the number of the run, the time at which the job became ready, the number of commits before the end, and the effects',
+    'last runs of the job, oldest first. Each has the members of `lr`, its token, 1 if it was retried, and its worker; the next line has its error. For a job with a history, + follows with the number of the run, the time at which the job became ready, the number of commits before the end, and the effects',
   ],
   '~job:<id>:inputs': [
     'string',
@@ -75,10 +75,10 @@ export const kinds = {
   ],
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns of its groups, as JSON'],
   '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],
-  '~limit-window:<key>': ['zset', 'start of a run → its token, within the period of a rate'],
+  '~limit-window:<key>': ['zset', 'start of a run → its token, for runs that started in the current period of a rate'],
   '~limit-waiting:<key>': [
     'zset',
-    'priority after ageing, in whole steps → turn:id; for the limit of a group: as in `ready` → sequence:id',
+    'priority after ageing, in whole steps → turn:id. The entries of a group have the same form as in `ready`',
   ],
   '~limits': ['set', 'keys of limits'],
   '~constraints': ['string', 'version and matchers, as JSON'],
@@ -95,7 +95,10 @@ export const kinds = {
   '~hints': ['string', 'listeners of system channels, expiry of external listeners, version of the constraints'],
   '~listened': ['string', 'channels with external listeners and their expiry, one per line'],
   '~schema': ['string', 'number of the schema of the data'],
-  '~epoch': ['string', 'number of detected restores of older data, and the time and range of lost ids of the last one'],
+  '~epoch': [
+    'string',
+    'number of times that older data was restored; for the last time, when it was found and which ids were lost',
+  ],
   '~result:<id>': ['string, expires', 'a kept result'],
   '~once:<key>': ['string, expires', 'the stored answer of a call with an idempotency key'],
   '~again:<n>': [
@@ -132,7 +135,7 @@ export const kinds = {
   ],
   '~breaker:<host>': [
     'string',
-    'number of consecutive failures of a host, and the end of the open state; kept for a day. `<host>` is a callback host, or `push/` followed by a host of push workers',
+    'number of consecutive failures of a host, and the time until which its breaker is open; kept for a day. `<host>` is a callback host, or `push/` followed by a host of push workers',
   ],
   '~breakers': ['zset', 'time at which the breaker last opened → host'],
   '~outbox': [
@@ -145,7 +148,7 @@ export const kinds = {
   ],
   '~views': [
     'hash',
-    'name of a shared view of the list of jobs → its query, its owner and the time at which it was shared, as JSON',
+    'name of a view of the page Jobs that is shared → its query, its owner and the time of sharing, as JSON',
   ],
   '~alerts': [
     'hash',
@@ -153,11 +156,11 @@ export const kinds = {
   ],
   '~sources': [
     'hash',
-    'build → positions of your files in the bundle, and their source lines, as JSON, for stack traces; the newest five builds',
+    'for stack traces: build → positions of your files in the bundle and their source lines, as JSON; only the newest five builds are kept',
   ],
   '~muted': [
     'hash',
-    'muted kind of errors → the class of its jobs, the key that muted it, its start and its end, as JSON',
+    'muted kind of error → the class of its jobs, the API key that muted it, and the start and end of the mute, as JSON',
   ],
   '~deployed': [
     'hash',
@@ -166,7 +169,7 @@ export const kinds = {
   '~deploys': ['hash', 'deployment and time of a deploy → counts by class at that time, as JSON'],
   '~versions': [
     'hash',
-    'version with pinned classes → its address, and the time at which it announced itself, as JSON; the newest 100',
+    'version with pinned classes → its address, and the time at which it announced itself, as JSON; only the newest 100 are kept',
   ],
   '~bells': ['string, expires', 'number of consecutive requests refused by QStash, and the reason, as JSON'],
   '~ticked': ['string', 'time of a recent tick; every second tick writes it'],
@@ -181,7 +184,7 @@ export const kinds = {
   ],
   '~session:<hash>': [
     'string, expires',
-    'hash of the API key of a login, with `once` in front if it is a login link; `<hash>` is the hash of the name in the cookie or link',
+    'hash of the API key of a session, or `once` and that hash for a login link; `<hash>` is the hash of the name in the cookie or link',
   ],
   '~flags': ['set', 'names of the switches that are on'],
   '~flows': ['hash', 'name → a stored graph, as JSON'],

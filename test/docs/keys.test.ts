@@ -185,7 +185,7 @@ ${fieldTable(queueFields)}
 
 ## The fields of a limit's record
 
-Further fields, \`turn:<tier>,<limit>\`, hold the turns that groups have had.
+In addition, a field \`turn:<tier>,<limit>\` has the last turn of the group in a tier, and its number of waiting jobs.
 
 ${fieldTable(limitFields)}
 
@@ -197,8 +197,8 @@ ${table(['script', 'does'], scripts)}
 
 ## Who reads and writes what
 
-The table is made from the headers of the scripts. A test compares these headers with the commands that Redis receives. "API" is every route, with the facades. "Dispatcher" serves lanes.
-"Callbacks" are sent by jobs that a lane performs, and that lane commits their results. "Tick" runs once a minute. \`verify\` reads every key and is left out.
+The table is generated from the headers of the scripts. A test compares these headers with the commands that Redis receives. "API" means all routes, including the facades. "Dispatcher" is the code that serves lanes.
+"Callbacks" are sent by jobs; the lane that performs such a job also commits its result. "Tick" runs once a minute. \`verify\` reads every key and is omitted.
 
 ${table(['keys', ...components], accessRows)}
 
@@ -207,7 +207,7 @@ ${table(['keys', ...components], accessRows)}
 ${table(['SideJob', 'here'], origins)}
 `
 
-test('docs/keys.md is what keys.ts says', async () => {
+test('docs/keys.md matches keys.ts', async () => {
   await expect(page).toMatchFileSnapshot('../../docs/keys.md')
 })
 

@@ -191,7 +191,7 @@ describe('one callback for each end', () => {
     })
   })
 
-  test('through a Kafka REST proxy it is a record; a refusal of the broker is a failure', async () => {
+  test('a callback through a Kafka REST proxy is a record, and a refusal by the broker is a failure', async () => {
     let refuse = true
     receiver.answer = (_, response) => {
       const offset = refuse ? { error_code: 1, error: 'no leader' } : { partition: 0, offset: 1 }
@@ -257,7 +257,7 @@ describe('tries', () => {
     expect((await callbackOf(id))!.lastError).toContain('did not answer in time')
   })
 
-  test('410 stops it, a redirect is not followed', async () => {
+  test('410 ends the attempts, and a redirect is not followed', async () => {
     receiver.answer = ({ path }, response) =>
       response.writeHead(path === '/hook' ? 410 : 302, { location: `${receiver.url}/other` }).end()
     const stopped = await make('answer', { args: '1' })

@@ -818,7 +818,7 @@ describe('inputs()', () => {
     },
   })
 
-  test('defaults alone are returned once, and again after a change; a written value becomes the default', async () => {
+  test('if there are only defaults, they are returned once after each change, and a written value becomes the default', async () => {
     const { id, out } = await jobOf('noting', defaults)
     expect(out.out).toMatchObject({ size: 0, default: '[1,"x"]' })
     await write(id, 'run', 1)

@@ -52,7 +52,7 @@ describe('all commands', () => {
       await refused(command, { jobID: jobs[0]!.id }, UNKNOWN)
   })
 
-  scenario('commands without a result answer an empty object and 200 OK', async ({ create, send, get }) => {
+  scenario('commands without a result return 200 OK and an empty object', async ({ create, send, get }) => {
     const jobID = await create({ name: 'job' })
     await get({ name: 'job' })
     for (const [command, more] of [
@@ -122,7 +122,7 @@ describe('CreateJob', () => {
     await refused('CreateJob', { name: 'job', data: '' }, BAD_DATA)
   })
 
-  scenario('a parentJobID that is 0 or not a number counts as none', async ({ create, state }) => {
+  scenario('a parentJobID that is 0 or not a number counts as absent', async ({ create, state }) => {
     for (const parentJobID of [0, 'abc', ''])
       expect(await state(await create({ name: 'job', parentJobID }))).toBe('QUEUED')
   })
@@ -148,7 +148,7 @@ describe('CreateJob', () => {
     }
   })
 
-  scenario('only the text true makes a job unique', async ({ create, json }) => {
+  scenario('only the value true makes a job unique', async ({ create, json }) => {
     const ids = new Set<number>()
     for (const unique of ['1', 'TRUE', 'false', '']) ids.add(await create({ name: 'job', unique }))
     expect(ids.size).toBe(4)
@@ -194,23 +194,26 @@ describe('CreateJob', () => {
     }
   })
 
-  scenario('overwrite is true, empty or not there; all else changes nothing', async ({ create, query }) => {
-    const U = await create({ name: 'u', unique: true })
-    const given = (n: number, overwrite?: string) =>
-      create({ name: 'u', unique: true, data: `{"n":${n}}`, ...(overwrite === undefined ? {} : { overwrite }) })
-    for (const [n, overwrite] of [
-      [1, 'true'],
-      [2, ''],
-      [3, undefined],
-    ] as const) {
-      expect(await given(n, overwrite)).toBe(U)
-      expect((await query(U)).data).toEqual({ n })
-    }
-    for (const overwrite of ['false', '0', 'TRUE', '1']) {
-      expect(await given(9, overwrite)).toBe(U)
-      expect((await query(U)).data).toEqual({ n: 3 })
-    }
-  })
+  scenario(
+    'overwrite may be true, empty or absent; with any other value, nothing changes',
+    async ({ create, query }) => {
+      const U = await create({ name: 'u', unique: true })
+      const given = (n: number, overwrite?: string) =>
+        create({ name: 'u', unique: true, data: `{"n":${n}}`, ...(overwrite === undefined ? {} : { overwrite }) })
+      for (const [n, overwrite] of [
+        [1, 'true'],
+        [2, ''],
+        [3, undefined],
+      ] as const) {
+        expect(await given(n, overwrite)).toBe(U)
+        expect((await query(U)).data).toEqual({ n })
+      }
+      for (const overwrite of ['false', '0', 'TRUE', '1']) {
+        expect(await given(9, overwrite)).toBe(U)
+        expect((await query(U)).data).toEqual({ n: 3 })
+      }
+    },
+  )
 
   scenario(
     'one of several jobs with a name holds it, and the name is free when that job is deleted',
@@ -224,7 +227,7 @@ describe('CreateJob', () => {
     },
   )
 
-  scenario('the same data leaves repeat and priority of a unique job alone', async ({ create, query }) => {
+  scenario('the same data does not change the repeat and priority of a unique job', async ({ create, query }) => {
     const given = { name: 'u', unique: true, data: '{"n":1}' }
     const U = await create({ ...given, repeat: 'HOURLY', jobPriority: 1000 })
     expect(await create(given)).toBe(U)
@@ -321,7 +324,7 @@ describe('CreateJobs', () => {
     expect(await query(body.jobIDs[0])).toMatchObject({ state: 'QUEUED', data: {}, priority: 500, repeat: '' })
   })
 
-  scenario('one refused job refuses all jobs of the call', async (client) => {
+  scenario('if one job is refused, all jobs of the call are refused', async (client) => {
     const { json, send } = client
     const P = await client.create({ name: 'parent', firstRun: '2099-01-01' })
     for (const [wrong, status] of [
@@ -381,7 +384,7 @@ describe('GetJob and GetJobs', () => {
     expect(jobs.map(({ jobID }: Given) => jobID)).toEqual(ids)
   })
 
-  scenario('a crashing name fails its job, and the call returns no other job instead', async (client) => {
+  scenario('a job with a crashing name fails, and the call returns no other job instead', async (client) => {
     const { create, ok, state, refused } = client
     const ids = [await create({ name: 'bad/1' }), await create({ name: 'bad/2' }), await create({ name: 'good' })]
     await ok('CrashBedrockJob', { names: 'bad/*' })
@@ -520,7 +523,7 @@ describe('FinishJob and RetryJob', () => {
   })
 
   scenario(
-    'a finish reads only its parameters data, ignoreRepeat and token',
+    'FinishJob reads only the parameters data, ignoreRepeat and token',
     async ({ create, get, finish, query, time }) => {
       const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR', jobPriority: 250 })
       await get({ name: 'job' })
@@ -548,19 +551,22 @@ describe('FinishJob and RetryJob', () => {
     expect(await query(J)).toEqual(before)
   })
 
-  scenario('delete in data ends a repeat at the finish, and has no effect at a retry', async (client) => {
-    const { create, get, ok, query, time, refused, finish } = client
-    const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR' })
-    await get({ name: 'job' })
-    await ok('RetryJob', { jobID: J, data: '{"delete":true}', delay: 60 })
-    expect(await query(J)).toMatchObject({ state: 'QUEUED', nextRun: time(60), repeat: 'STARTED, +1 HOUR' })
-    await client.at(61)
-    await get({ name: 'job' })
-    await finish(J, { data: '{"delete":"true"}' })
-    await refused('QueryJob', { jobID: J }, UNKNOWN)
-  })
+  scenario(
+    'the member delete in data ends the repeat of a finished job, and has no effect on a retried job',
+    async (client) => {
+      const { create, get, ok, query, time, refused, finish } = client
+      const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR' })
+      await get({ name: 'job' })
+      await ok('RetryJob', { jobID: J, data: '{"delete":true}', delay: 60 })
+      expect(await query(J)).toMatchObject({ state: 'QUEUED', nextRun: time(60), repeat: 'STARTED, +1 HOUR' })
+      await client.at(61)
+      await get({ name: 'job' })
+      await finish(J, { data: '{"delete":"true"}' })
+      await refused('QueryJob', { jobID: J }, UNKNOWN)
+    },
+  )
 
-  scenario('an invalid delay counts as none, and a delay has at most eight digits', async (client) => {
+  scenario('an invalid delay counts as absent, and a delay has at most eight digits', async (client) => {
     const { create, get, ok, query, refused, time } = client
     const J = await create({ name: 'job' })
     for (const [delay, seconds] of [

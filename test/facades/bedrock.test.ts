@@ -118,13 +118,16 @@ describe('create', () => {
     expect((await send('GetJob', { name: '*' })).status).toBe(NO_JOB)
   })
 
-  scenario('S12 a name is required, bounded, and may be any text', async ({ refused, create, get }) => {
-    await refused('CreateJob', {}, '402 Missing name')
-    await refused('CreateJob', { name: '' }, '402 Missing name')
-    await refused('CreateJob', { name: 'x'.repeat(256) }, '402 Malformed name')
-    const J = await create({ name: 'www/a?x=1&é' })
-    expect(await get({ name: 'www/*' })).toMatchObject({ jobID: J, name: 'www/a?x=1&é' })
-  })
+  scenario(
+    'S12 a name is required, has a maximum length, and may contain any characters',
+    async ({ refused, create, get }) => {
+      await refused('CreateJob', {}, '402 Missing name')
+      await refused('CreateJob', { name: '' }, '402 Missing name')
+      await refused('CreateJob', { name: 'x'.repeat(256) }, '402 Malformed name')
+      const J = await create({ name: 'www/a?x=1&é' })
+      expect(await get({ name: 'www/*' })).toMatchObject({ jobID: J, name: 'www/a?x=1&é' })
+    },
+  )
 
   scenario('firstRun is a time, and is checked', async ({ create, query, refused, time, send }) => {
     const firstRun = time(HOUR)
@@ -257,16 +260,19 @@ describe('take', () => {
     ['foo, a1', ['foo', 'a1']],
   ]
 
-  scenario('S20 one name is a glob, several names are compared as they are', async ({ create, send, ok }) => {
-    const ids: Record<number, string> = {}
-    for (const name of names) ids[await create({ name })] = name
-    for (const [name, found] of globs) {
-      const { code, body } = await send('GetJobs', { name, numResults: 20 })
-      const taken = code === 200 ? body.jobs.map((job: { jobID: number }) => job.jobID) : []
-      expect([name, taken.map((id: number) => ids[id]).sort()]).toEqual([name, [...found].sort()])
-      if (taken.length) await ok('RequeueJobs', { jobIDs: taken.join() })
-    }
-  })
+  scenario(
+    'S20 a single name is a glob, and each of several names matches only itself',
+    async ({ create, send, ok }) => {
+      const ids: Record<number, string> = {}
+      for (const name of names) ids[await create({ name })] = name
+      for (const [name, found] of globs) {
+        const { code, body } = await send('GetJobs', { name, numResults: 20 })
+        const taken = code === 200 ? body.jobs.map((job: { jobID: number }) => job.jobID) : []
+        expect([name, taken.map((id: number) => ids[id]).sort()]).toEqual([name, [...found].sort()])
+        if (taken.length) await ok('RequeueJobs', { jobIDs: taken.join() })
+      }
+    },
+  )
 
   scenario('S21 if twenty callers ask at once, one gets the job', async ({ create, send }) => {
     await create({ name: 'one' })
@@ -331,7 +337,7 @@ describe('finish, retry, update', () => {
     },
   )
 
-  scenario('S27 the next run gets the data of the finish', async ({ create, get, finish, at }) => {
+  scenario('S27 the next run gets the data of FinishJob', async ({ create, get, finish, at }) => {
     const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR', data: '{"old":1}' })
     await get({ name: 'job' })
     await finish(J, { data: '{"bar":"foo","foo":"bar"}' })
@@ -420,7 +426,7 @@ describe('finish, retry, update', () => {
     expect(time(1)).toMatch(/12:00:01$/)
   })
 
-  scenario('S33 missed slots run one after the other', async ({ create, get, ok, query, time }) => {
+  scenario('S33 missed slots run one after another', async ({ create, get, ok, query, time }) => {
     for (const hours of [5, 1]) {
       const J = await create({
         name: `every${hours}`,
@@ -433,7 +439,7 @@ describe('finish, retry, update', () => {
     }
   })
 
-  scenario('S34 UpdateJob needs data, and leaves the state alone', async ({ create, refused, get, ok, query }) => {
+  scenario('S34 UpdateJob needs data, and does not change the state', async ({ create, refused, get, ok, query }) => {
     const J = await create({ name: 'job' })
     await refused('UpdateJob', { jobID: J }, '402 Missing data')
     await refused('UpdateJob', { jobID: J, data: 'x' }, BAD_DATA)
@@ -539,7 +545,7 @@ describe('retryAfter, requeue, fail', () => {
     },
   )
 
-  scenario('S41 a finish resets the count of deliveries', async ({ create, get, query, at, finish }) => {
+  scenario('S41 FinishJob resets the count of deliveries', async ({ create, get, query, at, finish }) => {
     const J = await create({ name: 'job', retryAfter: '+1 SECOND', repeat: 'SCHEDULED, +1 DAY' })
     for (let n = 0; n < 4; n++) {
       await at(n * 2)
@@ -704,7 +710,7 @@ describe('parent and child', () => {
     expect([await state(C1), await state(C2)]).toEqual(['QUEUED', 'QUEUED'])
   })
 
-  scenario('S51 a paused parent can neither be finished nor deleted', async (client) => {
+  scenario('S51 a paused parent can be neither finished nor deleted', async (client) => {
     const { state, refused, finish } = client
     const { P, C1, C2 } = await family(client)
     await finish(P)
@@ -829,7 +835,7 @@ describe('parent and child', () => {
     expect([await state(P), await state(C1)]).toEqual(['PAUSED', 'QUEUED'])
   })
 
-  scenario('S59 a failed child counts as ended, is shown, and prevents the finish of its parent', async (client) => {
+  scenario('S59 a failed child counts as ended and is shown, and its parent cannot be finished', async (client) => {
     const { get, ok, finish, state, refused, query } = client
     const { P, C1, C2 } = await family(client)
     await finish(P)
@@ -893,24 +899,27 @@ describe('parent and child', () => {
     expect(await query(P)).toMatchObject({ state: 'QUEUED', nextRun: time(HOUR + DAY) })
   })
 
-  scenario('a second generation of children works, and children that end at the same time', async (client) => {
-    const { create, get, finish, state, refused } = client
-    const { P, C1, C2 } = await family(client)
-    await finish(P)
-    for (const [name, id] of [
-      ['c1', C1],
-      ['c2', C2],
-    ] as const) {
-      await get({ name })
-      await finish(id)
-    }
-    await get({ name: 'parent' })
-    const C3 = await create({ name: 'c3', parentJobID: P })
-    expect(await state(C3)).toBe('PAUSED')
-    await finish(P)
-    await refused('QueryJob', { jobID: C1 }, UNKNOWN)
-    expect([await state(P), await state(C3)]).toEqual(['PAUSED', 'QUEUED'])
-  })
+  scenario(
+    'a parent can have a second generation of children, and children that end at the same time',
+    async (client) => {
+      const { create, get, finish, state, refused } = client
+      const { P, C1, C2 } = await family(client)
+      await finish(P)
+      for (const [name, id] of [
+        ['c1', C1],
+        ['c2', C2],
+      ] as const) {
+        await get({ name })
+        await finish(id)
+      }
+      await get({ name: 'parent' })
+      const C3 = await create({ name: 'c3', parentJobID: P })
+      expect(await state(C3)).toBe('PAUSED')
+      await finish(P)
+      await refused('QueryJob', { jobID: C1 }, UNKNOWN)
+      expect([await state(P), await state(C3)]).toEqual(['PAUSED', 'QUEUED'])
+    },
+  )
 })
 
 describe('mocked jobs', () => {

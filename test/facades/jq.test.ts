@@ -211,7 +211,7 @@ describe('pushing', () => {
     expect((await ask('POST', '/jq/jobs', pack({ name, argument: 1, whatever: true }))).status).toBe(201)
   })
 
-  test('JSON if the client asks for it, and the other names of MessagePack', async () => {
+  test('answers in JSON if the client asks for it, and accepts all three media types of MessagePack', async () => {
     const { name, calls } = await startWorker()
     const body = new TextEncoder().encode(JSON.stringify({ name, argument: { n: 1 } }))
     const answer = await ask('POST', '/jq/jobs', body, { 'content-type': 'application/json' })
@@ -299,7 +299,7 @@ describe('choosing', () => {
 })
 
 describe('results', () => {
-  test('Q8 a kept result is the worker’s map, once, then nil', async () => {
+  test('Q8 a kept result is returned once, as the worker’s map, and after that as nil', async () => {
     const values = [null, true, 7, -1.5, 'text', new Uint8Array([1, 2]), [1, [2]], { a: { b: null } }]
     const { name } = await startWorker(({ body }) => ({ body: success(values[body.argument]) }))
     for (const [i, value] of values.entries()) {
@@ -338,7 +338,7 @@ describe('results', () => {
     expect(await result(id)).toEqual({ status: 200, body: null })
   })
 
-  test('Q11 an unfinished job is 202 with a state, an unknown job is 404', async () => {
+  test('Q11 an unfinished job returns 202 with a state, and an unknown job returns 404', async () => {
     let go = () => {}
     const gate = new Promise<void>((resolve) => {
       go = resolve
@@ -462,7 +462,7 @@ describe('failing', () => {
     }
   })
 
-  test('Q18 a worker may answer 202 and give the result later, once', async () => {
+  test('Q18 a worker may answer 202 and send the result later, once', async () => {
     const { name, calls } = await startWorker(() => ({ status: 202, body: null }))
     const id = await push({ name, keep_result: true })
     await calledTimes(calls, 1)
@@ -479,7 +479,7 @@ describe('failing', () => {
     expect((await result(id)).body).toEqual(success({ big: 2 ** 40 }))
   })
 
-  test('a value outside the schema of its name is refused as a result, now or later', async () => {
+  test('a result that does not match the schema of its name is refused, now or later', async () => {
     const giving = async (reply: Reply) => {
       const { name, url, calls } = await startWorker(() => reply)
       await kit.engine.workers.register('jq', name, {

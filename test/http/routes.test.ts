@@ -1653,7 +1653,7 @@ describe('formats', () => {
     expect(calls[0]!.args[0]).toEqual([{ queue: 'default', class: 'zip', args: '~xAIBAg==' }])
   })
 
-  test('a value leaves unchanged, in whatever format it arrived', async () => {
+  test('a value is returned unchanged, in either format', async () => {
     const { ask: send } = setUp()
     const accept = { accept: 'application/msgpack' }
     const json = await (await send(ask('GET', '/v1/jobs/7'))).text()

@@ -1,5 +1,5 @@
-// SideJob had 28 points at which a crash or a race caused harm. Each test plays one of them, and fails with scripts that
-// are broken at that point.
+// SideJob had 28 points at which a crash or a race caused harm. Each test reproduces one of them, and fails with
+// scripts that are broken at that point.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -132,7 +132,7 @@ const windows: Record<string, Window> = {
     },
   },
   R5: {
-    says: 'a wake-up during a run that fails is not lost: it is retried with the input, or keeps it',
+    says: 'a wake-up during a failing run is not lost: the job is retried with the input, or keeps it',
     async fact(world) {
       const id = await world.make(one)
       const failing = await world.claimOne()
@@ -423,7 +423,7 @@ const windows: Record<string, Window> = {
     },
   },
   R20: {
-    says: 'a due timer becomes a lease or stays a timer: its mover may die',
+    says: 'a due timer becomes a lease or stays a timer, even if the process that moves it dies',
     async fact(world) {
       const id = await world.make({ wait: 5_000 })
       world.advance(5_001)
@@ -439,7 +439,7 @@ const windows: Record<string, Window> = {
     },
   },
   R21: {
-    says: 'times are exact to the second: a bell is ordered, and a lane that looks is informed',
+    says: 'times are exact to the second: a bell is scheduled, and a lane that asks learns the time',
     async fact(world) {
       const at = world.now() + 30_000
       const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at }])

@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => Promise.all([kit.close(), origin.close(), caller.close()]))
 
-test('a large file without a length is stored in parts, byte for byte, and given out in ranges', async () => {
+test('a large file without a length is stored in parts, byte for byte, and served in ranges', async () => {
   const { id } = await kit.client.jobs.enqueue({
     queue: 'downloader',
     class: 'download',

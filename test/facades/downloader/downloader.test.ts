@@ -416,7 +416,7 @@ describe('aggregations', () => {
     expect(told.filter(({ success }) => success)).toHaveLength(25)
   }, 60_000)
 
-  test('aggregations with waiting downloads are on the dashboard', async () => {
+  test('the dashboard lists aggregations with waiting downloads', async () => {
     kit.origin.answer = says(500)
     const id = await kit.submit({ aggr_id: 'x:0' })
     await waiting(id, 1)
@@ -497,7 +497,7 @@ describe('callbacks', () => {
     await kit.until(async () => !(await isThere()))
   })
 
-  test('a callback through Kafka is the same body, as a record of the topic', async () => {
+  test('a callback through Kafka has the same body, as a record of the topic', async () => {
     const own = await startDownloads({ kafka: true })
     own.origin.answer = gives(pdf)
     own.caller.answer = (_, response) => response.end('{"offsets":[{"partition":0,"offset":1}]}')
@@ -615,7 +615,7 @@ describe('requests', () => {
     expect(JSON.stringify(answer)).not.toContain('foobar')
   })
 
-  test('a body that is not JSON is 400 too, and any Content-Type is read as JSON', async () => {
+  test('a body that is not JSON returns 400 too, and any Content-Type is read as JSON', async () => {
     const post = (body: string, type: string) =>
       fetch(`${kit.url}/downloader/download`, {
         method: 'POST',
@@ -627,7 +627,7 @@ describe('requests', () => {
     expect((await post(JSON.stringify(kit.usual()), 'text/plain')).status).toBe(201)
   })
 
-  test('a wrong method is 405, no key is 401', async () => {
+  test('a wrong method returns 405, and a missing key returns 401', async () => {
     for (const [method, path] of [
       ['GET', '/downloader/download'],
       ['GET', '/downloader/retry/AAAAAAAAAAAAAA'],
@@ -648,7 +648,7 @@ describe('requests', () => {
     expect([response.status, await response.json()]).toEqual([503, { error: expect.any(String) }])
   })
 
-  test('the same submission with the same key is one job', async () => {
+  test('the same submission with the same key creates one job', async () => {
     kit.origin.answer = gives(pdf)
     const body = kit.usual()
     const headers = { 'idempotency-key': 'once' }

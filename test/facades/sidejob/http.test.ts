@@ -77,7 +77,7 @@ test('an invalid job is refused with the name of its field, and not created', as
   expect(await make()).toBe(last + 1)
 })
 
-test('an unknown job is 404, and an id is a whole number from 1', async () => {
+test('an unknown job returns 404, and an id is a whole number of at least 1', async () => {
   await make()
   for (const ref of ['9999', '1abc', '1.9', '%201'])
     expect((await get(`/v1/jobs/${ref}`)).status, ref).toBeGreaterThanOrEqual(400)
@@ -129,7 +129,7 @@ test('run, terminate and delete report the new state of the job', async () => {
   expect((await get(of(''))).status).toBe(404)
 })
 
-test('a lock needs a time, and every change of it needs its token', async () => {
+test('a lock needs a time, and every change to it needs its token', async () => {
   const job = await make()
   const of = (path: string) => `/v1/jobs/${job}${path}`
   expect((await post(of('/lock'), {})).status).toBe(400)

@@ -23,7 +23,7 @@ afterAll(() => desks.close())
 
 const gone = (id: number) => `job ${id} does not exist`
 
-test('the registry is in Redis, complete for the queues of a deployment, and read by all deployments', async () => {
+test('the registry in Redis has all classes of a deployment’s queues, and every deployment reads it', async () => {
   await desk.make('nop')
   await desk.engine.workers.register('elsewhere', 'remote', {
     push: { url: 'http://127.0.0.1:1/' },
@@ -121,7 +121,7 @@ test('a class without status messages publishes none, and other classes publish 
   expect(await desk.heard(ear)).toEqual([{ status: 'queued' }])
 })
 
-test('news of statuses makes no entry of the log', async () => {
+test('status messages are not logged', async () => {
   const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/sidejob/job/3')]
   await desk.make('nop')
   await desk.drain()

@@ -30,7 +30,7 @@ const talking = defineWorker({
   },
 })
 
-/** Listens to changes of its own status. */
+/** Listens for changes to its own status. */
 const narcissus = defineWorker({
   class: 'narcissus',
   in: { ear: {} },
@@ -186,7 +186,7 @@ test('a connection wakes the target if it receives data or a different default',
   expect(await desk.ready()).toEqual([parent])
 })
 
-test('a connection is one log entry, publishes at outputs, and values keep their context', async () => {
+test('a connection is one log entry and publishes at outputs, and its values keep their context', async () => {
   const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/b')]
   const from = await desk.make('nop', { out: { out: { default: 9 } } })
   const to = await desk.make('nop', { in: { a: { channels: ['/b'] } }, out: { b: { channels: ['/b'] } } })
@@ -278,7 +278,7 @@ test('an external log entry is an object or a text, stays on the log page, and c
   expect(entries.map(({ entry }) => JSON.parse(entry))).toEqual([{ message: 'a text' }, { a: 1 }])
 })
 
-test('an entry has its job and time, whatever its members hold deeper', async () => {
+test('a log entry has its job and time, even if nested members have the same names', async () => {
   const log = await desk.ear('/sidejob/log')
   const job = await desk.make('logging', { args: { at: { job: 'x', timestamp: 'y' }, text: '"job": }{[ \\' } })
   await desk.once(job)
@@ -321,7 +321,7 @@ test('a port that listens at two levels receives a message twice, and all ports 
   expect([await times(job, 'a', 'hello'), await times(job, 'b', 'hello')]).toEqual([2, 1])
 })
 
-test('a channel without a slash before it never reaches /, and paths are as they are written', async () => {
+test('a channel without a leading slash never reaches /, and paths are used as they are written', async () => {
   const ports = { a: { channels: ['x'] }, root: { channels: ['/'] }, b: { channels: ['/a/b'] } }
   const job = await desk.make('nop', { in: ports })
   await desk.publish('x/y', 'relative')

@@ -110,7 +110,7 @@ test('the entry of a failed run has its error, whatever the message, the detail 
   ])
 })
 
-test('startup is called in the first run, also after the job was terminated', async () => {
+test('startup is called in the first run, even if the job was terminated before', async () => {
   const job = await desk.make('closing')
   await desk.terminate(job)
   await desk.drain()

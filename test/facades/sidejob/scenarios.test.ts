@@ -69,23 +69,20 @@ scenario(
   },
 )
 
-scenario(
-  'S05 a later run is scheduled, the earliest counts, and a time that has passed is now',
-  async (desk, order) => {
-    const idle = await desk.make('nop')
-    await desk.drain(order)
-    await desk.run(idle, { at: desk.now() + 10_000_000 })
-    expect(await desk.ready()).toEqual([])
-    const far = await desk.view(idle)
-    expect(far.status).toBe('queued')
-    await desk.run(idle, { wait: 100_000 })
-    const { runAt } = await desk.view(idle)
-    expect(runAt! - desk.now()).toBeLessThanOrEqual(100_000)
-    expect(runAt!).toBeLessThan(far.runAt!)
-    const past = await desk.make('nop', { at: desk.now() - 5_000 })
-    expect(await desk.ready()).toEqual([past])
-  },
-)
+scenario('S05 a later run is scheduled, the earliest time counts, and a past time means now', async (desk, order) => {
+  const idle = await desk.make('nop')
+  await desk.drain(order)
+  await desk.run(idle, { at: desk.now() + 10_000_000 })
+  expect(await desk.ready()).toEqual([])
+  const far = await desk.view(idle)
+  expect(far.status).toBe('queued')
+  await desk.run(idle, { wait: 100_000 })
+  const { runAt } = await desk.view(idle)
+  expect(runAt! - desk.now()).toBeLessThanOrEqual(100_000)
+  expect(runAt!).toBeLessThan(far.runAt!)
+  const past = await desk.make('nop', { at: desk.now() - 5_000 })
+  expect(await desk.ready()).toEqual([past])
+})
 
 scenario('S07 status changes of a job are published on its channel, in order', async (desk, order) => {
   taken()
@@ -208,7 +205,7 @@ scenario('S21 jobs that are connected only by channels compute a sum', async (de
   expect(await desk.size(four, 'in', 'ready')).toBe(1)
 })
 
-scenario('S23 each tuple is an entry of the log', async (desk, order) => {
+scenario('S23 each tuple is a log entry', async (desk, order) => {
   const ear = await desk.ear('/sidejob/log')
   const inputs = {
     in1: [1, 2],
