@@ -1,4 +1,4 @@
-// Numbers that were shown wrong to users. numbers.browser.test.ts compares all of them.
+// Numbers that users once saw with wrong values. numbers.browser.test.ts compares all of them.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

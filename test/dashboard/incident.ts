@@ -123,7 +123,7 @@ export async function startShop() {
     client,
     tick,
     deploy,
-    /** Messages of the Slack channel. */
+    /** Messages in the Slack channel. */
     messages: (): string[] => channel.came.map(({ body }) => (JSON.parse(body) as { text: string }).text),
     /** Moves the clocks of the shop. */
     async passes(ms: number): Promise<void> {

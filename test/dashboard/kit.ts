@@ -1,4 +1,4 @@
-// The app over a real Redis, and a user with a session.
+// The app on a real Redis, with a logged-in user.
 
 import { dashboard } from '../../src/dashboard/index.ts'
 import type { Scope } from '../../src/engine/engine.ts'

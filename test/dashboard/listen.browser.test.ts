@@ -1,4 +1,4 @@
-// Subscriptions end when the tab closes, and a message of another job causes no refresh.
+// Subscriptions end when the tab closes, and messages about other jobs cause no refresh.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -106,7 +106,7 @@ function pointsOf(facts: Facts, queue?: string, columns = 60): Point[][] {
   )
 }
 
-/** Sums of equal columns of four hours. */
+/** Sums of the columns of a chart of four hours; all columns are equally wide. */
 export const columnsOf = (facts: Facts, queue?: string, columns?: number) =>
   pointsOf(facts, queue, columns).map((points) => {
     const of = (name: 'completed' | 'failed' | 'runs') => sum(points.map((one) => one[name]))
@@ -171,7 +171,7 @@ function chart(facts: Facts, queue?: string): Claims {
   }
 }
 
-/** The numbers of an alert now, with quoted texts and durations as shown. */
+/** The current numbers of an alert. Quoted text and durations stay as the page shows them. */
 function alertOf(facts: Facts, text: string): string {
   const queue = facts.queues.find(({ name }) => new RegExp(`queue ${name}\\b`, 'i').test(text))
   const waiting = queue && waitingIn(facts, { queue: queue.name })
@@ -504,7 +504,7 @@ async function workerPage(facts: Facts, scene: Scene, queue: string, name: strin
     '.wideplot > .vh': [
       row.took!.buckets.flatMap((runs, i) => (runs ? [`${many(runs, 'run')} up to ${ends[i]}`] : [])).join(', '),
     ],
-    // A look at a queue at a limit searches the newest 20,000 jobs.
+    // A search for the jobs of a queue that wait for a limit reads the newest 20,000 jobs.
     '.got > .note': (found) => found.map(() => `20,000 ${n(facts.jobs[0]!.id)}`),
     '.lasts .id': (found) => (isFound || found.length > 0 ? newest.map(({ id }) => `#${id}`) : []),
     '.lasts .clip': (found) => (isFound || found.length > 0 ? newest.map((job) => messageOf(job)) : []),
@@ -1003,7 +1003,7 @@ export const claimsOf = async (path: string, facts: Facts, scene: Scene): Promis
   ...(await pages[path]!(facts, scene)),
 })
 
-/** Replaces names of the scene with their ids. */
+/** Replaces the names of the scene's jobs with their ids. */
 export const pathOf = (path: string, { order, failed, flow }: Scene): string =>
   path
     .replace('/jobs/past/history', `/jobs/${FIRST}/history`)

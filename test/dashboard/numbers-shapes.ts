@@ -7,7 +7,7 @@ const rounded = (shares: readonly number[]): number[] => shares.map((share) => M
 
 const sharesOf = (values: readonly number[]): number[] => rounded(values.map((one) => one / Math.max(1, ...values)))
 
-/** Shares of the heights of bars. A bar of nothing has the class `f-line2`. */
+/** Shares of the heights of bars. An empty bar has the class `f-line2`. */
 const barsOf = async (page: Page, selector: string): Promise<number[][]> => {
   const found = await page
     .locator(selector)

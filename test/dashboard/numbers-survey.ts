@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core'
  */
 export type Claims = Record<string, readonly string[] | ((found: readonly string[]) => readonly string[])>
 
-/** Times, addresses and names: no counts. */
+/** These are times, addresses and names, not counts. */
 const none = [
   'time',
   'kbd',
@@ -87,7 +87,7 @@ const survey = (page: Page, selectors: string[], none: string[]): Promise<Survey
 
 const NUMBER = /\d[\d,.]*(?: (?:ms|min|bytes|[smhdkM%])(?![a-z]))?/g
 
-/** Words may change, so only numbers are compared, and the names with which cells of a row begin. */
+/** Words may change, so this compares only numbers, and a known name if a cell of a row begins with it. */
 export function numbersOf(text: string | undefined, names: ReadonlySet<string>): string | undefined {
   const cells = text?.split(' | ').map((cell, _, all) => {
     const first = all.length > 1 ? cell.split(' ')[0]! : ''

@@ -15,7 +15,7 @@ import { type Scene, startScene } from './numbers-scene.ts'
 import { shapes } from './numbers-shapes.ts'
 import { differences } from './numbers-survey.ts'
 
-/** Overview asks for its parts one after the other. */
+/** Overview asks for its parts one after another. */
 const LOOKS = 8
 const TRIES = 3
 

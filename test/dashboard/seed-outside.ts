@@ -1,4 +1,4 @@
-// Jobs of a shop that call a local server.
+// A shop's jobs, which call a local server.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

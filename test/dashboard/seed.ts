@@ -1,4 +1,4 @@
-// Fills a stack over the API with the data that the pictures show.
+// Fills a stack with the data that the pictures show, through the API.
 
 import { seedFlow } from './seed-flow.ts'
 

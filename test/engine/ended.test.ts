@@ -104,7 +104,7 @@ test.skipIf(kind !== 'server')(
     const input = { queue: 'many', class: 'noop', keepResult: 60_000 }
     for (let n = 0; n < 3; n++)
       await kit.engine.jobs.enqueue(Array.from({ length: 1_000 }, () => ({ ...input, priority: n })))
-    await kit.advance(60_000) // The bells are lost, so the places of their lanes are free again.
+    await kit.advance(60_000) // The bells are lost, so the queue has room for their lanes again.
     await kit.engine.dispatch('many', '')
     const before = await commandStats(kit)
     const from = performance.now()

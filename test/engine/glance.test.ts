@@ -77,7 +77,7 @@ counted('without a step it costs as a look at the queues', async () => {
   await kit.engine.stats.glance()
   const { calls, billed, commands } = await costOf(kit, () => kit.engine.stats.glance())
   expect(calls).toBe(1)
-  // EVALSHA, TIME, SMEMBERS and MGET; MGET because jobs wait at limits; SSCAN and MGET because one limit is paused.
+  // EVALSHA, TIME, SMEMBERS and MGET; MGET because jobs wait for limits; SSCAN and MGET because one limit is paused.
   // Refreshing old counts adds one command per queue.
   expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(10)
 })

@@ -1,4 +1,4 @@
-// Concurrent changes of a class do not overwrite each other.
+// Concurrent changes to a class do not overwrite each other.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'

@@ -1,4 +1,4 @@
-// Plays every row of the table on a job in memory.
+// Runs every row of the table on a job in memory.
 
 import { describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'

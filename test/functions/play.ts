@@ -1,4 +1,4 @@
-// Plays a row of the table: applies each step to a job, and checks the expected outcome of the step.
+// Runs a row of the table: applies each step to a job, and checks the expected outcome of the step.
 
 import { expect } from 'vitest'
 import type { Status } from '../../src/core/job.ts'

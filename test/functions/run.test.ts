@@ -1,4 +1,4 @@
-// Plays every row of the table on a job in Redis.
+// Runs every row of the table on a job in Redis.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'

@@ -1,4 +1,4 @@
-// run.test.ts and call.test.ts play these rows.
+// run.test.ts and call.test.ts run these rows.
 
 import type { Status } from '../../src/core/job.ts'
 
@@ -23,7 +23,7 @@ export type Step = {
 export type Row = {
   /** A sentence of the reference. */
   name: string
-  /** The common rules or the ports of the reference already say it. */
+  /** The reference omits this row, because its common rules or ports already state it. */
   isRule?: boolean
   with: { in?: Ports; out?: Ports; args?: unknown }
   steps: Step[]

@@ -1,4 +1,4 @@
-// Plays the first hour with a real account on the stand-ins.
+// Goes through the first hour with a real account, with stand-ins instead of the account.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Every number, text, list and map of a route has a limit in its schema.
+// Every number, string, list and map of a route has a limit in its schema.
 
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -73,7 +73,7 @@ const tooMuch: Record<string, unknown[]> = {
   record: ['a', 1, {}].map((one) => Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`a${i}`, one]))),
 }
 
-/** Parts that need no limit: numbers that are only compared, and texts that are cut instead of refused. */
+/** Parts that need no limit: numbers that are only compared, and strings that are cut instead of refused. */
 const PLAIN = [
   /\.(job|parent)( |$)/, // the id of a job
   /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/, // number of the commit, and what the run has read

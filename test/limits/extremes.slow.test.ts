@@ -1,4 +1,4 @@
-// With every number, text, list and map at its maximum, no response is 500 or 503 and no call blocks Redis for long.
+// With every number, string, list and map at its maximum, no response is 500 or 503 and no call blocks Redis for long.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -37,7 +37,7 @@ const TEXTS = [
 
 const OPTIONAL = new Set(['optional', 'default', 'nullable', 'prefault'])
 
-/** Chooses texts that most fields accept. */
+/** Chooses strings that most fields accept. */
 function sample(schema: z.ZodType, depth = 0): unknown {
   const def = defOf(schema)
   if (depth > 6) return 1

@@ -1,4 +1,4 @@
-// The total size of a job is bounded, so that it can always be read. Excess is refused without side effects.
+// The total size of a job is bounded, so that it can always be read. Larger values are refused without side effects.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -142,7 +142,7 @@ test('a job has at most 1,000 fields of state, 1,000 ports of a side and 100 ali
   timeout: 60_000,
 }, async () => {
   const some = (from: number, n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`n${from + i}`, 1]))
-  // Two more inputs are `*` and the input of the class.
+  // `*` and the input of the class are two more inputs.
   const ports = Object.fromEntries(Array.from({ length: 988 }, (_, i) => [`p${i}`, {}]))
   const alias = Array.from({ length: 95 }, (_, i) => `a${i}`)
   const id = await make({ class: 'sleeper', wait: '10h', in: { '*': {}, ...ports }, alias })

@@ -369,7 +369,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBe(4)
   })
 
-  // EVALSHA, TIME, SMEMBERS and MGET; two to four commands that recount part of one queue; GET of the state of bells.
+  // EVALSHA, TIME, SMEMBERS and MGET; two to four commands that recount part of one queue; GET of the record of bells.
   test('the sums over 50 queues (budget 10, measured 6 to 9)', async () => {
     const queues = Array.from({ length: 50 }, (_, i) => `summed${i}`)
     for (const queue of queues) await kit.engine.queues.update(queue, { mode: 'pull' })

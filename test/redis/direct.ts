@@ -1,4 +1,5 @@
-// Drives the state one step at a time, in a separate world for each fact. Tests can replace scripts to remove a rule.
+// Changes the data one step at a time. Each fact has a namespace of its own. Tests can replace scripts to remove a
+// rule.
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'

@@ -1,4 +1,4 @@
-// Plays the facts of rules.test.ts with jobs in pieces, and records the moves of jobs.
+// Runs the facts of rules.test.ts with jobs in pieces, and records each change of a job's status.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { transitions } from '../../src/core/job.ts'

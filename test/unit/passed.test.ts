@@ -1,4 +1,4 @@
-// Each policy handles missed slots.
+// Records which slots a late run has missed, under each policy.
 
 import { describe, expect, test } from 'vitest'
 import { type Passed, passedBy, passedOf, passedText, slotsFrom } from '../../src/core/repeat/passed.ts'

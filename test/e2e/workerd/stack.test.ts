@@ -1,4 +1,4 @@
-// Takes each path once, with the Worker in workerd.
+// Tests each path once, with the Worker in workerd.
 
 import { encode } from '@msgpack/msgpack'
 import { Client } from '@upstash/qstash'

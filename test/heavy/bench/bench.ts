@@ -103,7 +103,7 @@ const sides = {
 }
 type Taken = { ours: Round[]; theirs: Round[] }
 
-// One round each does not count, because modules, scripts and compilers warm up.
+// The first round of each side does not count, because modules, scripts and compilers warm up.
 for (const one of Object.values(sides)) {
   await one.fill(jobs)
   await one.drain(jobs)

@@ -16,7 +16,7 @@ type Started = {
   address: Address
   pid: number
   describe: string
-  /** Milliseconds of scripts without their commands. Only the vendor's stand-in reports them. */
+  /** Time of scripts without their commands, in milliseconds. Only the vendor's stand-in reports them. */
   luaMs?: () => Promise<number>
   close: () => Promise<void>
 }

@@ -9,9 +9,9 @@ import { type Series, seriesOf } from './schedules.ts'
 
 /** Next slot of a paused schedule. */
 const NEVER = 8_640_000_000_000_000
-/** Milliseconds after which `missed: 'skip'` omits a slot. */
+/** `missed: 'skip'` omits a slot after this many milliseconds. */
 const GRACE = 300_000
-/** Milliseconds by which a slot may start late. */
+/** Maximum delay of a slot, in milliseconds. */
 const LATEST = 60_000
 const SECOND = 1_000
 
@@ -59,7 +59,7 @@ export function createSlotsJudge(report: Report) {
     // A failed run that is retried keeps its slot. A run that began before a caller set this slot does not know it,
     // unless it made a checkpoint.
     if (overtaken.has(was.token!) && is.nextSlot === due) return
-    // If the run of a follower fails and its children have news, it runs again immediately for the same slot.
+    // If the run of a follower fails and a child has changed, it runs again immediately for the same slot.
     if (was.followed && is.nextSlot === due) return
     const isLast = was.terminating === TERMINATING.shutdown
     const isUsed = end !== undefined && !isLast && began >= due && (is.failures ?? 0) <= (was.failures ?? 0)

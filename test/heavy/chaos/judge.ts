@@ -53,7 +53,7 @@ export const portOf = (job: number, field: string): string => `${job}/${field}`
 export type Step = { before: View; after: View; facts: Facts; no: number; now: number }
 export type Report = (fault: string, detail: string) => void
 
-/** Milliseconds by which the scripts' clock may be ahead, because machine time passes. */
+/** The scripts' clock may be ahead by this many milliseconds, because real time passes. */
 export const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])
@@ -268,7 +268,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** News from children does not run a parent that waits for their ends. */
+  /** A parent that waits for its children to end does not run for any other change of theirs. */
   function patience({ before, after, facts, no }: Step): void {
     for (const { job, names } of facts.waits) {
       const was = before.jobs.get(job)?.doc
@@ -377,7 +377,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** Every end is reported once, by a job created in the same step, with the number of the end. */
+  /** Each end of a job is reported once, by a job that is created in the same step and has the number of that end. */
   function callbacks({ before, after }: Step): void {
     const news = new Map<number, JobRecord[]>()
     for (const job of after.jobs.values())

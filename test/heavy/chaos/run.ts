@@ -1,4 +1,4 @@
-// npm run chaos                          plays thousands of random interleavings on a real Redis
+// npm run chaos runs thousands of random interleavings on a real Redis
 // npm run chaos -- --seed 123 --trace    repeats one and prints its steps
 // npm run chaos -- --count 500 --from 1 --together 8 --minutes 10
 

@@ -1,4 +1,4 @@
-// `npm run probe -- --rules` plays a selection of the protocol's rules on the Redis that the environment names.
+// `npm run probe -- --rules` checks a selection of the protocol's rules on the Redis that the environment names.
 
 import { afterAll, expect, test } from 'vitest'
 import { createWorld, type World } from '../../redis/direct.ts'

@@ -1,4 +1,4 @@
-// Rule 133: the index by kind of error contains exactly the failed jobs, and lists read it.
+// Rule 133: the index by kind of error contains exactly the failed jobs, and lists use it.
 
 import { expect } from 'vitest'
 import { createErrors } from '../../../src/engine/api/errors.ts'

@@ -1,4 +1,4 @@
-// Rule 132: a user's text is never taken for the mark of a value stored next to its document.
+// Rule 132: a user's string is never mistaken for the mark of a value that is stored next to its document.
 
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'
