@@ -146,10 +146,7 @@ export type WorkerOptions = {
   redact?: string[]
   /** `'door'` checks each value when it is written. `'run'` only checks a value in the run that reads it. */
   checked?: 'door' | 'run'
-  /**
-   * Policy if changed code requests a different step or wait from the one that the job has stored. The default is
-   * `fail`.
-   */
+  /** Policy if changed code requests a step or wait that differs from the stored one. The default is `fail`. */
   onCodeChange?: 'fail' | 'warn' | 'ignore'
   /** Jobs that wait inside the function stay on the code version that started them. Needs `SIDEJOB_VERSION_URL`. */
   pin?: boolean

@@ -420,7 +420,7 @@ describe('UpdateJob', () => {
     expect((await query(J)).data).toMatchObject({ retryAfterCount: 1 })
   })
 
-  scenario('the changes of RetryJob are checked as in CreateJob', async ({ create, ok, query, refused }) => {
+  scenario('the changes that RetryJob makes are checked as in CreateJob', async ({ create, ok, query, refused }) => {
     const J = await create({ name: 'job', repeat: 'HOURLY', jobPriority: 250 })
     const update = { jobID: J, data: '{}' }
     await refused('UpdateJob', { ...update, jobPriority: 111 }, BAD_PRIORITY)

@@ -462,7 +462,7 @@ describe('failing', () => {
     }
   })
 
-  test('Q18 a worker may answer 202 and send the result later, once', async () => {
+  test('Q18 a worker may return 202 and send the result later, once', async () => {
     const { name, calls } = await startWorker(() => ({ status: 202, body: null }))
     const id = await push({ name, keep_result: true })
     await calledTimes(calls, 1)

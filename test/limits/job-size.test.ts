@@ -6,7 +6,7 @@ import { drain } from '../../src/testing/index.ts'
 import { type Doors, startDoors } from './kit.ts'
 
 const MiB = 1_048_576
-/** A text that takes 1 MiB as JSON. */
+/** A string that takes 1 MiB as JSON. */
 const large = (letter: string) => letter.repeat(MiB - 2)
 
 const sleeper = defineWorker({ class: 'sleeper', in: { in: {} }, perform: (job: Job) => job.suspend() })

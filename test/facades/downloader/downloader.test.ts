@@ -658,7 +658,7 @@ describe('requests', () => {
     expect(ids[0]).toEqual(ids[1])
   })
 
-  test('D17 the heartbeat answers 503 while it is drained, but jobs are still accepted', async () => {
+  test('D17 the heartbeat returns 503 while it is drained, but jobs are still accepted', async () => {
     kit.origin.answer = gives(pdf)
     const beat = async () => {
       const response = await fetch(`${kit.url}/downloader/hb`)

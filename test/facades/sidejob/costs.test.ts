@@ -68,7 +68,7 @@ const costs: Record<string, Cost> = {
     const job = await resting(desk)
     return () => desk.view(job)
   },
-  'write an entry of the log': async (desk) => () => desk.engine.log.write('{}' as never),
+  'write a log entry': async (desk) => () => desk.engine.log.write('{}' as never),
   async 'lock and unlock'(desk) {
     const job = String(await resting(desk))
     return async () => {

@@ -268,7 +268,7 @@ test('every entry of a run has its job, its contexts and its own data', async ()
   ])
 })
 
-test('an external log entry is an object or a text, stays on the log page, and causes no loop', async () => {
+test('an external log entry is an object or a string, stays on the log page, and causes no loop', async () => {
   const ear = await desk.ear('/sidejob/log', '/')
   await desk.engine.log.write('{"a":1}' as never)
   await desk.engine.log.write('"a text"' as never)

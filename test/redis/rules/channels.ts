@@ -95,7 +95,7 @@ const rule29: Facts = {
     await relayAll(world)
     expect(await heard(world, ids)).toEqual(['1'])
   },
-  async 'a listener that no longer exists is removed, and the message reaches the others'(world) {
+  async 'a listener that no longer exists is removed, and the message reaches all other listeners'(world) {
     const ids = await listeners(world, DIRECT + 1)
     const [gone, ...others] = ids.sort((a, b) => (`${a}:in` < `${b}:in` ? -1 : 1))
     await world.client.ask((redis) => redis.del(world.store.keys.job(gone!)))

@@ -15,7 +15,7 @@ export type BoardData = {
   lit?: { nodes: string[]; wires: string[] }
 }
 
-/** Reads a `time` element, because a refresh ignores new texts of such elements. */
+/** Reads a `time` element, because a refresh ignores changes to such elements. */
 export const clockOf = (): number => Number(document.querySelector('[data-clock]')?.textContent ?? Date.now())
 
 export const dataOf = <Data>(name: string): Data | undefined => {
