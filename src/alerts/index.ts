@@ -98,7 +98,7 @@ function spentOf(today: Stats['today'], budget: AlertOptions['budget'] = {}, { n
 }
 
 /**
- * Sends a message when a problem that the page Overview shows starts, and another when it ends.
+ * Sends a message when a problem on the page Overview starts, and another when it ends.
  *
  * @example createWorker({ functions, alerts: alerts({ to: [slack('SLACK_WEBHOOK')] }) })
  */

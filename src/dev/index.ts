@@ -45,7 +45,7 @@ const WARM = '0s'
 /** An endless loop kills the Worker and loses all its runs. A job fails after this number of lost runs. */
 const MAX_LOST = '3'
 const HISTORY = '20'
-/** Milliseconds of CPU that a run may use without yielding. Production allows the CPU time of the plan. */
+/** CPU time that a run may use without yielding, in milliseconds. Production allows the CPU time of the plan. */
 const LOOP_AFTER = 3_000
 
 /**

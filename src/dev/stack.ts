@@ -29,7 +29,7 @@ export type StackOptions = {
   entry?: string
   isWatching?: boolean
   plan?: PlanName
-  /** Milliseconds of CPU that a run may use without yielding (default: the limit of the plan). */
+  /** CPU time that a run may use without yielding, in milliseconds (default: the limit of the plan). */
   loopAfter?: number
   bounds?: Bounds
   /** Runs without miniflare, as deployed: nothing compresses responses or adds the location, and there is no R2. */
@@ -301,7 +301,7 @@ async function loginLink(url: string, apiKey: string): Promise<string | undefine
   return ((await answer.json()) as { url: string }).url
 }
 
-/** Milliseconds without an answer after which a request to the starting server is repeated. */
+/** A request to the starting server is repeated after this many milliseconds without an answer. */
 const SILENT = 5_000
 
 async function healthy(url: string) {

@@ -115,7 +115,7 @@ export function checkScope(route: Route, request: Request, scopes: readonly Scop
   throw new SidejobError('FORBIDDEN', `${route.method} ${route.path} needs the scope "${needed}", this key has ${has}`)
 }
 
-/** Throws before the body is read if the request has no signature of QStash. */
+/** Throws before the body is read, unless QStash has signed the request. */
 export const admitSigned = async (request: Request, bytes: Uint8Array, { verify, publicUrl }: Deps): Promise<void> => {
   const { pathname, search } = new URL(request.url)
   const signature = signatureOf(request)
@@ -127,7 +127,7 @@ export const expectSignature = (request: Request): void => {
   if (!signatureOf(request)) throw unsigned(undefined)
 }
 
-/** Throws before the body is read if the request has no signature of another version. */
+/** Throws before the body is read, unless another version has signed the request. */
 export const expectVersion = (request: Request): void => {
   if (request.headers.has('webhook-signature')) return
   throw new SidejobError(

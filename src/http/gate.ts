@@ -24,7 +24,7 @@ export type Limiter = (address: string) => Promise<boolean>
 
 const STRANGERS = 'requests without a known API key, session or tenant from this address'
 
-/** Seconds after which the caller may try again, because another stream may have ended. */
+/** The caller may try again after this many seconds, because another stream may have ended. */
 const LISTEN_AGAIN = 5
 
 const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.requests : { rate, burst: 2 * rate })

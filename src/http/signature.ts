@@ -39,7 +39,7 @@ const isSignedWith = async (key: string, { mac, signed }: Token): Promise<boolea
   return crypto.subtle.verify('HMAC', imported, mac as BufferSource, encoder.encode(signed))
 }
 
-/** Seconds by which the clocks of QStash and the Worker may differ. */
+/** Maximum difference between the clocks of QStash and the Worker, in seconds. */
 const TOLERANCE_S = 5
 
 type About = { url: string; body: string; seconds: number }

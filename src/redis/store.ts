@@ -30,7 +30,7 @@ export type StoreOptions = {
   vault?: Vault
   /** Minimum number of equal jobs to pack into pieces. A piece reserves a hundred ids. */
   packedFrom?: number
-  /** If there is a history: default time for which Redis keeps ended jobs, in milliseconds. */
+  /** If there is a history: default retention of ended jobs in Redis, in milliseconds. */
   retain?: number
 }
 

@@ -11,7 +11,7 @@ export type TogetherOptions<Call, Answer> = {
   together: (calls: Call[]) => Promise<Answer[] | undefined>
   suits: (call: Call, others: readonly Call[]) => boolean
   /**
-   * Waiting calls stop waiting for the first call after this many milliseconds, because its invocation may have ended.
+   * After this many milliseconds, waiting calls no longer wait for the first call: its invocation may have ended.
    */
   patience?: number
   elapsed?: () => number

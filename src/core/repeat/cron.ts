@@ -42,7 +42,7 @@ const understood = (pattern: string) => {
   return { walls, isHourly: hour.every((named) => named === 1) }
 }
 
-// Represents a wall-clock time as milliseconds, as if the clock showed UTC. croner ends in the year 3000.
+// Represents a wall-clock time as milliseconds, as if the clock showed UTC. croner supports no years after 3000.
 const wallTimes =
   (cron: Cron): Step =>
   (wall) =>

@@ -86,7 +86,7 @@ export const about = (ms: number): string => {
   return `${Math.floor(ms / DAY)} d`
 }
 
-/** Omits no unit, in the form that the API accepts. */
+/** Exact, in the largest unit that divides `ms`, as the API accepts it. */
 export function exactly(ms: number): string {
   const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
   return `${ms / length}${unit}`

@@ -221,7 +221,7 @@ export function createRuns({
   }
 
   return {
-    /** `told` receives the signal of the process. `stop` ends the wait. */
+    /** Calls `told` with the signal of the process. `stop` ends the wait. */
     async claim(
       queue: string,
       {

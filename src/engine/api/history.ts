@@ -17,7 +17,7 @@ const FORGOTTEN = 10
 /** Must match lib/runtime/outbox.lua. */
 const FULL = 67_108_864
 
-/** `retain`: default time for which Redis keeps an ended job, in milliseconds. */
+/** `retain`: default retention of an ended job in Redis, in milliseconds. */
 export type HistoryOptions = { store: HistoryStore; days?: number; retain?: number }
 
 type HistoryParts = { store: Store; history: HistoryOptions | undefined; now: () => number }

@@ -3,7 +3,7 @@ export type LaneOptions = {
   batch?: number
   /** Maximum concurrent runs (default 100). */
   concurrency?: number
-  /** Milliseconds of work after which a lane hands over (default 25,000). Waiting for a call is not work. */
+  /** A lane hands over after this many milliseconds of work (default 25,000). Waiting for a call is not work. */
   budget?: number
   /** Lease of a run in milliseconds (default 45,000). */
   lease?: number
@@ -11,7 +11,7 @@ export type LaneOptions = {
   short?: number
   /** Time that a lane stays warm after its last run, in milliseconds (default 0: never). */
   warm?: number
-  /** Number of requests after which a lane hands over (default 5,000). Requests of functions do not count. */
+  /** A lane hands over after this many requests (default 5,000). Requests of functions do not count. */
   requests?: number
 }
 

@@ -25,8 +25,8 @@ export type ConstraintView = Constraint & { name: string }
 export type Quota = { jobs: number; bytes: number; tenant?: { jobs?: number; bytes?: number } }
 
 /**
- * `by` identifies the API key as `key:<id>`. `keep` is the time for which the answer for the idempotency key is stored,
- * in milliseconds (default: a day).
+ * `by` identifies the API key as `key:<id>`. `keep` is the retention of the answer for the idempotency key, in
+ * milliseconds (default: a day).
  */
 export type Call = {
   key?: string

@@ -77,7 +77,7 @@ export type Stats = {
   today: Record<string, Counts>
   total: Record<string, Counts>
   /**
-   * Number of today's runs by the time for which they had been ready: up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10
+   * Number of today's runs, by the time that their jobs had been ready: up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10
    * min, 1 h, and longer.
    */
   waits: Record<string, number[]>

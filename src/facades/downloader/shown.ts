@@ -8,7 +8,7 @@ type Detail = { status?: number; code?: string } | null
 type Kept = { status?: number; image?: string }
 
 const DAY = 86_400_000
-/** Maximum time for which a file waits for its callback, plus a week. */
+/** Maximum time that a file waits for its callback, plus a week. */
 const LONGEST = 37 * DAY
 
 /**

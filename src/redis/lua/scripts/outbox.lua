@@ -7,7 +7,7 @@
 -- args: ns, clock, seed, begin, retain, stored:int, most:int, ...
 -- returns: outbox
 -- begin: '1' starts a history if there is none, 'end' ends it and deletes all entries
--- retain: default milliseconds for which Redis keeps ended jobs, or ''
+-- retain: default retention of ended jobs in Redis, in milliseconds, or ''
 -- stored: number of the first stored entry
 -- rest: bytes of each stored entry
 
