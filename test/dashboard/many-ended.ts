@@ -8,7 +8,7 @@ import { NS, START } from '../history/many.ts'
 /** Id of the first job in the history, above all ids in Redis. */
 export const FIRST = 1_000_000
 
-/** Measures CPU milliseconds of the database, because other programs share the machine. */
+/** Measures the CPU time of the database in milliseconds, because other programs share the machine. */
 export function openPast(file: string) {
   const db = sqliteDatabase(file)
   let spent = 0

@@ -210,7 +210,7 @@ describe('an isolate that has announced its classes', () => {
     expect((await kit.store.commit({ queue: 'default', claim })).lent).toHaveLength(2)
   })
 
-  test('announces them again after Redis went back to data from before', async () => {
+  test('announces them again after Redis was restored from older data', async () => {
     kit = await startKit({ workers: [worker('old')], hold: true })
     const isolated = isolate([worker('old'), worker('new')])
     await kit.engine.tick()

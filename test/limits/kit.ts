@@ -42,7 +42,7 @@ export async function startDoors(options: KitOptions = {}) {
   const server = (options.on ?? kind) === 'server'
   if (server) await raw('CONFIG', 'SET', 'slowlog-log-slower-than', String(HOLD * 1_000))
 
-  /** Milliseconds of CPU time, which excludes load. */
+  /** CPU time in milliseconds, which does not depend on the load of the machine. */
   async function worked(): Promise<number> {
     const info = await raw('INFO', 'cpu')
     const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])

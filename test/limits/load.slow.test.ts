@@ -1,4 +1,4 @@
-// Measures a client alone, and in turns with ten clients that reach all their limits.
+// Measures a client alone, and alternately with ten clients that reach all their limits.
 // SIDEJOB_TEST_LOAD=300 keeps the load for five minutes.
 
 import { once } from 'node:events'

@@ -8,7 +8,7 @@ import { list } from '../../src/http/routes.ts'
 import { verifier } from '../../src/http/signature.ts'
 import { fakeEngine } from '../http/fake-engine.ts'
 
-/** Maximum milliseconds of CPU, and measurements per request. */
+/** Maximum CPU time in milliseconds, and measurements per request. */
 const MOST = 50
 const TIMES = 5
 

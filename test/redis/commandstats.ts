@@ -7,7 +7,7 @@ import { type Address, connect, text } from '../../infra/stand-ins/resp.ts'
 export type Cost = {
   /** Requests over HTTP. */
   calls: number
-  /** Including EVALSHA and the commands in its script. */
+  /** Includes EVALSHA and the commands in its script. */
   billed: number
   messages: number
   commands: Record<string, number>

@@ -460,7 +460,7 @@ describe('callbacks', () => {
     expect((await kit.ask('POST', '/downloader/retry/AAAAAAAAAAAAAA')).status).toBe(404)
   })
 
-  test('an id from before Redis went back to older data is not mistaken for a new job', async () => {
+  test('an id from before Redis was restored from older data is not mistaken for a new job', async () => {
     kit.origin.answer = gives(pdf)
     kit.caller.answer = says(200)
     const id = await kit.submit()

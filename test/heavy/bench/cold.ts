@@ -1,4 +1,4 @@
-// `npm run bench:cold -- 10` measures the time from the start of workerd to the first response, in turns with an
+// `npm run bench:cold -- 10` measures the time from the start of workerd to the first response, alternately with an
 // empty Worker.
 
 import { createRequire } from 'node:module'

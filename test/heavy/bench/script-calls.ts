@@ -7,7 +7,7 @@ import type { ClaimedJob } from '../../../src/redis/types.ts'
 import { cpuOf } from './cpu.ts'
 import type { Host, Lua } from './luas.ts'
 
-/** Kind of call → milliseconds of CPU. */
+/** Kind of call → CPU time in milliseconds. */
 export type Calls = Record<string, number>
 
 type Make = () => ReturnType<typeof stores.createStore>

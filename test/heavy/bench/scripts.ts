@@ -1,6 +1,6 @@
 // `npm run bench:scripts` measures the scripts: size, functions before the first line of work, registers, and CPU of
 // each kind of call in Redis' own Lua, the vendor's and the embedded one. `--with <folder>` measures another checkout
-// in turns. `--only strict,server` selects engines; `--rounds` sets the number of rounds.
+// alternately. `--only strict,server` selects engines; `--rounds` sets the number of rounds.
 
 import { cpus, loadavg } from 'node:os'
 import { join, resolve } from 'node:path'

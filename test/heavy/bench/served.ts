@@ -25,7 +25,7 @@ export const latency = { redis: 2, qstash: 50 } as const
 /** More deliveries than any measurement needs. */
 export const ALL = 100_000
 
-/** `warm`: time for which lanes wait for work. `eager`: lanes start within the request. */
+/** `warm`: time that lanes wait for work. `eager`: lanes start within the request. */
 export type Lanes = { warm: string; eager: boolean }
 
 const varsOf = ({ warm, eager }: Lanes) => ({

@@ -75,7 +75,7 @@ export async function startDirect(far: boolean) {
       many(n, { text: 'x'.repeat(bytes - 2) }, Math.min(BATCH, Math.floor((4 * MEBIBYTE) / bytes))),
     chain: (n) => one(n - 1),
     async delayed(n, ms) {
-      // QStash calls at whole seconds.
+      // QStash delivers at whole seconds.
       const at = Math.ceil((Date.now() + ms) / 1_000)
       await many(n, { notBefore: at })
       return Date.now() - at * 1_000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startLua } from './luas.ts'
 import { type Calls, callsOf, measureCalls } from './script-calls.ts'
 
-/** Returns milliseconds of CPU. `share` is a fraction of the calls that a precise result needs. */
+/** Returns CPU time in milliseconds. `share` is a fraction of the calls that a precise result needs. */
 export async function measureScripts(share = 1): Promise<Calls> {
   const host = await startLua('strict')
   try {

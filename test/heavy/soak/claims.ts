@@ -9,7 +9,7 @@ const QUEUE = 'pull'
 const WAIT = 20
 const sizes = { waiters: 50, seconds: 30, jobs: 500 }
 
-/** Including commands in scripts. */
+/** Includes commands in scripts. */
 async function billed({ redis }: Soak): Promise<number> {
   const connection = await connect(redis)
   const info = text(await connection.call('INFO', 'commandstats'))

@@ -9,7 +9,7 @@ import { atLeast, defineShow, exactly, told } from './show.ts'
 
 const sizes = { trees: 60, depth: 6, seed: 1 }
 const MINUTE = 60_000
-/** Rounds without an ended job after which a job is stuck. */
+/** A job counts as stuck after this many rounds in which no job ended. */
 const ROUNDS = 60
 
 type Counts = Map<string, number>

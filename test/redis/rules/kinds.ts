@@ -9,7 +9,7 @@ import type { Facts, Making, World } from '../direct.ts'
 
 const MINUTE = 60_000
 
-/** `kept`: milliseconds for which the job is kept. */
+/** `kept`: retention of the job, in milliseconds. */
 async function fail(
   world: World,
   message: string,
