@@ -585,7 +585,7 @@ describe('FinishJob and RetryJob', () => {
     expect((await query(J)).nextRun).toBe(time(31 + 99_999_999))
   })
 
-  scenario('a retry changes name and jobPriority, not priority, and forgets the deliveries', async (client) => {
+  scenario('a retry changes name and jobPriority but not priority, and resets the count of deliveries', async (client) => {
     const { create, get, ok, query, refused } = client
     const J = await create({ name: 'job', retryAfter: '-1 SECOND' })
     await get({ name: 'job' })

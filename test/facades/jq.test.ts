@@ -117,7 +117,7 @@ async function runOut(id: string, step: number) {
 }
 
 describe('pushing', () => {
-  test('Q1 a job is created from its bytes, and its worker is called with it', async () => {
+  test('Q1 a job is created from its bytes, and its worker receives it', async () => {
     const { calls, url } = await startWorker()
     expect((await ask('PUT', '/jq/workers/thumb', pack({ url }))).status).toBe(200)
     const sent = hex('82a46e616d65a57468756d62a8617267756d656e7481a2696407')
@@ -440,7 +440,7 @@ describe('failing', () => {
     ['a connection that breaks', { status: 0 }],
   ]
 
-  test.each(badMaps)('Q16 if the answer is %s, the attempt failed and is retried', async (_, bad) => {
+  test.each(badMaps)('Q16 if the answer is %s, the attempt fails and is retried', async (_, bad) => {
     const { name, calls } = await startWorker((_call, n) => (n === 1 ? bad : { body: success('second') }))
     const id = await push({ name, max_retry: 1, keep_result: true })
     await calledTimes(calls, 1)

@@ -160,7 +160,7 @@ scenario('S15 an input wakes its job and an output its parent, unless notify is 
   expect(await statuses()).toEqual(['completed', 'queued'])
 })
 
-scenario('S17 a group is one entry with its context, and contexts nest', async (desk, order) => {
+scenario('S17 a group is one log entry with its context, and contexts nest', async (desk, order) => {
   const ear = await desk.ear('/sidejob/log')
   const nested = await desk.make('nesting')
   await desk.drain(order)
@@ -345,7 +345,7 @@ scenario('S37 wait_each returns its list when all of its elements have arrived',
   expect(await desk.drainPort(job, 'out', 'out')).toEqual([[3, 2]])
 })
 
-scenario('S41 merge returns one object for each that arrives, merged over a default', async (desk, order) => {
+scenario('S41 merge returns each object that arrives, merged over a default', async (desk, order) => {
   const job = await desk.make('merge', {
     queue: 'core',
     in: { in1: { default: { key1: 'val3', common: 'x' } }, in2: {} },

@@ -22,7 +22,7 @@ const rule1: Facts = {
     await world.lane().ask({ bell: rings[0]!.bell })
     expect((await world.queueOf()).lanes).toBe(1)
   },
-  async 'a bell delivered twice makes two lanes, which never get the same run'(world) {
+  async 'a bell delivered twice starts two lanes, which never get the same run'(world) {
     await world.store.settings('q', { batch: 2 })
     const { rings } = await many(world, 4)
     const one = await world.lane().ask({ bell: rings[0]!.bell })
