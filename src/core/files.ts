@@ -89,7 +89,7 @@ export function numberIn(id: string): number | undefined {
 export const isKindred = (one: string, other: string): boolean =>
   bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 
-/** Returns undefined for the whole file, also for unsupported ranges. Returns null if no byte matches. */
+/** Returns undefined for the whole file, and for unsupported ranges. Returns null if no byte matches. */
 export function rangeOf(header: string | null, size: number): Range | null | undefined {
   const [, first = '', second = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && second === '') return undefined

@@ -46,8 +46,8 @@ const rows: Row[] = [
 
 const parts: [what: string, commands: number][] = [
   ['a run that reads a value and writes one', ports!],
-  ['such a run of a job with a parent', family!],
-  ['such a run of a job with its own limit', limit!],
+  ['such a run, if the job has a parent', family!],
+  ['such a run, if the job has its own limit', limit!],
 ]
 
 const MINUTES = 60 * 24 * 30

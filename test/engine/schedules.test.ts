@@ -1,4 +1,4 @@
-// Every slot runs once and without drift, also after a pause.
+// Every slot runs once and without drift, even after a pause.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'

@@ -600,7 +600,7 @@ describe('FinishJob and RetryJob', () => {
 })
 
 describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
-  scenario('RequeueJobs accepts jobs in any state, also in a family', async (client) => {
+  scenario('RequeueJobs accepts jobs in any state, even in a family', async (client) => {
     const { ok, get, finish, query } = client
     const { P, C1, C2 } = await family(client)
     const queued = async (jobID: number) => {

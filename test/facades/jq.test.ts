@@ -425,15 +425,15 @@ describe('failing', () => {
   })
 
   const badMaps: [string, Reply][] = [
-    ['no map', { body: 7 }],
-    ['another type', { body: { ...success(), type: 'fine' } }],
-    ['no finished_at', { body: { type: 'success', result: 1 } }],
-    ['a time that is none', { body: { ...success(), finished_at: 'yesterday' } }],
+    ['not a map', { body: 7 }],
+    ['an unknown type', { body: { ...success(), type: 'fine' } }],
+    ['without finished_at', { body: { type: 'success', result: 1 } }],
+    ['an invalid time', { body: { ...success(), finished_at: 'yesterday' } }],
     ['no result', { body: { type: 'success', finished_at: '2026-03-11T12:00:00Z' } }],
-    ['another reason', { body: failure({ reason: 'bad luck' }) }],
-    ['no should_retry', { body: failure({ should_retry: undefined }) }],
-    ['a message that is no text', { body: failure({ message: 7 }) }],
-    ['bytes that are no MessagePack', { bytes: hex('c1') }],
+    ['an unknown reason', { body: failure({ reason: 'bad luck' }) }],
+    ['without should_retry', { body: failure({ should_retry: undefined }) }],
+    ['a message that is not a string', { body: failure({ message: 7 }) }],
+    ['invalid MessagePack', { bytes: hex('c1') }],
     ['nothing', { bytes: new Uint8Array() }],
     ['500', { status: 500, body: null }],
     ['404', { status: 404, body: null }],

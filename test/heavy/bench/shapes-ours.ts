@@ -35,7 +35,7 @@ export async function startOurs(stack: Measured) {
   const expected = new Map<number, (at: number) => void>()
   let isLooking = false
 
-  /** Polls all jobs with one command, so that many callers do not slow each other. */
+  /** Polls all jobs with one command, so that many callers do not slow each other down. */
   async function look(): Promise<void> {
     if (isLooking) return
     isLooking = true

@@ -299,8 +299,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * A commit applies its runs in sequence, so a job may end and be woken in one step. The end of a follower leaves no
-   * record.
+   * A commit applies its runs in sequence, so a job may end and be woken in one step. A follower that ends leaves no
+   * record of that.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]

@@ -1,4 +1,5 @@
-// Rule 38: a host that keeps failing is not called, for longer each time. Then one call tests it.
+// Rule 38: a host that keeps failing is not called for some time, which grows with each failure. Then one call tests
+// it.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'

@@ -49,8 +49,8 @@ const [CLASSES, UNCLAIMED, MINUTES] = ['classes by hour', 'unclaimed', 'minutes'
 const AT_ONCE = 1
 
 /**
- * The first refresh requests none of these answers and each later refresh one, so that none costs more than twelve
- * commands.
+ * The first refresh requests none of these answers, and each later refresh requests one, so no refresh costs more than
+ * twelve commands.
  */
 function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, boolean>) {
   const stale = Object.keys(wanted).filter((name) => wanted[name] && !cache.isFresh(name))

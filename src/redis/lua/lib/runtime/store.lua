@@ -203,7 +203,7 @@ local function flush_messages()
   for _, m in ipairs(cache.writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end
 
--- Deletes documents first. If Redis refuses a later command, their memory is free.
+-- Deletes documents first, so that their memory is free even if Redis refuses a later command.
 local function erase_documents(dels)
   for id in pairs(cache.dirty) do
     local key = redis_keys.key_of(id)
