@@ -110,7 +110,7 @@ const costs: Record<string, Cost> = {
     await desk.terminate(job)
     return () => desk.remove(job)
   },
-  async 'the children of a job that has 10'(desk) {
+  async 'list the 10 children of a job'(desk) {
     const parent = await resting(desk)
     for (let i = 0; i < 10; i++) await desk.make('noop', { parent, name: `c${i}` })
     return () => desk.view(parent)
