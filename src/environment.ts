@@ -7,6 +7,7 @@ import type { Downloads } from './core/files.ts'
 import { MOST_HISTORY } from './core/schemas/job-options.ts'
 import { codeVersion } from './core/schemas/names.ts'
 import { duration } from './core/time.ts'
+import { addressIn, secretFault } from './core/url.ts'
 import type { Worker } from './core/worker.ts'
 import { development } from './development.ts'
 import type { EngineOptions } from './engine/index.ts'
@@ -88,9 +89,8 @@ export function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8
       ? fromBase64(text.replaceAll('-', '+').replaceAll('_', '/').replace(/=?$/, '='))
       : undefined
     if (bytes?.length === 32) return bytes
-    const got = `${text.length} characters`
     const expected = 'the base64 of 32 bytes, as "openssl rand -base64 32" writes it'
-    throw new SidejobError('MISCONFIGURED', `SIDEJOB_ENCRYPTION_KEY, key ${i + 1}: expected ${expected}, got ${got}`)
+    throw secretFault(`SIDEJOB_ENCRYPTION_KEY, key ${i + 1}`, expected, text)
   })
 }
 
@@ -120,26 +120,26 @@ const laneOf = (env: Environment) => ({
 })
 
 /** Reads percent-encoded pairs, as OpenTelemetry specifies. */
-function headersOf(text: string): Record<string, string> {
-  return Object.fromEntries(
+const headersOf = (text: string): Record<string, string> =>
+  Object.fromEntries(
     listOf(text).map((pair) => {
-      const [name = '', value] = pair.split(/=(.*)/s).map((part) => decodeURIComponent(part.trim()))
-      if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || value === undefined)
-        throw new SidejobError('MISCONFIGURED', `OTEL_EXPORTER_OTLP_HEADERS: expected name=value, got ${pair}`)
-      return [name, value]
+      try {
+        const [name = '', value] = pair.split(/=(.*)/s).map((part) => decodeURIComponent(part.trim()))
+        if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && value !== undefined) return [name, value]
+      } catch {
+        // The error of decodeURIComponent does not name the setting.
+      }
+      throw secretFault('OTEL_EXPORTER_OTLP_HEADERS', 'name=value, percent-encoded', pair)
     }),
   )
-}
 
-function addressOf(setting: SettingName, text: string): string {
-  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
-  throw new SidejobError('MISCONFIGURED', `${setting}: expected an address, got ${text}`)
-}
+const addressOf = (env: Environment, setting: SettingName): string | undefined =>
+  env[setting] ? addressIn(setting, env[setting]) : undefined
 
 function tracesOf(env: Environment): Pick<EngineOptions, 'traces'> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: address, OTEL_TRACES_SAMPLER_ARG: share, OTEL_SERVICE_NAME: service } = env
-  if (!address) return {}
-  const endpoint = addressOf('OTEL_EXPORTER_OTLP_ENDPOINT', address)
+  const { OTEL_TRACES_SAMPLER_ARG: share, OTEL_SERVICE_NAME: service } = env
+  const endpoint = addressOf(env, 'OTEL_EXPORTER_OTLP_ENDPOINT')
+  if (!endpoint) return {}
   const sample = Number(share || 1)
   if (!(sample >= 0 && sample <= 1))
     throw new SidejobError('MISCONFIGURED', `OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1, got ${share}`)
@@ -231,8 +231,8 @@ export function deploymentOf(env: Environment): Deployment {
   const secret = secretOf(env)
   return {
     engine: {
-      redis: { url: env.UPSTASH_REDIS_REST_URL!, token: env.UPSTASH_REDIS_REST_TOKEN! },
-      qstash: { url: env.QSTASH_URL, token: env.QSTASH_TOKEN!, publicUrl },
+      redis: { url: addressOf(env, 'UPSTASH_REDIS_REST_URL')!, token: env.UPSTASH_REDIS_REST_TOKEN! },
+      qstash: { url: addressOf(env, 'QSTASH_URL'), token: env.QSTASH_TOKEN!, publicUrl },
       namespace: env.SIDEJOB_NAMESPACE,
       apiKey: env.SIDEJOB_API_KEY,
       tokenSecret: `tokens of ${secret}`,
@@ -258,9 +258,9 @@ export function deploymentOf(env: Environment): Deployment {
     log: logLevels.find((level) => level === env.SIDEJOB_LOG) ?? 'failed',
     downloads: {
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
-      ...(env.SIDEJOB_DOWNLOAD_URL ? { base: env.SIDEJOB_DOWNLOAD_URL.replace(/\/+$/, '') } : {}),
+      base: addressOf(env, 'SIDEJOB_DOWNLOAD_URL')?.replace(/\/+$/, ''),
       keep: durationOf('SIDEJOB_FILE_RETENTION', env.SIDEJOB_FILE_RETENTION ?? '3h'),
-      ...(env.SIDEJOB_KAFKA_REST_URL ? { kafka: env.SIDEJOB_KAFKA_REST_URL } : {}),
+      kafka: addressOf(env, 'SIDEJOB_KAFKA_REST_URL'),
     },
     fileSecret: secret,
     ...(env.SIDEJOB_HISTORY_RETAIN
@@ -270,7 +270,7 @@ export function deploymentOf(env: Environment): Deployment {
     ...(env.SIDEJOB_DOWNLOAD_MAX_BYTES
       ? { maxDownload: wholeNumber('SIDEJOB_DOWNLOAD_MAX_BYTES', env.SIDEJOB_DOWNLOAD_MAX_BYTES) }
       : {}),
-    ...(env.SIDEJOB_HEARTBEAT_URL ? { heartbeat: addressOf('SIDEJOB_HEARTBEAT_URL', env.SIDEJOB_HEARTBEAT_URL) } : {}),
+    heartbeat: addressOf(env, 'SIDEJOB_HEARTBEAT_URL'),
     ...credentialsOf(env),
   }
 }

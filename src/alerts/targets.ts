@@ -1,5 +1,6 @@
 import type { Told } from '../core/alert.ts'
 import { SidejobError } from '../core/errors.ts'
+import { addressIn } from '../core/url.ts'
 import { webhookHeaders } from '../engine/remote/sign.ts'
 
 /** Times are milliseconds since 1970. */
@@ -42,7 +43,8 @@ export const slack = (setting: string): AlertTarget => ({
   call(message, env) {
     const since = `<!date^${Math.floor(message.since / 1_000)}^since {time}|since ${new Date(message.since).toISOString()}>`
     const text = `${sentenceOf(message)} (${since}) <${message.link}|Open>`
-    return { url: settingIn(env, setting), headers: JSON_TYPE, body: JSON.stringify({ text }) }
+    const url = addressIn(setting, settingIn(env, setting))
+    return { url, headers: JSON_TYPE, body: JSON.stringify({ text }) }
   },
 })
 

@@ -105,6 +105,16 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   return url
 }
 
+/** An error about a setting that may contain a secret, so it has only the length of the value. */
+export const secretFault = (setting: string, expected: string, { length }: string): SidejobError =>
+  new SidejobError('MISCONFIGURED', `${setting}: expected ${expected}, got ${length} characters`)
+
+/** @throws an error without the address, which may contain a secret */
+export function addressIn(setting: string, text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
+  throw secretFault(setting, 'an address that begins with https:// or http://', text)
+}
+
 /** Omits the query and the password, which may be secret. */
 export const shownUrl = (url: string): string => {
   const { origin, pathname, search } = new URL(url)

@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { alerts, pagerDuty, slack, webhook } from '../../src/alerts/index.ts'
+import { type AlertMessage, alerts, pagerDuty, slack, webhook } from '../../src/alerts/index.ts'
 import { createWorker } from '../../src/cloudflare/node.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
@@ -82,6 +82,13 @@ const texts = (about = ''): string[] => bodies('/slack').flatMap(({ text }) => (
 const told = (n: number) => kit.until(() => ops.came.length >= 3 * n)
 
 const paused = (is: boolean) => kit.engine.queues.update('mail', { paused: is })
+
+test('an error about a Slack address names the secret, but not its value', () => {
+  const call = () =>
+    slack('SLACK_WEBHOOK').call({ since: 0 } as AlertMessage, { SLACK_WEBHOOK: 'hooks.slack.com/s3cret' })
+  const expected = 'expected an address that begins with https:// or http://, got 22 characters'
+  expect(call).toThrow(`SLACK_WEBHOOK: ${expected}`)
+})
 
 test('a paused queue causes a message after two minutes, and another when it is over', async () => {
   await paused(true)

@@ -12,6 +12,15 @@ const complete = {
 const endpoint = 'https://otel.example.com'
 const of = (env: Environment) => deploymentOf({ ...complete, ...env }).engine.traces
 
+function refusal(make: () => unknown): Error {
+  try {
+    make()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('expected an error')
+}
+
 test('without an endpoint there are no traces', () => {
   expect(of({})).toBeUndefined()
   expect(of({ OTEL_EXPORTER_OTLP_HEADERS: 'a=b' })).toBeUndefined()
@@ -30,10 +39,29 @@ test('headers are decoded; all traces are sent by default', () => {
 })
 
 test.each<[Environment, string]>([
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'otel.example.com' }, 'OTEL_EXPORTER_OTLP_ENDPOINT: expected an address, got otel'],
-  [{ SIDEJOB_HEARTBEAT_URL: 'hc.example.com' }, 'SIDEJOB_HEARTBEAT_URL: expected an address, got hc.example.com'],
   [{ OTEL_TRACES_SAMPLER_ARG: '10%' }, 'OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1, got 10%'],
-  [{ OTEL_EXPORTER_OTLP_HEADERS: 'a:b' }, 'OTEL_EXPORTER_OTLP_HEADERS: expected name=value, got a:b'],
 ])('%j is refused', (env, message) => {
   expect(() => of({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...env })).toThrow(message)
+})
+
+const address = 'expected an address that begins with https:// or http://'
+const pair = 'expected name=value, percent-encoded'
+
+test.each<[keyof Environment, string, string]>([
+  ['UPSTASH_REDIS_REST_URL', 'redis://default:s3cret@redis.example.com:6379', address],
+  ['QSTASH_URL', 'qstash.example.com/s3cret', address],
+  ['SIDEJOB_HEARTBEAT_URL', 'hc.example.com/s3cret', address],
+  ['SIDEJOB_DOWNLOAD_URL', 'files.example.com/s3cret', address],
+  ['SIDEJOB_KAFKA_REST_URL', 'kafka://user:s3cret@kafka.example.com', address],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.example.com/s3cret', address],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'x-key:s3cret', pair],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'x-key=%s3cret', pair],
+  ['SIDEJOB_ENCRYPTION_KEY', 's3cret', 'expected the base64 of 32 bytes'],
+])('an error about %s names the setting and its length, but not its value %s', (setting, value, expected) => {
+  const error = refusal(() => of({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, [setting]: value }))
+  expect(error).toMatchObject({ code: 'MISCONFIGURED' })
+  expect(error.message).toContain(setting)
+  expect(error.message).toContain(expected)
+  expect(error.message).toContain(`got ${value.length} characters`)
+  expect(`${error.stack}`).not.toContain('s3cret')
 })
