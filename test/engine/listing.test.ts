@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Changes } from '../../src/core/run.ts'
 import type { JobFilter } from '../../src/engine/engine.ts'
@@ -160,6 +160,45 @@ test('a list finds the failed jobs of all queues behind 1,500 newer jobs', async
   const few = await make({ queue: 'few' })
   for (const part of [jobs.slice(0, 750), jobs.slice(750)]) await kit.engine.jobs.enqueue(part)
   expect((await kit.engine.jobs.list({ queue: 'few' })).jobs.map(({ id }) => id)).toEqual([few])
+})
+
+describe('behind 1,500 newer jobs', () => {
+  let limited = 0
+  let again = 0
+  beforeAll(async () => {
+    for (const queue of ['rare', 'retried', 'newer']) await kit.engine.workers.register(queue, 'job', { pull: true })
+    await make({ queue: 'rare', group: { id: 'one', concurrency: 1 } })
+    await kit.engine.runs.claim('rare', { max: 1 })
+    // Only a scan of all limits finds a paused limit, because no queue names it.
+    await kit.engine.groups.set('one', { paused: true })
+    limited = await make({ queue: 'rare', group: { id: 'one' } })
+    again = await make({ queue: 'retried', retry: { max: 2, backoff: { delays: ['1h'] } } })
+    const [lent] = await kit.engine.runs.claim('retried', { max: 1 })
+    await kit.engine.runs.commit(lent!.run.token, { end: 'failed', error: { message: 'broken', reason: 'other' } })
+    const newer = Array.from({ length: 750 }, () => ({ queue: 'newer', class: 'job' }))
+    for (let i = 0; i < 2; i++) await kit.engine.jobs.enqueue(newer)
+  })
+
+  const found = async (filter: JobFilter) => {
+    const { jobs, cursor } = await kit.engine.jobs.list(filter)
+    return { jobs: jobs.map(({ id }) => id), cursor }
+  }
+
+  test('the list of jobs at limits had no match', async () => {
+    expect(await found({ waits: 'limit' })).toEqual({ jobs: [limited, made.limited], cursor: null })
+    expect(await found({ waits: 'limit', queue: 'rare' })).toEqual({ jobs: [limited], cursor: null })
+    expect(await found({ waits: 'limit', group: 'one' })).toEqual({ jobs: [limited], cursor: null })
+    expect(await found({ waits: 'limit', class: 'job', status: 'queued', limit: 1 })).toMatchObject({ jobs: [limited] })
+    expect(await found({ waits: 'limit', cursor: String(limited) })).toEqual({ jobs: [made.limited], cursor: null })
+  })
+
+  test('the list of queued jobs lacked a class at a limit', async () => {
+    expect(await found({ status: 'queued', queue: 'rare' })).toEqual({ jobs: [limited], cursor: null })
+  })
+
+  test('the list of jobs to be retried had no match', async () => {
+    expect(await found({ waits: 'retry' })).toEqual({ jobs: [again], cursor: null })
+  })
 })
 
 test('an incomplete search returns the newest id, so that the cursor shows its progress', async () => {

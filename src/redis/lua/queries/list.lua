@@ -2,7 +2,7 @@
 --
 -- keys: documents that the page may read
 -- by: API, dashboard
--- reads: counts, job, jobs, limit, queue, queues, repeats
+-- reads: counts, job, jobs, limit, limits, queue, queues, repeats
 -- writes: none
 -- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int,
 --   longer:int, awaits, kind, before, most:int, scan:int
@@ -148,6 +148,9 @@ local places = {
   terminated = { 'terminated' },
 }
 
+-- Indexes of waiting jobs. Jobs that wait for limits are in no index of a queue.
+local awaited = { limit = {}, ['retry'] = { 'timers' } }
+
 -- Indexes have a different order, so up to this many members are sorted at once. If there are more, reading by id is
 -- faster.
 local SORTED = 10000
@@ -156,7 +159,7 @@ local MOST_INDEXES = 120
 local function wanted_places(name)
   local list, seen = {}, {}
   for one in pairs(wanted) do
-    for _, place in ipairs(places[one]) do
+    for _, place in ipairs(awaited[awaits] or places[one]) do
       if not seen[place] and not tally.is_empty(name, place) then list[#list + 1] = place end
       seen[place] = true
     end
@@ -185,19 +188,33 @@ end
 
 local function is_small() return newest_id() <= scan end
 
--- Jobs that wait for limits are in no index of a queue.
-local function has_indexes(names)
-  for one in pairs(status == '' and places or {}) do wanted[one] = true end
-  for _, name in ipairs(names) do
-    if wanted.queued and (cache.queue(name).at_limits or 0) > 0 then return false end
-  end
-  return true
+-- Returns false if it does not find all limits at which jobs wait. Jobs of several queues can wait for one limit.
+local function waited_limits(names)
+  local waits = false
+  for _, name in ipairs(names) do waits = waits or (cache.queue(name).at_limits or 0) > 0 end
+  if not waits or not wanted.queued or awaits == 'retry' then return {} end
+  local all_names = queues.names()
+  queues.fetch(all_names)
+  local named, waiting = limit_rows.named(all_names)
+  local found, left = limit_rows.waited(named, waiting, scan)
+  return left <= 0 and found
+end
+
+local function members_of(one)
+  if #one == 2 then return tally.members(one[1], one[2], SORTED) end
+  return redis.call('ZRANGE', redis_keys.limit_key(one[1], 'waiting'), 0, SORTED - 1)
 end
 
 local function indexed()
-  if status == '' and (queue_name == '' or is_small()) then return nil end
+  if status == '' and (is_small() or (queue_name == '' and not awaited[awaits])) then return nil end
+  for one in pairs(status == '' and places or {}) do wanted[one] = true end
   local names, n, ids, from = asked_queues(), 0, {}, {}
-  if not has_indexes(names) then return nil end
+  local waited = waited_limits(names)
+  if not waited then return nil end
+  for _, one in ipairs(waited) do
+    from[#from + 1] = { one[1] }
+    n = n + one[2]
+  end
   for _, name in ipairs(names) do
     for _, place in ipairs(wanted_places(name)) do
       from[#from + 1] = { name, place }
@@ -207,9 +224,7 @@ local function indexed()
   tell_total(n)
   if n > SORTED or #from > MOST_INDEXES then return nil end
   for _, one in ipairs(from) do
-    for _, id in ipairs(entries.ids_of(tally.members(one[1], one[2], SORTED), SORTED)) do
-      add_older(ids, id)
-    end
+    for _, id in ipairs(entries.ids_of(members_of(one), SORTED)) do add_older(ids, id) end
   end
   table.sort(ids, is_newer)
   return ids
