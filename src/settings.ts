@@ -182,8 +182,7 @@ export const settings = {
   SIDEJOB_DOWNLOAD_MAX_BYTES: { about: 'Files', means: 'Maximum size of a download, in bytes.', without: '1 GiB' },
   SIDEJOB_FILE_RETENTION: {
     about: 'Files',
-    means:
-      'Time to keep a file after its callback was delivered. Without a callback, a file is kept for 30 days.',
+    means: 'Time to keep a file after its callback was delivered. Without a callback, a file is kept for 30 days.',
     without: '`3h`',
   },
   SIDEJOB_KAFKA_REST_URL: {

@@ -359,7 +359,11 @@ test('a job outside the chain that blocks other jobs, and that waits at a limit,
   const child = { id: 3, class: 'order', status: 'queued', waitingAt: 'stripe' } as unknown as JobView
   const limits = [{ key: 'stripe', concurrency: 25, running: 25, waiting: 1_204 }]
   const [, beside] = cellsOf(why, [child], { now: 0, zone: 'UTC' }, limits)
-  expect(beside).toMatchObject({ job: 3, text: 'Limit stripe is full: 25 of 25.', sub: '1,204 jobs are waiting for it.' })
+  expect(beside).toMatchObject({
+    job: 3,
+    text: 'Limit stripe is full: 25 of 25.',
+    sub: '1,204 jobs are waiting for it.',
+  })
   expect(cellsOf(why, [child], { now: 0, zone: 'UTC' })[1]!.text).toBe('Limit stripe is full.')
 })
 

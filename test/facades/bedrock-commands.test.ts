@@ -585,18 +585,21 @@ describe('FinishJob and RetryJob', () => {
     expect((await query(J)).nextRun).toBe(time(31 + 99_999_999))
   })
 
-  scenario('a retry changes name and jobPriority but not priority, and resets the count of deliveries', async (client) => {
-    const { create, get, ok, query, refused } = client
-    const J = await create({ name: 'job', retryAfter: '-1 SECOND' })
-    await get({ name: 'job' })
-    await get({ name: 'job' })
-    await refused('RetryJob', { jobID: J, jobPriority: 111 }, BAD_PRIORITY)
-    await ok('RetryJob', { jobID: J, name: 'other', priority: 1000, data: '{"n":1}' })
-    expect(await query(J)).toMatchObject({ name: 'other', priority: 500, data: { n: 1 }, state: 'QUEUED' })
-    await get({ name: 'other' })
-    await ok('RetryJob', { jobID: J, jobPriority: 850 })
-    expect((await query(J)).priority).toBe(850)
-  })
+  scenario(
+    'a retry changes name and jobPriority but not priority, and resets the count of deliveries',
+    async (client) => {
+      const { create, get, ok, query, refused } = client
+      const J = await create({ name: 'job', retryAfter: '-1 SECOND' })
+      await get({ name: 'job' })
+      await get({ name: 'job' })
+      await refused('RetryJob', { jobID: J, jobPriority: 111 }, BAD_PRIORITY)
+      await ok('RetryJob', { jobID: J, name: 'other', priority: 1000, data: '{"n":1}' })
+      expect(await query(J)).toMatchObject({ name: 'other', priority: 500, data: { n: 1 }, state: 'QUEUED' })
+      await get({ name: 'other' })
+      await ok('RetryJob', { jobID: J, jobPriority: 850 })
+      expect((await query(J)).priority).toBe(850)
+    },
+  )
 })
 
 describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
