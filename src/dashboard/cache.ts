@@ -10,7 +10,7 @@ const MINUTE = 60_000
 
 /** Milliseconds. A more expensive answer may be shared for longer. */
 type Fresh<T> = number | ((answer: T) => number)
-type Kept = { until: number; round: number; answer: Promise<unknown> }
+type Kept = { until: number; round: number; answer: unknown }
 type Answers = { round: number; kept: Lru<string, Kept> }
 
 export type Cache = ReturnType<typeof createCache>
@@ -31,25 +31,28 @@ export function createAnswers() {
   }
 }
 
+/** Requests share only answers that have arrived: the platform may cut off a request, and its promises never settle. */
 export function createCache(answers: Answers, engine: Engine) {
+  const asked = new Map<string, Promise<unknown>>()
+
   function isFresh(name: string): boolean {
     const last = answers.kept.get(name)
     return last !== undefined && Date.now() < last.until && last.round === answers.round
   }
 
-  async function get<T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>): Promise<T> {
-    if (isFresh(name)) return answers.kept.get(name)!.answer as Promise<T>
+  async function load<T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>): Promise<T> {
     const begun = Date.now()
-    const kept: Kept = { until: Number.POSITIVE_INFINITY, round: answers.round, answer: ask() }
-    answers.kept.set(name, kept)
-    try {
-      const found = (await kept.answer) as T
-      kept.until = begun + (typeof fresh === 'number' ? fresh : fresh(found))
-      return found
-    } catch (error) {
-      answers.kept.delete(name)
-      throw error
-    }
+    const { round } = answers
+    const answer = await ask()
+    answers.kept.set(name, { until: begun + (typeof fresh === 'number' ? fresh : fresh(answer)), round, answer })
+    return answer
+  }
+
+  function get<T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>): Promise<T> {
+    if (isFresh(name)) return Promise.resolve(answers.kept.get(name)!.answer as T)
+    let answer = asked.get(name) as Promise<T> | undefined
+    if (!answer) asked.set(name, (answer = load(name, fresh, ask).finally(() => asked.delete(name))))
+    return answer
   }
 
   type Glanced = Glance & { isNew: boolean }
@@ -68,8 +71,7 @@ export function createCache(answers: Answers, engine: Engine) {
     get,
     isFresh,
     /** Returns the last answer of any age, without asking the engine. */
-    last: async <T>(name: string): Promise<T | undefined> =>
-      (await answers.kept.get(name)?.answer.catch(() => undefined)) as T | undefined,
+    last: <T>(name: string): T | undefined => answers.kept.get(name)?.answer as T | undefined,
     glance: (step?: 'minute' | 'hour'): Promise<Glanced> => (glanced ??= look(step)),
     bounds: () =>
       get(
