@@ -2,6 +2,9 @@ import { SidejobError } from './errors.ts'
 
 export type Prices = { run: number; second: number }
 
+/** Stored failed runs of a job without a history. */
+export const FAILURES_KEPT = 10
+
 /** `took` is in milliseconds. `whole` means that no run is missing. */
 export type Spent = { runs: number; took: number; commits: number | null; whole: boolean }
 
@@ -19,3 +22,12 @@ export function readPrices(text: string): Prices {
 
 export const priceOf = ({ runs, took }: Pick<Spent, 'runs' | 'took'>, { run, second }: Prices): number =>
   runs * run + (took / 1_000) * second
+
+type Known = { cost?: Pick<Spent, 'whole'>; history: number }
+
+/** True if the job had runs that are not stored. */
+export const lacksRuns = ({ cost }: Known): boolean => cost?.whole === false
+
+/** True if the job may have had failed runs that are not stored. */
+export const lacksFailures = (job: Known, { length }: readonly unknown[]): boolean =>
+  lacksRuns(job) && length >= (job.history || FAILURES_KEPT)

@@ -14,6 +14,13 @@ type Standing = Record<(typeof standing)[number], number> & { oldestReady: numbe
  */
 export type Point = { at: number; longestWait: number } & Counted & Standing
 
+export const nothing = (at: number): Point => ({
+  ...(Object.fromEntries([...counted, ...standing].map((name) => [name, 0])) as Omit<Point, 'at'>),
+  at,
+  longestWait: 0,
+  oldestReady: null,
+})
+
 type Mark = { moment: number; waited: number; counts: number[]; standing: Standing }
 
 function standingOf([ready, running, limited, front]: string[]): Standing {

@@ -116,3 +116,17 @@ export function durationText(ms: number): string {
   }
   return text || '0s'
 }
+
+const lengths: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
+
+/** Exact, in the largest unit that divides `ms`, as the API accepts it. */
+export function exactly(ms: number): string {
+  const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
+  return `${ms / length}${unit}`
+}
+
+/** Accepts one unit. Returns undefined for other texts. */
+export const lengthOf = (text: string): number | undefined => {
+  const found = /^(\d{1,6})([smhd])$/.exec(text)
+  return found ? Number(found[1]) * lengths[found[2]!]! : undefined
+}

@@ -4,10 +4,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 import { startPages, type Visitor } from './kit.ts'
 import { openPast } from './many-ended.ts'
 import { waits } from './seed-jobs.ts'
+
+const says = defineWorker({
+  class: 'says',
+  perform(job) {
+    for (let n = 0; n < Number(job.args); n++) job.log(`line ${n}`)
+  },
+})
 
 const folder = mkdtempSync(join(tmpdir(), 'sidejob-counts-'))
 const past = openPast(join(folder, 'history.sqlite'))
@@ -19,7 +27,7 @@ const jobs = (n: number, about: object) => Array.from({ length: n }, () => about
 
 beforeAll(async () => {
   receiver = await startReceiver((_, response) => response.writeHead(410).end())
-  pages = await startPages({ workers: [waits], historyStore: { store: past.store } })
+  pages = await startPages({ workers: [waits, says], historyStore: { store: past.store } })
   const { engine } = pages
   for (const queue of ['mail', 'busy']) await engine.workers.register(queue, 'pulled', { pull: true })
   await pages.rest(await pages.make('waits', { callback: { url: receiver.url } }))
@@ -71,10 +79,38 @@ test('the newest 100 entries of the log were called all of them', async () => {
   expect(await textOf('/log?q=entry+7')).toContain('11 entries')
 })
 
+test('the tab of a log with 80 entries counted the 50 that it shows', async () => {
+  const tabs = async (id: number) => (await textOf(`/jobs/${id}`)).match(/ Log \d+\+? /)![0].trim()
+  const ids = await Promise.all([80, 50, 3].map((n) => pages.make('says', { args: String(n) })))
+  for (const id of ids) await pages.rest(id)
+  expect(await Promise.all(ids.map(tabs))).toEqual(['Log 50+', 'Log 50', 'Log 3'])
+  expect(await reader.html(`/ui/jobs/${ids[0]}`)).toContain('<span class="n" title="Only the newest are counted">50+<')
+})
+
+test('the only stored run of a job was counted as all its runs', async () => {
+  const id = await pages.make('says', { args: '1' })
+  await pages.rest(id)
+  expect(await textOf(`/jobs/${id}`)).toContain('runs 1 ')
+  await pages.engine.jobs.run(String(id), {})
+  await pages.until(async () => (await pages.engine.log.read({ job: String(id) })).entries.length === 2)
+  await pages.rest(id)
+  expect(await textOf(`/jobs/${id}`)).toMatch(/runs 1\+ .* Errors 0 .* Runs 1\+ /)
+})
+
+test('101 schedules were counted as 100, and only those were counted as paused', async () => {
+  for (let n = 0; n < 101; n++)
+    await pages.engine.schedules.set(`nightly-${n}`, {
+      queue: 'default',
+      class: 'says',
+      repeat: { cron: '0 3 * * *' },
+    } as never)
+  expect(await textOf('/schedules')).toContain('first 100 schedules: 0 paused, 0 failed last time')
+})
+
 test('a search counted its links to other searches', async () => {
-  expect(await textOf('/find?q=no-such-name')).toContain('0 for “no-such-name”')
+  expect(await textOf('/find?q=no-such-name')).toContain('0 shown for “no-such-name”')
   const text = await textOf('/find?q=busy&list')
-  expect(text).toContain('2 for “busy”')
+  expect(text).toContain('2 shown for “busy”')
   expect(text).toContain('Search the history for busy')
 })
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type Encoded, encodeValue } from '../../src/core/codec/value.ts'
 import { readPrices } from '../../src/core/cost.ts'
+import { lengthOf } from '../../src/core/time.ts'
 import { ownPath } from '../../src/dashboard/login.tsx'
 import { queryWith } from '../../src/dashboard/look.ts'
 import { linesOf } from '../../src/dashboard/parts/log.tsx'
@@ -21,7 +22,6 @@ import {
   count,
   cut,
   dayOf,
-  lengthOf,
   listed,
   many,
   moment,

@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../parts/table.tsx'
 import { Json, Value } from '../parts/value.tsx'
 import { given, jsonText } from '../words/form.ts'
 import { channelPath, workerPath } from '../words/paths.ts'
-import { bytes, count, cut, listed, many } from '../words/text.ts'
+import { atLeast, bytes, count, cut, listed, many } from '../words/text.ts'
 
 type ChannelsData = Awaited<ReturnType<Engine['channels']['list']>> & {
   at?: string
@@ -101,9 +101,9 @@ const keeping: readonly Column<Kept>[] = [
   },
 ]
 
-function Last({ channels }: { channels: readonly Kept[] }) {
+function Last({ channels, isCut }: { channels: readonly Kept[]; isCut: boolean }) {
   return (
-    <Card title="Last messages" tag={count(channels.length)} right="channels that keep their last message">
+    <Card title="Last messages" tag={atLeast(channels.length, isCut)} right="channels that keep their last message">
       <DataTable
         caption="Channels with a kept last message, and their messages per minute"
         rows={channels.slice(0, SHOWN)}
@@ -208,7 +208,7 @@ export const channels = page<ChannelsData>({
         <div class="cols c21">
           <div class="stack">
             <Listeners channels={heard} />
-            {kept.length > 0 && <Last channels={kept} />}
+            {kept.length > 0 && <Last channels={kept} isCut={cursor !== null} />}
           </div>
           <Publish to={to} channels={channels} />
         </div>

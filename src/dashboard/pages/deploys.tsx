@@ -2,11 +2,11 @@ import { missing } from '../../core/errors.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { type Asked, page } from '../page.ts'
-import { Ago, Card, Head, Name, NameLink, Others, To } from '../parts/layout.tsx'
+import { Ago, Card, Head, Name, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { type DeployMark, deploysOf } from '../words/deploy.ts'
-import { ofClass } from '../words/paths.ts'
 import { about, count, cut, many, percent, span } from '../words/text.ts'
+import { named } from './jobs/by-class.tsx'
 
 type Comparison = Awaited<ReturnType<Engine['deployments']['compare']>>
 type Period = Comparison['classes'][number]['before']
@@ -26,9 +26,9 @@ async function load({ engine, query }: Asked): Promise<DeploysData> {
 
 const nameOf = ({ version }: { version: string | null }): string => version ?? 'unknown version'
 
-const errorsIn = (of: Period): number => (of === null || of.counts.runs === 0 ? 0 : of.counts.errors / of.counts.runs)
+const errorsIn = (of: Period): number => (of?.counts.runs ? of.counts.errors / of.counts.runs : 0)
 
-const errorsText = (of: Period): string => (of === null || of.counts.runs === 0 ? '–' : percent(errorsIn(of)))
+const errorsText = (of: Period): string => (of?.counts.runs ? percent(errorsIn(of)) : '–')
 const tookText = (of: Period): string => (of?.took ? `≤ ${about(of.took.p50)} / ${about(of.took.p95)}` : '–')
 
 /** Minimum increase of the share of failed runs. */
@@ -56,13 +56,7 @@ const isSlower = ({ before, after }: Row): boolean =>
   before !== null && (after?.took?.p95 ?? 0) > (before.took?.p95 ?? 0)
 
 const byClass: readonly Column<Row>[] = [
-  {
-    head: 'Class',
-    kind: 'fill',
-    cell: ({ queue, class: name }) =>
-      name === null ? <Others /> : <NameLink to={`/jobs?${ofClass(queue, name)}`} of={name} most={40} isMain />,
-  },
-  { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
+  ...named,
   changed('#Runs', 'runs', (of) => count(of?.counts.runs ?? 0)),
   changed('#Failed runs', 'failed runs', errorsText, ({ before, after }) => errorsIn(after) - errorsIn(before) > WORSE),
   changed('#Run, p50 / p95', 'ran', tookText, isSlower),

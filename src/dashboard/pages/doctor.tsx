@@ -26,7 +26,7 @@ type DoctorData = {
 
 const sliceAt = (cursor: string): string => `/doctor?cursor=${encodeURIComponent(cursor)}`
 
-function Check({ ok, text, children }: { ok: boolean; text: string; children: Child }) {
+export function Check({ ok, text, children }: { ok: boolean; text: string; children: Child }) {
   return (
     <li>
       {ok ? <Shape status="completed" /> : <Icon name="alert" size={14} kind="failed" />}

@@ -27,7 +27,10 @@ const at = encodeURIComponent
 /** Searches jobs only for texts of at least 3 characters, until 5 are found, at most twice 250 jobs. */
 const [LEAST, FOUND, LOOKED_AT] = [3, 5, 250]
 
-const settings: Line[] = [
+const asSettings = (lines: Pick<Line, 'text' | 'to' | 'here'>[]): Line[] =>
+  lines.map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
+
+const settings = asSettings([
   { text: 'Theme: light or dark', here: 'theme' },
   { text: 'Density of tables', here: 'density' },
   { text: 'Time zone', here: 'zone' },
@@ -35,7 +38,7 @@ const settings: Line[] = [
   { text: 'Lanes, batch, ageing and mode of a queue', to: '/queues' },
   { text: 'Concurrency and rate of a limit', to: '/limits' },
   { text: 'Timeout and retries of a class', to: '/workers' },
-].map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
+])
 
 type Named = { queues: readonly string[]; limits: readonly string[]; classes: readonly Line[] }
 
@@ -44,11 +47,11 @@ function actsOf(text: string, { queues, limits, classes }: Named): Line[] {
   const verb = VERB.exec(text)?.[1]?.toLowerCase()
   if (!verb) return []
   if (verb === 'set')
-    return [
+    return asSettings([
       ...queues.map((name) => ({ text: `Set queue ${name}`, to: queuePath(name) })),
       ...limits.map((key) => ({ text: `Set limit ${key}`, to: `/limits?change=${at(key)}` })),
       ...classes.map(({ text, to }) => ({ text: `Set class ${text}`, to: `${to}?change` })),
-    ].map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
+    ])
   const icon = verb === 'pause' ? 'pause' : 'play'
   const said = verb === 'pause' ? 'Pause' : 'Resume'
   return queues.map((queue) => {
@@ -184,7 +187,7 @@ export const find = page<FindData>({
   crumbs: ({ text }) => [{ name: 'Search', to: '/find' }, ...(text ? [{ name: cut(text) }] : [])],
   View: ({ data: { text, lines } }) => (
     <>
-      <Head title="Search" note={text && `${found(lines)} for “${cut(text)}”`} />
+      <Head title="Search" note={text && `${found(lines)} shown for “${cut(text)}”`} />
       <Card>
         {lines.length === 0 && <Empty>Search by id, or by part of a name, label, argument or error.</Empty>}
         {text && found(lines) === 0 && <Empty>No name or searched job contains this text.</Empty>}

@@ -1,20 +1,18 @@
 import { useLook } from '../look.ts'
 import { nav } from '../nav.ts'
 import { page } from '../page.ts'
+import { LogOut } from '../parts/act.tsx'
 import { Card, Head, Icon, To } from '../parts/layout.tsx'
 
 function Leave() {
-  const { base, csrf, who } = useLook()
+  const { who } = useLook()
   return (
-    <form class="leave body row" method="post" action={`${base}/logout`}>
-      <input type="hidden" name="csrf" value={csrf} />
+    <div class="body row">
       <span class="grow">
         {who.name} · {who.scopes.join(', ')}
       </span>
-      <button class="btn small" type="submit">
-        Log out
-      </button>
-    </form>
+      <LogOut kind="btn small" />
+    </div>
   )
 }
 

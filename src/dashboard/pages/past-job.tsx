@@ -10,7 +10,7 @@ import { Fault } from '../parts/fault.tsx'
 import { LabelTags } from '../parts/label-tags.tsx'
 import { Ago, Card, Head, Link, Name, StatusPill } from '../parts/layout.tsx'
 import { Json } from '../parts/value.tsx'
-import { count, moment, span } from '../words/text.ts'
+import { count, moment, span, title } from '../words/text.ts'
 import { RunRows } from './job/runs.tsx'
 import { NoHistory } from './jobs/past.tsx'
 
@@ -46,21 +46,17 @@ function End({ end }: { end: HistoryJob }) {
   const { status, endedAt, args, result, error } = end
   return (
     <Card title={<StatusPill status={status} />} right={<Ago at={endedAt} />}>
-      <div class="body">
-        <Facts of={factsOf(end, zone)} />
-      </div>
+      <Facts of={factsOf(end, zone)} kind="body" />
       {error !== null && <Fault error={error} />}
-      {(['args', 'result'] as const).map((name) => {
-        const value = { args, result }[name]
-        return (
+      {Object.entries({ args, result }).map(
+        ([name, value]) =>
           value !== null && (
             <section aria-label={name}>
-              <h3 class="body">{name === 'args' ? 'Args' : 'Result'}</h3>
+              <h3 class="body">{title(name)}</h3>
               <Json value={value} />
             </section>
-          )
-        )
-      })}
+          ),
+      )}
     </Card>
   )
 }

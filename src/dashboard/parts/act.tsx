@@ -45,17 +45,13 @@ export function useRefusal(scope?: Scope): string | undefined {
 }
 
 export function Act(props: ActProps) {
-  const { act, scope, at, fields = {}, hotkey, label } = props
+  const { act, scope, at, fields, hotkey, label } = props
   const look = useLook()
   const refusal = useRefusal(scope)
   const off = props.off ?? refusal
   return (
     <form class="act" method="post" action={`${look.base}${at ?? look.here}`} data-act={act}>
-      <input type="hidden" name="csrf" value={look.csrf} />
-      <input type="hidden" name="act" value={act} />
-      {Object.entries(fields).map(([name, value]) => (
-        <input type="hidden" name={name} value={String(value)} />
-      ))}
+      <Sent act={act} fields={fields} />
       <button
         class={classesOf(props)}
         type="submit"
@@ -70,13 +66,24 @@ export function Act(props: ActProps) {
   )
 }
 
-export function Sent({ act }: { act: string }) {
+export function Hidden({ of }: { of: Iterable<[name: string, value: unknown]> }) {
+  return [...of].map(([name, value]) => <input type="hidden" name={name} value={String(value)} />)
+}
+
+export function Sent({ act, fields }: Pick<ActProps, 'act' | 'fields'>) {
   const { csrf } = useLook()
+  return <Hidden of={Object.entries({ ...fields, csrf, act })} />
+}
+
+export function LogOut({ kind }: { kind: string }) {
+  const { base, csrf } = useLook()
   return (
-    <>
+    <form class="leave" method="post" action={`${base}/logout`}>
       <input type="hidden" name="csrf" value={csrf} />
-      <input type="hidden" name="act" value={act} />
-    </>
+      <button class={kind} type="submit">
+        Log out
+      </button>
+    </form>
   )
 }
 

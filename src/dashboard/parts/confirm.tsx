@@ -1,5 +1,6 @@
 import { useLook } from '../look.ts'
 import type { Confirm } from '../page.ts'
+import { Hidden } from './act.tsx'
 
 export function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormData }) {
   const { title, text, verb, type, reason, fields = {}, isCounting = false } = confirm
@@ -18,9 +19,7 @@ export function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormDat
       {text.map((line) => (
         <p class="dim">{line}</p>
       ))}
-      {[...kept, ...Object.entries(fields)].map(([name, value]) => (
-        <input type="hidden" name={name} value={String(value)} />
-      ))}
+      <Hidden of={[...kept, ...Object.entries(fields)]} />
       {type === undefined && verb && !isCounting && <input type="hidden" name="sure" value="yes" />}
       {type !== undefined && (
         <label>

@@ -21,7 +21,7 @@ type FormProps = {
 }
 
 export function Form(props: FormProps) {
-  const { act, scope, press, at, fields = {}, kind = 'form', button = 'primary', label, preview, children } = props
+  const { act, scope, press, at, fields, kind = 'form', button = 'primary', label, preview, children } = props
   const { base, here } = useLook()
   const off = useRefusal(scope)
   return (
@@ -34,10 +34,7 @@ export function Form(props: FormProps) {
       data-island={props.isIsland && ''}
       data-preview={preview?.join(' ')}
     >
-      <Sent act={act} />
-      {Object.entries(fields).map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
+      <Sent act={act} fields={fields} />
       {children}
       <button class={`btn ${button}`.trim()} type="submit" disabled={off !== undefined} title={off} aria-label={label}>
         {press}

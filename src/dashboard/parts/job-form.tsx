@@ -6,7 +6,7 @@ import { given, jsonText, labelsIn, labelWords, maybe, numberIn, objectOf } from
 import { readSchema, sampleOf, wordsOf } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
-import { Sent, useRefusal } from './act.tsx'
+import { Hidden, Sent, useRefusal } from './act.tsx'
 import { Field, Options, TextArea } from './field.tsx'
 import { Icon, Link } from './layout.tsx'
 import { ValueFields } from './value-fields.tsx'
@@ -130,9 +130,7 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
       <Sent act="make" />
       {stay ? (
         <>
-          <input type="hidden" name="queue" value={queue} />
-          <input type="hidden" name="class" value={name} />
-          <input type="hidden" name="stay" value="1" />
+          <Hidden of={Object.entries({ queue, class: name, stay: 1 })} />
         </>
       ) : (
         <div class="cronf">

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Status } from '../../core/job.ts'
 import { useLook } from '../look.ts'
-import { about, ago, cut, moment, plain, span, title } from '../words/text.ts'
+import { about, ago, count, cut, moment, plain, span, title } from '../words/text.ts'
 
 export function To(props: { to: string; kind?: string; label?: string; current?: boolean; children?: Child }) {
   const { base } = useLook()
@@ -22,6 +22,17 @@ export const Link = ({ to, children }: { to: string; children?: Child }) => (
     {children}
   </To>
 )
+
+/** `text` replaces the number, unless it is 0. */
+export function Zero({ n, to, kind, text = count(n) }: { n: number; to?: string; kind?: string; text?: string }) {
+  if (n === 0) return <span class="dimmer">0</span>
+  if (to === undefined) return <>{text}</>
+  return (
+    <To kind={kind} to={to}>
+      {text}
+    </To>
+  )
+}
 
 export function JobId({ id }: { id: number }) {
   return (
@@ -101,12 +112,12 @@ export function Name({ of, most }: { of: string; most?: number }) {
   return text === whole ? <>{text}</> : <span title={whole}>{text}</span>
 }
 
-type NameLinkProps = { to: string; of: string; most?: number; label?: string; isMain?: boolean }
+type NameLinkProps = { to: string; of: string; most?: number; kind?: string; label?: string; isMain?: boolean }
 
-export function NameLink({ to, of, most, label, isMain }: NameLinkProps) {
+export function NameLink({ to, of, most, kind, label, isMain }: NameLinkProps) {
   const name = <Name of={of} most={most} />
   return (
-    <To to={to} label={label}>
+    <To to={to} kind={kind} label={label}>
       {isMain ? <b>{name}</b> : name}
     </To>
   )

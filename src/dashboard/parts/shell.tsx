@@ -7,6 +7,7 @@ import { asset as style } from '../built/style-css.generated.ts'
 import { type Look, LookContext } from '../look.ts'
 import { entryOf, type NavName, nav, thumb } from '../nav.ts'
 import { count } from '../words/text.ts'
+import { LogOut } from './act.tsx'
 import { Icon } from './layout.tsx'
 
 export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | ''; title?: string }>>
@@ -46,7 +47,7 @@ const Sign = ({ n, kind, title }: NonNullable<Signs[NavName]>) => (
   </span>
 )
 
-function Side({ look: { base, name, who, csrf }, at, signs = {}, foot = { ok: true, text: '' }, there }: Frame) {
+function Side({ look: { base, name, who }, at, signs = {}, foot = { ok: true, text: '' }, there }: Frame) {
   return (
     <aside class="side" id="side">
       <div class="brand">
@@ -84,12 +85,7 @@ function Side({ look: { base, name, who, csrf }, at, signs = {}, foot = { ok: tr
           <span class="clip" title={`Scopes: ${who.scopes.join(', ')}`}>
             {who.name}
           </span>
-          <form class="leave" method="post" action={`${base}/logout`}>
-            <input type="hidden" name="csrf" value={csrf} />
-            <button class="link" type="submit">
-              Log out
-            </button>
-          </form>
+          <LogOut kind="link" />
         </span>
       </div>
     </aside>

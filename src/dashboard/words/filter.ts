@@ -1,6 +1,6 @@
 import { ended, isId, type Status, statuses } from '../../core/job.ts'
+import { lengthOf } from '../../core/time.ts'
 import type { JobFilter } from '../../engine/engine.ts'
-import { lengthOf } from './text.ts'
 
 export const filters = [
   ...(['status', 'queue', 'class', 'group', 'tag', 'callback', 'parent', 'alias', 'error'] as const),

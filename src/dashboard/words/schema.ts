@@ -73,14 +73,10 @@ export function kindOf(schema: Schema | undefined, depth = 0): Kind {
 
 export const choicesOf = ({ enum: choices = [] }: Schema): string[] => choices.map(String)
 
-const samples: Record<Kind, string> = {
+const samples: Partial<Record<Kind, string>> = {
   text: '"text"',
   number: '0',
   boolean: 'false',
-  choice: '""',
-  list: '[]',
-  object: '{}',
-  json: 'null',
 }
 
 export function sampleOf(schema: Schema | undefined): string {
@@ -90,7 +86,7 @@ export function sampleOf(schema: Schema | undefined): string {
     return `{${Object.entries(schema.properties ?? {})
       .map(([name, of]) => `${JSON.stringify(name)}:${sampleOf(of)}`)
       .join(',')}}`
-  return samples[kindOf(schema)]
+  return samples[kindOf(schema)] ?? 'null'
 }
 
 export function asJson(schema: Schema | undefined, text: string): string {

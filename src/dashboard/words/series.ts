@@ -1,18 +1,6 @@
-import { counted, keptSteps, type Point } from '../../core/series.ts'
+import { keptSteps, nothing, type Point, summed } from '../../core/series.ts'
 import type { DeployMark } from './deploy.ts'
 import { many } from './text.ts'
-
-const nothing = (at: number): Point => ({
-  ...(Object.fromEntries(counted.map((name) => [name, 0])) as Omit<Point, 'at' | 'longestWait'>),
-  at,
-  longestWait: 0,
-})
-
-const added = (a: Point, b: Point): Point => ({
-  ...(Object.fromEntries(counted.map((name) => [name, a[name] + b[name]])) as Omit<Point, 'at' | 'longestWait'>),
-  at: a.at,
-  longestWait: Math.max(a.longestWait, b.longestWait),
-})
 
 /** Absent means now. */
 export type Range = {
@@ -64,14 +52,12 @@ export const perOf = ({ span, columns, step }: Range): number => span / columns 
 
 export function columnsOf(points: readonly Point[], range: Range, now: number): Point[] {
   const { span, columns } = range
-  const width = span / columns
-  const to = endOf(range, now)
-  const out = Array.from({ length: columns }, (_, i) => nothing(to - span + i * width))
-  for (const point of points) {
-    const i = Math.floor((point.at - (to - span)) / width)
-    if (i >= 0 && i < columns) out[i] = added(out[i]!, point)
-  }
-  return out
+  const from = endOf(range, now) - span
+  const startOf = (i: number): number => from + i * (span / columns)
+  const within = points
+    .filter(({ at }) => at >= from && at < from + span)
+    .map((point) => ({ ...point, at: startOf(Math.floor(((point.at - from) / span) * columns)) }))
+  return summed([Array.from({ length: columns }, (_, i) => nothing(startOf(i))), within])
 }
 
 /** Rounds up to 1, 2 or 5 times a power of ten. */

@@ -34,6 +34,9 @@ const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
 export const count = (n: number): string => grouped.format(n)
 
+/** `50+` if only some were counted. */
+export const atLeast = (n: number, isCut = false): string => `${count(n)}${isCut ? '+' : ''}`
+
 export const round = (n: number): number => Math.round(n * 100) / 100
 
 /** Exact below 10,000. */
@@ -84,12 +87,6 @@ export const about = (ms: number): string => {
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
   if (ms < DAY) return `${Math.floor(ms / HOUR)} h`
   return `${Math.floor(ms / DAY)} d`
-}
-
-/** Exact, in the largest unit that divides `ms`, as the API accepts it. */
-export function exactly(ms: number): string {
-  const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
-  return `${ms / length}${unit}`
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>()
@@ -150,11 +147,4 @@ export const isZone = (name: string): boolean => {
   } catch {
     return false
   }
-}
-
-const lengths: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
-
-export const lengthOf = (text: string): number | undefined => {
-  const found = /^(\d{1,6})([smhd])$/.exec(text)
-  return found ? Number(found[1]) * lengths[found[2]!]! : undefined
 }

@@ -7,9 +7,10 @@ import { SidejobError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import { mapValues } from '../../core/map-values.ts'
 import { FOREVER } from '../../core/schemas.ts'
+import { exactly } from '../../core/time.ts'
 import type { WorkerDefinition, WorkerUnfit } from '../../engine/engine.ts'
 import { jsonText, numberIn, objectOf } from './form.ts'
-import { count, exactly, many } from './text.ts'
+import { count, many } from './text.ts'
 
 export const workerFields = [
   ...(['served', 'url', 'concurrency', 'retries', 'backoff', 'timeout', 'retain', 'history', 'description'] as const),

@@ -1,4 +1,4 @@
-import type { Spent } from '../../core/cost.ts'
+import { FAILURES_KEPT, type Spent } from '../../core/cost.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import { LANE_MARK } from '../../redis/store.ts'
@@ -31,8 +31,6 @@ export function runOf(doc: JobRecord): RunFacts | null {
 }
 
 const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
-
-const FAILURES_KEPT = 10
 
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
   lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]

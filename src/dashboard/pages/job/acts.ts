@@ -38,6 +38,13 @@ function asItWas({ form }: ActAsked, was: PortView | undefined): Record<string, 
   return value.includes(REDACTED) ? undefined : { act: 'default', dir, port, value }
 }
 
+async function prioritize(asked: ActAsked, priority: number, what: string) {
+  const { engine, params, call } = asked
+  const { priority: before } = await engine.jobs.get(params.job!)
+  await call('PATCH', of(asked), { priority })
+  return { say: `#${params.job} ${what}`, undo: { act: 'priority', priority: String(before) } }
+}
+
 type Tree = { status: string; children: Record<string, unknown> }
 
 async function below(engine: Engine, job: string): Promise<{ statuses: string[]; more: boolean }> {
@@ -132,25 +139,13 @@ const single: Record<string, Act> = {
 
   priority: {
     scope: 'write',
-    async does(asked) {
+    does(asked) {
       const priority = Number(given(asked.form, 'priority'))
-      const { priority: before } = await asked.engine.jobs.get(asked.params.job!)
-      await asked.call('PATCH', of(asked), { priority })
-      return {
-        say: `#${asked.params.job} has priority ${priority}`,
-        undo: { act: 'priority', priority: String(before) },
-      }
+      return prioritize(asked, priority, `has priority ${priority}`)
     },
   },
 
-  first: {
-    scope: 'write',
-    async does(asked) {
-      const { priority: before } = await asked.engine.jobs.get(asked.params.job!)
-      await asked.call('PATCH', of(asked), { priority: FIRST })
-      return { say: `#${asked.params.job} goes first`, undo: { act: 'priority', priority: String(before) } }
-    },
-  },
+  first: { scope: 'write', does: (asked) => prioritize(asked, FIRST, 'goes first') },
 
   lock: {
     scope: 'write',

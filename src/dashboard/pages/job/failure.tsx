@@ -63,9 +63,7 @@ function Good({ job, good }: { job: JobView; good?: JobView }) {
   ]
   return (
     <>
-      <div class="body">
-        <Facts of={facts} />
-      </div>
+      <Facts of={facts} kind="body" />
       {good.args !== null && <Json value={good.args} />}
     </>
   )
@@ -87,9 +85,7 @@ export function Failure({ job, runs, log, data: { good, deploy } }: FailureProps
       <div class="pair">
         <section aria-label="This job">
           <h3>This job</h3>
-          <div class="body">
-            <Facts of={facts} />
-          </div>
+          <Facts of={facts} kind="body" />
           {job.args !== null && <Json value={job.args} />}
         </section>
         <section aria-label="Last successful job">

@@ -1,3 +1,4 @@
+import { lacksFailures, lacksRuns } from '../../../core/cost.ts'
 import { ended } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'
@@ -6,14 +7,14 @@ import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Ago, Name, NameLink, StatusPill } from '../../parts/layout.tsx'
 import { groupPath, queuePath } from '../../words/paths.ts'
-import { count, cut } from '../../words/text.ts'
+import { atLeast, count, cut } from '../../words/text.ts'
 
 const bad = new Set(['failed', 'lost'])
 
 function runsOf(job: JobView, runs: readonly PastRun[]): string {
-  const n = runs.length + (job.status === 'running' ? 1 : 0)
-  const failed = runs.filter(({ outcome }) => bad.has(outcome)).length
-  return failed === 0 ? count(n) : `${count(n)}, ${failed === 1 ? 'one' : count(failed)} failed`
+  const all = atLeast(runs.length + (job.status === 'running' ? 1 : 0), lacksRuns(job))
+  const failed = atLeast(runs.filter(({ outcome }) => bad.has(outcome)).length, lacksFailures(job, runs))
+  return failed === '0' ? all : `${all}, ${failed === '1' ? 'one' : failed} failed`
 }
 
 function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {

@@ -87,13 +87,13 @@ function momentIn(query: URLSearchParams): number | undefined {
 async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null
-  const until = momentIn(query)
-  const log = engine.log.read({ job, limit: 50, until })
-  if (name === 'state') return { name, state: await engine.jobs.state(job), log: (await log).entries }
-  if (name === 'result') return { name, result: await engine.jobs.result(job, {}), log: (await log).entries }
-  if (run !== null)
-    return { name, run: (await engine.jobs.pastRun(job, Number(run)).catch(missing)) ?? null, log: (await log).entries }
-  return { name, log: (await log).entries }
+  const [{ entries, cursor }, state, result, opened] = await Promise.all([
+    engine.log.read({ job, limit: 50, until: momentIn(query) }),
+    name === 'state' ? engine.jobs.state(job) : undefined,
+    name === 'result' ? engine.jobs.result(job, {}) : undefined,
+    run === null ? undefined : engine.jobs.pastRun(job, Number(run)).catch(missing),
+  ])
+  return { name, log: entries, isCut: cursor !== null, state, result, run: run === null ? undefined : (opened ?? null) }
 }
 
 const leadsOn = ({ code, job, data }: WhyView['reasons'][number]): boolean =>

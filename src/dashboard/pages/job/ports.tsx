@@ -6,7 +6,7 @@ import { useLook, useWay } from '../../look.ts'
 import { Act, More } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
-import { Card, To } from '../../parts/layout.tsx'
+import { Card, To, Zero } from '../../parts/layout.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Value } from '../../parts/value.tsx'
 import { ValueFields } from '../../parts/value-fields.tsx'
@@ -204,7 +204,7 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
         <Name row={row} /> {isAwaited(job, row) && <span class="tag awaited">job waits here</span>}
       </td>
       <td class="num" data-head="waiting">
-        {view.size > 0 ? count(view.size) : <span class="dimmer">0</span>}
+        <Zero n={view.size} />
       </td>
       <td class={view.taken > 0 ? 'num dim' : 'num dimmer'} data-head="taken">
         {count(view.taken)}
@@ -213,12 +213,10 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
         {row.isOpen && view.size > 0 ? <span class="dimmer">shown below</span> : <Values job={job} row={row} />}
       </td>
       <td class={view.channels.length > 0 ? 'dim mono' : 'dimmer'}>
-        {view.channels.length === 0
-          ? '–'
-          : view.channels
-              .slice(0, 2)
-              .map((name) => cut(name, 24))
-              .join(' ')}
+        {view.channels
+          .slice(0, 2)
+          .map((name) => cut(name, 24))
+          .join(' ') || '–'}
       </td>
       <td class="num">
         <Acts row={row} />

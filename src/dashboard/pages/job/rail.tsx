@@ -118,20 +118,8 @@ function factsOf(job: JobView, zone: string): Fact[] {
     pinnedTo,
   } = job
   return [
-    [
-      'Worker',
-      <To kind="mono clip" to={workerPath(queue, of)}>
-        <Name of={`${queue}/${of}`} most={30} />
-      </To>,
-    ],
-    [
-      'Group',
-      group && (
-        <To kind="clip" to={groupPath(group)}>
-          <Name of={group} most={30} />
-        </To>
-      ),
-    ],
+    ['Worker', <NameLink kind="mono clip" to={workerPath(queue, of)} of={`${queue}/${of}`} most={30} />],
+    ['Group', group && <NameLink kind="clip" to={groupPath(group)} of={group} most={30} />],
     ['Labels', Object.keys(labels).length > 0 && <LabelTags labels={labels} />],
     ['Limits', limits.length > 0 && <Limits job={job} />],
     ['Attempts', triesOf(job)],
@@ -162,9 +150,7 @@ function FactsOf({ job }: { job: JobView }) {
   const { zone } = useLook()
   return (
     <Card title="Details">
-      <div class="body">
-        <Facts of={factsOf(job, zone)} />
-      </div>
+      <Facts of={factsOf(job, zone)} kind="body" />
     </Card>
   )
 }

@@ -107,17 +107,20 @@ export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun
   return <DataTable caption="Runs, newest first" empty="The job has not run yet." rows={runs} columns={columns} />
 }
 
+export const OnlyLastRun = ({ history }: Pick<JobView, 'history'>) =>
+  history === 0 ? (
+    <p class="note foot">
+      Only the last run and failed runs are stored. To keep 20 runs, set <code>history: 20</code> on the worker.
+    </p>
+  ) : null
+
 export function Runs(props: { job: JobView; runs: readonly PastRun[]; open?: PastRunView | null }) {
   const { job, runs, open } = props
   return (
     <>
       <Open job={job} run={open} />
       <RunRows id={job.id} runs={runs} open={open?.n} />
-      {job.history === 0 && runs.length > 0 && (
-        <p class="note foot">
-          Only the last run and failed runs are stored. To keep 20 runs, set <code>history: 20</code> on the worker.
-        </p>
-      )}
+      {runs.length > 0 && <OnlyLastRun {...job} />}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import { codeChangeIn } from '../../../core/code-change.ts'
 import type { Encoded } from '../../../core/codec/value.ts'
+import { lacksFailures, lacksRuns } from '../../../core/cost.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
@@ -13,7 +14,7 @@ import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value.tsx'
 import { shownJson } from '../../words/json.ts'
-import { bytes, count, moment, span, title } from '../../words/text.ts'
+import { atLeast, bytes, count, moment, span, title } from '../../words/text.ts'
 import { Runs } from './runs.tsx'
 
 const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs', 'steps'] as const
@@ -26,6 +27,7 @@ export const isTab = (name: string): name is Tab => (tabs as readonly string[]).
 export type TabData = {
   name: Tab
   log: LogEntry[]
+  isCut: boolean
   state?: Record<string, Encoded>
   result?: Awaited<ReturnType<Engine['jobs']['result']>>
   /** Null if the run is not kept. */
@@ -37,11 +39,11 @@ type Props = { job: JobView; runs: readonly PastRun[]; steps: KeptSteps; tab: Ta
 
 const failed = (runs: readonly PastRun[]): PastRun[] => runs.filter(({ error }) => error !== undefined)
 
-const numberOf = (name: Tab, { job, runs, tab }: Props): number | undefined => {
-  if (name === 'log') return tab.log.length
-  if (name === 'runs') return runs.length
-  if (name === 'errors') return Math.max(failed(runs).length, job.error === null ? 0 : 1)
-  return undefined
+const numberOf = (name: Tab, { job, runs, tab }: Props): string | undefined => {
+  if (name === 'log') return atLeast(tab.log.length, tab.isCut)
+  if (name === 'runs') return atLeast(runs.length, lacksRuns(job))
+  if (name !== 'errors') return undefined
+  return atLeast(Math.max(failed(runs).length, job.error === null ? 0 : 1), lacksFailures(job, runs))
 }
 
 function StateForm() {
@@ -179,7 +181,10 @@ export function Tabs(props: Props) {
                 aria-current={props.tab.name === name ? 'page' : undefined}
                 data-hotkey={hotkeys[name]}
               >
-                {title(name)} {n !== undefined && <span class="n">{count(n)}</span>}
+                {title(name)}{' '}
+                <span class="n" title={n?.endsWith('+') ? 'Only the newest are counted' : undefined}>
+                  {n}
+                </span>
                 {hotkeys[name] && <kbd>{hotkeys[name]}</kbd>}
               </a>
             )

@@ -3,6 +3,7 @@ import { useLook, useWay } from '../../look.ts'
 import { Card, Choice, StatusMark, To } from '../../parts/layout.tsx'
 import { clock, cut, dayOf, hourOf, percent, round, span } from '../../words/text.ts'
 import { busyIn, type Parts, type Row, rowsOf, type Scale, type Stretch, scaleOf } from '../../words/timeline.ts'
+import { OnlyLastRun } from './runs.tsx'
 
 const DAY = 86_400_000
 
@@ -174,11 +175,7 @@ export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
           </>
         ))}
       </div>
-      {job.history === 0 && runs.length > 0 && (
-        <p class="note foot">
-          Only the last run is stored. To keep 20 runs, set <code>history: 20</code> on the worker.
-        </p>
-      )}
+      {runs.length > 0 && <OnlyLastRun {...job} />}
     </Card>
   )
 }

@@ -1,11 +1,11 @@
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
-import { Card, Choice, Name, NameLink, Others, To } from '../../parts/layout.tsx'
+import { Card, Choice, Name, NameLink, Others, Zero } from '../../parts/layout.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { ofClass } from '../../words/paths.ts'
-import { about, count, percent, title } from '../../words/text.ts'
+import { about, atLeast, count, percent, title } from '../../words/text.ts'
 import { isPast } from './past.tsx'
 
 export type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
@@ -69,17 +69,16 @@ const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['too
 const number = (name: 'made' | 'runs' | 'completed'): Column<ClassRow> => ({
   head: `#${title(name)}`,
   label: name,
-  cell: ({ counts }) => (counts[name] === 0 ? <span class="dimmer">0</span> : count(counts[name])),
+  cell: ({ counts }) => <Zero n={counts[name]} />,
 })
 
 function Failed({ row: { queue, class: name, counts } }: { row: ClassRow }) {
   const { completed, failed } = counts
-  if (failed === 0) return <span class="dimmer">0</span>
   const share = failed / (completed + failed)
   return (
     <>
-      {name === null ? count(failed) : <To to={`/jobs?status=failed&${ofClass(queue, name)}`}>{count(failed)}</To>}{' '}
-      <span class={share > 0.01 ? 'up' : 'dim'}>{percent(share)}</span>
+      <Zero n={failed} to={name === null ? undefined : `/jobs?status=failed&${ofClass(queue, name)}`} />{' '}
+      {failed > 0 && <span class={share > 0.01 ? 'up' : 'dim'}>{percent(share)}</span>}
     </>
   )
 }
@@ -96,7 +95,7 @@ function Hours({ hours = [] }: Pick<ClassRow, 'hours'>) {
   )
 }
 
-const columns: readonly Column<ClassRow>[] = [
+export const named: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
   {
     head: 'Class',
     kind: 'fill',
@@ -104,6 +103,10 @@ const columns: readonly Column<ClassRow>[] = [
       name === null ? <Others /> : <NameLink to={`/jobs?${ofClass(queue, name)}`} of={name} most={40} isMain />,
   },
   { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
+]
+
+const columns: readonly Column<ClassRow>[] = [
+  ...named,
   number('made'),
   number('runs'),
   number('completed'),
@@ -120,7 +123,7 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
   return (
     <Card
       title={`By class, ${day}`}
-      tag={`${count(classes.length)}${more ? ', of the first 50 queues' : ''}`}
+      tag={atLeast(classes.length, more)}
       kind="list"
       right={
         <Choice

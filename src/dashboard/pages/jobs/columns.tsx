@@ -2,6 +2,7 @@ import { encodeValue } from '../../../core/codec/value.ts'
 import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
+import { Hidden } from '../../parts/act.tsx'
 import { Name } from '../../parts/layout.tsx'
 import { isInMap, viewOf } from '../../words/filter.ts'
 import { textOf } from '../../words/json.ts'
@@ -45,9 +46,7 @@ export function Columns({ query }: { query: URLSearchParams }) {
     <details class="more keep">
       <summary class="btn small quiet">Columns</summary>
       <form class="menu form" action={`${base}/jobs`}>
-        {others.map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
+        <Hidden of={others} />
         <label>
           Labels and args, separated by commas
           <input

@@ -154,7 +154,8 @@ function noteOf(
   matches: number | undefined,
   status: string | null,
 ): string {
-  if (classes) return many(classes.classes.length, 'class', 'classes')
+  if (classes)
+    return `${many(classes.classes.length, 'class', 'classes')}${classes.more ? ' of the first 50 queues' : ''}`
   const { jobs, cursor } = past?.found ?? { jobs: alive, cursor: next }
   const kind = status && !status.includes(',') ? `${status} job` : 'job'
   if (matches !== undefined) return many(matches, kind)

@@ -10,7 +10,7 @@ import { Table } from '../../parts/table.tsx'
 import { type DeployMark, deployName, deploysOf } from '../../words/deploy.ts'
 import { given } from '../../words/form.ts'
 import { jobLink } from '../../words/paths.ts'
-import { count, cut, many, plain } from '../../words/text.ts'
+import { atLeast, count, cut, many, plain } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
 import { type Errors, kindsName } from './seen-kinds.ts'
@@ -122,10 +122,7 @@ function Row({ kind, deploy, isLeast }: RowProps) {
         <Name of={name} most={24} />
       </td>
       <td class="num" data-head="Jobs">
-        <b title={isLeast ? 'some failed jobs are not counted yet' : undefined}>
-          {count(n)}
-          {isLeast && '+'}
-        </b>
+        <b title={isLeast ? 'some failed jobs are not counted yet' : undefined}>{atLeast(n, isLeast)}</b>
       </td>
       <Times minutes={kind.minutes} />
       <td class="num dim" data-head="First">
@@ -186,7 +183,7 @@ export function Kinds({ data, muted: isWhole = false, all = false }: KindsProps)
   return (
     <Card
       title="Kinds of error"
-      tag={`${count(kinds.length)}${more ? ' and more' : ''}`}
+      tag={atLeast(kinds.length, more)}
       kind="kinds"
       right={
         <>

@@ -1,10 +1,11 @@
+import { lengthOf } from '../../../core/time.ts'
 import type { ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More } from '../../parts/act.tsx'
 import { Ago, Name, To } from '../../parts/layout.tsx'
 import { given, maybe } from '../../words/form.ts'
-import { ago, cut, lengthOf } from '../../words/text.ts'
+import { ago, cut } from '../../words/text.ts'
 import { noteMute } from './seen-kinds.ts'
 
 export type Mute = ErrorPage['muted'][number]
@@ -68,12 +69,7 @@ const Unmute = ({ error, name }: { error: string; name: string }) => (
 )
 
 export function MuteButtons({ kind: { error, muted }, name }: { kind: ErrorKind; name: string }) {
-  if (muted)
-    return (
-      <span class="mutes">
-        <Unmute error={error} name={name} />
-      </span>
-    )
+  if (muted) return <Unmute error={error} name={name} />
   return (
     <span class="mutes">
       <Button act="muteKind" at="/jobs" scope="admin" fields={{ error }} small kind="quiet" label={`Mute ${name}`}>

@@ -76,18 +76,15 @@ function Row({ job, columns, isSelected, paused }: RowProps) {
 function Moment({ query }: { query: URLSearchParams }) {
   const sorted = isSorted(query)
   const to = `/jobs${queryWith(query.toString(), { sort: sorted ? undefined : 'ended', cursor: undefined })}`
+  const text = sorted ? 'Ended ↓' : 'Created or ended'
   return (
     <th scope="col" class="num" aria-sort={sorted ? 'descending' : undefined}>
       {canSort(query) ? (
-        <To
-          kind="link"
-          to={to}
-          label={sorted ? 'Ended ↓. Sort by creation' : 'Created or ended. Sort by end, newest first'}
-        >
-          {sorted ? 'Ended ↓' : 'Created or ended'}
+        <To kind="link" to={to} label={`${text}. Sort by ${sorted ? 'creation' : 'end, newest first'}`}>
+          {text}
         </To>
       ) : (
-        'Created or ended'
+        text
       )}
     </th>
   )

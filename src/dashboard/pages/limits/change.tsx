@@ -2,7 +2,7 @@ import type { LimitPreview } from '../../../core/schemas.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
-import { FormCard } from './form-card.tsx'
+import { Bounds, FormCard } from './form-card.tsx'
 import { limitFields, Starts } from './preview.tsx'
 
 function Below({ limit: { key, paused } }: { limit: LimitView }) {
@@ -30,15 +30,12 @@ export function ChangeForm({ limit, preview }: { limit?: LimitView; preview?: Li
     >
       <div class="cronf four">
         {key ? <input type="hidden" name="key" value={key} /> : <Field name="key" label="Key" required mono />}
-        <Field
-          name="concurrency"
-          label="Max running"
-          type="number"
+        <Bounds
           note="empty: unlimited"
-          value={concurrency ? String(concurrency) : undefined}
+          concurrency={concurrency?.toString()}
+          limit={rate?.limit.toString()}
+          period={rate ? `${rate.period / 1_000}s` : undefined}
         />
-        <Field name="limit" label="Starts per period" type="number" value={rate ? String(rate.limit) : undefined} />
-        <Field name="period" label="Period" placeholder="1m" value={rate ? `${rate.period / 1_000}s` : undefined} />
       </div>
       <Starts preview={preview} />
     </FormCard>

@@ -11,7 +11,7 @@ import { bodyOf, boundOf, constraintOf, fields, fieldsOf, matchesOf, type Typed 
 import { sum } from '../../words/counts.ts'
 import { given, maybe } from '../../words/form.ts'
 import { count, cut, many } from '../../words/text.ts'
-import { FormCard } from './form-card.tsx'
+import { Bounds, FormCard } from './form-card.tsx'
 
 const LOOKED_AT = 500
 const NAMED = 8
@@ -66,34 +66,24 @@ async function before({ engine }: ActAsked, name: string): Promise<ConstraintVie
   return constraints.find((one) => one.name === name)
 }
 
-export const acts: Record<string, Act> = {
-  constrain: {
-    scope: 'admin',
-    async does(asked) {
-      const name = given(asked.form, 'constraint')
-      const was = await before(asked, name)
-      await asked.call('PUT', way(name), bodyOf(typedIn(asked.form)))
-      return {
-        say: was ? `Constraint ${name} changed` : `Constraint ${name} created: waiting jobs are matched again`,
-        to: '/limits',
-        undo: was ? { act: 'constrain', constraint: name, ...fieldsOf(was) } : { act: 'unconstrain', constraint: name },
-      }
-    },
+const constraining = (verb: 'PUT' | 'DELETE', said: (isNew: boolean) => string): Act => ({
+  scope: 'admin',
+  async does(asked) {
+    const { form, call } = asked
+    const name = given(form, 'constraint')
+    const was = await before(asked, name)
+    await call(verb, way(name), verb === 'PUT' ? bodyOf(typedIn(form)) : undefined)
+    return {
+      say: `Constraint ${name} ${said(!was)}`,
+      to: '/limits',
+      undo: { act: was ? 'constrain' : 'unconstrain', constraint: name, ...(was && fieldsOf(was)) },
+    }
   },
+})
 
-  unconstrain: {
-    scope: 'admin',
-    async does(asked) {
-      const name = given(asked.form, 'constraint')
-      const was = await before(asked, name)
-      await asked.call('DELETE', way(name))
-      return {
-        say: `Constraint ${name} removed: jobs that waited for it continue`,
-        to: '/limits',
-        undo: was && { act: 'constrain', constraint: name, ...fieldsOf(was) },
-      }
-    },
-  },
+export const acts: Record<string, Act> = {
+  constrain: constraining('PUT', (isNew) => (isNew ? 'created: waiting jobs are matched again' : 'changed')),
+  unconstrain: constraining('DELETE', () => 'removed: jobs that waited for it continue'),
 }
 
 function Said({ tried }: { tried: Tried }) {
@@ -145,9 +135,7 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
           value={typed.groupBy}
           mono
         />
-        <Field name="concurrency" label="Max running" type="number" value={typed.concurrency} />
-        <Field name="limit" label="Starts per period" type="number" value={typed.limit} />
-        <Field name="period" label="Period" placeholder="1m" value={typed.period} />
+        <Bounds {...typed} />
       </div>
       <TextArea name="args" label="Args" note='JSON: { "size": "large" }' rows={2} value={typed.args} />
       <div id="preview" data-island aria-live="polite">

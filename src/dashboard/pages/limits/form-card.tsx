@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Card, Link } from '../../parts/layout.tsx'
 
@@ -10,6 +11,16 @@ type FormCardProps = {
   foot?: Child
   children?: Child
 }
+
+type Bound = 'note' | 'concurrency' | 'limit' | 'period'
+
+export const Bounds = ({ note, concurrency, limit, period }: { [Name in Bound]?: string }) => (
+  <>
+    <Field name="concurrency" label="Max running" type="number" note={note} value={concurrency} />
+    <Field name="limit" label="Starts per period" type="number" value={limit} />
+    <Field name="period" label="Period" placeholder="1m" value={period} />
+  </>
+)
 
 export function FormCard({ title, act, press, preview, foot, children }: FormCardProps) {
   return (

@@ -5,8 +5,9 @@ import type { Health, JobView, QueueView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Act, CopyButton, LinkButton } from '../../parts/act.tsx'
-import { Card, Icon, JobId, Link, Shape, StatusPill, To } from '../../parts/layout.tsx'
+import { Card, Icon, JobId, Link, StatusPill, To } from '../../parts/layout.tsx'
 import { many, span } from '../../words/text.ts'
+import { Check } from '../doctor.tsx'
 import { GROUP } from './acts.ts'
 
 export type FirstMinuteData = {
@@ -135,12 +136,15 @@ function Life({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
       {moments.map(({ text, at: moment, kind }, i) => (
         <>
           <circle class={`f-${kind} s-surface`} cx={at(i, 4)} cy="24" r="6" stroke-width="3" />
-          <text class={`t11 t-ink2 ${i === 3 ? 'end' : 'mid'}`} x={i === 3 ? '97%' : at(i, 4)} y="49">
-            {text}
-          </text>
-          <text class={`t11 ${i === 3 ? 'end' : 'mid'}`} x={i === 3 ? '97%' : at(i, 4)} y="65">
-            {span(moment - job.createdAt)}
-          </text>
+          {[text, span(moment - job.createdAt)].map((said, line) => (
+            <text
+              class={`t11${line === 0 ? ' t-ink2' : ''} ${i === 3 ? 'end' : 'mid'}`}
+              x={i === 3 ? '97%' : at(i, 4)}
+              y={49 + 16 * line}
+            >
+              {said}
+            </text>
+          ))}
         </>
       ))}
     </svg>
@@ -175,16 +179,6 @@ function Now({ data: { job, runs, demo } }: { data: FirstMinuteData }) {
         )}
       </div>
     </Card>
-  )
-}
-
-function Check({ text, right }: { text: string; right: Child }) {
-  return (
-    <li>
-      <Shape status="completed" />
-      {text}
-      <span class="right">{right}</span>
-    </li>
   )
 }
 
@@ -224,18 +218,16 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
           <Now data={data} />
           <Card title="Status">
             <ul class="checks">
-              <Check text="Redis is up" right={data.ms === undefined ? 'yes' : span(data.ms)} />
-              <Check text="Bells" right={data.bells} />
-              <Check
-                text="Workers"
-                right={
-                  <To
-                    kind="link"
-                    to="/workers"
-                  >{`${many(data.classes, 'class', 'classes')} in ${many(data.queues, 'queue')}`}</To>
-                }
-              />
-              <Check text="Your key" right={`${who.name}: ${who.scopes.join(', ')}`} />
+              <Check ok text="Redis is up">
+                {data.ms === undefined ? 'yes' : span(data.ms)}
+              </Check>
+              <Check ok text="Bells">
+                {data.bells}
+              </Check>
+              <Check ok text="Workers">
+                <Link to="/workers">{`${many(data.classes, 'class', 'classes')} in ${many(data.queues, 'queue')}`}</Link>
+              </Check>
+              <Check ok text="Your key">{`${who.name}: ${who.scopes.join(', ')}`}</Check>
             </ul>
           </Card>
           <Card title="Next steps">

@@ -3,7 +3,7 @@ import { isOurs } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Card, Icon, Link, NameLink, Shape, StatusMark, StatusText, To } from '../../parts/layout.tsx'
+import { Card, Icon, Link, NameLink, Shape, StatusMark, StatusText, To, Zero } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { Bars, Pips } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
@@ -120,17 +120,6 @@ function EndsOf({ name, ends: { of, range } }: { name: string; ends: Ends }) {
   )
 }
 
-const zero = (n: number): Child => (n === 0 ? <span class="dimmer">0</span> : count(n))
-
-const numberLink = (n: number, to: string, kind?: string): Child =>
-  n === 0 ? (
-    zero(0)
-  ) : (
-    <To kind={kind} to={to}>
-      {count(n)}
-    </To>
-  )
-
 const number = (head: string, cell: (queue: QueueView) => Child, kind?: string): Column<QueueView> => ({
   head: `#${head}`,
   label: head,
@@ -159,19 +148,19 @@ function queueColumns(now: number): Column<QueueView>[] {
           <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
         ),
     },
-    number('Ready', (queue) => zero(readyIn(queue))),
+    number('Ready', (queue) => <Zero n={readyIn(queue)} />),
     {
       head: '#Oldest',
       label: 'Oldest',
       kind: (queue) => (queue.oldestReady === null ? 'dimmer' : waitOf(queue)! > 60_000 ? 'up' : 'dim'),
       cell: (queue) => (queue.oldestReady === null ? '–' : about(waitOf(queue)!)),
     },
-    number('At limits', ({ counts }) => numberLink(counts.limited, '/limits')),
-    number('Running', ({ counts }) => zero(counts.running)),
-    number('Later', ({ counts }) => zero(counts.scheduled), 'dim'),
-    number('Failed', ({ name, counts }) =>
-      numberLink(counts.failed, `/jobs?status=failed&queue=${encodeURIComponent(name)}`, 'up'),
-    ),
+    number('At limits', ({ counts }) => <Zero n={counts.limited} to="/limits" />),
+    number('Running', ({ counts }) => <Zero n={counts.running} />),
+    number('Later', ({ counts }) => <Zero n={counts.scheduled} />, 'dim'),
+    number('Failed', ({ name, counts }) => (
+      <Zero n={counts.failed} to={`/jobs?status=failed&queue=${encodeURIComponent(name)}`} kind="up" />
+    )),
   ]
 }
 

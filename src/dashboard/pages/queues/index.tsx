@@ -4,19 +4,16 @@ import { Act } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { rangeIn } from '../../words/series.ts'
-import { count, many } from '../../words/text.ts'
+import { count, many, title } from '../../words/text.ts'
 import { seriesOf } from '../overview/series.ts'
 import { type Ends, QueueTable } from '../overview/tables.tsx'
 import { acts } from './acts.ts'
 
 export function PauseButton({ queue: { name, paused }, at }: { queue: QueueView; at: string }) {
-  return paused ? (
-    <Act act="resume" at={at} scope="admin" fields={{ queue: name }} icon="play">
-      Resume
-    </Act>
-  ) : (
-    <Act act="pause" at={at} scope="admin" fields={{ queue: name }} icon="pause">
-      Pause
+  const act = paused ? 'resume' : 'pause'
+  return (
+    <Act act={act} at={at} scope="admin" fields={{ queue: name }} icon={paused ? 'play' : 'pause'}>
+      {title(act)}
     </Act>
   )
 }

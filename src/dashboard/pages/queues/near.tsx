@@ -29,15 +29,19 @@ const serverColumns: readonly Column<Server>[] = [
   { head: '#Since or until', kind: 'dim', cell: ({ when }) => when },
 ]
 
-function serversOf({ name, open, claims, batch, runs }: QueueDetail, processes: readonly ProcessView[]): Server[] {
+function serversOf(
+  { name, open, claims, batch, runs, counts }: QueueDetail,
+  processes: readonly ProcessView[],
+): Server[] {
   const runsOf = (lane: string): number => runs.filter((run) => run.lane !== null && lane.startsWith(run.lane)).length
+  const isCut = counts.running > runs.length
   const programs = processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(name) ? [one] : []))
   return [
     ...open.map(({ id, kind, since, until }) => ({
       id,
       most: 12,
       tag: kind === 'bell' ? 'on its way' : 'lane',
-      has: kind === 'lane' && `${many(runsOf(id), 'run')}, ${count(batch)} at most`,
+      has: kind === 'lane' && `${isCut ? 'at least ' : ''}${many(runsOf(id), 'run')}, ${count(batch)} at most`,
       when:
         since === null ? (
           <Ago at={until} word="ends" />

@@ -1,4 +1,5 @@
 import type { QueueDetail } from '../../../engine/engine.ts'
+import { Hidden } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Card } from '../../parts/layout.tsx'
@@ -34,9 +35,7 @@ export function Settings({ queue }: { queue: QueueDetail }) {
   return (
     <Card title="Settings">
       <Form act="change" scope="admin" press="Save" button="">
-        {settings.map((name) => (
-          <input type="hidden" name={`was_${name}`} value={is[name]} />
-        ))}
+        <Hidden of={settings.map((name) => [`was_${name}`, is[name]])} />
         <Select
           name="mode"
           label="Mode"

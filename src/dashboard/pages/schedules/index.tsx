@@ -53,7 +53,7 @@ function Moves({ shown }: { shown: Shown }) {
 function View({ data: { schedules, more, shown, runs, classes, preview, was, past } }: { data: SchedulesData }) {
   const paused = schedules.filter((one) => one.paused).length
   const failing = schedules.filter((one) => one.failing).length
-  const note = `${many(schedules.length, 'schedule')}${more ? ' and more' : ''}; ${paused} paused, ${failing} failed last time`
+  const note = `${more ? 'first ' : ''}${many(schedules.length, 'schedule')}: ${paused} paused, ${failing} failed last time`
   return (
     <>
       <Head title="Schedules" note={note}>

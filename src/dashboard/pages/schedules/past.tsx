@@ -2,7 +2,7 @@ import type { PastRun } from '../../../core/run.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { Card, Link, To } from '../../parts/layout.tsx'
 import { many } from '../../words/text.ts'
-import { RunRows } from '../job/runs.tsx'
+import { OnlyLastRun, RunRows } from '../job/runs.tsx'
 
 const SHOWN = 20
 
@@ -26,11 +26,7 @@ export function PastRuns({ past: { id, name, history, runs } }: { past: Past }) 
           <To kind="link" to={`/jobs/${id}?tab=runs`}>{`${many(more, 'run')} more`}</To>
         </p>
       )}
-      {history === 0 && (
-        <p class="note body">
-          Only the last run and failed runs are stored. To keep 20 runs, set <code>history: 20</code>.
-        </p>
-      )}
+      <OnlyLastRun history={history} />
     </Card>
   )
 }

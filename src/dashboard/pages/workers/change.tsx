@@ -1,6 +1,6 @@
 import { SidejobError } from '../../../core/errors.ts'
-import type { Act, ActAsked } from '../../page.ts'
-import { useRefusal } from '../../parts/act.tsx'
+import type { Act, Asked } from '../../page.ts'
+import { Hidden, useRefusal } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Card, Link } from '../../parts/layout.tsx'
 import { naming } from '../../words/form.ts'
@@ -20,11 +20,11 @@ import { type Unfit, UnfitLine } from './unfit.tsx'
 
 const isFunction = ({ push, pull }: Worker): boolean => !push && !pull
 
-async function found({ engine, params }: ActAsked): Promise<Worker> {
+export async function found({ engine, params }: Asked): Promise<{ worker: Worker; workers: Worker[] }> {
   const { workers } = await engine.workers.list()
   const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
   if (!worker) throw new SidejobError('NOT_FOUND', `there is no class ${params.class} in queue ${params.queue}`)
-  return worker
+  return { worker, workers }
 }
 
 const textsIn = (form: FormData, is: WorkerTexts, before = ''): WorkerTexts =>
@@ -54,7 +54,7 @@ export const change: Act = {
   scope: 'admin',
   async does(asked) {
     const { form, params, call } = asked
-    const worker = await found(asked)
+    const { worker } = await found(asked)
     const is = workerTexts(worker)
     const [was, wanted] = [textsIn(form, is, 'was_'), textsIn(form, is)]
     const changed = workerFields.filter((name) => wanted[name] !== was[name])
@@ -65,7 +65,7 @@ export const change: Act = {
     const say = `${params.class} changed: ${changed.join(', ')}`
     const lost = wanted.served === 'pull' ? lostWith(worker) : []
     if (lost.length > 0) return { say: `${say}; the ${lost.join(' and ')} of its address were also removed`, to: path }
-    const now = workerTexts(await found(asked))
+    const now = workerTexts((await found(asked)).worker)
     const back = changed.flatMap((name) => [
       [name, is[name]],
       [`was_${name}`, now[name]],
@@ -88,9 +88,7 @@ export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
   return (
     <Card title={`Change ${cut(worker.class, 40)}`} id="change" right={<Link to={path}>Cancel</Link>}>
       <Form act="change" scope="admin" press="Save" at={path} preview={['change', 'in', 'args']} isOpened isIsland>
-        {workerFields.map((name) => (
-          <input type="hidden" name={`was_${name}`} value={texts[name]} />
-        ))}
+        <Hidden of={workerFields.map((name) => [`was_${name}`, texts[name]])} />
         <WorkerFields values={texts} />
       </Form>
       <UnfitLine unfit={unfit} />

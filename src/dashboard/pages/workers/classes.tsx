@@ -2,7 +2,7 @@ import { isOurs } from '../../../core/callback.ts'
 import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { LinkButton } from '../../parts/act.tsx'
-import { Card, Empty, Head, Name, NameLink, To } from '../../parts/layout.tsx'
+import { Card, Empty, Head, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
 import { ofClass, workerPath } from '../../words/paths.ts'
 import { about, count, many, short } from '../../words/text.ts'
@@ -34,16 +34,10 @@ function Numbers({ of, at }: { of?: ClassRow; at: string }) {
   return (
     <>
       <td class="num" data-head="Runs">
-        {runs === 0 ? <span class="dimmer">0</span> : short(runs)}
+        <Zero n={runs} text={short(runs)} />
       </td>
       <td class="num" data-head="Failed">
-        {failed === 0 ? (
-          <span class="dimmer">0</span>
-        ) : (
-          <To kind="up" to={`/jobs?status=failed&${at}`}>
-            {short(failed)}
-          </To>
-        )}
+        <Zero n={failed} to={`/jobs?status=failed&${at}`} kind="up" text={short(failed)} />
       </td>
       <td class={of?.took ? 'num dim' : 'num dimmer'} data-head="p95" title={of?.took ? spread(of.took) : undefined}>
         {of?.took ? about(of.took.p95) : '–'}

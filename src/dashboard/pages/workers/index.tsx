@@ -1,4 +1,3 @@
-import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/workers-css.generated.ts'
 import { type Act, type Asked, page } from '../../page.ts'
@@ -7,7 +6,7 @@ import { workerPath } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
 import { make } from '../new-job.tsx'
-import { Change, change } from './change.tsx'
+import { Change, change, found } from './change.tsx'
 import { Classes, type Counted, fits, nameOf, Top, type Worker } from './classes.tsx'
 import { About, Ports, TryIt, type Way, ways } from './one.tsx'
 import { Register, register } from './register.tsx'
@@ -83,14 +82,12 @@ export const worker = page<WorkerData>({
   nav: 'workers',
   every: 2_000,
   async load(asked) {
-    const { engine, params, query } = asked
-    const [{ workers }, last, counted] = await Promise.all([
-      engine.workers.list(),
+    const { params, query } = asked
+    const [{ worker, workers }, last, counted] = await Promise.all([
+      found(asked),
       searchRows(asked, { queue: params.queue!, class: params.class!, limit: 5 }),
       countedIn(asked),
     ])
-    const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
-    if (!worker) throw new SidejobError('NOT_FOUND', `There is no class ${params.class} in queue ${params.queue}`)
     const as = ways.find((way) => way === query.get('as')) ?? 'form'
     const unfit = await unfitOfChange(asked, worker)
     return {

@@ -1,5 +1,6 @@
 import type { WireView } from '../../../../engine/engine.ts'
 import { Legend } from '../../../parts/spark.tsx'
+import { sum } from '../../../words/counts.ts'
 import { drainTime } from '../../../words/flow.ts'
 import { count, many } from '../../../words/text.ts'
 
@@ -13,7 +14,7 @@ export function Traffic({ wire }: { wire: WireView }) {
       .map((n, i) => `${((WIDTH * i) / (list.length - 1)).toFixed(1)} ${(FLOOR - (n / most) * (FLOOR - 7)).toFixed(1)}`)
       .join('L')
   // Sums all minutes, because the current minute is incomplete and the one before may be empty.
-  const [inAll, outAll] = [came, out].map((list) => list.reduce((a, b) => a + b, 0)) as [number, number]
+  const [inAll, outAll] = [sum(came, (n) => n), sum(out, (n) => n)]
   const said = `In the last ten minutes, ${many(inAll, 'value')} arrived and ${count(outAll)} left`
   return (
     <section>
