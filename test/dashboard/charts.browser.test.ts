@@ -4,7 +4,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { costs } from '../../src/dashboard/costs.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
-import { type Look, program, startBrowser } from './browser.ts'
+import { rawCommand } from '../kit/index.ts'
+import { findings, type Look, program, startBrowser } from './browser.ts'
 import { serve } from './served.ts'
 import { visit } from './visit.ts'
 
@@ -160,6 +161,117 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       await page.getByRole('link', { name: 'Show all' }).press('Enter')
       await page.waitForURL((url) => url.search === '?range=1h')
     }))
+
+  describe('of the log', () => {
+    const [N, SLICES, HEIGHT] = [90, 40, 45]
+    const tones = { error: 'f-failed', warn: 'f-suspended', info: 'f-queued' }
+    const levelOf = (i: number) => (i % 9 === 0 ? 'error' : i % 4 === 0 ? 'warn' : 'info')
+    let entries: { id: string; at: number; level: keyof typeof tones }[]
+    beforeAll(async () => {
+      const { redis, store } = site
+      const begin = Date.now() - 1_800_000
+      entries = Array.from({ length: N }, (_, i) => ({
+        id: `${begin + i * i * 200}-1`,
+        at: begin + i * i * 200,
+        level: levelOf(i),
+      }))
+      await rawCommand(redis.port, 'DEL', store.keys.log)
+      for (const { id, at, level } of entries) {
+        const fields = ['at', String(at), 'job', '', 'level', level, 'entry', `{"message":"entry ${id}"}`]
+        await rawCommand(redis.port, 'XADD', store.keys.log, id, ...fields)
+      }
+    })
+
+    const slices = () => {
+      const [from, last] = [entries[0]!.at, entries.at(-1)!.at]
+      const span = Math.ceil((last + 1 - from) / SLICES)
+      const within = (i: number) => entries.filter(({ at }) => at >= from + i * span && at < from + (i + 1) * span)
+      return Array.from({ length: SLICES }, (_, i) => within(i)).filter((of) => of.length > 0)
+    }
+    const counted = (of: typeof entries, level: string) => of.filter((one) => one.level === level).length
+
+    test.each([{ script: true }, { script: false }])(
+      'has one bar for each slice of time, stacked by level (%o)',
+      (look) =>
+        at(
+          '/log',
+          async (page) => {
+            const chart = page.getByRole('navigation', {
+              name: /^90 entries from \d\d:\d\d:\d\d to \d\d:\d\d:\d\d; 10 errors$/,
+            })
+            expect(await page.locator('.plot .note').innerText()).toBe(await chart.getAttribute('aria-label'))
+            const bars = await chart.locator('a').evaluateAll((all) =>
+              all.map((one) => ({
+                name: one.getAttribute('aria-label')!,
+                parts: [...one.querySelectorAll('rect:not(.hit)')].map((part) => [
+                  part.getAttribute('class')!,
+                  Number(part.getAttribute('height')),
+                  Number(part.getAttribute('y')) + Number(part.getAttribute('height')),
+                ]),
+              })),
+            )
+            const wanted = slices()
+            const most = Math.max(...wanted.map(({ length }) => length))
+            expect(bars.map(({ name }) => name.match(/^\d+|\d+(?= errors?$)/g)!.map(Number)).toReversed()).toEqual(
+              wanted.map((of) => [of.length, counted(of, 'error')]),
+            )
+            for (const [i, of] of wanted.toReversed().entries()) {
+              let bottom = 48
+              const parts = Object.entries(tones).flatMap(([level, tone]) => {
+                const n = counted(of, level)
+                const part = [tone, expect.closeTo(Math.max(1.5, (n / most) * HEIGHT), 1), expect.closeTo(bottom, 1)]
+                bottom -= Math.max(n && 1.5, (n / most) * HEIGHT)
+                return n > 0 ? [part] : []
+              })
+              expect(bars[i]!.parts).toEqual(parts)
+            }
+          },
+          look,
+        ),
+    )
+
+    test('has bars that link to their entries', () =>
+      at('/log', async (page) => {
+        const links = page.getByRole('navigation', { name: /^90 entries/ }).getByRole('link')
+        const hrefs = await links.evaluateAll((all) => all.map((one) => one.getAttribute('href')!))
+        const shown: string[][] = []
+        for (const href of hrefs) {
+          const html = await (await page.request.get(`${site.url}${href}`)).text()
+          shown.push([...html.matchAll(/<li id="e(\d+-\d+)">/g)].map(([, id]) => id!).toReversed())
+        }
+        expect(shown.toReversed()).toEqual(slices().map((of) => of.map(({ id }) => id)))
+        await links.last().press('Enter')
+        await page.waitForURL(/since=/)
+        await page.getByRole('navigation', { name: new RegExp(`^${slices()[0]!.length} entries`) }).waitFor()
+        expect(await findings(page, { names: true })).toEqual([])
+      }))
+
+    test('neither shifts nor widens the page on a phone', () =>
+      at(
+        '/log',
+        async (page) => {
+          const shifts = await page.evaluate(
+            () =>
+              new Promise<number>((resolve) => {
+                new PerformanceObserver((list, observer) => {
+                  observer.disconnect()
+                  resolve(
+                    list
+                      .getEntries()
+                      .reduce((sum, one) => sum + (one as PerformanceEntry & { value: number }).value, 0),
+                  )
+                }).observe({ type: 'layout-shift', buffered: true })
+                setTimeout(resolve, 3_000, 0)
+              }),
+          )
+          expect(shifts).toBe(0)
+          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+          expect((await page.locator('.plot svg').boundingBox())!.height).toBe(48)
+          expect(await findings(page, { names: true })).toEqual([])
+        },
+        { width: 390, height: 844 },
+      ))
+  })
 
   test('the dot shows the cost and the interval of a refresh', () =>
     at('/limits', async (page) => {

@@ -1,7 +1,7 @@
 // The numbers of each page, counted from the jobs as the API lists them, or read from the API.
 
 import { waitBelow } from '../../src/core/waits.ts'
-import { about, many, percent, short, span, title } from '../../src/dashboard/words/text.ts'
+import { about, clock, many, percent, short, span, title } from '../../src/dashboard/words/text.ts'
 import type { ErrorKind, JobView, LimitRow, QueueView } from '../../src/engine/engine.ts'
 import type { Engine } from '../../src/engine/index.ts'
 import { FIRST } from './many-ended.ts'
@@ -11,6 +11,8 @@ import type { Claims } from './numbers-survey.ts'
 const HOUR = 3_600_000
 const MINUTE = 60_000
 const AT_ONCE = 1_000
+/** Entries of the log on a page, and their slices in its chart. */
+const [LOG, SLICES] = [100, 40]
 
 const row = (...cells: unknown[]): string => cells.join(' | ').replace(/ +/g, ' ').trim()
 const lastOf = (found = ''): string => found.slice(found.lastIndexOf(' |') + 2).trim()
@@ -49,7 +51,7 @@ export async function allJobs(engine: Engine): Promise<Job[]> {
 export type Facts = Awaited<ReturnType<typeof factsOf>>
 
 export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[]) {
-  const [{ queues }, stats, series, { limits, groups }, { classes }, { errors }, { processes }, callbacks] =
+  const [{ queues }, stats, series, { limits, groups }, { classes }, { errors }, { processes }, callbacks, log] =
     await Promise.all([
       engine.queues.list(),
       engine.stats.totals(),
@@ -59,8 +61,9 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
       engine.errors.list({ details: true, muted: true }),
       engine.processes.list(),
       engine.callbacks.counts(),
+      engine.log.read({ limit: LOG }),
     ])
-  return { now: Date.now(), jobs, queues, stats, series, limits, groups, classes, errors, processes, callbacks }
+  return { now: Date.now(), jobs, queues, stats, series, limits, groups, classes, errors, processes, callbacks, log }
 }
 
 const order = ['queued', 'running', 'suspended', 'completed', 'failed', 'terminating', 'terminated'] as const
@@ -564,10 +567,30 @@ async function callbacksPage(facts: Facts, { site: { engine } }: Scene): Promise
   }
 }
 
+type Entry = Facts['log']['entries'][number]
+
+/** Slices of the log with entries, the newest first. */
+export function slicesOf(entries: readonly Entry[]): { from: number; to: number; of: Entry[] }[] {
+  const [first, last] = [entries.at(-1)?.at ?? 0, entries[0]?.at ?? 0]
+  const width = Math.ceil((last + 1 - first) / SLICES)
+  const within = (from: number) => entries.filter(({ at }) => at >= from && at < from + width)
+  return Array.from({ length: SLICES }, (_, i) => first + (SLICES - 1 - i) * width)
+    .map((from) => ({ from, to: from + width - 1, of: within(from) }))
+    .filter(({ of }) => of.length > 0)
+}
+
 async function logPage(_: Facts, { site: { engine } }: Scene, level?: string): Promise<Claims> {
-  const { entries, cursor } = await engine.log.read({ limit: 100, level })
+  const { entries, cursor } = await engine.log.read({ limit: LOG, level })
+  const said = (of: readonly Entry[], from: number, to: number) =>
+    `${of.length} from ${clock(from, 'UTC')} to ${clock(to, 'UTC')}; ${of.filter((one) => one.level === 'error').length}`
+  const all = said(entries, entries.at(-1)!.at, entries[0]!.at)
+  const slices = slicesOf(entries).map(({ of, from, to }) => said(of, from, to))
   return {
     '.head .note': [cursor === null ? many(entries.length, 'entry', 'entries') : `${n(entries.length)} so far`],
+    '.plot@aria-label': [all],
+    '.plot .note': [all],
+    '.plot a@aria-label': slices,
+    '.plot a title': slices,
     '.sifts input@title': seen,
     '.sifts input@aria-label': seen,
     'ol.log > li > a@aria-label': seen,

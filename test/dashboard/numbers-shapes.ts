@@ -1,7 +1,7 @@
 // The shapes of charts: each is read as shares of its largest value.
 
 import type { Page } from 'playwright-core'
-import { columnsOf, counted, type Facts, having, maximaOf } from './numbers-claims.ts'
+import { columnsOf, counted, type Facts, having, maximaOf, slicesOf } from './numbers-claims.ts'
 
 const rounded = (shares: readonly number[]): number[] => shares.map((share) => Math.round(share * 50) / 50)
 
@@ -94,6 +94,31 @@ export const shapes: Record<string, Shape> = {
     read: async (page) => (await barsOf(page, '.wideplot > svg'))[0],
     expected: (facts) =>
       sharesOf(facts.classes.find((one) => one.queue === 'default' && one.class === 'charge')!.took!.buckets),
+  },
+  'entries of the log': {
+    path: '/log',
+    read: (page) =>
+      page
+        .locator('.plot a')
+        .evaluateAll((all) =>
+          all.map((bar) =>
+            [...bar.querySelectorAll('rect:not(.hit)')].map((part) => [
+              part.getAttribute('class'),
+              Math.round(Number(part.getAttribute('height'))),
+            ]),
+          ),
+        ),
+    expected({ log }) {
+      const slices = slicesOf(log.entries)
+      const most = Math.max(...slices.map(({ of }) => of.length))
+      const tones = { error: 'f-failed', warn: 'f-suspended', info: 'f-queued' }
+      return slices.map(({ of }) =>
+        Object.entries(tones).flatMap(([level, tone]) => {
+          const n = of.filter((one) => one.level === level).length
+          return n > 0 ? [[tone, Math.round(Math.max(1.5, (n / most) * 45))]] : []
+        }),
+      )
+    },
   },
   'open lanes': {
     path: '/queues',

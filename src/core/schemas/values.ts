@@ -72,6 +72,13 @@ export const endedCursor = z.string().regex(/^\d{1,16}\.\d{1,16}\.\d{1,6}$/, CUR
 
 export const logCursor = z.string().regex(/^\d{1,15}-\d{1,15}$/, CURSOR)
 
+/** Returns the cursor of the page that begins with this entry of the log. */
+export function logCursorAt(entry: string): string | undefined {
+  if (!logCursor.safeParse(entry).success) return undefined
+  const [ms, n] = entry.split('-') as [string, string]
+  return `${ms}-${BigInt(n) + 1n}`
+}
+
 export const count = (least: number, most: number) =>
   z
     .string()

@@ -1,13 +1,15 @@
-import { logCursor } from '../../core/schemas/values.ts'
-import { queryWith, useLook } from '../look.ts'
+import { logCursorAt } from '../../core/schemas/values.ts'
+import { queryWith, useLook, type Way } from '../look.ts'
 import { page } from '../page.ts'
+import { Hidden } from '../parts/act.tsx'
 import { Further } from '../parts/further.tsx'
-import { Card, Choice, Empty, Head, Link } from '../parts/layout.tsx'
+import { Card, Choice, Empty, Head, Link, To } from '../parts/layout.tsx'
 import { Listen, LOG } from '../parts/listen.tsx'
-import { type LogEntry, LogLines, Tail, WholeEntry } from '../parts/log.tsx'
+import { isBad, type LogEntry, LogLines, Tail, WholeEntry, whenOf } from '../parts/log.tsx'
+import { Legend } from '../parts/spark.tsx'
 import { momentOf } from '../words/filter.ts'
 import { rowsText, type Searched } from '../words/further.ts'
-import { moment } from '../words/text.ts'
+import { many, moment, round } from '../words/text.ts'
 
 type LogData = {
   entries: LogEntry[]
@@ -22,19 +24,11 @@ type LogData = {
 const levels = ['info', 'warn', 'error'] as const
 const MOST = 100
 
-function cursorAt(entry: string): string | undefined {
-  if (!logCursor.safeParse(entry).success) return undefined
-  const [ms, n] = entry.split('-') as [string, string]
-  return `${ms}-${BigInt(n) + 1n}`
-}
-
 /** A cursor is the id of the last entry, which begins with its time. */
 const searchedTo = (cursor: string | null, zone: string): Searched | undefined =>
   cursor === null ? undefined : { where: `the entries since ${moment(Number.parseInt(cursor, 10), zone)}` }
 
-type Sift = { name: string; label: string; placeholder: string }
-
-const sifts: readonly Sift[] = [
+const sifts = [
   { name: 'class', label: 'Class of the job', placeholder: 'Class' },
   { name: 'q', label: 'Text of an entry', placeholder: 'Text' },
   { name: 'since', label: 'Since: 6h, or a time', placeholder: 'Since 6h' },
@@ -44,11 +38,7 @@ function Sifts({ query }: { query: URLSearchParams }) {
   const { base } = useLook()
   return (
     <form class="sifts" action={`${base}/log`}>
-      {[...query].map(([name, value]) =>
-        ['q', 'class', 'since', 'cursor', 'entry'].includes(name) ? null : (
-          <input type="hidden" name={name} value={value} />
-        ),
-      )}
+      <Hidden of={[...query].filter(([name]) => !['q', 'class', 'since', 'cursor', 'entry'].includes(name))} />
       {sifts.map(({ name, label, placeholder }) => (
         <label class="filter small">
           <input
@@ -69,6 +59,64 @@ function Sifts({ query }: { query: URLSearchParams }) {
   )
 }
 
+const [SLICES, WIDTH, HEIGHT, LEAST] = [40, 400, 48, 1.5]
+const STEP = WIDTH / SLICES
+
+/** From the bottom of a bar to its top. */
+const TONES = [
+  ['failed', 'error'],
+  ['suspended', 'warn'],
+  ['queued', 'info'],
+] as const
+
+const toneOf = ({ level }: LogEntry) => (isBad(level) ? 'failed' : level === 'warn' ? 'suspended' : 'queued')
+
+function Bar({ of, x, scale }: { of: LogEntry[]; x: number; scale: number }) {
+  let y = HEIGHT
+  return TONES.map(([tone]) => {
+    const n = of.filter((entry) => toneOf(entry) === tone).length
+    const height = n && Math.max(LEAST, n * scale)
+    y -= height
+    return n > 0 && <rect class={`f-${tone}`} x={x} y={round(y)} width={STEP * 0.75} height={round(height)} />
+  })
+}
+
+function Histogram({ entries, to }: { entries: LogEntry[]; to: Way }) {
+  const look = useLook()
+  const times = entries.map(({ at }) => at)
+  const [from, last] = [Math.min(...times), Math.max(...times)]
+  const span = Math.ceil((last + 1 - from) / SLICES)
+  const slices = [...Map.groupBy(entries, ({ at }) => Math.floor((at - from) / span))]
+  const scale = (HEIGHT - 2 * LEAST) / Math.max(...slices.map(([, of]) => of.length))
+  function saidOf(of: LogEntry[], from: number, to: number): string {
+    const bad = of.filter(({ level }) => isBad(level)).length
+    return `${many(of.length, 'entry', 'entries')} from ${whenOf(from, look)} to ${whenOf(to, look)}; ${many(bad, 'error')}`
+  }
+  const said = saidOf(entries, from, last)
+  return (
+    <nav class="plot" aria-label={said}>
+      <p class="row">
+        <span class="note grow">{said}</span>
+        <Legend of={TONES} />
+      </p>
+      <svg height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">
+        <title>Entries by time and level</title>
+        {slices.map(([i, of]) => {
+          const at = from + i * span
+          const title = saidOf(of, at, at + span - 1)
+          return (
+            <To to={to({ since: new Date(at).toISOString(), cursor: logCursorAt(of[0]!.id) })} label={title}>
+              <title>{title}</title>
+              <rect class="hit" x={STEP * i} width={STEP} height={HEIGHT} />
+              <Bar of={of} x={STEP * i} scale={scale} />
+            </To>
+          )
+        })}
+      </svg>
+    </nav>
+  )
+}
+
 export const log = page<LogData>({
   path: '/log',
   nav: 'log',
@@ -77,7 +125,7 @@ export const log = page<LogData>({
     const [level, job, name, text, since, entry] = ['level', 'job', 'class', 'q', 'since', 'entry'].map(
       (name) => query.get(name) || undefined,
     )
-    const cursor = (entry && cursorAt(entry)) || query.get('cursor') || undefined
+    const cursor = (entry && logCursorAt(entry)) || query.get('cursor') || undefined
     const from = since === undefined ? undefined : momentOf(since, look)
     const { entries, cursor: next } = await engine.log.read({
       limit: MOST,
@@ -131,6 +179,7 @@ export const log = page<LogData>({
           </Card>
         )}
         <Card>
+          {entries.length > 0 && <Histogram entries={entries} to={to} />}
           <LogLines entries={entries} of={job} withJobs isSearching={cursor !== null} />
           <ol class="log" id="older" data-older data-island />
           <Further

@@ -1,7 +1,7 @@
 import { maps, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
-import { useLook } from '../look.ts'
+import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
 import { clock, cut, dayOf, hourOf, moment, plain } from '../words/text.ts'
 import { CopyButton } from './act.tsx'
@@ -51,7 +51,10 @@ export function Tail({ on, to }: { on: boolean; to: string }) {
   )
 }
 
-const isBad = (level: string): boolean => level === 'error' || level === 'fatal'
+export const isBad = (level: string): boolean => level === 'error' || level === 'fatal'
+
+export const whenOf = (at: number, { now, zone }: Pick<Look, 'now' | 'zone'>): string =>
+  now - at > DAY ? `${dayOf(at, zone)} ${hourOf(at, zone)}` : clock(at, zone)
 
 type LinesProps = {
   entries: readonly LogEntry[]
@@ -61,20 +64,19 @@ type LinesProps = {
 }
 
 export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
-  const { now, zone } = useLook()
+  const look = useLook()
+  const { zone } = look
   if (entries.length === 0 && !isSearching) return <Empty>No log entries.</Empty>
   return (
     <ol class="log" data-found>
       {entries.map(({ id, at, job, class: name, level, entry }) => {
         const { text, rest } = linesOf(entry)
-        const isOld = now - at > DAY
         return (
           <li id={`e${id}`}>
             <To to={entryPath(id, of)} label={`Log entry of ${moment(at, zone)}`}>
               <time datetime={new Date(at).toISOString()} title={moment(at, zone)}>
-                {isOld
-                  ? `${dayOf(at, zone)} ${hourOf(at, zone)}`
-                  : `${clock(at, zone)}.${String(at % 1000).padStart(3, '0')}`}
+                {whenOf(at, look)}
+                {look.now - at <= DAY && `.${String(at % 1000).padStart(3, '0')}`}
               </time>
             </To>
             <span class={isBad(level) ? 'lv w' : 'lv'}>{level}</span>
