@@ -172,7 +172,7 @@ export const kinds = {
     'version with pinned classes → its address, and the time at which it announced itself, as JSON; only the newest 100 are kept',
   ],
   '~bells': ['string, expires', 'number of consecutive requests refused by QStash, and the reason, as JSON'],
-  '~ticked': ['string', 'time of a recent tick; every second tick writes it'],
+  '~ticked': ['string', 'time of a recent tick; every other tick writes it'],
   '~heart': ['string', 'the source of that tick: `cron` or `qstash`'],
   '~rung': ['string', 'time of the last bell that started a lane'],
   '~examined': ['string', 'time of the last repair, and the slices with remaining faults, as JSON'],

@@ -98,7 +98,7 @@ export const jobFields = {
   class: ['c', 'class', 'text'],
   args: ['a', 'args, an encoded value'],
   priority: ['p', 'priority, when not 0', 'number'],
-  keptBytes: ['kk', 'bytes that the job uses of the quota of its API key while it is at rest', 'number'],
+  keptBytes: ['kk', "bytes of its API key's quota that the job uses while it is at rest", 'number'],
   quotaBytes: ['kl', 'bytes outside the record that count towards the quota of the API key', 'number'],
   createdBy: ['b', 'createdBy', 'text'],
   labels: ['lb', 'labels, as JSON of at most 512 bytes'],

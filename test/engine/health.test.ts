@@ -10,7 +10,7 @@ afterEach(() => kit.close())
 
 const isolate = (more = {}) => createEngine({ ...kit.engineOptions, workers: [noop], ...more })
 
-test('every isolate reports the tick, a warm one every second tick', async () => {
+test('every isolate reports the tick, a warm one every other tick', async () => {
   kit = await startKit({ workers: [noop] })
   expect(await kit.engine.health()).toMatchObject({ ok: true, ms: expect.any(Number), tickAt: null, bellAt: null })
   await kit.engine.tick()

@@ -356,7 +356,7 @@ const silentBells: Rule = ({ bells }) =>
       ]
     : []
 
-/** Ticks come once a minute, and every second tick is recorded. */
+/** Ticks come once a minute, and every other tick is recorded. */
 const TICK = 3 * MINUTE
 
 export const isTickMissing = (tickAt: number | null, now: number): boolean => tickAt === null || now - tickAt > TICK

@@ -24,7 +24,7 @@ type Ticked = { rung: string[]; more: boolean; faults?: string[] }
 
 const ROUNDS = 20
 const SOON = 15 * 60_000
-/** In milliseconds. Only every second tick is recorded, which costs half as much. */
+/** In milliseconds. Only every other tick is recorded, which costs half as much. */
 const NOTED = 90_000
 const LANES = 4
 

@@ -60,7 +60,7 @@ export type Health = {
   ok: boolean
   redis: boolean
   ms?: number
-  /** Accurate to two minutes, because only every second tick is recorded. Null for tenants, which have no tick. */
+  /** Accurate to two minutes, because only every other tick is recorded. Null for tenants, which have no tick. */
   tickAt?: number | null
   tickBy?: Heart | null
   bellAt?: number | null

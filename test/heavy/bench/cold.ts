@@ -44,7 +44,7 @@ const bindings = {
   PUBLIC_URL: 'http://127.0.0.1',
 }
 
-/** Returns milliseconds: `first` and `second` of elapsed time, `cpu` of CPU time. */
+/** Returns milliseconds: `first` and `second` are elapsed times, `cpu` is CPU time. */
 async function start(script: string): Promise<Record<'first' | 'cpu' | 'second', number>> {
   const begun = performance.now()
   const options = convertV4MiniflareOptions({

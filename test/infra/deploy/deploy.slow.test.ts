@@ -13,7 +13,7 @@ let cloud: Cloud
 let folder: string
 let said: string[]
 
-// A small Worker instead of ours, because the build is not tested here.
+// Deploys a small Worker instead of ours, because this test does not cover the build.
 const toml = `name = "sidejob"
 main = "w.js"
 compatibility_date = "2026-10-20"
