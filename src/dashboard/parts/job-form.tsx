@@ -129,9 +129,7 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
     >
       <Sent act="make" />
       {stay ? (
-        <>
-          <Hidden of={Object.entries({ queue, class: name, stay: 1 })} />
-        </>
+        <Hidden of={Object.entries({ queue, class: name, stay: 1 })} />
       ) : (
         <div class="cronf">
           <ClassFields queue={queue} name={name} classes={classes} />
