@@ -1,5 +1,8 @@
 import { createContext, useContext } from 'hono/jsx'
 import type { Scope } from '../engine/engine.ts'
+import { queryWith } from './words/query.ts'
+
+export { queryWith }
 
 export type Theme = 'light' | 'dark'
 export type Density = 'comfortable' | 'compact'
@@ -28,17 +31,6 @@ export function useLook(): Look {
 
 export const may = ({ who: { scopes } }: Pick<Look, 'who'>, scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes('admin')
-
-/** `undefined` removes a member. */
-export function queryWith(search: string, changes: Record<string, string | undefined>): string {
-  const query = new URLSearchParams(search)
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined || value === '') query.delete(name)
-    else query.set(name, value)
-  }
-  const text = query.toString()
-  return text ? `?${text}` : ''
-}
 
 export type Way = (changes: Record<string, string | undefined>) => string
 

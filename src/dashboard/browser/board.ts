@@ -1,4 +1,5 @@
-import { factOf, kindOf, labelOf, lastOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
+import { factOf, kindOf, labelOf, lastOf, toneOf, widthOf, wireSaid } from '../words/flow.ts'
+import { type Changes, queryWith } from '../words/query.ts'
 import { base, hear, made, onClick, tell } from './app/page.ts'
 import { createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'
@@ -10,6 +11,7 @@ import { createMap } from './board/map.ts'
 import { createPace } from './board/pace.ts'
 import { createReplay, type Replay } from './board/replay.ts'
 import { stepFrom } from './board/steps.ts'
+import { markAt } from './board/svg.ts'
 import { createView } from './board/view.ts'
 
 /** Beads cost time in every frame. */
@@ -43,7 +45,7 @@ function nodesOf(state: State): (() => void)[] {
     const { name, queue, class: className, status, limit } = node
     const fact = factOf(node, { now, room: limit === null ? undefined : data.limits[limit], wires: data.wires })
     const kind = `${status ?? 'unmade'}${status === 'queued' && limit === null ? ' ready' : ''}${data.node === name ? ' on' : ''}${data.lit?.nodes.includes(name) ? ' lit' : ''}`
-    const tone = needsLook(node) ? (status === 'failed' ? 'failed' : 'suspended') : undefined
+    const tone = toneOf(node)
     map?.node(name, tone)
     drawing!.node(name, {
       kind,
@@ -138,12 +140,12 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       )
   }
 
-  const open = (query: string) => tell('go', `${base}/flows/${state.live.job}${query}${replay?.query() ?? ''}`)
+  const open = (what: Changes) =>
+    tell('go', `${base}/flows/${state.live.job}${queryWith('', { ...what, at: replay?.at() })}`)
   const openAt = (target: EventTarget | null): boolean => {
-    const found = (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')
-    if (!found) return false
-    const { name, wire } = found.dataset
-    open(name === undefined ? `?wire=${encodeURIComponent(wire!)}` : `?node=${encodeURIComponent(name)}`)
+    const { name, wire } = markAt(target)
+    if (name === undefined && wire === undefined) return false
+    open(name === undefined ? { wire } : { node: name })
     return true
   }
 
@@ -163,7 +165,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   }
 
   function pointAt(target: EventTarget | null): void {
-    const { name, wire } = (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')?.dataset ?? {}
+    const { name, wire } = markAt(target)
     const placed = name === undefined ? undefined : state.layout!.nodes.get(name)
     if (placed && target === document.activeElement) view.reveal(placed.box)
     if (wire === state.hover) return
@@ -187,7 +189,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     const worst = state.live.wires
       .filter((wire) => kindOf(wire, momentIn(state)) === 'back')
       .sort((a, b) => b.size + b.behind - a.size - a.behind)[0]
-    if (worst) tell('go', `${base}/flows/${state.live.job}?wire=${encodeURIComponent(worst.id)}`)
+    if (worst) open({ wire: worst.id })
   }
 
   return {

@@ -34,8 +34,10 @@ function press(line: HTMLElement | undefined): void {
 export function openPalette(typed: HTMLInputElement | null): void {
   if (opened?.isConnected) return
   const list = made('ul', { className: 'checks next found', role: 'listbox', id: 'palette', ariaLabel: 'Results' })
-  const field = made('input', { name: 'q', placeholder: 'Search or jump', autocomplete: 'off' })
-  Object.assign(field, {
+  const field = made('input', {
+    name: 'q',
+    placeholder: 'Search or jump',
+    autocomplete: 'off',
     role: 'combobox',
     ariaLabel: 'Search or jump',
     ariaExpanded: 'true',

@@ -1,9 +1,7 @@
 import type { Code } from '../../core/errors.ts'
 import { remedies } from '../../core/remedies.ts'
 import { useLook } from '../look.ts'
-import { plain } from '../words/text.ts'
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1).replaceAll('`', '')}.`
+import { plain, title } from '../words/text.ts'
 
 export function ErrorPage({ code, message }: { code: Code; message: string }) {
   const { base, here } = useLook()
@@ -13,7 +11,7 @@ export function ErrorPage({ code, message }: { code: Code; message: string }) {
       <p>
         {plain(message)} <code>{code}</code>
       </p>
-      <p class="dim">{sentence(remedies[code].remedy)}</p>
+      <p class="dim">{title(remedies[code].remedy).replaceAll('`', '')}.</p>
       <p class="row">
         <a class="btn" href={`${base}${here}`}>
           Try again

@@ -1,4 +1,5 @@
 import { furtherText, type Searched } from '../words/further.ts'
+import { title } from '../words/text.ts'
 import { To } from './layout.tsx'
 
 type FurtherProps = {
@@ -33,7 +34,7 @@ export function Further({ to, more, rows, limit, searched }: FurtherProps) {
         </>
       )}
       <To kind="btn small" to={to}>
-        {isFull ? `${more.charAt(0).toUpperCase()}${more.slice(1)}` : `Search ${more}`}
+        {isFull ? title(more) : `Search ${more}`}
       </To>
     </div>
   )

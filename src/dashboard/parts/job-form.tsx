@@ -6,7 +6,7 @@ import { given, jsonText, labelsIn, labelWords, maybe, numberIn, objectOf } from
 import { readSchema, sampleOf, wordsOf } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
-import { Hidden, Sent, useRefusal } from './act.tsx'
+import { Sent, useRefusal } from './act.tsx'
 import { Field, Options, TextArea } from './field.tsx'
 import { Icon, Link } from './layout.tsx'
 import { ValueFields } from './value-fields.tsx'
@@ -20,7 +20,7 @@ export const OPTIONS = ['args', 'inputs', 'priority', 'group', 'wait', 'alias', 
 
 const isNamed = ([name]: [string, unknown]): boolean => name !== '*'
 
-function PortField({ name, port, was }: { name: string; port: Port; was: (field: string) => string | undefined }) {
+function PortField({ name, port, was }: { name: string; port: Port } & Was) {
   const { schema, default: otherwise } = port
   return (
     <ValueFields
@@ -92,8 +92,9 @@ function Unknown({ queue = 'default', name, classes }: Pick<JobFormProps, 'queue
   )
 }
 
-function Values({ worker, like, typed }: Pick<JobFormProps, 'worker' | 'like'> & { typed: URLSearchParams }) {
-  const was = (field: string): string | undefined => typed.get(field) ?? undefined
+type Was = { was: (field: string) => string | undefined }
+
+function Values({ worker, like, was }: Pick<JobFormProps, 'worker' | 'like'> & Was) {
   const schema = readSchema(worker?.args && encodedToJson(worker.args))
   return (
     <>
@@ -127,17 +128,15 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
       data-try={stay && `${queue}/${name}`}
       data-preview={stay ? undefined : 'queue class'}
     >
-      <Sent act="make" />
-      {stay ? (
-        <Hidden of={Object.entries({ queue, class: name, stay: 1 })} />
-      ) : (
+      <Sent act="make" fields={stay ? { queue: queue!, class: name!, stay: 1 } : undefined} />
+      {!stay && (
         <div class="cronf">
           <ClassFields queue={queue} name={name} classes={classes} />
         </div>
       )}
       <div class="stack" id={stay ? undefined : 'preview'} data-island={stay ? undefined : ''}>
         {isUnknown && <Unknown queue={queue} name={name} classes={classes} />}
-        <Values worker={worker} like={like} typed={typed} />
+        <Values worker={worker} like={like} was={was} />
       </div>
       <Options
         title="Options: inputs, priority, group, delay, alias, labels"

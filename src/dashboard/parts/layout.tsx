@@ -176,29 +176,25 @@ export function Shape({ status, spins = true }: { status: Status | 'scheduled'; 
   )
 }
 
-export function StatusMark({ status }: { status: Status }) {
-  return (
-    <span class={`st ${status}`}>
-      <Shape status={status} />
-      <span class="vh">{title(status)}</span>
-    </span>
-  )
-}
+type StatusProps = { status: Status; kind?: string; children?: Child }
 
-export function StatusText({ status, children }: { status: Status; children: Child }) {
+export function StatusText({ status, kind = '', children }: StatusProps) {
   return (
-    <span class={`st ${status}`}>
+    <span class={`st ${kind}${status}`}>
       <Shape status={status} />
       {children}
     </span>
   )
 }
 
-export function StatusPill({ status, big, children }: { status: Status; big?: boolean; children?: Child }) {
-  return (
-    <span class={`st pill ${big ? 'big ' : ''}${status}`}>
-      <Shape status={status} />
-      {children ?? title(status)}
-    </span>
-  )
-}
+export const StatusMark = ({ status }: StatusProps) => (
+  <StatusText status={status}>
+    <span class="vh">{title(status)}</span>
+  </StatusText>
+)
+
+export const StatusPill = ({ status, big, children }: StatusProps & { big?: boolean }) => (
+  <StatusText status={status} kind={big ? 'pill big ' : 'pill '}>
+    {children ?? title(status)}
+  </StatusText>
+)

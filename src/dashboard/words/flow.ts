@@ -78,7 +78,8 @@ const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
 export const factOf = (node: FlowNodeView, about: Facts): string =>
   node.status === null ? 'not started' : facts[node.status](node, about)
 
-export const needsLook = ({ status, limit }: FlowNodeView): boolean => status === 'failed' || limit !== null
+export const toneOf = ({ status, limit }: FlowNodeView) =>
+  status === 'failed' ? 'failed' : limit === null ? undefined : 'suspended'
 
 export const sumOf = ({ nodes, active, values, wires }: FlowRow): string =>
   `${active === 0 ? 'Idle' : `${count(active)} of ${many(nodes, 'node')} busy`}; ${many(values, 'value')} on ${many(wires, 'wire')}`

@@ -1,6 +1,6 @@
 import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
-import { base, hear, made, meta, NO_RESPONSE, onClick, tell } from './page.ts'
+import { base, hear, here, made, meta, NO_RESPONSE, onClick, tell } from './page.ts'
 import { toast } from './toasts.ts'
 
 type Refused = { code: string; message: string; path?: (string | number)[] }
@@ -79,16 +79,12 @@ async function copySecret(box: HTMLElement): Promise<string> {
 }
 
 function showSecret(say: string, secret: string): void {
-  ask(
-    '<div class="ask"><h2></h2><pre></pre><div class="row end"><button class="btn primary copy" type="button">Copy</button><button class="btn" type="button" data-do="close" disabled>Close</button></div></div>',
-    null,
-  )
-  const dialog = document.querySelector<HTMLDialogElement>('dialog[open]')!
-  const [title, box, copier, closer] = ['h2', 'pre', '.copy', '[data-do="close"]'].map(
-    (part) => dialog.querySelector<HTMLButtonElement>(part)!,
-  ) as [HTMLElement, HTMLElement, HTMLButtonElement, HTMLButtonElement]
-  title.textContent = say
-  box.textContent = secret
+  const [title, box] = [made('h2', {}, say), made('pre', {}, secret)]
+  const copier = made('button', { className: 'btn primary', type: 'button' }, 'Copy')
+  const closer = made('button', { className: 'btn', type: 'button', disabled: true }, 'Close')
+  closer.dataset.do = 'close'
+  const row = made('div', { className: 'row end' }, copier, closer)
+  const dialog = openDialog([made('div', { className: 'ask' }, title, box, row)], { label: say })
   const stay = (event: Event): void => {
     if (closer.disabled) event.preventDefault()
   }
@@ -124,7 +120,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   // The form was sent, so leaving the page loses nothing.
   form.reset()
   tell('acted', form.dataset.act)
-  if (answer.to && answer.to !== location.pathname.slice(base.length) + location.search) {
+  if (answer.to && answer.to !== here()) {
     // Letters become shortcuts again, although the form is still shown.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
     tell('go', base + answer.to)

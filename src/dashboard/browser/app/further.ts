@@ -1,7 +1,7 @@
 // If a page is not full, loading continues for up to three seconds.
 
 import { furtherText } from '../../words/further.ts'
-import { isElsewhere, onClick, pageAt, tell } from './page.ts'
+import { addressWith, isElsewhere, onClick, pageAt, tell } from './page.ts'
 
 const BY_ITSELF = 3_000
 
@@ -10,11 +10,7 @@ type State = { for: string; next: string | null; rows: Element[]; attributes: DO
 let state: State | undefined
 let isRunning = false
 
-function listOf(): string {
-  const url = new URL(location.href)
-  for (const name of ['sel', 'bulk']) url.searchParams.delete(name)
-  return url.pathname + url.search
-}
+const listOf = (): string => addressWith({ sel: undefined, bulk: undefined })
 
 const box = (): HTMLElement | null => document.getElementById('further')
 const older = (): HTMLElement | null => document.querySelector('[data-older]')

@@ -1,6 +1,6 @@
 // Listens to channels. A message only triggers a refresh, so a lost message only causes a delay.
 
-import { base, hear, tell } from './page.ts'
+import { base, hear, tell, watchIdle } from './page.ts'
 import { isTailing } from './tail.ts'
 
 /** Milliseconds without input until the page stops listening. */
@@ -9,7 +9,7 @@ const LEFT = 15 * 60_000
 let source: EventSource | undefined
 let heard = ''
 let of: string[] | undefined
-let moved = Date.now()
+const idle = watchIdle(LEFT, listen)
 
 const named = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-listen]')]
 
@@ -50,22 +50,12 @@ function open(channels: string[]): void {
 function listen(): void {
   const all = named()
   of = all.find(({ dataset }) => dataset.of !== undefined)?.dataset.of?.split(' ')
-  const hasLeft = Date.now() - moved > LEFT
+  const hasLeft = idle() > LEFT
   if (hasLeft && source) tell('say', { say: 'No input for 15 minutes: the page now refreshes less often' })
   open(document.hidden || hasLeft ? [] : [...new Set(all.flatMap(({ dataset }) => dataset.listen!.split(' ')))])
 }
 
 export function startListening(): void {
-  for (const name of ['pointermove', 'keydown', 'scroll'] as const)
-    addEventListener(
-      name,
-      () => {
-        const wasGone = Date.now() - moved > LEFT
-        moved = Date.now()
-        if (wasGone) listen()
-      },
-      { passive: true },
-    )
   document.addEventListener('visibilitychange', listen)
   document.addEventListener('drawn', listen)
   hear('paused', (isPaused) => (isPaused ? close() : listen()))

@@ -2,7 +2,7 @@ import { type Chunk, htmlOf, namesIn, type Patch, patched } from '../../words/ch
 import { about, clock, many, span } from '../../words/text.ts'
 import { isHearing } from './listen.ts'
 import { take, takeParts } from './morph.ts'
-import { base, hear, made, onClick, parsed, readZone, tell } from './page.ts'
+import { base, hear, here, made, onClick, parsed, readZone, tell, watchIdle } from './page.ts'
 
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
 /** Milliseconds between refreshes while listening, and minimum milliseconds between any two refreshes. */
@@ -18,7 +18,6 @@ type State = {
   timer?: ReturnType<typeof setTimeout>
   failures: number
   isPaused: boolean
-  moved: number
   since: number
   looked: number
   whole: number
@@ -32,10 +31,11 @@ const state: State = {
   failures: 0,
   isPaused: false,
   looked: 0,
-  moved: Date.now(),
   since: Date.now(),
   whole: Date.now(),
 }
+
+const idle = watchIdle(SOON, plan)
 
 const pageOf = (): string => location.pathname + location.search
 
@@ -43,7 +43,9 @@ let shown = pageOf()
 
 const dot = (): HTMLElement | null => document.getElementById('live')
 
-function sign(kind: 'live' | 'slower' | 'paused' | 'cut', text: string): void {
+type Kind = 'live' | 'slower' | 'paused' | 'cut'
+
+function sign(kind: Kind, text: string): void {
   const live = dot()
   if (!live) return
   live.className = `live ${kind}`
@@ -55,13 +57,12 @@ function sign(kind: 'live' | 'slower' | 'paused' | 'cut', text: string): void {
 
 function pause(): number {
   if (state.failures > 0) return retries[Math.min(state.failures, retries.length) - 1]!
-  const idle = Date.now() - state.moved
   if (isHearing()) return Math.max(HEARING, state.every)
-  if (idle < SOON) return state.every
-  return idle < LATER ? Math.max(10_000, state.every) : SELDOM
+  if (idle() < SOON) return state.every
+  return idle() < LATER ? Math.max(10_000, state.every) : SELDOM
 }
 
-function costs(kind: 'live' | 'slower' | 'paused' | 'cut'): string {
+function costs(kind: Kind): string {
   if (kind === 'paused') return 'Paused: sends no Redis commands. Click to resume (p)'
   const how = kind === 'live' && isHearing() ? 'Updates at each change, with at most ' : 'At most '
   return `${how}${many(Number(dot()?.dataset.commands ?? 0), 'command')} every ${about(pause())}. Click to pause (p)`
@@ -150,10 +151,7 @@ async function look(force = false): Promise<void> {
     }
     if (state.tag && !force) headers['if-none-match'] = state.tag
     const answer = await fetch(location.href, { headers, cache: 'no-store' })
-    if (answer.status === 401)
-      return location.assign(
-        `${base}/login?to=${encodeURIComponent(location.pathname.slice(base.length) + location.search)}`,
-      )
+    if (answer.status === 401) return location.assign(`${base}/login?to=${encodeURIComponent(here())}`)
     if (answer.status >= 500) throw new Error(await reasonOf(answer))
     if (answer.status === 404) return showGone()
     state.failures = 0
@@ -199,16 +197,6 @@ function toggle(): void {
 export function startLive(): void {
   state.every = Number(dot()?.dataset.every ?? 0)
   onClick('#live', toggle)
-  for (const name of ['pointermove', 'keydown', 'scroll'] as const)
-    addEventListener(
-      name,
-      () => {
-        const wasIdle = Date.now() - state.moved > SOON
-        state.moved = Date.now()
-        if (wasIdle) plan()
-      },
-      { passive: true },
-    )
   document.addEventListener('visibilitychange', () =>
     document.hidden ? clearTimeout(state.timer) : state.every > 0 && !state.isPaused && void look(),
   )

@@ -1,3 +1,5 @@
+import { type Changes, queryWith } from '../../words/query.ts'
+
 export const meta = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? ''
 
@@ -45,6 +47,30 @@ export const onClick = (selector: string, then: (found: HTMLElement, event: Mous
     const found = event.target instanceof Element && event.target.closest<HTMLElement>(selector)
     if (found) then(found, event)
   })
+
+/** Calls `then` at the first input after a pause of `ms`. Returns the pause. */
+export function watchIdle(ms: number, then: () => void): () => number {
+  let moved = Date.now()
+  const idle = (): number => Date.now() - moved
+  for (const name of ['pointermove', 'keydown', 'scroll'] as const)
+    addEventListener(
+      name,
+      () => {
+        const wasIdle = idle() > ms
+        moved = Date.now()
+        if (wasIdle) then()
+      },
+      { passive: true },
+    )
+  return idle
+}
+
+export const addressWith = (changes: Changes): string =>
+  location.pathname + queryWith(location.search, changes) + location.hash
+
+export const putInUrl = (changes: Changes): void => history.replaceState(history.state, '', addressWith(changes))
+
+export const here = (): string => location.pathname.slice(base.length) + location.search
 
 export const isElsewhere = ({ ctrlKey, metaKey, shiftKey }: MouseEvent): boolean => ctrlKey || metaKey || shiftKey
 

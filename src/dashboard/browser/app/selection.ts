@@ -1,4 +1,4 @@
-import { hear } from './page.ts'
+import { hear, putInUrl } from './page.ts'
 
 let last: HTMLInputElement | undefined
 
@@ -20,10 +20,7 @@ function count(): void {
 
 function remember(): void {
   const chosen = boxes().flatMap((box) => (box.checked ? [box.value] : []))
-  const url = new URL(location.href)
-  if (chosen.length > 0) url.searchParams.set('sel', chosen.join(','))
-  else url.searchParams.delete('sel')
-  if (url.href !== location.href) history.replaceState(history.state, '', url)
+  putInUrl({ sel: chosen.join(',') })
 }
 
 export function selectTo(box: HTMLInputElement, isRange: boolean): void {

@@ -1,5 +1,5 @@
 import { hourOf } from '../../words/text.ts'
-import { base, readCookie, readZone, tell } from './page.ts'
+import { here, readCookie, readZone, tell } from './page.ts'
 
 const BEFORE = 120_000
 /** Milliseconds. Another tab may start a session, and timers are late after the computer slept. */
@@ -11,10 +11,9 @@ function look(): void {
   const until = readCookie('until')
   if (!until || said === until || Date.now() < Number(until) - BEFORE) return
   said = until
-  const to = encodeURIComponent(location.pathname.slice(base.length) + location.search)
-  const zone = readZone()
+  const to = encodeURIComponent(here())
   tell('say', {
-    say: `Your session ends at ${hourOf(Number(until), zone)}. Submit your input before then, or it is lost.`,
+    say: `Your session ends at ${hourOf(Number(until), readZone())}. Submit your input before then, or it is lost.`,
     link: { text: 'Log in again', to: `/login?again=1&to=${to}` },
     isError: true,
   })

@@ -1,3 +1,4 @@
+import { isInput } from './faults.ts'
 import { hear, isElsewhere, onClick, tell } from './page.ts'
 
 const ours = new Set(['csrf', 'act', 'queue', 'class', 'stay'])
@@ -27,8 +28,7 @@ function carry(link: HTMLElement, event: MouseEvent): void {
 function fill(form: HTMLFormElement, values: readonly [string, string][]): void {
   for (const [name, value] of values) {
     const field = form.elements.namedItem(name)
-    if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement || field instanceof HTMLSelectElement)
-      field.value = value
+    if (field instanceof Element && isInput(field)) field.value = value
   }
 }
 

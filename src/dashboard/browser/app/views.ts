@@ -1,3 +1,4 @@
+import { queryWith } from '../../words/query.ts'
 import { base, made, onClick, tell } from './page.ts'
 
 const KEPT = 'sidejob-views'
@@ -8,11 +9,7 @@ const kept = (): View[] => JSON.parse(localStorage.getItem(KEPT) ?? '[]') as Vie
 
 const keep = (views: View[]): void => localStorage.setItem(KEPT, JSON.stringify(views))
 
-function shown(): string {
-  const query = new URLSearchParams(location.search)
-  for (const name of ['cursor', 'bulk', 'q']) query.delete(name)
-  return query.toString()
-}
+const shown = (): string => queryWith(location.search, { cursor: undefined, bulk: undefined, q: undefined }).slice(1)
 
 function draw(): void {
   const box = document.getElementById('own-views')

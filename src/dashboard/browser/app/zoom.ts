@@ -1,19 +1,13 @@
-import { base, tell } from './page.ts'
+import { make, partOf, set } from '../board/svg.ts'
+import { addressWith, base, tell } from './page.ts'
 
 /** A drag over less than this share of the chart counts as a click. */
 const LEAST = 0.02
 
-const partOf = (chart: Element, { clientX }: PointerEvent): number => {
-  const { left, width } = chart.getBoundingClientRect()
-  return Math.max(0, Math.min(1, (clientX - left) / Math.max(1, width)))
-}
-
 function addressOf({ dataset }: SVGSVGElement, parts: readonly [from: number, to: number]): string {
   const [from, to] = [Number(dataset.from), Number(dataset.to)]
-  const url = new URL(location.href)
-  for (const [i, name] of ['from', 'to'].entries())
-    url.searchParams.set(name, String(Math.round(from + parts[i]! * (to - from))))
-  return url.href
+  const at = (part: number) => Math.round(from + part * (to - from))
+  return addressWith({ from: at(parts[0]), to: at(parts[1]) })
 }
 
 export function startZoom(): void {
@@ -25,18 +19,14 @@ export function startZoom(): void {
   document.addEventListener('pointerdown', (event) => {
     const chart = (event.target as Element).closest<SVGSVGElement>('svg[data-from]')
     if (!chart || event.button !== 0) return
-    const mark = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
-    mark.setAttribute('class', 'f-accent area')
-    mark.setAttribute('height', '100%')
-    mark.setAttribute('pointer-events', 'none')
+    const mark = make('rect', { class: 'f-accent area', height: '100%', 'pointer-events': 'none' })
     chart.append(mark)
     begun = { chart, part: partOf(chart, event), mark }
   })
   document.addEventListener('pointermove', (event) => {
     if (!begun) return
     const [from, to] = spanTo(begun, event)
-    begun.mark.setAttribute('x', `${from * 100}%`)
-    begun.mark.setAttribute('width', `${(to - from) * 100}%`)
+    set(begun.mark, { x: `${from * 100}%`, width: `${(to - from) * 100}%` })
   })
   document.addEventListener('pointerup', (event) => {
     if (!begun) return

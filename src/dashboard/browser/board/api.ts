@@ -1,4 +1,4 @@
-import { base, meta } from '../app/page.ts'
+import { base, meta, NO_RESPONSE } from '../app/page.ts'
 
 export type Change = {
   applied: boolean
@@ -54,9 +54,14 @@ export async function putGraph(
   text: string,
   { preview, match, key }: { preview: boolean; match: string | null; key: string },
 ): Promise<Told> {
-  const told = await post<Change & { error?: Failure }>(`${job}/graph${preview ? '?preview=true' : ''}`, text, {
-    'idempotency-key': key,
-    ...(match === null ? {} : { 'if-match': `"${match}"` }),
-  })
-  return told.error ? { error: told.error } : { change: told }
+  try {
+    const told = await post<Change & { error?: Failure }>(`${job}/graph${preview ? '?preview=true' : ''}`, text, {
+      'idempotency-key': key,
+      ...(match === null ? {} : { 'if-match': `"${match}"` }),
+    })
+    return told.error ? { error: told.error } : { change: told }
+  } catch {
+    const message = preview ? 'No response. Change the draft to try again.' : NO_RESPONSE
+    return { error: { code: 'UNAVAILABLE', message } }
+  }
 }

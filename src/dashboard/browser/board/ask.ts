@@ -3,14 +3,11 @@ import { made } from '../app/page.ts'
 
 export type Field = { name: string; label: string; options?: readonly string[]; value?: string }
 
-let count = 0
-
 function fieldOf({ name, label, options, value = '' }: Field): HTMLElement {
   const input = made('input', { name, value, className: 'field mono', required: true, autocomplete: 'off' })
   const field = made('label', {}, made('span', { className: 'fieldname' }, label), input)
   if (options) {
-    count += 1
-    const list = made('datalist', { id: `options-${count}` }, ...options.map((value) => made('option', { value })))
+    const list = made('datalist', { id: `options-${name}` }, ...options.map((value) => made('option', { value })))
     input.setAttribute('list', list.id)
     field.append(list)
   }

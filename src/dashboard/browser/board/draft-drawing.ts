@@ -1,8 +1,8 @@
-import { type GraphWire, wiresOf } from '../../../core/wires.ts'
-import { factOf, needsLook } from '../../words/flow.ts'
+import type { GraphWire } from '../../../core/wires.ts'
+import { factOf, toneOf } from '../../words/flow.ts'
 import { count } from '../../words/text.ts'
 import type { Change } from './api.ts'
-import type { Graph, Node } from './draft.ts'
+import { type Graph, idsOf, type Node } from './draft.ts'
 import { createDrawing, type Drawing } from './draw.ts'
 import { type Layout, layout } from './layout.ts'
 import { stepFrom } from './steps.ts'
@@ -36,8 +36,6 @@ const leftAt = ({ from, to }: GraphWire, change?: Change): number =>
     .filter(({ node, port }) => [from, to].some((end) => end.node === node && end.port === port))
     .reduce((sum, { values }) => sum + values, 0)
 
-const idsOf = (wires: readonly GraphWire[]) => new Set(wires.map(({ id }) => id))
-
 export function createDraftDrawing(
   svg: SVGSVGElement,
   now: () => { data: Editing; at: number },
@@ -47,10 +45,8 @@ export function createDraftDrawing(
   let shape = ''
   let drawn: Drawn | undefined
 
-  const portsOf = (name: string) => {
-    const node = nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
-    return now().data.classes.find((one) => one.name === classOf(node))
-  }
+  const nodeOf = (name: string): Node => nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
+  const portsOf = (name: string) => now().data.classes.find((one) => one.name === classOf(nodeOf(name)))
 
   function lay({ nodes, wires }: ReturnType<typeof union>): Drawn {
     const next = JSON.stringify([nodes.map((name) => [name, portsOf(name)?.name]), wires.map(({ id }) => id)])
@@ -73,7 +69,7 @@ export function createDraftDrawing(
     const live = node ? factOf(node, { now: at, room, wires: data.wires }) : 'not started'
     const fact = kind ? said[kind](was, is) : live
     const cls = classOf(is ?? was!)
-    const tone = node && !kind && needsLook(node) ? (status === 'failed' ? 'failed' : 'suspended') : undefined
+    const tone = node && !kind ? toneOf(node) : undefined
     drawing.node(name, {
       fact,
       cls,
@@ -85,7 +81,7 @@ export function createDraftDrawing(
   }
 
   function drawWires({ drawing }: Drawn, wires: readonly GraphWire[], chosen: Chosen, change?: Change): void {
-    const [was, is] = [idsOf(wiresOf(draft.base)), idsOf(wiresOf(draft.now))]
+    const [was, is] = [idsOf(draft.base), idsOf(draft.now)]
     for (const wire of wires) {
       const { id } = wire
       const kind = !was.has(id) ? 'add' : is.has(id) ? '' : 'cut'
@@ -113,11 +109,11 @@ export function createDraftDrawing(
     places: () => ({
       ...drawn!,
       nodes: union(draft).nodes.map((name) => {
-        const node = nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
+        const { queue = 'default', class: of } = nodeOf(name)
         return {
           name,
-          queue: node.queue ?? 'default',
-          class: node.class,
+          queue,
+          class: of,
           job: now().data.nodes.find((one) => one.name === name)?.job,
         }
       }),

@@ -11,6 +11,8 @@ export type Graph = {
   [more: string]: unknown
 }
 
+export const idsOf = (graph: Graph) => new Set(wiresOf(graph).map(({ id }) => id))
+
 const without = <Value>(record: Record<string, Value>, gone: (name: string, value: Value) => boolean) =>
   Object.fromEntries(Object.entries(record).filter(([name, value]) => !gone(name, value)))
 

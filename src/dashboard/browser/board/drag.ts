@@ -1,5 +1,5 @@
 import type { End } from '../../../core/wires.ts'
-import { make, set } from './svg.ts'
+import { make, pointIn, set } from './svg.ts'
 
 type Point = { x: number; y: number }
 
@@ -8,11 +8,7 @@ const portAt = (target: EventTarget | null): (End & { dir: string }) | undefined
   return found && { node: found.node ?? null, port: found.port!, dir: found.dir! }
 }
 
-export function dragsWires(
-  svg: SVGSVGElement,
-  at: (event: PointerEvent) => Point,
-  connect: (from: End, to: End) => void,
-): void {
+export function dragsWires(svg: SVGSVGElement, connect: (from: End, to: End) => void): void {
   let begun: { end: End & { dir: string }; at: Point; line: SVGElement } | undefined
 
   svg.addEventListener('pointerdown', (event) => {
@@ -21,11 +17,11 @@ export function dragsWires(
     event.preventDefault()
     const line = make('path', { class: 'wire add', 'pointer-events': 'none' })
     svg.append(line)
-    begun = { end, at: at(event), line }
+    begun = { end, at: pointIn(svg, event), line }
   })
   svg.addEventListener('pointermove', (event) => {
     if (!begun) return
-    const to = at(event)
+    const to = pointIn(svg, event)
     set(begun.line, { d: `M${begun.at.x} ${begun.at.y}L${to.x} ${to.y}` })
   })
   document.addEventListener('pointerup', (event) => {

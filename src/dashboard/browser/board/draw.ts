@@ -2,7 +2,7 @@
 
 import type { Beads } from './beads.ts'
 import type { Box, Layout, Placed } from './layout.ts'
-import { LABEL, portY, shortPort } from './layout.ts'
+import { clip, LABEL, portY, shortPort } from './layout.ts'
 import { make, set, write } from './svg.ts'
 
 type NodeLook = { kind: string; shape: string; cls: string; fact: string; tone?: string; said: string }
@@ -45,7 +45,7 @@ function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
   const shape = make('svg', { x: x + 13, y: y + 12, width: 16, height: 16, viewBox: '0 0 14 14' }, use)
   const cls = make('text', { class: 'cls', x: x + 14, y: y + 43 })
   const fact = make('text', { class: 'fact', x: x + 14, y: y + 62 })
-  const shown = name.length > 16 ? `${name.slice(0, 15)}…` : name
+  const shown = clip(name, 16)
   const largest = Math.min(LARGEST_NAME, Math.floor((box.width - 16) / shown.length / LETTER))
   const dot = (dir: 'in' | 'out', ports: string[]) =>
     ports.flatMap((port) => {
@@ -136,7 +136,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       set(parts.box, { class: `node ${kind}`, 'aria-label': said })
       set(parts.use, { href: `#s-${shape}` })
       set(parts.fact, { class: tone ? `fact c ${tone}` : 'fact' })
-      write(parts.cls, cls.length > 20 ? `${cls.slice(0, 19)}…` : cls)
+      write(parts.cls, clip(cls, 20))
       write(parts.fact, fact)
     },
     wire(id: string, { kind, label, value = '', tone, said, width, on, beads: moving }: WireLook): void {
@@ -146,7 +146,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       set(parts.halo, { visibility: on ? 'visible' : 'hidden' })
       set(parts.line.parentElement!, { 'aria-label': said })
       beads?.set(id, parts.line as SVGPathElement, moving)
-      const shown = value.length > VALUE ? `${value.slice(0, VALUE - 1)}…` : value
+      const shown = clip(value, VALUE)
       set(parts.badge, { class: `badge ${tone}`, visibility: label || value ? 'visible' : 'hidden' })
       if (parts.text.textContent === label && parts.value.textContent === shown) return
       write(parts.text, label)

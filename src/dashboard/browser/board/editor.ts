@@ -1,10 +1,10 @@
-import { type End, endText, wiresOf } from '../../../core/wires.ts'
+import { type End, endText } from '../../../core/wires.ts'
 import { clock } from '../../words/text.ts'
-import { hear, isWriting, NO_RESPONSE, onClick, base as path, tell } from '../app/page.ts'
+import { hear, isWriting, onClick, base as path, tell } from '../app/page.ts'
 import { type Change, putGraph } from './api.ts'
 import { ask } from './ask.ts'
 import { clockOf, dataOf } from './data.ts'
-import { differenceOf, type Graph, linesOf, withNode, withoutNode, withoutWire, withWire } from './draft.ts'
+import { differenceOf, type Graph, idsOf, linesOf, withNode, withoutNode, withoutWire, withWire } from './draft.ts'
 import { type Chosen, createDraftDrawing } from './draft-drawing.ts'
 import { dragsWires } from './drag.ts'
 import { exact } from './exact.ts'
@@ -12,6 +12,7 @@ import { createFind } from './find.ts'
 import { movesLeft } from './left-behind.ts'
 import { showLines, showPanel } from './panel.ts'
 import { askSplice, classIn, dropsSplice } from './splice.ts'
+import { markAt } from './svg.ts'
 import { createView } from './view.ts'
 import { createDraft, type Editing, unwiredOf } from './working.ts'
 
@@ -25,7 +26,7 @@ const endOf = (text: string): End => {
 }
 
 function staysOf({ wires }: Editing, now: Graph): { port: string; values: number }[] {
-  const left = new Set(wiresOf(now).map(({ id }) => id))
+  const left = idsOf(now)
   const ports = new Map(
     wires.filter(({ id, size }) => left.has(id) && size > 0).map(({ to, size }) => [endText(to), size]),
   )
@@ -84,7 +85,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
       preview: true,
       match: draft.hash,
       key: crypto.randomUUID(),
-    }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'No response. Change the draft to try again.' } }))
+    })
     if (mine !== asked) return
     change = 'change' in told ? told.change : undefined
     drawing.draw(chosen, change)
@@ -108,9 +109,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   async function apply(): Promise<void> {
     if (applyButton.disabled) return
     applyButton.disabled = true
-    const told = await putGraph(data.job, JSON.stringify(draft.now), { preview: false, match: draft.hash, key }).catch(
-      () => ({ error: { code: 'UNAVAILABLE', message: NO_RESPONSE } }),
-    )
+    const told = await putGraph(data.job, JSON.stringify(draft.now), { preview: false, match: draft.hash, key })
     if ('error' in told) {
       show(told.error.message)
       applyButton.disabled = told.error.code !== 'UNAVAILABLE'
@@ -138,7 +137,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   }
 
   function splice(wire = chosen.wire): void {
-    if (wiresOf(draft.now).some(({ id }) => id === wire)) askSplice(data, draft.now, wire!, faultOfName, become)
+    if (idsOf(draft.now).has(wire!)) askSplice(data, draft.now, wire!, faultOfName, become)
     else tell('say', { say: 'Select a wire first, or drag the button onto one', isError: true })
   }
 
@@ -194,8 +193,8 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   }
 
   const choose = (target: EventTarget | null) => {
-    const found = (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')?.dataset
-    chosen = found ? { node: found.name, wire: found.wire } : {}
+    const { name: node, wire } = markAt(target)
+    chosen = { node, wire }
     draw()
   }
 
@@ -256,7 +255,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     json.addEventListener('input', typed)
     document.addEventListener('keydown', pressed)
     dropsSplice(svg, splice)
-    dragsWires(svg, view.at, (from, to) => {
+    dragsWires(svg, (from, to) => {
       const wrong = connect(from, to)
       if (wrong) tell('say', { say: wrong, isError: true })
     })

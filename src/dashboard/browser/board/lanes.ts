@@ -1,6 +1,6 @@
 import type { Bar } from '../../words/replay.ts'
 import { made } from '../app/page.ts'
-import { make, set } from './svg.ts'
+import { make, partOf, set } from './svg.ts'
 
 export type Mark = { at: number; text: string }
 export type Range = { from: number; to: number }
@@ -71,10 +71,7 @@ export function createLanes(box: HTMLElement) {
     at(at: number): void {
       set(line, { d: `M${xOf(range, at)} 0V10000` })
     },
-    momentAt({ clientX }: MouseEvent): number {
-      const { left, width } = svg.getBoundingClientRect()
-      return range.from + Math.max(0, Math.min(1, (clientX - left) / Math.max(1, width))) * (range.to - range.from)
-    },
+    momentAt: (event: MouseEvent): number => range.from + partOf(svg, event) * (range.to - range.from),
     slider,
   }
 }

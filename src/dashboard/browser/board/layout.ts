@@ -22,15 +22,20 @@ const [GAP, LANE, BEND] = [18, 34, 6] as const
 const CLEAR = 3
 const PORT_NAME = { letters: 14, letter: 6.7, offset: 7 } as const
 
-export const shortPort = (port: string): string =>
-  port.length > PORT_NAME.letters ? `${port.slice(0, PORT_NAME.letters - 1)}…` : port
+export const clip = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+export const shortPort = (port: string): string => clip(port, PORT_NAME.letters)
 
 /** Prefixed, because Dagre uses names as object keys, and a node may be called `constructor`. */
 const keyOf = (node: string): string => `node:${node}`
-const ownIn = (port: string): string => `in:${port}`
-const ownOut = (port: string): string => `out:${port}`
-const startOf = ({ from }: GraphWire): string => (from.node === null ? ownIn(from.port) : keyOf(from.node))
-const endOf = ({ to }: GraphWire): string => (to.node === null ? ownOut(to.port) : keyOf(to.node))
+const startOf = ({ from }: GraphWire): string => (from.node === null ? `in:${from.port}` : keyOf(from.node))
+const endOf = ({ to }: GraphWire): string => (to.node === null ? `out:${to.port}` : keyOf(to.node))
+
+/** Ports of the flow itself. */
+const ownPorts = (wires: readonly GraphWire[]): { key: string; port: string }[] =>
+  wires.flatMap((wire) => [
+    ...(wire.from.node === null ? [{ key: startOf(wire), port: wire.from.port }] : []),
+    ...(wire.to.node === null ? [{ key: endOf(wire), port: wire.to.port }] : []),
+  ])
 
 type Named = { name: string; ins?: readonly string[]; outs?: readonly string[] }
 
@@ -102,10 +107,7 @@ function place(wires: readonly GraphWire[], ports: Ports, back: Set<string>) {
       width: WIDTH,
       height: Math.max(HEIGHT, (Math.max(ins.length, outs.length) + 1) * ROW),
     })
-  for (const wire of wires) {
-    if (wire.from.node === null) graph.setNode(startOf(wire), { width: pillWidth(wire.from.port), height: PILL })
-    if (wire.to.node === null) graph.setNode(endOf(wire), { width: pillWidth(wire.to.port), height: PILL })
-  }
+  for (const { key, port } of ownPorts(wires)) graph.setNode(key, { width: pillWidth(port), height: PILL })
   for (const wire of wires)
     if (!back.has(wire.id)) graph.setEdge(startOf(wire), endOf(wire), { minlen: 1, labelpos: 'c', ...LABEL }, wire.id)
   lay(graph)
@@ -305,16 +307,7 @@ export function layout(nodes: readonly Named[], wires: readonly GraphWire[]): La
   const placed = new Map(
     nodes.map(({ name }) => [name, { name, box: boxAt(graph, columns, keyOf(name)), ...ports.get(name)! }]),
   )
-  const own = new Map(
-    there.flatMap((wire) => [
-      ...(wire.from.node === null
-        ? [[startOf(wire), { port: wire.from.port, box: boxAt(graph, columns, startOf(wire)) }] as const]
-        : []),
-      ...(wire.to.node === null
-        ? [[endOf(wire), { port: wire.to.port, box: boxAt(graph, columns, endOf(wire)) }] as const]
-        : []),
-    ]),
-  )
+  const own = new Map(ownPorts(there).map(({ key, port }) => [key, { port, box: boxAt(graph, columns, key) }]))
   const routes = routesOf(there, graph, columns, { nodes: placed, ports: own })
   const boxes = [...placed.values(), ...own.values()].map(({ box }) => box)
   return { nodes: placed, ports: own, wires: routes, box: bounds(boxes, [...routes.values()]) }

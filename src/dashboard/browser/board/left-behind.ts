@@ -1,15 +1,15 @@
-import { wiresOf } from '../../../core/wires.ts'
 import { many } from '../../words/text.ts'
 import { tell } from '../app/page.ts'
 import { type Change, moveValues } from './api.ts'
 import { ask } from './ask.ts'
+import { idsOf } from './draft.ts'
 import type { Draft, Editing } from './working.ts'
 
 type Left = Change['orphaned'][number]
 
 export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, port }: Left): (() => void) | undefined {
   const from = wires.find(({ to, size }) => to.node === node && to.port === port && size > 0)
-  const left = new Set(wiresOf(draft.now).map(({ id }) => id))
+  const left = idsOf(draft.now)
   const others = wires
     .filter(({ id, to }) => left.has(id) && !(to.node === node && to.port === port))
     .map(({ id }) => id)

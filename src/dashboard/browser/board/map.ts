@@ -1,5 +1,5 @@
 import type { Layout } from './layout.ts'
-import { make, set } from './svg.ts'
+import { make, pointIn, set } from './svg.ts'
 import type { createView } from './view.ts'
 
 /** Pixels. */
@@ -12,10 +12,7 @@ export function createMap(board: Element, view: ReturnType<typeof createView>) {
   board.append(svg)
 
   view.onShow(({ x, y, width, height }) => set(frame, { x, y, width, height }))
-  const go = (event: PointerEvent): void => {
-    const matrix = svg.getScreenCTM()
-    if (matrix) view.centre(new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse()))
-  }
+  const go = (event: PointerEvent): void => view.centre(pointIn(svg, event))
   svg.addEventListener('pointerdown', (event) => {
     svg.setPointerCapture(event.pointerId)
     go(event)

@@ -2,7 +2,7 @@ import type { FlowEvent } from '../../../engine/engine.ts'
 import { deployName } from '../../words/deploy.ts'
 import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
 import { clock, count } from '../../words/text.ts'
-import { made, readZone, tell } from '../app/page.ts'
+import { addressWith, made, putInUrl, readZone, tell } from '../app/page.ts'
 import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
 import { createLanes, type Range } from './lanes.ts'
@@ -18,15 +18,6 @@ type Shown = { at: number; data: BoardData }
 const inUrl = (name: string): number | undefined => {
   const text = new URLSearchParams(location.search).get(name)
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
-}
-
-function putInUrl(values: Record<string, number | undefined>): void {
-  const url = new URL(location.href)
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) url.searchParams.delete(name)
-    else url.searchParams.set(name, String(Math.round(value)))
-  }
-  history.replaceState(history.state, '', url)
 }
 
 const graphAt = (versions: readonly Version[], at: number) =>
@@ -50,6 +41,8 @@ export function createReplay(
   let playing: number | undefined
   let range: Range = { from: 0, to: 1 }
   let [asked, hash] = [0, '']
+
+  const within = (at: number): number => Math.max(range.from, Math.min(range.to, at))
 
   const moment = (): Shown | undefined => {
     const { data } = now()
@@ -111,7 +104,7 @@ export function createReplay(
     }
     drawAll()
     if (start === undefined) return
-    at = Math.max(range.from, Math.min(range.to, start))
+    at = within(start)
     start = undefined
     play()
   }
@@ -122,8 +115,13 @@ export function createReplay(
   }
 
   function go(to: number | undefined, isLasting = true): void {
-    at = to === undefined ? undefined : Math.max(range.from, Math.min(range.to, to))
-    if (isLasting) putInUrl({ at, play: undefined, speed: at === undefined || speed === 10 ? undefined : speed })
+    at = to === undefined ? undefined : within(to)
+    if (isLasting)
+      putInUrl({
+        at: at && Math.round(at),
+        play: undefined,
+        speed: at === undefined || speed === 10 ? undefined : speed,
+      })
     drawMoment()
     pressed()
   }
@@ -162,11 +160,8 @@ export function createReplay(
   }
 
   async function copyLink(): Promise<void> {
-    const url = new URL(location.href)
-    url.searchParams.delete('at')
-    url.searchParams.set('play', String(Math.round(at ?? range.from)))
-    url.searchParams.set('speed', String(speed))
-    await navigator.clipboard.writeText(url.href)
+    const link = addressWith({ at: undefined, play: Math.round(at ?? range.from), speed })
+    await navigator.clipboard.writeText(location.origin + link)
     tell('say', { say: 'Link copied. It plays from this moment.' })
   }
 
@@ -225,6 +220,6 @@ export function createReplay(
       else if (isElsewhere) drawAll()
       else show(moment())
     },
-    query: () => (at === undefined ? '' : `&at=${Math.round(at)}`),
+    at: () => at && Math.round(at),
   }
 }

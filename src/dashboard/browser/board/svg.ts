@@ -16,6 +16,20 @@ export function make(tag: string, attributes: Attributes = {}, ...inside: (Eleme
   return element
 }
 
+export const markAt = (target: EventTarget | null): DOMStringMap =>
+  (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')?.dataset ?? {}
+
+export function pointIn(svg: SVGSVGElement, { clientX, clientY }: MouseEvent): { x: number; y: number } {
+  const matrix = svg.getScreenCTM()
+  return matrix ? new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse()) : { x: 0, y: 0 }
+}
+
+/** Returns the horizontal position in an element, from 0 to 1. */
+export function partOf(element: Element, { clientX }: MouseEvent): number {
+  const { left, width } = element.getBoundingClientRect()
+  return Math.max(0, Math.min(1, (clientX - left) / Math.max(1, width)))
+}
+
 export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }

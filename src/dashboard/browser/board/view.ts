@@ -1,5 +1,6 @@
 import { onClick } from '../app/page.ts'
 import type { Box } from './layout.ts'
+import { pointIn } from './svg.ts'
 
 /** Below this scale, nodes show only their status, and their name in large type. */
 const FAR = 0.5
@@ -54,11 +55,6 @@ export function createView(svg: SVGSVGElement) {
     show()
   }
 
-  function at({ clientX, clientY }: { clientX: number; clientY: number }): { x: number; y: number } {
-    const matrix = svg.getScreenCTM()
-    return matrix ? new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse()) : { x: 0, y: 0 }
-  }
-
   type Drag = { x: number; y: number; dx: number; dy: number; scale: number }
   let drag: Drag | undefined
 
@@ -103,7 +99,7 @@ export function createView(svg: SVGSVGElement) {
     (event) => {
       if (!event.ctrlKey && !event.metaKey) return
       event.preventDefault()
-      zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, at(event))
+      zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, pointIn(svg, event))
     },
     { passive: false },
   )
@@ -115,7 +111,6 @@ export function createView(svg: SVGSVGElement) {
   onClick('[data-view]', ({ dataset }) => buttons[dataset.view!]?.())
 
   return {
-    at,
     centre,
     onShow: (tell: (seen: Box, shown: Box) => void): void => void told.push(tell),
     /** Moves to a point, and zooms in until its text can be read. */
