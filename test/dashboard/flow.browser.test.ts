@@ -208,6 +208,67 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
+  async function holdPreviews(page: Page) {
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/graph?preview=true', async (route) => {
+      await released
+      await route.continue()
+    })
+    return { release, asked: page.waitForRequest('**/graph?preview=true') }
+  }
+
+  test('Ctrl+Enter while the preview is loading applies the change after the preview', async () => {
+    const other = await started()
+    const window = await enter(['read', 'write'], `/flows/${other}/edit`)
+    const { page } = window
+    await page.waitForSelector('.board .node')
+    const previews = await holdPreviews(page)
+    await page.locator('.board [data-name="rejected"]').focus()
+    await page.keyboard.press('Delete')
+    await previews.asked
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Preview: loading; if it has no errors, it is applied').waitFor()
+    expect((await site.engine.flows.get(String(other))).graph!.nodes).toHaveProperty('rejected')
+    previews.release()
+    await page.waitForURL(`${site.url}/ui/flows/${other}`)
+    expect((await site.engine.flows.get(String(other))).graph!.nodes).not.toHaveProperty('rejected')
+    await leave(window)
+  })
+
+  test('Ctrl+Enter during a preview applies nothing if it has errors, or if a dialog is open', async () => {
+    const other = await started()
+    const window = await enter(['read', 'write'], `/flows/${other}/edit`, /status of 400/)
+    const { page } = window
+    const apply = page.locator('[data-edit="apply"]')
+    await page.waitForSelector('.board .node')
+    const previews = await holdPreviews(page)
+    await page.getByRole('button', { name: 'JSON' }).click()
+    await page
+      .locator('#json')
+      .fill(JSON.stringify({ ...catalog, edges: [{ ...catalog.edges[0], to: { node: 'no', inport: 'in' } }] }))
+    await page.keyboard.press('Control+Enter')
+    previews.release()
+    await page.locator('#would .err').waitFor()
+    await page.locator('#json').fill(JSON.stringify({ ...catalog, description: 'Every night' }))
+    await page.locator('[data-edit="apply"]:not([disabled])').waitFor()
+    await page.unroute('**/graph?preview=true')
+    const later = await holdPreviews(page)
+    await page.locator('#json').fill(JSON.stringify({ ...catalog, description: 'Every day' }))
+    await later.asked
+    await page.keyboard.press('Control+Enter')
+    await page.locator('[data-edit="node"]').click()
+    await page.getByLabel('Name of the node').press('Control+Enter')
+    later.release()
+    await page.getByText('Preview: nothing is applied yet').waitFor()
+    expect(await apply.isDisabled()).toBe(false)
+    expect(await page.getByRole('dialog', { name: 'Add a node' }).isVisible()).toBe(true)
+    expect((await site.engine.flows.get(String(other))).graph!).not.toHaveProperty('description')
+    await leave(window)
+  })
+
   test('an invalid graph shows its error, and can be corrected as JSON', async () => {
     // The server refuses an invalid graph with 422, which the browser logs in its console.
     const window = await enter(['read', 'write'], `/flows/${flow}/edit`, /status of 422/)

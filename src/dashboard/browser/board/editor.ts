@@ -53,6 +53,9 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   let asked = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let key: string = crypto.randomUUID()
+  let isWaiting = false
+  /** Key of the draft that is applied after its preview. */
+  let wanted: string | undefined
 
   function draw(): void {
     drawing.draw(chosen, change)
@@ -75,6 +78,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
       change: differs ? change : undefined,
       checks: data.changedAt === null ? [] : [`Unchanged since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
     })
+    isWaiting = waits
     applyButton.disabled = !mayWrite || !differs || error !== undefined || waits || change === undefined
   }
 
@@ -90,6 +94,9 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     change = 'change' in told ? told.change : undefined
     drawing.draw(chosen, change)
     show('error' in told ? told.error.message : undefined)
+    const isWanted = wanted === key && !document.querySelector('dialog[open]')
+    wanted = undefined
+    if (isWanted) void apply()
   }
 
   function settle(): void {
@@ -107,6 +114,10 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   }
 
   async function apply(): Promise<void> {
+    if (isWaiting && mayWrite) {
+      wanted = key
+      panel.querySelector('.note')!.textContent = 'Preview: loading; if it has no errors, it is applied'
+    }
     if (applyButton.disabled) return
     applyButton.disabled = true
     const told = await putGraph(data.job, JSON.stringify(draft.now), { preview: false, match: draft.hash, key })
