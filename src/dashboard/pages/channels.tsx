@@ -1,12 +1,17 @@
 import type { Child } from 'hono/jsx'
+import { isBelow } from '../../core/channel.ts'
+import { scanCursor } from '../../core/schemas.ts'
 import type { Engine } from '../../engine/index.ts'
+import { useWay } from '../look.ts'
 import { page } from '../page.ts'
 import { Field, TextArea } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { Ago, Card, Head, JobId, Link, Name, NameLink } from '../parts/layout.tsx'
+import { Ago, Card, Head, JobId, Link, Name, NameLink, To } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { Json, Value } from '../parts/value.tsx'
+import { type Branch, branchesOf } from '../words/channel.ts'
+import { sum } from '../words/counts.ts'
 import { given, jsonText } from '../words/form.ts'
 import { channelPath, workerPath } from '../words/paths.ts'
 import { atLeast, bytes, count, cut, listed, many } from '../words/text.ts'
@@ -14,6 +19,7 @@ import { atLeast, bytes, count, cut, listed, many } from '../words/text.ts'
 type ChannelsData = Awaited<ReturnType<Engine['channels']['list']>> & {
   at?: string
   to?: string
+  isFirst: boolean
 }
 type Channel = ChannelsData['channels'][number]
 type Kept = Channel & { last: NonNullable<Channel['last']> }
@@ -21,12 +27,18 @@ type Kept = Channel & { last: NonNullable<Channel['last']> }
 const SHOWN = 300
 const LISTENERS = 6
 
-const depthOf = ({ name }: Channel): string => `mono d${Math.max(0, Math.min(4, name.split('/').length - 2))}`
+/** `own` is undefined if no port listens to the path itself. */
+type Row = Branch & { all: readonly Channel[]; own?: Channel }
 
-const NAME: Column<Channel> = {
+const NAME: Column<Partial<Branch> & { name: string }> = {
   head: 'Channel',
-  kind: depthOf,
-  cell: ({ name }) => <NameLink to={channelPath(name)} label={`Listen to ${name}`} of={name} most={60} isMain />,
+  kind: 'mono',
+  cell: ({ name, label = name, depth = 0 }) => (
+    <>
+      {'\u2003'.repeat(depth)}
+      <NameLink to={channelPath(name)} label={`Listen to ${name}`} of={label} most={60} isMain />
+    </>
+  ),
 }
 
 function Several<One extends { port: string }>({ of, show }: { of: readonly One[]; show: (one: One) => Child }) {
@@ -46,43 +58,59 @@ function Several<One extends { port: string }>({ of, show }: { of: readonly One[
   )
 }
 
-const listening: readonly Column<Channel>[] = [
+const publishersOf = ({ own }: Row) => own?.publishers ?? []
+
+const listening: readonly Column<Row>[] = [
   NAME,
-  { head: '#Ports', label: 'ports', cell: ({ subscribers }) => count(subscribers.length) },
+  { head: '#Ports', label: 'ports', cell: ({ all }) => count(sum(all, ({ subscribers }) => subscribers.length)) },
   {
     head: 'Listeners',
     kind: 'fill half',
-    cell: ({ subscribers }) => <Several of={subscribers} show={({ job }) => <JobId id={job} />} />,
+    cell: ({ own, all }) =>
+      own ? (
+        <Several of={own.subscribers} show={({ job }) => <JobId id={job} />} />
+      ) : (
+        <span class="dim">in {many(all.length, 'channel')}</span>
+      ),
   },
   {
     head: 'Publishing classes',
-    kind: ({ publishers = [] }) => (publishers.length > 0 ? 'fill half' : 'fill half dimmer'),
-    label: ({ publishers = [] }) => (publishers.length > 0 ? 'from' : undefined),
-    cell: ({ publishers = [] }) => (
+    kind: (row) => (publishersOf(row).length > 0 ? 'fill half' : 'fill half dimmer'),
+    label: 'from',
+    cell: (row) => (
       <Several
-        of={publishers}
+        of={publishersOf(row)}
         show={({ queue, class: name }) => <NameLink to={workerPath(queue, name)} of={name} most={24} />}
       />
     ),
   },
 ]
 
-function Listeners({ channels }: { channels: readonly Channel[] }) {
-  const first = channels.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, SHOWN)
+function Listeners({ channels, cursor }: Pick<ChannelsData, 'channels' | 'cursor'>) {
+  const way = useWay()
+  const rows = branchesOf(channels.map(({ name }) => name)).map((branch): Row => {
+    const all = channels.filter(({ name }) => isBelow(name, branch.name))
+    return { ...branch, all, own: all.find(({ name }) => name === branch.name) }
+  })
   return (
     <Card title="Listeners">
       <DataTable
         caption="Channels with their listeners and publishing classes"
         empty="No port listens yet. To make a port listen, set its `channels`."
-        rows={first}
+        rows={rows}
         columns={listening}
         kind="lined"
       />
+      {cursor !== null && (
+        <div class="further">
+          <To kind="btn small" to={way({ cursor })}>
+            More channels
+          </To>
+        </div>
+      )}
     </Card>
   )
 }
-
-const sum = (numbers: readonly number[] = []): number => numbers.reduce((all, n) => all + n, 0)
 
 const keeping: readonly Column<Kept>[] = [
   NAME,
@@ -90,7 +118,7 @@ const keeping: readonly Column<Kept>[] = [
   {
     head: '#Per minute',
     label: 'per minute',
-    title: ({ minutes }) => `${count(sum(minutes))} in ten minutes`,
+    title: ({ minutes = [] }) => `${count(sum(minutes, (n) => n))} in ten minutes`,
     cell: ({ rate = 0 }) => count(rate),
   },
   {
@@ -144,7 +172,7 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
 function heardBy(to: string, channels: readonly Channel[]): string {
   const ports = new Map(
     channels
-      .filter(({ name }) => to === name || to.startsWith(name === '/' ? name : `${name}/`))
+      .filter(({ name }) => isBelow(to, name))
       .flatMap(({ subscribers }) => subscribers)
       .map(({ job, port }) => [`${job} ${port}`, `#${job} ${cut(port, 20)}`]),
   )
@@ -188,26 +216,28 @@ export const channels = page<ChannelsData>({
   async load({ engine, query }) {
     const at = query.get('at') ?? undefined
     const to = (query.get('channel') ?? at)?.slice(0, 500)
+    const cursor = scanCursor.catch('0').parse(query.get('cursor'))
     return {
-      ...(await engine.channels.list({ publishers: true, last: true })),
+      ...(await engine.channels.list({ publishers: true, last: true, cursor, limit: SHOWN })),
+      isFirst: cursor === '0',
       at: at?.startsWith('/') ? at : undefined,
       to,
     }
   },
   title: () => 'Channels',
-  View: ({ data: { channels, cursor, at, to } }) => {
+  View: ({ data: { channels, cursor, isFirst, at, to } }) => {
     const heard = channels.filter(({ subscribers }) => subscribers.length > 0)
     const kept = channels.filter((channel): channel is Kept => channel.last !== undefined)
     return (
       <>
         <Head
           title="Channels"
-          note={`${cursor === null ? '' : 'more than '}${many(heard.length, 'channel has listeners', 'channels have listeners')}`}
+          note={`${cursor === null && isFirst ? '' : 'more than '}${many(heard.length, 'channel has listeners', 'channels have listeners')}`}
         />
         {at && <Tail at={at} last={kept.find(({ name }) => name === at)?.last} />}
         <div class="cols c21">
           <div class="stack">
-            <Listeners channels={heard} />
+            <Listeners channels={heard} cursor={cursor} />
             {kept.length > 0 && <Last channels={kept} isCut={cursor !== null} />}
           </div>
           <Publish to={to} channels={channels} />

@@ -1,3 +1,4 @@
+import { isBelow } from '../../core/channel.ts'
 import type { Encoded } from '../../core/codec/value.ts'
 import { minutesOf, rateOf } from '../../core/minutes.ts'
 import { publishedWords } from '../../redis/changes.ts'
@@ -41,9 +42,6 @@ function createAudience() {
 
 const MOST_PUBLISHERS = 100
 
-const isHeardAt = (channel: string) => (said: string) =>
-  channel === '/' || said === channel || said.startsWith(`${channel}/`)
-
 const lastView = (
   { counted, ...last }: LastMessage,
   now: number,
@@ -65,7 +63,9 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   }
 
   const publishersOf = (name: string, ports: Awaited<ReturnType<typeof saying>>) =>
-    ports.flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : [])).slice(0, MOST_PUBLISHERS)
+    ports
+      .flatMap(({ by, channels }) => (channels.some((said) => isBelow(said, name)) ? [by] : []))
+      .slice(0, MOST_PUBLISHERS)
 
   /**
    * Scripts write log messages with sealed values inside plain text. Other messages are sealed as a whole, or not at
@@ -110,13 +110,16 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       publishers = false,
       last = false,
       cursor = '0',
+      limit,
     }: {
       publishers?: boolean
       last?: boolean
       cursor?: string
+      /** Approximate number of channels. */
+      limit?: number
     } = {}): Promise<{ channels: ChannelView[]; cursor: string | null }> {
       const [page, ports, kept] = await Promise.all([
-        store.channels(cursor),
+        store.channels(cursor, limit),
         publishers ? saying() : undefined,
         // The first page has room for all stored messages.
         last && cursor === '0' ? store.keptChannels() : [],

@@ -104,8 +104,8 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       return found.sort((a, b) => a.alias.length - b.alias.length).slice(0, most)
     },
     /** The last page has the cursor '0'. */
-    async channels(cursor: string): Promise<{ channels: Record<string, string>; cursor: string }> {
-      const [next, flat] = await page(keys.channels, cursor, { count: CHANNELS })
+    async channels(cursor: string, count = CHANNELS): Promise<{ channels: Record<string, string>; cursor: string }> {
+      const [next, flat] = await page(keys.channels, cursor, { count })
       return { channels: fieldsOf(flat), cursor: next }
     },
     async channelsLike(text: string): Promise<string[]> {
