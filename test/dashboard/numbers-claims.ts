@@ -131,7 +131,12 @@ function queueRow(
   const ended = `${n(count('completed'))} completed, ${n(count('failed'))} failed`
   return [
     mode === 'pull' ? `${name} pull` : name,
-    paused ? 'paused' : `{${open}}${open}`,
+    [
+      paused ? 'paused' : mode === 'push' ? `{${open}}${open}` : '',
+      mode === 'pull' || count('running') > 0 ? `${n(count('running'))} pulled` : '',
+    ]
+      .filter(Boolean)
+      .join(' '),
     n(ready),
     oldest,
     n(limited),
@@ -201,7 +206,8 @@ function tiles(facts: Facts): Claims {
   const waits = Object.values(facts.stats.waits)
   const all = Array.from({ length: 9 }, (_, i) => sum(waits.map((own) => own[i] ?? 0)))
   const [half, most] = [waitBelow(all, 0.5)!, waitBelow(all, 0.95)!]
-  const pulled = sum(facts.processes.map((one) => (one.kind === 'pull' ? one.runs.length : 0)))
+  // All runs of the scene are held by pull workers.
+  const pulled = counted(facts, { status: 'running' })
   const later = waitingIn(facts).later
   const rate = ended / 240
   return {
@@ -340,7 +346,7 @@ async function queuePage(facts: Facts, { site: { engine } }: Scene, name: string
     .slice(1) as [string, string, string, string, string]
   const running = having(facts, { queue: name, status: 'running' })
   return {
-    '.head .note': [`push, 0 of ${many(queue.maxLanes, 'lane')} open`],
+    '.head .note': [`push, 0 of ${many(queue.maxLanes, 'lane')} open, ${many(running.length, 'pulled run')}`],
     '.tbl.lined tbody tr': queueRows(facts, false),
     ...chart(facts, name),
     [`${next} > header .tag`]: [n(ready)],
@@ -527,9 +533,17 @@ async function channelsPage(_: Facts, { site: { engine } }: Scene): Promise<Clai
     ].join(' ')
   return {
     '.head .note': [many(heard.length, 'channel has listeners', 'channels have listeners')],
-    '.stack > .card:first-child tbody tr': heard.map(({ name, subscribers }) =>
-      row(name, n(subscribers.length), first(subscribers), ''),
-    ),
+    '.stack > .card:first-child tbody tr': [
+      row(
+        '/shop',
+        n(sum(heard.map(({ subscribers }) => subscribers.length))),
+        `in ${many(heard.length, 'channel')}`,
+        '',
+      ),
+      ...heard.map(({ name, subscribers }) =>
+        row(name.replace('/shop/', ''), n(subscribers.length), first(subscribers), ''),
+      ),
+    ],
     '.stack > .card:nth-child(2) .tag': [n(kept.length)],
     '.stack > .card:nth-child(2) tbody tr': (found) =>
       kept.map(

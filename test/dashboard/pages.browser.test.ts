@@ -4,6 +4,8 @@ import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Scope } from '../../src/engine/engine.ts'
 import { openWindow, program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { callerOf, worker } from './seed.ts'
 import { fails, waits } from './seed-jobs.ts'
 import { serve } from './served.ts'
 import { arrive, leave, type Visit, type Visitor } from './visit.ts'
@@ -51,6 +53,30 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   }
 
   const toast = (text: string | RegExp) => page.locator('.toast', { hasText: text }).first().waitFor()
+
+  test('runs of pull workers are shown next to the lanes of their queue', async () => {
+    const call = callerOf(served.url, KEY)
+    await call('PUT', '/v1/workers/media/resize', { pull: true })
+    await call(
+      'POST',
+      '/v1/jobs',
+      Array.from({ length: 26 }, () => ({ queue: 'media', class: 'resize' })),
+    )
+    await worker(call, 'media').claim('resize', 24, '1h', 'truck')
+    await worker(call, 'media').claim('resize', 1, '1h')
+    await enter(['read'], '/queues')
+    const lanes = page.locator('tr', { hasText: 'media' }).locator('td').nth(1)
+    expect(await lanes.innerText()).toMatch(/25 pulled$/)
+    expect([await lanes.locator('.pip').count(), await lanes.locator('.pip.on').count()]).toEqual([4, 0])
+    await page.goto(`${served.url}/ui/queues/media`)
+    const head = page.locator('.head .note')
+    expect(await head.textContent()).toBe('push, 0 of 4 lanes open, 25 pulled runs')
+    await call('PATCH', '/v1/queues/media', { mode: 'pull' })
+    await page.goto(`${served.url}/ui/queues/media`)
+    expect(await page.locator('.pip').count()).toBe(0)
+    expect(await page.locator('td', { hasText: '25 pulled' }).count()).toBe(1)
+    expect(await head.textContent()).toBe('pull, 0 of 4 lanes open, 25 pulled runs')
+  })
 
   test('a user without a session logs in, and returns to the requested page', async () => {
     const { key } = await served.engine.keys.add({ name: 'reader', scopes: ['read'] })

@@ -1,4 +1,20 @@
-import type { QueueView } from '../../engine/engine.ts'
+import type { Glance, QueueView } from '../../engine/engine.ts'
 
 export const readyIn = ({ counts: { queued, scheduled, limited } }: Pick<QueueView, 'counts'>): number =>
   Math.max(0, queued - scheduled - limited)
+
+export type Queue = QueueView & { pulled: number }
+
+/** Adds the number of runs that pull workers hold. */
+export function withPulled<One extends QueueView>(
+  queues: readonly One[],
+  { processes, others }: Pick<Glance, 'processes' | 'others'>,
+): (One & Queue)[] {
+  const named = processes.filter(({ kind }) => kind === 'pull').flatMap(({ runs }) => runs)
+  const runs = [...named, ...others.filter(({ by }) => by === 'pull')]
+  return queues.map((queue) => {
+    const { name, mode, counts } = queue
+    const own = mode === 'pull' ? counts.running : runs.filter(({ queue }) => queue === name).length
+    return { ...queue, pulled: Math.min(own, counts.running) }
+  })
+}

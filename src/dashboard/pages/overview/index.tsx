@@ -1,6 +1,6 @@
 import { CALLBACKS } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
-import type { ProcessView, QueueView, RunUnderWay, Stats } from '../../../engine/engine.ts'
+import type { RunUnderWay, Stats } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
@@ -8,6 +8,7 @@ import { RangeChoice } from '../../parts/range.tsx'
 import { MOST_SLOW, unclaimedIn } from '../../unclaimed.ts'
 import { type DeployMark, deploysOf } from '../../words/deploy.ts'
 import { IN_A_ROW, isSlow, type Known, type Need, needsOf } from '../../words/needs.ts'
+import { type Queue, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/text.ts'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
@@ -28,9 +29,8 @@ type OverviewData = {
   range: Range
   points: Point[]
   ends: EndsByQueue
-  queues: QueueView[]
+  queues: Queue[]
   longest: RunUnderWay[]
-  processes: ProcessView[]
   kinds: KindsData
   deploys: DeployMark[]
   stats: Pick<Stats, 'waits'>
@@ -140,16 +140,15 @@ async function load(asked: Asked): Promise<OverviewData> {
     range,
     points: columnsOf(series.points, range, look.now),
     ends: { of: series.queues ?? {}, range },
-    queues,
+    queues: withPulled(queues, glance),
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
-    processes,
     kinds,
     deploys: deploysIn(deploysOf(deployments), range, look.now),
     stats: { waits: stats.waits },
   }
 }
 
-function quietness(queues: readonly QueueView[], now: number): string {
+function quietness(queues: readonly Queue[], now: number): string {
   const oldest = Math.min(...queues.flatMap(({ oldestReady }) => (oldestReady === null ? [] : [oldestReady])))
   return Number.isFinite(oldest) ? `No job has waited longer than ${about(now - oldest)}.` : 'No jobs are waiting.'
 }
@@ -169,7 +168,7 @@ function Whole({ data }: { data: OverviewData }) {
       </div>
       <Kinds data={data.kinds} />
       <div class="cols c21">
-        <Queues queues={data.queues} ends={data.ends} />
+        <Queues {...data} />
         <RunningLongest runs={data.longest} />
       </div>
     </>

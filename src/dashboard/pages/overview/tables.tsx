@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { isOurs } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
-import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
+import type { RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Card, Icon, Link, NameLink, Shape, StatusMark, StatusText, To, Zero } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
@@ -9,7 +9,7 @@ import { Bars, Pips } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { queuePath } from '../../words/paths.ts'
-import { readyIn } from '../../words/queue.ts'
+import { type Queue, readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
 import { about, count, round } from '../../words/text.ts'
 
@@ -22,7 +22,7 @@ type Part = {
   status?: 'queued' | 'running' | 'suspended' | 'scheduled'
 }
 
-function partsOf(queues: readonly QueueView[]): Part[] {
+function partsOf(queues: readonly Queue[]): Part[] {
   const later = sum(queues, ({ counts }) => counts.scheduled)
   const paused = sum(queues, (queue) => (queue.paused ? readyIn(queue) : 0))
   const queued = sum(queues, (queue) => (queue.paused ? 0 : readyIn(queue)))
@@ -60,7 +60,7 @@ function partsOf(queues: readonly QueueView[]): Part[] {
   ]
 }
 
-export function Where({ queues }: { queues: QueueView[] }) {
+export function Where({ queues }: { queues: Queue[] }) {
   const parts = partsOf(queues)
   const all = sum(parts, ({ n }) => n)
   let x = 0
@@ -120,15 +120,15 @@ function EndsOf({ name, ends: { of, range } }: { name: string; ends: Ends }) {
   )
 }
 
-const number = (head: string, cell: (queue: QueueView) => Child, kind?: string): Column<QueueView> => ({
+const number = (head: string, cell: (queue: Queue) => Child, kind?: string): Column<Queue> => ({
   head: `#${head}`,
   label: head,
   kind,
   cell,
 })
 
-function queueColumns(now: number): Column<QueueView>[] {
-  const waitOf = ({ oldestReady }: QueueView): number | null => (oldestReady === null ? null : now - oldestReady)
+function queueColumns(now: number): Column<Queue>[] {
+  const waitOf = ({ oldestReady }: Queue): number | null => (oldestReady === null ? null : now - oldestReady)
   return [
     {
       head: 'Queue',
@@ -141,12 +141,16 @@ function queueColumns(now: number): Column<QueueView>[] {
     },
     {
       head: 'Lanes',
-      cell: ({ paused, lanes, maxLanes }) =>
-        paused ? (
-          <StatusText status="suspended">paused</StatusText>
-        ) : (
-          <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
-        ),
+      cell: ({ mode, paused, lanes, maxLanes, pulled }) => (
+        <>
+          {paused ? (
+            <StatusText status="suspended">paused</StatusText>
+          ) : (
+            mode === 'push' && <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
+          )}{' '}
+          {(mode === 'pull' || pulled > 0) && <span class="dim">{count(pulled)} pulled</span>}
+        </>
+      ),
     },
     number('Ready', (queue) => <Zero n={readyIn(queue)} />),
     {
@@ -166,7 +170,7 @@ function queueColumns(now: number): Column<QueueView>[] {
 
 const NO_QUEUES = 'No queues yet. The first job creates one.'
 
-export function QueueTable({ queues, ends }: { queues: QueueView[]; ends?: Ends }) {
+export function QueueTable({ queues, ends }: { queues: Queue[]; ends?: Ends }) {
   const { now } = useLook()
   const columns = queueColumns(now)
   if (ends)
@@ -176,8 +180,8 @@ export function QueueTable({ queues, ends }: { queues: QueueView[]; ends?: Ends 
 
 const SHOWN = 8
 
-export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
-  const isUsed = ({ name, counts }: QueueView) =>
+export function Queues({ queues, ends }: { queues: Queue[]; ends: Ends }) {
+  const isUsed = ({ name, counts }: Queue) =>
     !isOurs(name) || counts.queued + counts.running + counts.suspended + counts.failed > 0
   const busy = queues
     .filter(isUsed)

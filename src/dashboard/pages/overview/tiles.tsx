@@ -1,19 +1,17 @@
 import type { Point } from '../../../core/series.ts'
 import { waitBelow, waitEnds } from '../../../core/waits.ts'
-import type { ProcessView, QueueView } from '../../../engine/engine.ts'
 import { Shape, To } from '../../parts/layout.tsx'
 import { Spark } from '../../parts/spark.tsx'
 import { sum } from '../../words/counts.ts'
-import { readyIn } from '../../words/queue.ts'
+import { type Queue, readyIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
 import { about, count, percent, short } from '../../words/text.ts'
 
 type TilesProps = {
   data: {
-    queues: QueueView[]
+    queues: Queue[]
     points: Point[]
     range: Range
-    processes: ProcessView[]
     stats: { waits: Record<string, number[]> }
   }
 }
@@ -34,10 +32,10 @@ function Waiting({ data: { queues, points } }: TilesProps) {
   )
 }
 
-function Running({ data: { queues, points, processes } }: TilesProps) {
+function Running({ data: { queues, points } }: TilesProps) {
   const lanes = sum(queues, ({ lanes }) => lanes)
   const most = sum(queues, ({ maxLanes }) => maxLanes)
-  const pulled = sum(processes, ({ kind, runs }) => (kind === 'pull' ? runs.length : 0))
+  const pulled = sum(queues, ({ pulled }) => pulled)
   return (
     <To kind="tile" to="/jobs?status=running">
       <span class="dt">

@@ -3,9 +3,9 @@ import { page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
+import { type Queue, withPulled } from '../../words/queue.ts'
 import { rangeIn } from '../../words/series.ts'
 import { count, many, title } from '../../words/text.ts'
-import { seriesOf } from '../overview/series.ts'
 import { type Ends, QueueTable } from '../overview/tables.tsx'
 import { acts } from './acts.ts'
 
@@ -18,14 +18,15 @@ export function PauseButton({ queue: { name, paused }, at }: { queue: QueueView;
   )
 }
 
-export const queues = page<{ queues: QueueView[]; ends: Ends }>({
+export const queues = page<{ queues: Queue[]; ends: Ends }>({
   path: '/queues',
   nav: 'queues',
   every: 2_000,
   async load(asked) {
     const range = rangeIn(asked.query, asked.look.now)
-    const [{ queues }, { queues: of = {} }] = await Promise.all([asked.engine.stats.totals(), seriesOf(asked, range)])
-    return { queues, ends: { of, range } }
+    const glance = await asked.cache.glance(range.step)
+    const { queues } = glance.isNew ? glance.stats : await asked.engine.stats.totals()
+    return { queues: withPulled(queues, glance), ends: { of: glance.series.queues ?? {}, range } }
   },
   title: () => 'Queues',
   View: ({ data: { queues, ends } }) => (

@@ -7,6 +7,7 @@ import { Ago, Card, Head, Name, To } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { type DeployMark, deploysOf } from '../../words/deploy.ts'
 import { queuePath } from '../../words/paths.ts'
+import { type Queue, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { count, many } from '../../words/text.ts'
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
@@ -31,7 +32,7 @@ async function pausedBy({ engine, look, cache }: Asked, { name, paused }: QueueD
 }
 
 type QueueData = {
-  queue: QueueDetail
+  queue: QueueDetail & Queue
   range: Range
   points: Point[]
   deploys: DeployMark[]
@@ -48,16 +49,25 @@ export const queue = page<QueueData>({
     const { engine, params, query, look, cache } = asked
     const name = params.queue!
     const range = rangeIn(query, look.now)
-    const [queue, { points }, deployments, { processes }, { classes }] = await Promise.all([
+    const [found, { points }, deployments, atWork, { classes }] = await Promise.all([
       engine.queues.get(name, { limit: NEXT }),
       cache.get(`series of ${name} ${range.step}`, LATER, () => engine.stats.series({ queue: name, step: range.step })),
       deploymentsOf(asked),
       cache.get('processes', LATER, () => engine.processes.list()),
       byClass(asked, { queue: name }, LATER),
     ])
+    const queue = withPulled([found], atWork)[0]!
     const deploys = deploysIn(deploysOf(deployments), range, look.now)
-    const change = await pausedBy(asked, queue)
-    return { queue, range, points: columnsOf(points, range, look.now), deploys, processes, classes, change }
+    const change = await pausedBy(asked, found)
+    return {
+      queue,
+      range,
+      points: columnsOf(points, range, look.now),
+      deploys,
+      processes: atWork.processes,
+      classes,
+      change,
+    }
   },
   title: ({ queue }) => `Queue ${queue.name}`,
   crumbs: ({ queue }) => [{ name: queue.name }],
@@ -65,7 +75,7 @@ export const queue = page<QueueData>({
     <>
       <Head
         title={<Name of={queue.name} most={60} />}
-        note={`${queue.mode}, ${count(queue.lanes)} of ${many(queue.maxLanes, 'lane')} open`}
+        note={`${queue.mode}, ${count(queue.lanes)} of ${many(queue.maxLanes, 'lane')} open, ${many(queue.pulled, 'pulled run')}`}
       >
         <RangeChoice at={queuePath(queue.name)} range={range} />
         <To kind="btn" to={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
