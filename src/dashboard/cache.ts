@@ -71,7 +71,8 @@ export function createCache(answers: Answers, engine: Engine) {
     get,
     isFresh,
     /** Returns the last answer of any age, without asking the engine. */
-    last: <T>(name: string): T | undefined => answers.kept.get(name)?.answer as T | undefined,
+    last: async <T>(name: string): Promise<T | undefined> =>
+      (await (asked.get(name) ?? answers.kept.get(name)?.answer)) as T | undefined,
     glance: (step?: 'minute' | 'hour'): Promise<Glanced> => (glanced ??= look(step)),
     bounds: () =>
       get(

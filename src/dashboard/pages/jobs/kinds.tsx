@@ -37,7 +37,7 @@ export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
 
 /** The last deploy, if another request has already read it. */
 export const knownDeploy = async ({ cache }: Asked): Promise<DeployMark | undefined> =>
-  lastDeploy(cache.last<Deployments>('deployments') ?? [])
+  lastDeploy((await cache.last<Deployments>('deployments')) ?? [])
 
 type Of = { queue?: string; class?: string }
 

@@ -12,7 +12,7 @@ export type Alerts = ReadonlyMap<string, AlertState>
 
 /** The user sees the change although the page reads alerts every ten seconds. */
 async function reread({ cache, engine }: ActAsked): Promise<void> {
-  const shown = cache.last<Map<string, AlertState>>(ALERTS)
+  const shown = await cache.last<Map<string, AlertState>>(ALERTS)
   for (const [key, state] of await engine.alerts.states()) shown?.set(key, state)
 }
 

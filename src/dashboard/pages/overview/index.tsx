@@ -58,7 +58,7 @@ function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, bool
   const waits = (name: string): boolean => waiting.includes(name)
   async function take<T, None>(name: string, fresh: number, ask: () => Promise<T>, none: None): Promise<T | None> {
     if (!wanted[name]) return none
-    return waits(name) ? (cache.last<T>(name) ?? none) : cache.get(name, fresh, ask)
+    return waits(name) ? ((await cache.last<T>(name)) ?? none) : cache.get(name, fresh, ask)
   }
   return { take, waits, asks: !isFirst && stale.length > 0 }
 }
