@@ -59,6 +59,9 @@ const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: st
 })
 
 const checked = (run: RunOutcome): RunOutcome => {
+  // Functions without types can pass undefined, which would fail the whole batch.
+  if (run.words.some((word) => typeof word !== 'string'))
+    return failed({ ...run, words: [] }, 'REFUSED', 'a change of this run lacks a required argument')
   const why = run.end === 'failed' ? undefined : excess(run)
   return why === undefined ? run : failed(run, 'TOO_LARGE', `the changes of this run are too large: ${why}`)
 }

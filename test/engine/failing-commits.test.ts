@@ -21,6 +21,8 @@ const workers = [
       throw new Error('declined')
     },
   }),
+  defineWorker({ class: 'spawns', perform: (job: Job) => job.spawn('mail', 'send-mail' as never, { args: 1 }) }),
+  defineWorker({ class: 'nowhere', perform: (job: Job) => job.op({ op: 'write', to: {}, values: ['1'] } as never) }),
   defineWorker({
     class: 'late',
     timeout: 50,
@@ -173,6 +175,20 @@ describe('a run with too many changes', () => {
     if (typeof says === 'string') expect(message).toContain(says)
     else expect(message).toMatch(says)
     expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'failed', attempt: 1 })
+  })
+})
+
+describe('a call without a required argument was lost ten times', () => {
+  test.each([
+    ['spawns', 'spawn: worker: expected a worker or { queue, class }, got "send-mail"'],
+    ['nowhere', 'a change of this run lacks a required argument'],
+  ])('%s: the run fails with the reason, and the other runs complete', async (name, says) => {
+    const good = await kit.make('good')
+    const id = await kit.make(name, { retry: { max: 0 } })
+    await play()
+    expect(await kit.statusOf(good)).toBe('completed')
+    expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'failed', attempt: 1, lost: 0 })
+    expect((await errorOf(id)).message).toBe(says)
   })
 })
 

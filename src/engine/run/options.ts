@@ -36,6 +36,9 @@ export function spawnOp(
   worker: { queue?: string; class: string },
   { args, inputs, in: inports, out: outports, wait, timeout, retry, labels, ...rest }: SpawnOptions,
 ): Op {
+  if (typeof name !== 'string') throw new TypeError(`spawn: name: expected a string, got ${JSON.stringify(name)}`)
+  if (typeof worker?.class !== 'string')
+    throw new TypeError(`spawn: worker: expected a worker or { queue, class }, got ${JSON.stringify(worker)}`)
   return {
     op: 'spawn',
     name,
