@@ -19,18 +19,16 @@ export function createLocator(
   if (build === undefined) return undefined
   const client = 'url' in redis ? createClient({ ...redis, timeout: PATIENCE, attempts: 1 }) : redis
   const store = createStore({ client, ...(namespace ? { namespace } : {}) })
-  let table: Promise<SourceTable | undefined> | undefined
-  async function read(): Promise<SourceTable | undefined> {
+  let table: SourceTable | null | undefined
+  async function read(): Promise<SourceTable | null | undefined> {
     try {
       const text = await store.sources(build!)
-      return text === null ? undefined : (JSON.parse(text) as SourceTable)
-    } catch {
-      table = undefined
-      return undefined
-    }
+      table = text === null ? null : (JSON.parse(text) as SourceTable)
+    } catch {}
+    return table
   }
   return async (stack) => {
-    const found = await (table ??= read())
+    const found = table === undefined ? await read() : table
     return found ? mappedStack(stack, found) : stack
   }
 }

@@ -19,7 +19,8 @@ const PAUSE_MS = 60_000
 export function createExporter({ endpoint, headers, resource, fetch, defer, now }: ExporterOptions) {
   const url = endpoint.replace(/(\/v1\/traces)?\/*$/, '/v1/traces')
   let waiting: Span[] = []
-  let sending: Promise<void> | undefined
+  /** The platform may cut off an invocation while it sends, so another one takes over after this time. */
+  let sendingUntil = 0
   let pausedUntil = 0
   let dropped = 0
 
@@ -52,9 +53,12 @@ export function createExporter({ endpoint, headers, resource, fetch, defer, now 
       const spans = waiting.slice(0, MAX_REQUEST)
       waiting = waiting.slice(MAX_REQUEST)
       if (now() < pausedUntil) drop(spans.length)
-      else await post(spans)
+      else {
+        sendingUntil = now() + 2 * TIMEOUT_MS
+        await post(spans)
+      }
     }
-    sending = undefined
+    sendingUntil = 0
   }
 
   return {
@@ -62,9 +66,10 @@ export function createExporter({ endpoint, headers, resource, fetch, defer, now 
       const room = MAX_WAITING - waiting.length
       waiting.push(...spans.slice(0, room))
       if (spans.length > room) drop(spans.length - Math.max(0, room))
-      if (sending || waiting.length === 0) return
-      sending = sendAll()
-      defer?.(sending)
+      if (now() < sendingUntil || waiting.length === 0) return
+      sendingUntil = now() + 2 * TIMEOUT_MS
+      const sent = sendAll()
+      defer?.(sent)
     },
   }
 }

@@ -71,3 +71,15 @@ test('without an answer of Redis a stack stays as it is', async () => {
   const locate = createLocator({ redis }, 'any')!
   expect(await locate('Error: x\n    at f (index.js:1:1)')).toBe('Error: x\n    at f (index.js:1:1)')
 })
+
+test('a stack is mapped although another request was cut off while it read the places', async () => {
+  const name = await deploy()
+  let isCutOff = true
+  const client = createClient(state.options)
+  const ask: typeof client.ask = (command) => (isCutOff ? new Promise(() => {}) : client.ask(command))
+  const redis = { ...client, ask }
+  const locate = createLocator({ redis, namespace: NAMESPACE }, name)!
+  void locate('Error: declined\n    at pay (index.js:3:9)')
+  isCutOff = false
+  expect(await locate('Error: declined\n    at pay (index.js:3:9)')).toContain('    at pay (pay.ts:2:')
+})
