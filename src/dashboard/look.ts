@@ -1,4 +1,6 @@
-import { createContext, useContext } from 'hono/jsx'
+import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
+import { Fragment } from 'hono/jsx/jsx-runtime'
 import type { Scope } from '../engine/engine.ts'
 import { queryWith } from './words/query.ts'
 
@@ -21,12 +23,24 @@ export type Look = Likes & {
   csrf: string
 }
 
-export const LookContext = createContext<Look | undefined>(undefined)
+let current: Look | undefined
+
+/** Components are synchronous, so a variable is enough. The context of Hono adds 10 KiB of hooks to a Worker. */
+export const LookContext = {
+  Provider({ value, children }: { value: Look; children?: Child }) {
+    const outer = current
+    current = value
+    try {
+      return raw(String(Fragment({ children })))
+    } finally {
+      current = outer
+    }
+  },
+}
 
 export function useLook(): Look {
-  const look = useContext(LookContext)
-  if (!look) throw new Error('a part of a page is rendered outside of a page')
-  return look
+  if (!current) throw new Error('a part of a page is rendered outside of a page')
+  return current
 }
 
 export const may = ({ who: { scopes } }: Pick<Look, 'who'>, scope: Scope): boolean =>
