@@ -1,4 +1,4 @@
-import { Redis } from '@upstash/redis'
+import { Redis } from '@upstash/redis/cloudflare'
 import { isOutage, SidejobError } from '../core/errors.ts'
 import { requestDelay } from '../core/retry.ts'
 import { sleep } from '../core/sleep.ts'
