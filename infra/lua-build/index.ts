@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { brotliCompressSync, constants } from 'node:zlib'
+import type { Packed } from '../../src/redis/script.ts'
+import { packed } from '../packed.ts'
 import { readArguments } from './fields.ts'
 import { type Built, build, Library } from './scripts.ts'
 import { headerOf, luaFiles, readLua } from './sources.ts'
@@ -44,9 +45,28 @@ export function buildScripts(edit?: Editing): { library: Library; scripts: Map<s
   return { library, scripts: new Map(built.map((one) => [one.name, one])) }
 }
 
-function compressed(scripts: readonly Built[]): string {
-  const text = JSON.stringify(scripts.map((one) => [one.text, one.lines]))
-  return brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_LGWIN]: 24 } }).toString('base64')
+function sharedLines(scripts: readonly Built[]): Packed {
+  const numbers = new Map<string, number>()
+  const runs = scripts.map(({ text, places }) => {
+    const run: number[] = []
+    let end = 0
+    for (const [i, line] of text.split('\n').entries()) {
+      const key = `${places[i]}\n${line}`
+      const number = numbers.get(key) ?? numbers.size
+      numbers.set(key, number)
+      if (i > 0 && number === end) run[run.length - 1]!++
+      else run.push(number - end, 1)
+      end = number + 1
+    }
+    return run
+  })
+  const rows = [...numbers.keys()].map((key) => key.split('\n') as [place: string, line: string])
+  const steps = rows.map(([place], i) => {
+    const [file, line] = place.split(':')
+    const [before, from] = (rows[i - 1]?.[0] ?? '').split(':')
+    return file && file === before ? Number(line) - Number(from) : place
+  })
+  return { lines: rows.map(([, line]) => line).join('\n'), steps, runs }
 }
 
 function moduleText(scripts: readonly Built[], stamp: string): string {
@@ -58,8 +78,9 @@ function moduleText(scripts: readonly Built[], stamp: string): string {
   })
   return [
     `// Built from src/redis/lua by \`npm run lua\`. Do not edit. ${stamp}`,
-    "import { made, type Script, unpacking } from './script.ts'\n",
-    `const all = unpacking(\n  '${compressed(scripts)}',\n)\n`,
+    "import { unpacking } from '../core/codec/packed.ts'",
+    "import { made, type Script, textsOf } from './script.ts'\n",
+    `const all = unpacking(\n  '${packed(sharedLines(scripts))}',\n  textsOf,\n)\n`,
     ...rows,
   ].join('\n')
 }

@@ -15,7 +15,7 @@ export type Built = Omit<Header, 'args'> & {
   params: Header['args']
   file: string
   text: string
-  lines: string
+  places: string[]
   sha: string
   units: Unit[]
 }
@@ -266,11 +266,10 @@ export function build(script: File, header: Header, library: Library): Built {
   const text = parts.map((part) => part.text).join('')
   const sha = hash('sha1', text)
   const { name, args: params, note, access } = header
-  return { name, params, note, access, file: script.file, text, lines: linesOf(parts), sha, units: [...live] }
+  return { name, params, note, access, file: script.file, text, places: placesOf(parts), sha, units: [...live] }
 }
 
-const linesOf = (parts: readonly Part[]): string =>
-  parts
-    .filter(({ text }) => text)
-    .map(({ file = '', lines }) => [file, ...lines.map((line, i) => line - (lines[i - 1] ?? 0))].join(' '))
-    .join('\n')
+const placesOf = (parts: readonly Part[]): string[] => [
+  ...parts.flatMap(({ file, lines }) => lines.map((line) => (file ? `${file}:${line}` : ''))),
+  '',
+]

@@ -71,7 +71,7 @@ export type ScriptFault = Row<'fault'>
 
 export const faultsOf = (
   faults: readonly ScriptFault[],
-  script: Pick<Script<never>, 'name' | 'lines'>,
+  script: Pick<Script<never>, 'name' | 'places'>,
 ): ScriptFault[] => faults.map(({ job, what }) => ({ job, what: inSources(what, script) }))
 
 export const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]

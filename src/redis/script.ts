@@ -1,12 +1,10 @@
-import { Buffer } from 'node:buffer'
-import { brotliDecompressSync } from 'node:zlib'
-
 export type Script<Args> = {
   name: string
   sha: string
   args: (keyof Args & string)[]
   text: string
-  lines: string
+  /** `file:line` of each line, or '' for lines that the build added. */
+  places: readonly string[]
 }
 
 export type Evaluate = <Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]) => Promise<unknown>
@@ -16,14 +14,29 @@ export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string
   ...rest,
 ]
 
-type Text = [text: string, lines: string]
+type Text = Pick<Script<never>, 'text' | 'places'>
 
-export function unpacking(packed: string): () => Text[] {
-  let texts: Text[] | undefined
-  return () => {
-    texts ??= JSON.parse(brotliDecompressSync(Buffer.from(packed, 'base64')).toString()) as Text[]
-    return texts
-  }
+/**
+ * Scripts share most lines, so each line is stored once, with its place: `file:line`, or the distance from the previous
+ * line. A script is a list of runs of lines: the number of skipped lines, then the number of lines.
+ */
+export type Packed = { lines: string; steps: (string | number)[]; runs: number[][] }
+
+export function textsOf({ lines, steps, runs }: Packed): Text[] {
+  const all = lines.split('\n')
+  let place = ''
+  const places = steps.map((step) => {
+    place = typeof step === 'string' ? step : place.replace(/\d+$/, (line) => String(Number(line) + step))
+    return place
+  })
+  return runs.map((run) => {
+    let end = 0
+    const numbers = run.flatMap((count, i) => {
+      end += count
+      return i % 2 ? Array.from({ length: count }, (_, n) => end - count + n) : []
+    })
+    return { text: numbers.map((n) => all[n]).join('\n'), places: numbers.map((n) => places[n]!) }
+  })
 }
 
 export const made = <Args>(
@@ -36,25 +49,12 @@ export const made = <Args>(
   sha,
   args,
   get text() {
-    return unpacked()[0]
+    return unpacked().text
   },
-  get lines() {
-    return unpacked()[1]
+  get places() {
+    return unpacked().places
   },
 })
 
-function placeOf(script: Pick<Script<never>, 'lines'>, line: number): string | undefined {
-  let left = line
-  for (const part of script.lines.split('\n')) {
-    const [file, ...steps] = part.split(' ')
-    if (left <= steps.length) {
-      const at = steps.slice(0, left).reduce((sum, step) => sum + Number(step), 0)
-      return file ? `${file}:${at}` : undefined
-    }
-    left -= steps.length
-  }
-  return undefined
-}
-
-export const inSources = (text: string, script: Pick<Script<never>, 'name' | 'lines'>): string =>
-  text.replace(/@?(?:user_script|<string>):(\d+)/g, (_, line: string) => placeOf(script, Number(line)) ?? script.name)
+export const inSources = (text: string, { name, places }: Pick<Script<never>, 'name' | 'places'>): string =>
+  text.replace(/@?(?:user_script|<string>):(\d+)/g, (_, line: string) => places[Number(line) - 1] || name)

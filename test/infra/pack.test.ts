@@ -15,8 +15,8 @@ const fields = { jobFields, queueFields, limitFields }
 test('the package holds every script as it was built, in an eighth of its size', () => {
   const built = buildScripts().scripts
   expect(Object.keys(scripts).sort()).toEqual([...built.keys()].sort())
-  for (const [name, { text, lines, sha }] of built)
-    expect((scripts as Record<string, Script<never>>)[name]).toMatchObject({ text, lines, sha })
+  for (const [name, { text, places, sha }] of built)
+    expect((scripts as Record<string, Script<never>>)[name]).toMatchObject({ text, places, sha })
   const whole = [...built.values()].reduce((sum, { text }) => sum + text.length, 0)
   const generated = readFileSync(join(import.meta.dirname, '../../src/redis/scripts.generated.ts'))
   expect(generated.length).toBeLessThan(whole / 8)

@@ -8,8 +8,8 @@ const root = resolve(import.meta.dirname, '../..')
 
 /** `types`: folders that may only be imported with `import type`. */
 const table: Record<string, { ours: string[]; packages: string[]; types?: string[] }> = {
-  'src/core': { ours: [], packages: ['zod', 'croner'] },
-  'src/redis': { ours: ['src/core'], packages: ['@upstash/redis', 'node:crypto', 'node:buffer', 'node:zlib'] },
+  'src/core': { ours: [], packages: ['zod', 'croner', 'node:zlib'] },
+  'src/redis': { ours: ['src/core'], packages: ['@upstash/redis', 'node:crypto', 'node:buffer'] },
   'src/history': { ours: [], packages: ['node:sqlite', 'node:child_process'] },
   'src/engine': { ours: ['src/core', 'src/redis'], types: ['src/history'], packages: [] },
   'src/http': { ours: ['src/core'], types: ['src/engine'], packages: ['hono', 'zod'] },
