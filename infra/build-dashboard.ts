@@ -5,11 +5,12 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build, transform } from 'esbuild'
+import { packed } from './packed.ts'
 
 const root = join(import.meta.dirname, '../src/dashboard')
 const target = join(root, 'built')
 
-type Asset = { name: string; type: string; text?: string; base64?: string }
+type Asset = { name: string; type: string; content: string }
 
 const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex').slice(0, 10)
 
@@ -21,7 +22,7 @@ const fonts: Asset[] = filesOf('assets/fonts')
   .filter((file) => file.endsWith('.woff2'))
   .map((file) => {
     const bytes = readFileSync(join(root, 'assets/fonts', file))
-    return { name: named(file, bytes), type: 'font/woff2', base64: bytes.toString('base64') }
+    return { name: named(file, bytes), type: 'font/woff2', content: bytes.toString('base64') }
   })
 
 async function stylesheet(): Promise<Asset> {
@@ -34,13 +35,13 @@ async function stylesheet(): Promise<Asset> {
       return `url(${found.name})`
     })
   const { code } = await transform(text, { loader: 'css', minify: true, target: 'chrome123' })
-  return { name: named('style.css', code), type: 'text/css; charset=utf-8', text: code }
+  return { name: named('style.css', code), type: 'text/css; charset=utf-8', content: code }
 }
 
 async function stylesheetOf(file: string): Promise<Asset> {
   const text = readFileSync(join(root, 'assets', file), 'utf8')
   const { code } = await transform(text, { loader: 'css', minify: true, target: 'chrome123' })
-  return { name: named(file, code), type: 'text/css; charset=utf-8', text: code }
+  return { name: named(file, code), type: 'text/css; charset=utf-8', content: code }
 }
 
 async function script(file: string): Promise<Asset> {
@@ -54,18 +55,16 @@ async function script(file: string): Promise<Asset> {
     legalComments: 'none',
   })
   const text = outputFiles[0]!.text
-  return { name: named(file.replace(/\.tsx?$/, '.js'), text), type: 'text/javascript; charset=utf-8', text }
+  return { name: named(file.replace(/\.tsx?$/, '.js'), text), type: 'text/javascript; charset=utf-8', content: text }
 }
 
-const literal = (value: string): string =>
-  JSON.stringify(value).replace(/[\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`)
+const generated = (text: string): string =>
+  `// Built by infra/build-dashboard.ts; \`npm run dashboard\` builds it again.\n\n${text}`
 
-const moduleOf = (asset: Asset): string =>
-  `// Built by infra/build-dashboard.ts; \`npm run dashboard\` makes it anew.\n\nimport type { Asset } from '../asset.ts'\n\nexport const asset: Asset = {\n${Object.entries(
-    asset,
+const moduleOf = ({ name, type }: Asset, imports: string, body: string): string =>
+  generated(
+    `import type { Asset } from '../asset.ts'\n${imports}\nexport const asset: Asset = { name: '${name}', type: '${type}', body: () => ${body} }\n`,
   )
-    .map(([key, value]) => `  ${key}: ${literal(value)},\n`)
-    .join('')}}\n`
 
 const fileOf = ({ name }: Asset): string =>
   `${name.replace(/-[0-9a-f]{10}(\.\w+)$/, '$1').replace('.', '-')}.generated.ts`
@@ -74,14 +73,21 @@ async function made(): Promise<Map<string, string>> {
   const scripts = filesOf('browser').filter((file) => /\.tsx?$/.test(file))
   const sprite = readFileSync(join(root, 'assets/sprite.svg'), 'utf8').trim()
   const styles = filesOf('assets').filter((file) => file.endsWith('.css'))
-  const own = await Promise.all([...styles.map(stylesheetOf), ...scripts.map(script)])
-  const assets = [...fonts, await stylesheet(), ...own]
+  const own = await Promise.all([stylesheet(), ...styles.map(stylesheetOf), ...scripts.map(script)])
+  const font = "import { fromBase64 } from '../../core/codec/base64.ts'\n"
   return new Map([
-    ...assets.map((asset) => [fileOf(asset), moduleOf(asset)] as const),
+    ...fonts.map((one) => [fileOf(one), moduleOf(one, font, `fromBase64('${one.content}')`)] as const),
+    ...own.map(
+      (one, i) =>
+        [fileOf(one), moduleOf(one, "import { texts } from './texts.generated.ts'\n", `texts()[${i}]!`)] as const,
+    ),
     [
-      'sprite.generated.ts',
-      `// Built by infra/build-dashboard.ts; \`npm run dashboard\` makes it anew.\n\nexport const sprite = ${literal(sprite.replace(/>\s+</g, '><'))}\n`,
+      'texts.generated.ts',
+      generated(
+        `import { unpacking } from '../../core/codec/packed.ts'\n\nexport const texts = unpacking(\n  '${packed(own.map(({ content }) => content))}',\n  (texts: string[]) => texts,\n)\n`,
+      ),
     ],
+    ['sprite.generated.ts', generated(`export const sprite = ${JSON.stringify(sprite.replace(/>\s+</g, '><'))}\n`)],
   ])
 }
 

@@ -1,9 +1,7 @@
 import { type Context, Hono } from 'hono'
-import { fromBase64 } from '../core/codec/base64.ts'
 import { codes, errorBody, SidejobError } from '../core/errors.ts'
 import type { Given } from '../http/dashboard.ts'
 import { createActs } from './acts.tsx'
-import type { Asset } from './asset.ts'
 import { assets } from './assets.ts'
 import { sessionOf, takeWord } from './cookies.ts'
 import { createDraw, type Draw, wantsData } from './draw.tsx'
@@ -20,10 +18,8 @@ const FOR_EVER = 'public, max-age=31536000, immutable'
 function serveAsset(c: Context): Response {
   const asset = assets.find(({ name }) => name === c.req.param('name'))
   if (!asset) throw new SidejobError('NOT_FOUND', `there is no asset ${c.req.param('name')}`)
-  return new Response(bodyOf(asset), { headers: { 'content-type': asset.type, 'cache-control': FOR_EVER } })
+  return new Response(asset.body() as BodyInit, { headers: { 'content-type': asset.type, 'cache-control': FOR_EVER } })
 }
-
-const bodyOf = (asset: Asset): BodyInit => ('text' in asset ? asset.text : (fromBase64(asset.base64) as BodyInit))
 
 export function createPages({ deps, gate, api }: Given, options: DashboardOptions): Hono {
   const base = `${new URL(deps.publicUrl).pathname.replace(/\/+$/, '')}/ui`

@@ -14,7 +14,8 @@ afterAll(() => pages.close())
 function sizeOf(name: string): number {
   const asset = assets.find((one) => one.name.startsWith(`${name}-`))
   if (!asset) throw new Error(`there is no asset ${name}`)
-  return 'text' in asset ? gzipSync(asset.text).length : Buffer.from(asset.base64, 'base64').length
+  const body = asset.body()
+  return typeof body === 'string' ? gzipSync(body).length : body.length
 }
 
 test.each([
