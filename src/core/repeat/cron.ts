@@ -3,7 +3,7 @@
 // hours of an overlap and skips the gap. Every other pattern runs once: at the first of two equal times, or right after
 // the gap.
 
-import { Cron, CronPattern } from 'croner'
+import { CronDate, CronPattern } from 'croner'
 import { SidejobError } from '../errors.ts'
 import type { Rule } from './rule.ts'
 
@@ -36,17 +36,18 @@ const lastOf = (next: Step) => (from: number, now: number) => {
 const understood = (pattern: string) => {
   // Refuses dates, nicknames like @daily and a seventh field, which croner would accept.
   if (!FIELDS.test(pattern)) throw bad('5 or 6 fields, like "30 2 * * *"', pattern)
-  const { hour } = read('cron', pattern, 'valid cron fields', () => new CronPattern(pattern))
-  const walls = wallTimes(new Cron(pattern, { utcOffset: 0 }))
+  const fields = read('cron', pattern, 'valid cron fields', () => new CronPattern(pattern))
+  const walls = wallTimes(fields)
   if (Number.isNaN(walls(0))) throw bad('a date that exists', pattern)
-  return { walls, isHourly: hour.every((named) => named === 1) }
+  return { walls, isHourly: fields.hour.every((named) => named === 1) }
 }
 
-// Represents a wall-clock time as milliseconds, as if the clock showed UTC. croner supports no years after 3000.
+// Represents a wall-clock time as milliseconds, as if the clock showed UTC. croner supports no years after 3000. Its
+// class Cron also starts timers, and would add 4 KiB to a Worker.
 const wallTimes =
-  (cron: Cron): Step =>
+  (fields: CronPattern): Step =>
   (wall) =>
-    cron.nextRun(new Date(wall))?.getTime() ?? Number.NaN
+    new CronDate(new Date(wall), 0).increment(fields, {}, true)?.getTime() ?? Number.NaN
 
 const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
