@@ -13,7 +13,8 @@ const addressOf = ({ method, path }: Route): string => `${method} ${path}`
 const table: Record<string, Record<string, string>> = {}
 for (const route of served) table[route.resource] = { ...table[route.resource], [route.verb]: addressOf(route) }
 
-const inQuery = served.filter(({ method, query, body }) => /GET|DELETE/.test(method) || (query && !body)).map(addressOf)
+const isRead = ({ method }: Route): boolean => /GET|DELETE/.test(method)
+const inQuery = served.filter((route) => !isRead(route) && route.query && !route.body).map(addressOf)
 
 writeFileSync(
   join(import.meta.dirname, '../src/client/table.generated.ts'),
@@ -21,7 +22,7 @@ writeFileSync(
 
 export const table = ${JSON.stringify(table, null, 2)} as const
 
-/** Addresses of the calls whose input is their query instead of their body. */
+/** Addresses of calls that change something and whose input is their query. */
 export const inQuery: ReadonlySet<string> = new Set(${JSON.stringify(inQuery, null, 2)})
 `,
 )

@@ -63,12 +63,14 @@ type Failure = {
   doc_url?: string
 }
 
+export const isInQuery = (address: string): boolean => /^(GET|DELETE) /.test(address) || inQuery.has(address)
+
 export const call = async (client: ClientOptions, address: string, args: unknown[]): Promise<unknown> => {
   const [method, pattern] = address.split(' ') as [string, string]
   const rest = [...args]
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => encoded(name, String(rest.shift())))
   const [input, options = {}] = rest as [object?, CallOptions?]
-  const isQuery = inQuery.has(address)
+  const isQuery = isInQuery(address)
   const traceparent = options.traceparent ?? client.traceparent?.()
   const reason = options.reason ?? client.reason
   const request = (): Request =>

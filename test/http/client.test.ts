@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { isInQuery } from '../../src/client/call.ts'
 import { ApiError, createClient } from '../../src/client/index.ts'
-import { inQuery, table } from '../../src/client/table.generated.ts'
+import { table } from '../../src/client/table.generated.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import type { Status } from '../../src/core/job.ts'
 import { downloader } from '../../src/facades/downloader/index.ts'
@@ -54,7 +55,7 @@ describe('the input of a call is sent where its route reads it', () => {
 
   test('each route that has a query and no body gets its input in the query', () => {
     const served = list.filter((route) => !isSigned(route))
-    expect([...inQuery].sort()).toEqual(addressesOf(served.filter(reads)))
+    expect(addressesOf(served).filter(isInQuery)).toEqual(addressesOf(served.filter(reads)))
   })
 
   test('the client has each route that QStash alone may not call', () => {
