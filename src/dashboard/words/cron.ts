@@ -1,4 +1,4 @@
-import cronstrue from 'cronstrue'
+import cronstrue from 'cronstrue/dist/cronstrue.min.js'
 import { SidejobError } from '../../core/errors.ts'
 import { type ParsedRepeat, parseRepeat } from '../../core/repeat.ts'
 
