@@ -1,10 +1,12 @@
-// Makes `dist` smaller: removes notes about fields, and the source maps of generated modules and of the dashboard.
+// Makes `dist` smaller: removes texts that only pages of the manual show, and the source maps of generated modules and of
+// the dashboard.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const dist = join(import.meta.dirname, '../dist')
 
+const TEXT = `(?:'(?:[^'\\\\]|\\\\.)*'|"(?:[^"\\\\]|\\\\.)*"|\`[^\`]*\`)`
 const TABLES = 'export const jobFields'
 
 /**
@@ -15,18 +17,33 @@ const TABLES = 'export const jobFields'
 export function withoutNotes(text: string): string {
   const from = text.indexOf(TABLES)
   if (from < 0) throw new Error(`keys.js: expected "${TABLES}"`)
-  const note = /(\w+: \[\s*'\w+',\s*)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)/g
-  return text.slice(0, from) + text.slice(from).replace(note, "$1''")
+  return text.slice(0, from) + text.slice(from).replace(new RegExp(`(\\w+: \\[\\s*'\\w+',\\s*)${TEXT}`, 'g'), "$1''")
 }
+
+/**
+ * Leaves only the numbers of the limits, because docs/limits.md has the texts.
+ *
+ * @example withoutTexts("ops: { most: 10_000, unit: 'ops', of: 'one run', above: refused },") // 'ops: { most: 10_000, },'
+ */
+export const withoutTexts = (text: string): string =>
+  text.replace(new RegExp(`\\b(?:unit|of|above): (?:${TEXT}|\\w+),?(\\s)`, 'g'), '$1')
+
+const source = /\n\/\/# sourceMappingURL=.*\n?$/
 
 function dropMap(file: string): void {
   rmSync(`${file}.map`, { force: true })
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n'))
+  writeFileSync(file, readFileSync(file, 'utf8').replace(source, '\n'))
+}
+
+function change(path: string, by: (text: string) => string): void {
+  const file = join(dist, path)
+  writeFileSync(file, by(readFileSync(file, 'utf8')))
 }
 
 if (import.meta.main) {
-  const keys = join(dist, 'src/redis/keys.js')
-  writeFileSync(keys, withoutNotes(readFileSync(keys, 'utf8')))
-  for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
-    if (/\.generated\.js$|^src\/(dashboard\/.*|redis\/keys)\.js$/.test(file)) dropMap(join(dist, file))
+  change('src/redis/keys.js', withoutNotes)
+  change('src/core/limits.js', withoutTexts)
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  for (const file of files)
+    if (/\.generated\.js$|^src\/(dashboard\/.*|redis\/keys|core\/limits)\.js$/.test(file)) dropMap(join(dist, file))
 }

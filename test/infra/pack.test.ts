@@ -1,11 +1,12 @@
-// The package contains compressed scripts and keys without notes, which equal the originals.
+// The package contains compressed scripts, and keys and limits without texts, which equal the originals.
 
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { buildScripts } from '../../infra/lua-build/index.ts'
-import { withoutNotes } from '../../infra/pack.ts'
+import { withoutNotes, withoutTexts } from '../../infra/pack.ts'
+import { limits } from '../../src/core/limits.ts'
 import { jobFields, limitFields, queueFields } from '../../src/redis/keys.ts'
 import type { Script } from '../../src/redis/script.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
@@ -22,9 +23,17 @@ test('the package holds every script as it was built, in an eighth of its size',
   expect(generated.length).toBeLessThan(whole / 8)
 })
 
+const sourceOf = (path: string): string =>
+  stripTypeScriptTypes(readFileSync(join(import.meta.dirname, '../../src', path), 'utf8'))
+
+test('limits keep their numbers, and no text of the manual', async () => {
+  const text = withoutTexts(sourceOf('core/limits.ts'))
+  const packed = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as { limits: typeof limits }
+  expect(packed.limits).toEqual(Object.fromEntries(Object.entries(limits).map(([name, { most }]) => [name, { most }])))
+})
+
 test('fields of records keep their names and kinds, and nothing that only people read', async () => {
-  const source = readFileSync(join(import.meta.dirname, '../../src/redis/keys.ts'), 'utf8')
-  const alone = stripTypeScriptTypes(source)
+  const alone = sourceOf('redis/keys.ts')
   const text = withoutNotes(alone)
   const own = text.replace(
     / from '(\.[^']+)'/g,
