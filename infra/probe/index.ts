@@ -7,7 +7,7 @@ import { questionsOfRedis } from './redis.ts'
 import { answerOf, type Line } from './verdict.ts'
 import { questionsOfWorker } from './worker.ts'
 
-export type ProbeOptions = {
+type ProbeOptions = {
   env: Env
   record?: number
   /** In milliseconds: how long a subscription stays silent, the maximum wait for a cron trigger, and delays. */

@@ -5,7 +5,7 @@ import { sleep } from '../../src/core/sleep.ts'
 import type { Where } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
-export type JobsPlace = Where & {
+type JobsPlace = Where & {
   key?: string
   /** Seconds. */
   delays?: readonly number[]

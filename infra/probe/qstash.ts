@@ -1,7 +1,7 @@
 import { clientFor, tickUrl } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
-export type QstashPlace = {
+type QstashPlace = {
   url?: string
   token: string
   publicUrl: string

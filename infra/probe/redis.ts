@@ -6,7 +6,7 @@ import * as generated from '../../src/redis/scripts.generated.ts'
 import { createStore } from '../../src/redis/store.ts'
 import { is, middle, type Question, refusalOf, timed, unknown } from './verdict.ts'
 
-export type RedisPlace = {
+type RedisPlace = {
   url: string
   token: string
   namespace: string

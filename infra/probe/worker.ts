@@ -4,7 +4,7 @@ import { clientFor, type Where } from '../../src/deploy/tick.ts'
 import { bellUrl } from '../../src/engine/lane/bells.ts'
 import { is, type Question, refusalOf, unknown } from './verdict.ts'
 
-export type WorkerPlace = Where & {
+type WorkerPlace = Where & {
   queue: string
   key?: string
   versionUrl?: string

@@ -1,6 +1,6 @@
 import { rules } from './rules.ts'
 
-export type Hit = { path: string; line: number; sentence: string; rule: string; advice: string }
+type Hit = { path: string; line: number; sentence: string; rule: string; advice: string }
 
 /** Does not apply to tables, code, and lines that consist of one link. */
 export const MAX_LINE = 120

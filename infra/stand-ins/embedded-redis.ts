@@ -11,7 +11,7 @@ import { connect } from './resp.ts'
 
 const HOST = '127.0.0.1'
 
-export type EmbeddedOptions = {
+type EmbeddedOptions = {
   dir?: string
   port?: number
 }

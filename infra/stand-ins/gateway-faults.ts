@@ -7,7 +7,7 @@ export type Fault =
   | { kind: 'delay'; ms: number }
 
 /** Affects `times` of the requests that `when` accepts, beginning with the `nth` (default: the next). */
-export type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
+type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
 
 export type Faults = ReturnType<typeof createFaults>
 

@@ -26,7 +26,7 @@ import {
   type Reply,
 } from './resp.ts'
 
-export type GatewayOptions = {
+type GatewayOptions = {
   redis: Address
   token: string
   readOnlyToken?: string

@@ -10,7 +10,7 @@ import { startEmbedded } from './embedded-redis.ts'
 import { type Address, type Connection, ConnectionLost, connect, RespError, text } from './resp.ts'
 import { startStrict } from './strict/index.ts'
 
-export type RedisKind = 'url' | 'server' | 'strict' | 'embedded'
+type RedisKind = 'url' | 'server' | 'strict' | 'embedded'
 
 export type RunningRedis = Address & {
   kind: RedisKind

@@ -22,7 +22,7 @@ export type AlertState = { alert?: Alert; muted?: Noted & { until?: number } }
 
 export type Told = { key: string; what: 'begins' | 'lasts' | 'is over'; alert: Alert; once: string }
 
-export type AlertTimes = {
+type AlertTimes = {
   /** Milliseconds that a problem must last before it is reported, by rule. */
   after: (rule: string) => number
   /** Interval between reminders, in milliseconds. */

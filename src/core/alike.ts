@@ -18,7 +18,7 @@ export function isAlikeBut<T extends object>(members: readonly (keyof T & string
 
 type Row = Record<string, unknown>
 
-export type QuickParse = (value: unknown) => unknown
+type QuickParse = (value: unknown) => unknown
 
 export const quickParses = new WeakMap<z.ZodType, QuickParse>()
 

@@ -6,7 +6,7 @@ import { iso } from './time.ts'
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
 /** Ten attempts within about three days. */
-export const callbackDelays: readonly number[] = [
+const callbackDelays: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
   30 * MINUTE,

@@ -18,7 +18,7 @@ export const classEnds = [
 ] as const
 
 /** Times are in milliseconds. Each quantile is the upper bound of its bucket. */
-export type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
+type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
 
 /** `class` is null for all classes after the first hundred of a day. `waited` and `took` are null if no run ended. */
 export type ClassCount = { class: string | null; counts: Counted; waited: Spread | null; took: Spread | null }
@@ -96,7 +96,7 @@ const byName = (sums: Sums): ClassCount[] =>
     .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
     .map(([name, numbers]) => classCountOf(name, numbers))
 
-export type CountedPart = { day: number; from: readonly string[]; to: readonly string[] }
+type CountedPart = { day: number; from: readonly string[]; to: readonly string[] }
 
 export function countsIn(parts: readonly CountedPart[]): ClassCount[] {
   const sums = new Map<string, number[]>()

@@ -30,7 +30,7 @@ export const constraint = z.strictObject({
 export type Constraint = z.output<typeof constraint>
 type Condition = z.output<typeof condition>
 
-export type Matched = { queue: string; class: string; args: unknown }
+type Matched = { queue: string; class: string; args: unknown }
 
 export function atPath(value: unknown, path: string): unknown {
   let here = value

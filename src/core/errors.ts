@@ -36,7 +36,7 @@ export const missing = (error: unknown): undefined => {
   if (!hasCode(error, 'NOT_FOUND')) throw error
 }
 
-export type ErrorDetail = {
+type ErrorDetail = {
   path?: (string | number)[]
   /** In seconds. */
   retryAfter?: number

@@ -1,6 +1,6 @@
 import type { Worker } from './worker.ts'
 
-export type Fake = (functions: readonly Worker[]) => (request: Request) => Promise<Response>
+type Fake = (functions: readonly Worker[]) => (request: Request) => Promise<Response>
 
 const PLACE = Symbol.for('sidejob.fake')
 const here = globalThis as { [PLACE]?: Fake }

@@ -22,7 +22,7 @@ const VARYING: [RegExp, string][] = [
   [/\d+(?:[.,]\d+)*/g, '#'],
 ]
 
-export const messageKind = (message: string): string =>
+const messageKind = (message: string): string =>
   VARYING.reduce((text, [varying, name]) => text.replace(varying, name), message.slice(0, LONGEST)).trim()
 
 const FRAME = /^\s*at (?:async )?(?:(.+?) \()?(.+?):\d+(?::\d+)?\)?$/

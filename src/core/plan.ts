@@ -22,7 +22,7 @@ export type Adoptable = {
   error?: Encoded | null
 }
 
-export type Orphan = { node: string | null; job: number; dir: 'in' | 'out'; port: string; values: number }
+type Orphan = { node: string | null; job: number; dir: 'in' | 'out'; port: string; values: number }
 
 export type Plan = {
   ops: Op[]

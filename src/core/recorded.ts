@@ -11,7 +11,7 @@ export const recordedRun = z.object({
 })
 
 /** `more`: reads that the snapshot does not contain. `bytes`: size of a run that was too large to store. */
-export const storedRun = z.union([recordedRun, z.object({ more: z.string() }), z.object({ bytes: z.int() })])
+const storedRun = z.union([recordedRun, z.object({ more: z.string() }), z.object({ bytes: z.int() })])
 
 export const recordedJob = z.object({
   id: jobId,

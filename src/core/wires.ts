@@ -39,7 +39,7 @@ export function wiresOf({ edges, inports, outports }: Wired): GraphWire[] {
   })
 }
 
-export type NamedPort = { node: string; dir: 'in' | 'out'; port: string; path: (string | number)[] }
+type NamedPort = { node: string; dir: 'in' | 'out'; port: string; path: (string | number)[] }
 
 export function namedPorts(graph: Wired, before?: Wired): NamedPort[] {
   const known = new Set(before ? namedPorts(before).map(portText) : [])

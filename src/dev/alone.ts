@@ -10,7 +10,7 @@ import type { Build } from './bundle.ts'
 import { boundsVar } from './invocation/bounds.ts'
 import type { HostOptions } from './worker.ts'
 
-export type Compatibility = { compatibilityDate: string; compatibilityFlags: readonly string[] }
+type Compatibility = { compatibilityDate: string; compatibilityFlags: readonly string[] }
 
 type Served = Compatibility & {
   port: number

@@ -6,7 +6,7 @@ import type { V4ModuleDefinition } from 'miniflare'
 
 export type Build = { modules: V4ModuleDefinition[]; map: string }
 
-export type BundleOptions = {
+type BundleOptions = {
   esbuild: typeof import('esbuild')
   root: string
   dir: string

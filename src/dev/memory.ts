@@ -1,6 +1,6 @@
 // Ends workerd if its isolate uses more memory than Cloudflare allows. Only the inspector reports this memory.
 
-export type MemoryOptions = {
+type MemoryOptions = {
   port: number
   /** Maximum bytes of the JavaScript heap, buffers and WebAssembly. */
   limit: number

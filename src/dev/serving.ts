@@ -15,7 +15,7 @@ import { workerdBelow } from './workerd-pid.ts'
 
 type Libraries = { wrangler: typeof import('wrangler'); miniflare: typeof import('miniflare') }
 
-export type ServingOptions = HostOptions &
+type ServingOptions = HostOptions &
   Libraries & {
     tell: (message: HostMessage) => void
     build: string

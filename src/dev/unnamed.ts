@@ -17,7 +17,7 @@ function waitsOf({ snapshot: { steps = {}, run } }: Waiting): string[] {
   return open.map(([key, value]) => waitText(key, value as Waited).replaceAll(/\[\d+\]/g, ''))
 }
 
-export function unnamedLines(jobs: readonly Waiting[], hasMore = false): Map<string, string> {
+function unnamedLines(jobs: readonly Waiting[], hasMore = false): Map<string, string> {
   const counts = new Map<string, { of: string; at: string; n: number }>()
   for (const job of jobs.filter(({ servedBy }) => servedBy !== null))
     for (const at of new Set(waitsOf(job))) {

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 
-export type WatchOptions = {
+type WatchOptions = {
   pid: () => number | undefined
   isAlive: () => Promise<boolean>
   onLoop: (pid: number, seconds: number) => void

@@ -23,7 +23,7 @@ export type HistoryFilter = {
   limit?: number
 }
 
-export type Clauses = { from: string; where: string; values: SqlValue[] }
+type Clauses = { from: string; where: string; values: SqlValue[] }
 
 type Order = { from: string; on: Record<string, SqlValue>; also?: string }
 

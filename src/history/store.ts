@@ -6,7 +6,7 @@ import { readWith } from './sql.ts'
 export type EndRow = Record<EndColumn, SqlValue>
 export type RunRow = Record<(typeof runColumns)[number], SqlValue>
 
-export type HistoryPage = {
+type HistoryPage = {
   rows: EndRow[]
   cursor: string | null
   /** End of the oldest job that was searched. Absent if all jobs were searched. */

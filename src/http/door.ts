@@ -11,7 +11,7 @@ import type { Gate } from './gate.ts'
 import type { Caller, Place } from './places.ts'
 import { isSigned, type Route } from './route.ts'
 
-export type Admitted = { place: Place; caller?: Caller }
+type Admitted = { place: Place; caller?: Caller }
 
 const refusals: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND'])
 

@@ -64,7 +64,7 @@ type ParamName<Path> = Path extends `${string}:${infer Rest}`
     : Rest
   : never
 
-export type Params<Path> = {
+type Params<Path> = {
   [Name in ParamName<Path>]: Name extends keyof typeof pathParams ? z.output<(typeof pathParams)[Name]> : never
 }
 

@@ -3,7 +3,7 @@
 
 export type Signed = { signature: string | undefined; body: string; url: string }
 
-export type SigningKeys = { current: string; next: string; now: () => number }
+type SigningKeys = { current: string; next: string; now: () => number }
 
 /**
  * During a rotation, QStash may sign with the next key. Does not store `jti` values, because a repeated bell does no

@@ -10,7 +10,7 @@ import { literal } from './keys.ts'
 
 type Pairs = [string, string][]
 type Kind = 'string' | 'list' | 'set' | 'hash' | 'zset' | 'stream'
-export type KeyLine = { key: string; type: Kind; from?: number; value: string | string[] | Pairs; until?: number }
+type KeyLine = { key: string; type: Kind; from?: number; value: string | string[] | Pairs; until?: number }
 export type Line =
   | { sidejob: 1; namespace: string; at: number }
   | KeyLine

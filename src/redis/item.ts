@@ -1,6 +1,6 @@
 import type { Encoded } from '../core/codec/value.ts'
 
-export type PortItem = { data: Encoded; context?: Encoded; channel?: string; log?: false; at?: number }
+type PortItem = { data: Encoded; context?: Encoded; channel?: string; log?: false; at?: number }
 
 const oneLine = (text: string): string => text.replace(/[\r\n]/g, ' ')
 

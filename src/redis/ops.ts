@@ -9,7 +9,7 @@ import type { Sealed } from './vault.ts'
 
 export type Words = string[]
 
-export type FieldName = keyof typeof jobFields | `state:${string}`
+type FieldName = keyof typeof jobFields | `state:${string}`
 
 export type Fields = { [F in FieldName]?: F extends 'args' ? Sealed | '' : string }
 

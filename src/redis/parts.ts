@@ -24,7 +24,7 @@ export type Parts = {
 /**
  * The highest id that this isolate has seen. If Redis has never assigned such an id, it was restored from older data.
  */
-export type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
+type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
 
 export function highestId(): HighestId {
   let highest = 0
@@ -38,7 +38,7 @@ export function highestId(): HighestId {
   }
 }
 
-export type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
+type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
 /** A late answer makes Redis' clock look slow. Only a changed clock is ahead by more than this many milliseconds. */
 const STEP = 5_000

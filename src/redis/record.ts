@@ -128,7 +128,7 @@ export function hasNamed(record: JobRecord): boolean {
 const namedOf = (record: JobRecord, kind: string): `${string}:${string}`[] =>
   Object.keys(record).filter((name): name is `${string}:${string}` => name.startsWith(`${kind}:`))
 
-export type PortRecord = { port: string; pushed: number; taken: number }
+type PortRecord = { port: string; pushed: number; taken: number }
 
 export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
   const ports: PortRecord[] = []

@@ -5,7 +5,7 @@ type Waiting<Call, Answer> = { call: Call; tell: (said: Said<Answer>) => void }
 
 type Said<Answer> = 'lead' | { answer: Answer } | { error: unknown } | 'ask by yourself'
 
-export type TogetherOptions<Call, Answer> = {
+type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
   /** Returns undefined if each call must be sent separately. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>

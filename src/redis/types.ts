@@ -87,15 +87,7 @@ export type Signal = 'quiet' | 'stop'
 export type AtWork = {
   lanes: { queue: string; lane: string; until: number }[]
   processes: { name: string; since: number; heard: number; signal: Signal | null; queues: string[] }[]
-  runs: {
-    job: number
-    queue: string
-    class: string
-    token: string
-    startedAt: number
-    leaseUntil: number
-    process?: string
-  }[]
+  runs: Row<'run'>[]
   more: boolean
   now: number
 }

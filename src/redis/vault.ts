@@ -48,7 +48,7 @@ export type Opening = {
   definition: (json: string) => string
 }
 
-export type VaultOptions = {
+type VaultOptions = {
   keys: readonly Uint8Array[]
   tenant?: string
 }

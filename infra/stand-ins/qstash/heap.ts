@@ -1,5 +1,4 @@
 export type Node<T> = { item: T; slot: number }
-export type Heap<T> = ReturnType<typeof createHeap<T>>
 
 export function createHeap<T>(before: (a: T, b: T) => boolean) {
   const nodes: Node<T>[] = []

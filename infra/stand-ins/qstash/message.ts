@@ -4,7 +4,7 @@ import { parseDuration } from './rules.ts'
 
 export type Headers = Record<string, string>
 
-export type Letter = {
+type Letter = {
   id: string
   order: number
   url: string

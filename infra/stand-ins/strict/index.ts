@@ -36,7 +36,7 @@ export async function strictBinary(): Promise<string> {
   return binary
 }
 
-export type StrictOptions = { redis: Address; port?: number; plan?: PlanName; compileEach?: boolean }
+type StrictOptions = { redis: Address; port?: number; plan?: PlanName; compileEach?: boolean }
 
 export async function startStrict({
   redis,

@@ -39,7 +39,7 @@ function dependencyIn(folder: string): string {
 }
 
 /** Never overwrites files. */
-export function createProject(folder: string, template: string): string[] {
+function createProject(folder: string, template: string): string[] {
   const known = templates()
   if (!known.includes(template)) throw new UsageError(`--template: expected ${known.join(', ')}, got ${template}`)
   if (existsSync(folder) && readdirSync(folder).length > 0)

@@ -10,7 +10,7 @@ type Job = Named & { id: number }
 
 type Finding = Judged & { jobs: number; example: number; pinnedTo?: string }
 
-export type ClassReport = Named & { jobs: number; continues: number; findings: Finding[] }
+type ClassReport = Named & { jobs: number; continues: number; findings: Finding[] }
 
 export type Report = {
   jobs: number

@@ -48,7 +48,7 @@ export class JsonError extends SidejobError {
 }
 
 /** If `has` finds a repeated name, the JSON is refused. */
-export type Builder<T> = {
+type Builder<T> = {
   make(): T
   has(made: T, name: string): boolean
   set(made: T, name: string, value: unknown): void

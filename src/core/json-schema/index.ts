@@ -318,6 +318,10 @@ class Look {
       if (additionalProperties === false) return { path, message: 'unknown member' }
       return this.fault(additionalProperties, value, path)
     }
+    return this.#first(all, value, path)
+  }
+
+  #first(all: readonly Schema[], value: unknown, path: Path): Fault | undefined {
     for (const one of all) {
       const fault = this.fault(one, value, path)
       if (fault) return fault
@@ -338,10 +342,8 @@ class Look {
       ...allOf!,
       ...this.#conditional(schema, value, path),
     ]
-    for (const one of all) {
-      const fault = this.fault(one, value, path)
-      if (fault) return fault
-    }
+    const fault = this.#first(all, value, path)
+    if (fault) return fault
     if (not !== undefined && !this.#loosely(() => this.fault(not, value, path)))
       return { path, message: `expected a value that "not" allows, got ${shown(value)}` }
     return (anyOf && this.#some(anyOf, value, path, false)) ?? (oneOf && this.#some(oneOf, value, path, true))

@@ -7,12 +7,12 @@ import { refusedHost } from './local-host.ts'
 type Context = { waitUntil: (work: Promise<unknown>) => void; exports?: Record<string, object> }
 type Env = Record<string, unknown>
 
-export const TOO_MANY_SUBREQUESTS =
+const TOO_MANY_SUBREQUESTS =
   'Too many subrequests by single Worker invocation. To configure this limit, refer to https://developers.cloudflare.com/workers/platform/limits/'
-export const CUT_OFF =
+const CUT_OFF =
   'waitUntil() tasks did not complete within the allowed time after invocation end and have been cancelled. See: https://developers.cloudflare.com/workers/runtime-apis/context/#waituntil'
 /** Cloudflare documents the error, but not its message. */
-export const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
+const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
 
 const current = new AsyncLocalStorage<Invocation>()
 /** Saved before the Worker marks the lines of its functions. */

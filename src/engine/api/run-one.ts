@@ -58,5 +58,3 @@ export function createOne({ store, executor, constraints, ring }: One) {
 
   return { ready, performOne }
 }
-
-export type OneByOne = ReturnType<typeof createOne>

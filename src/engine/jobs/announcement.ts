@@ -16,7 +16,7 @@ export type Announced = {
 
 export type SetCron = (of: { queue: string; name: string }, cron: WorkerDefinition['cron'] | null) => Promise<void>
 
-export type AnnouncerOptions = {
+type AnnouncerOptions = {
   store: Store
   deployment: string
   classes: () => Announced[]
@@ -28,7 +28,7 @@ export type AnnouncerOptions = {
   grace?: number
 }
 
-export type CodeVersion = {
+type CodeVersion = {
   hash: string
   defined?: string
   version?: string

@@ -16,7 +16,7 @@ import type { RunTrace } from '../trace/tracer.ts'
 import { type Announced, createAnnouncer, type SetCron } from './announcement.ts'
 import { announcedDefinition, schemaOfClass } from './checks.ts'
 
-export type KeyedLimit = {
+type KeyedLimit = {
   key: (args: unknown) => string | number | undefined
   concurrency?: number
   rate?: { limit: number; period: number }
@@ -203,7 +203,7 @@ function parseDefinition(text: string, { show }: Vault): Stored {
   }
 }
 
-export type RegistryOptions = {
+type RegistryOptions = {
   setCron?: SetCron
   retry?: Retry
   version?: string

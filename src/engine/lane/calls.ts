@@ -40,7 +40,7 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
   }
 }
 
-export type WarmthOptions = {
+type WarmthOptions = {
   listen?: Listen
   /** Time that a lane stays warm after its last run, in milliseconds. */
   warm: number

@@ -17,7 +17,7 @@ const GROWTH = 3
 /** After this many milliseconds, the lane commits the runs that have ended and claims more. */
 const BATCH_WAIT_MS = 1_000
 
-export type DispatcherOptions = {
+type DispatcherOptions = {
   store: Store
   executor: Executor
   constraints: Constraints
@@ -31,7 +31,7 @@ export type DispatcherOptions = {
 
 export type EagerLane = LaneStart & { asked: number }
 
-export type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'handed on' }
+type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'handed on' }
 
 export function createDispatcher(parts: DispatcherOptions) {
   const { store, executor, constraints, ring, elapsed = () => performance.now(), lane: options = {} } = parts
@@ -98,6 +98,16 @@ export function createDispatcher(parts: DispatcherOptions) {
     if (flight.size === 0 && !flight.idle) await called.gather()
   }
 
+  async function served(lane: Lane, begin?: () => Promise<void>): Promise<Dispatched> {
+    try {
+      await begin?.()
+      return await serve(lane)
+    } finally {
+      lane.close()
+      await parts.history?.settled()
+    }
+  }
+
   async function serve(lane: Lane): Promise<Dispatched> {
     const { flight, time, usage } = lane
     let state: LaneState = transitions.cold.started
@@ -121,26 +131,15 @@ export function createDispatcher(parts: DispatcherOptions) {
   }
 
   return {
-    async dispatch(queue: string, bell: string, guest?: Guest): Promise<Dispatched> {
-      const lane = lanes.open({ queue, id: newLane(), bell, guest })
-      try {
-        return await serve(lane)
-      } finally {
-        lane.close()
-        await parts.history?.settled()
-      }
-    },
+    dispatch: (queue: string, bell: string, guest?: Guest): Promise<Dispatched> =>
+      served(lanes.open({ queue, id: newLane(), bell, guest })),
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
-    async goOn({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest): Promise<Dispatched> {
+    goOn({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest): Promise<Dispatched> {
       const lane = lanes.open({ queue: lent[0]!.document.queue, id, guest, seq: 2 })
-      try {
+      return served(lane, async () => {
         lane.flight.add(lent, asked)
         await lane.flight.landed(BATCH_WAIT_MS)
-        return await serve(lane)
-      } finally {
-        lane.close()
-        await parts.history?.settled()
-      }
+      })
     },
   }
 }

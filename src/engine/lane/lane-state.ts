@@ -28,7 +28,7 @@ export const transitions = {
   'handing over': committed,
 } as const satisfies Record<LaneState, Record<string, LaneState>>
 
-export type LaneEvent = keyof typeof committed
+type LaneEvent = keyof typeof committed
 
 export function eventOf(
   { word, dueIn = Number.POSITIVE_INFINITY }: Pick<CommitAnswer, 'word' | 'dueIn'>,

@@ -3,7 +3,7 @@
 /** A lane ends after this many budgets, including waiting, so that a new deployment replaces it soon. */
 const MAX_BUDGETS = 4
 
-export type LaneTimeOptions = {
+type LaneTimeOptions = {
   /** Milliseconds of work. Measured by the clock, because a Worker cannot read its CPU time. */
   budget: number
   until?: number

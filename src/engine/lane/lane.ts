@@ -36,7 +36,7 @@ export type Lane = {
   close: () => void
 }
 
-export type LanesOptions = {
+type LanesOptions = {
   store: Store
   executor: Executor
   listen?: Listen

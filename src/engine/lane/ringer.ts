@@ -16,7 +16,7 @@ export type Guest = {
   ends?: number
 }
 
-export type RingerOptions = {
+type RingerOptions = {
   bells: Bells
   store: Store
   /** Keeps the invocation alive. If this is absent or returns false, the response waits for the work. */

@@ -6,7 +6,7 @@ import type { Ring } from '../../redis/types.ts'
 import type { Heart } from '../../redis/verbs/standing.ts'
 import type { Guest, Ringer } from './ringer.ts'
 
-export type TickOptions = {
+type TickOptions = {
   store: Store
   announce: (announced: readonly string[]) => Promise<void>
   ringer: Ringer

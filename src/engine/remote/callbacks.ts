@@ -32,7 +32,7 @@ export type Payload = (ended: Ended, given: Record<string, unknown>) => string |
 
 export type Payloads = Readonly<Record<string, Payload>>
 
-export type CallbackOptions = {
+type CallbackOptions = {
   store: Store
   registry: Registry
   fetch: typeof fetch

@@ -24,7 +24,7 @@ export const delayUntil = (until: number, now: number, random: () => number): nu
 
 export type HostReport = { down?: boolean; after?: number }
 
-export type BreakerOptions = {
+type BreakerOptions = {
   store: Store
   shut: (host: string, until: number | null) => Promise<void>
 }

@@ -28,7 +28,7 @@ const snapshotPlaces = places(snapshotSchema)
 const closedChanges = closedIn(changesSchema)
 const closedResultMap: Closed = { result: CLOSED, error: CLOSED }
 
-export const snapshotJson = (snapshot: Snapshot): string => writeJson(present(snapshotPlaces, snapshot))
+const snapshotJson = (snapshot: Snapshot): string => writeJson(present(snapshotPlaces, snapshot))
 
 const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = {}): Changes => ({
   end: 'failed',
@@ -55,7 +55,7 @@ type ResultMap = {
 /** In milliseconds. */
 const MOST_LATER = 86_400_000
 
-export type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true; status?: number }
+type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true; status?: number }
 
 function fromResultMap({ type, result, reason, should_retry, error, message = '' }: ResultMap): Changes {
   if (type === 'success') return { end: 'completed', n: LAST, result }

@@ -20,7 +20,7 @@ const endpointOf = (url: string): string => {
   return origin + pathname
 }
 
-export type SignerOptions = {
+type SignerOptions = {
   roots: readonly string[]
   shared?: boolean
   tenant?: string

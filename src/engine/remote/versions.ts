@@ -10,16 +10,16 @@ import type { ClaimedJob } from '../../redis/types.ts'
 import type { AnnouncedVersion } from '../jobs/announcement.ts'
 import { webhookHeaders } from './sign.ts'
 
-export type OwnVersion = { version?: string; versionUrl?: string }
+type OwnVersion = { version?: string; versionUrl?: string }
 
-export type VersionsOptions = OwnVersion & {
+type VersionsOptions = OwnVersion & {
   store: Pick<Store, 'versions'>
   fetch: typeof fetch
   secret?: string
   now: () => number
 }
 
-export type Forwarded = { outcome?: SentOutcome; silent?: string }
+type Forwarded = { outcome?: SentOutcome; silent?: string }
 
 const FRESH = 60_000
 /** Milliseconds to wait for the answer after the run has timed out. */

@@ -94,7 +94,7 @@ const REMEDY =
   'if its code changed while the job waited, restore it or put the change behind job.patched, then retry the job; ' +
   'otherwise its path or the length of a wait depends on a value that changes: compute that value in a step'
 
-export class CodeChanged extends Terminal {
+class CodeChanged extends Terminal {
   constructor(job: number, { kept, asked }: CodeChange) {
     const now = asked === null ? 'ended without requesting it' : `now requests ${asked}`
     super(`job ${job} has stored ${kept}, but its function ${now}: ${REMEDY}`, {

@@ -27,7 +27,7 @@ import { adoptable, inputsOf, snapshotOf } from './snapshot.ts'
 import { Stops } from './stops.ts'
 import type { JobTools } from './tools.ts'
 
-export type ExecutorOptions = {
+type ExecutorOptions = {
   store: Store
   registry: Registry
   push: PushOptions

@@ -11,7 +11,7 @@ import { portView, viewOf } from './snapshot.ts'
 
 const sides = { i: 'in', o: 'out' } as const
 
-export function shownPort(record: JobRecord, dir: 'i' | 'o', port: string, view: PortView): PortView {
+function shownPort(record: JobRecord, dir: 'i' | 'o', port: string, view: PortView): PortView {
   if (view.default === undefined) return view
   return { ...view, default: redacted(view.default, redactedPathsOf(record), sides[dir], port) }
 }

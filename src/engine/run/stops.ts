@@ -1,4 +1,4 @@
-export type Stoppable = { readonly token: string; stop: (why: Error) => void }
+type Stoppable = { readonly token: string; stop: (why: Error) => void }
 
 /** Runs are rarely stopped by token, so there is no index. String keys are slow in workerd. */
 export class Stops {

@@ -1,6 +1,6 @@
 import { type Attributes, otlpOf, type Span } from '../../core/trace.ts'
 
-export type ExporterOptions = {
+type ExporterOptions = {
   /** `/v1/traces` is appended unless the URL already ends with it. */
   endpoint: string
   headers?: Readonly<Record<string, string>>

@@ -15,7 +15,7 @@ import type { ClaimedJob } from '../../redis/types.ts'
 import { slotOf } from '../jobs/slot.ts'
 import type { Exporter } from './exporter.ts'
 
-export type TracerOptions = {
+type TracerOptions = {
   seed: string
   /** Share of traces to send, from 0 to 1. The caller's `traceparent` overrides it. */
   share: number

@@ -29,7 +29,7 @@ export const waitsForChildren = (job: DeliveredJob): boolean =>
   job.status === 'suspended' && job.waitingFor === 'children'
 
 /** @example shownTime(Date.UTC(2026, 2, 11, 12)) // '2026-03-11 12:00:00' */
-export const shownTime = (at: number): string => iso(at).slice(0, 19).replace('T', ' ')
+const shownTime = (at: number): string => iso(at).slice(0, 19).replace('T', ' ')
 
 // Only a new job that is due immediately has milliseconds in its due time.
 const shownDue = (at: number, ran: boolean): string =>

@@ -31,7 +31,7 @@ const TENANT_KEYS = 1_000
 const ADD_ALTHOUGH_FULL = `redis.call('DEL', KEYS[2])
 return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', ARGV[2])`
 
-export type StepKept = { at: number | null; ms: number | null; run: number | null }
+type StepKept = { at: number | null; ms: number | null; run: number | null }
 
 const STEP = /^@(\d*),(\d*),(\d*)\n/
 

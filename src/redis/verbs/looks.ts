@@ -41,7 +41,7 @@ export const atWorkOf = ({
 }: Pick<Reply<'atWork'>, 'lanes' | 'processes' | 'runs' | 'more' | 'now'>): AtWork => ({
   lanes: lanes.map(({ till, ...lane }) => ({ ...lane, until: till })),
   processes: processes.map(({ name, record }) => ({ name, ...processIn(record) })),
-  runs: runs.map(({ process, ...run }) => ({ ...run, ...(process ? { process } : {}) })),
+  runs,
   more,
   now,
 })

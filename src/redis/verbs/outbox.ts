@@ -4,7 +4,7 @@ import * as scripts from '../scripts.generated.ts'
 
 export type StoredTexts = { from: number; bytes: number[] }
 
-export type Outbox = Omit<Reply<'outbox'>, 'is'>
+type Outbox = Omit<Reply<'outbox'>, 'is'>
 
 /** Each entry has up to 256 KiB. */
 const TEXTS = 16

@@ -6,7 +6,7 @@ import * as scripts from '../scripts.generated.ts'
 import type { NearQueue, QueueRow, Ring } from '../types.ts'
 
 /** `null` restores the default. `ageing` is in milliseconds. */
-export type QueueSettings = {
+type QueueSettings = {
   lanes: number | null
   batch: number | null
   paused: boolean
@@ -15,7 +15,7 @@ export type QueueSettings = {
 }
 
 /** `replaces` is the stored definition that this one is based on. */
-export type NamedClass = {
+type NamedClass = {
   name: string
   definition: string | null
   serves: 'pull' | 'call' | 'push'

@@ -24,7 +24,7 @@ function restoreOf(text: string | null): Restore | null {
 
 export type Heart = 'cron' | 'qstash'
 
-export type HowItStands = {
+type HowItStands = {
   restored: Restore | null
   trouble: BellTrouble | null
   tickAt: number | null
