@@ -124,7 +124,7 @@ test('the deploy script of a new project makes keys and a schedule', async () =>
     QSTASH_TOKEN: '',
   })
   expect(code).toBe(1)
-  expect(out).toContain('Make SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET')
+  expect(out).toContain('Create SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET')
   expect(out).toMatch(/Set up the schedule sidejob-tick-\w+ in QStash/)
   expect(out).toContain('Missing: UPSTASH_REDIS_REST_URL')
 })
