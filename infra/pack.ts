@@ -23,10 +23,10 @@ export function withoutNotes(text: string): string {
 /**
  * Leaves only the numbers of the limits, because docs/limits.md has the texts.
  *
- * @example withoutTexts("ops: { most: 10_000, unit: 'ops', of: 'one run', above: refused },") // 'ops: { most: 10_000, },'
+ * @example withoutTexts("ops: limit(10_000, 'ops', 'operations of one run', refused),") // 'ops: limit(10_000),'
  */
 export const withoutTexts = (text: string): string =>
-  text.replace(new RegExp(`\\b(?:unit|of|above): (?:${TEXT}|\\w+),?(\\s)`, 'g'), '$1')
+  text.replace(new RegExp(`(\\blimit\\(\\s*[\\d_]+)(?:,\\s*(?:${TEXT}|\\w+)){3},?\\s*`, 'g'), '$1')
 
 const source = /\n\/\/# sourceMappingURL=.*\n?$/
 
