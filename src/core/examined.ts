@@ -40,13 +40,13 @@ export function afterLook(before: Examined | null, look: Look, now: number): Exa
 }
 
 export const examined = z.object({
-  at: moment.meta({ description: 'time of the last check' }),
-  whole: z.boolean().meta({ description: 'true if the doctor has checked all data at least once' }),
+  at: moment.describe('time of the last check'),
+  whole: z.boolean().describe('true if the doctor has checked all data at least once'),
   faults: z
     .partialRecord(z.enum(faultKinds), z.int())
-    .meta({ description: 'number of faults by kind, from the last check of each slice' }),
-  since: moment.nullable().meta({ description: 'time of the first of the consecutive checks that found faults' }),
-  cursor: z.string().nullable().meta({ description: 'cursor of the first slice with a fault' }),
+    .describe('number of faults by kind, from the last check of each slice'),
+  since: moment.nullable().describe('time of the first of the consecutive checks that found faults'),
+  cursor: z.string().nullable().describe('cursor of the first slice with a fault'),
 })
 
 export type ExaminedView = z.infer<typeof examined>

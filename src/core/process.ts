@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { jobId, moment } from './schemas.ts'
 
-export const orders = z.enum(['quiet', 'stop']).meta({
-  description: '`quiet`: the worker gets no new jobs; `stop`: it also exits after its current runs',
-})
+export const orders = z
+  .enum(['quiet', 'stop'])
+  .describe('`quiet`: the worker gets no new jobs; `stop`: it also exits after its current runs')
 
 export const processSignal = z.strictObject({
-  signal: orders.nullable().meta({
-    description: '`quiet`: get no new jobs; `stop`: finish the current runs and exit; null: claim jobs again',
-  }),
+  signal: orders
+    .nullable()
+    .describe('`quiet`: get no new jobs; `stop`: finish the current runs and exit; null: claim jobs again'),
 })
 
 const runUnderWay = z.object({
@@ -17,9 +17,7 @@ const runUnderWay = z.object({
   class: z.string(),
   startedAt: moment,
   leaseUntil: moment,
-  by: z
-    .string()
-    .meta({ description: 'worker that performs the run: `function`, `pull`, or the host of the push worker' }),
+  by: z.string().describe('worker that performs the run: `function`, `pull`, or the host of the push worker'),
 })
 const atWork = { id: z.string(), queues: z.array(z.string()), runs: z.array(runUnderWay) }
 
@@ -38,13 +36,11 @@ export const processList = z.object({
         startedAt: moment,
         /** Accurate to five seconds. */
         seenAt: moment,
-        live: z
-          .boolean()
-          .meta({ description: 'true if the worker sent a request within the last minute, or has a run' }),
+        live: z.boolean().describe('true if the worker sent a request within the last minute, or has a run'),
         signal: orders.nullable(),
       }),
     ]),
   ),
-  others: z.array(runUnderWay).meta({ description: 'runs claimed by pull workers without a name' }),
-  more: z.boolean().meta({ description: 'true if there are more runs than the 1,000 shown' }),
+  others: z.array(runUnderWay).describe('runs claimed by pull workers without a name'),
+  more: z.boolean().describe('true if there are more runs than the 1,000 shown'),
 })

@@ -7,7 +7,7 @@ export const MOST_RECORDED = 65_536
 
 export const recordedRun = z.object({
   snapshot,
-  commits: z.array(changes).meta({ description: 'changes made by each commit; the last entry is the end of the run' }),
+  commits: z.array(changes).describe('changes made by each commit; the last entry is the end of the run'),
 })
 
 /** `more`: reads that the snapshot does not contain. `bytes`: size of a run that was too large to store. */
@@ -18,8 +18,8 @@ export const recordedJob = z.object({
   queue: z.string(),
   class: z.string(),
   status,
-  run: recordedRun.nullable().meta({ description: 'its last run; null if the run cannot be replayed' }),
-  fault: z.string().optional().meta({ description: 'reason why `run` is null' }),
+  run: recordedRun.nullable().describe('its last run; null if the run cannot be replayed'),
+  fault: z.string().optional().describe('reason why `run` is null'),
 })
 
 export const recordedQuery = z.strictObject({

@@ -73,7 +73,7 @@ export const snapshot = z.object({
     leaseUntil: ms,
     scheduledFor: ms.optional(),
     schema: z.string().optional(),
-    traceparent: z.string().optional().meta({ description: 'trace of the job, for pull workers' }),
+    traceparent: z.string().optional().describe('trace of the job, for pull workers'),
   }),
   job: z.object({
     id: jobId,

@@ -2,25 +2,26 @@ import * as z from 'zod'
 import { count, flag, moment, queueName, queueView, time } from './schemas.ts'
 import { counted, keptSteps, standing } from './series.ts'
 
-const counts = z.record(z.string(), z.int()).meta({ description: 'number of events by name' })
-const waits = z.array(z.int()).meta({
-  description:
+const counts = z.record(z.string(), z.int()).describe('number of events by name')
+const waits = z
+  .array(z.int())
+  .describe(
     'numbers of runs that started up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or later after their job became ready; absent if there were no runs',
-})
+  )
 
 export const statsQuery = z.strictObject({
   days: count(1, 1_826)
     .optional()
-    .meta({ description: 'number of days to return, including today; counts are kept for five years' }),
+    .describe('number of days to return, including today; counts are kept for five years'),
 })
 
 export const stats = z.object({
   queues: z.array(queueView),
-  processed: z.int().meta({ description: 'total number of runs that have ended' }),
-  failed: z.int().meta({ description: 'total number of runs that failed' }),
-  today: z.record(z.string(), counts).meta({ description: 'counts per queue since midnight UTC' }),
-  total: z.record(z.string(), counts).meta({ description: 'total counts per queue' }),
-  waits: z.record(z.string(), waits).meta({ description: 'waiting times per queue since midnight UTC' }),
+  processed: z.int().describe('total number of runs that have ended'),
+  failed: z.int().describe('total number of runs that failed'),
+  today: z.record(z.string(), counts).describe('counts per queue since midnight UTC'),
+  total: z.record(z.string(), counts).describe('total counts per queue'),
+  waits: z.record(z.string(), waits).describe('waiting times per queue since midnight UTC'),
   days: z
     .array(
       z.object({
@@ -30,45 +31,41 @@ export const stats = z.object({
       }),
     )
     .optional()
-    .meta({ description: 'counts of earlier days, newest first; days without events are omitted' }),
+    .describe('counts of earlier days, newest first; days without events are omitted'),
   bells: z.object({ refused: z.int(), why: z.string() }).optional(),
 })
 
 export const seriesQuery = z
   .strictObject({
-    queue: queueName.optional().meta({ description: 'name of the queue; by default all queues' }),
+    queue: queueName.optional().describe('name of the queue; by default all queues'),
     step: z.enum(['minute', 'hour']).optional(),
-    from: time.optional().meta({ description: 'time within the first minute or hour to return' }),
-    to: time.optional().meta({ description: 'only minutes or hours that start before this time' }),
-    details: flag.optional().meta({ description: 'true to add the points of each queue' }),
+    from: time.optional().describe('time within the first minute or hour to return'),
+    to: time.optional().describe('only minutes or hours that start before this time'),
+    details: flag.optional().describe('true to add the points of each queue'),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
     path: ['to'],
     message: 'must be after "from"',
   })
 
-const ms = z.int().meta({ description: 'milliseconds' })
+const ms = z.int().describe('milliseconds')
 const spread = z
   .object({
     mean: ms,
-    p50: z.int().meta({ description: 'median in milliseconds, rounded up to the bound of its bucket' }),
-    p95: z.int().meta({ description: '95th percentile in milliseconds, rounded in the same way' }),
-    buckets: z.array(z.int()).meta({
-      description:
+    p50: z.int().describe('median in milliseconds, rounded up to the bound of its bucket'),
+    p95: z.int().describe('95th percentile in milliseconds, rounded in the same way'),
+    buckets: z
+      .array(z.int())
+      .describe(
         'numbers of runs that took up to 10 ms, 30 ms, 100 ms, 300 ms, 1 s, 3 s, 10 s, 30 s, 100 s, 10 min, 1 h, or longer',
-    }),
+      ),
   })
   .nullable()
 
 export const classesQuery = z.strictObject({
-  queue: queueName.optional().meta({ description: 'name of the queue; by default all queues' }),
-  day: z
-    .enum(['today', 'yesterday'])
-    .optional()
-    .meta({ description: '`today` (since midnight UTC, the default) or `yesterday`' }),
-  hours: flag
-    .optional()
-    .meta({ description: 'true to add the counts of each hour of the day, within the last 24 hours' }),
+  queue: queueName.optional().describe('name of the queue; by default all queues'),
+  day: z.enum(['today', 'yesterday']).optional().describe('`today` (since midnight UTC, the default) or `yesterday`'),
+  hours: flag.optional().describe('true to add the counts of each hour of the day, within the last 24 hours'),
 })
 
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
@@ -76,44 +73,39 @@ const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Name
 
 export const classCounts = z.object({
   queue: queueName,
-  class: z.string().nullable().meta({
-    description: 'name of the class; null for the total of all classes after the first 100 of the queue on that day',
-  }),
+  class: z
+    .string()
+    .nullable()
+    .describe('name of the class; null for the total of all classes after the first 100 of the queue on that day'),
   counts: z.object(point),
-  waited: spread.meta({
-    description: 'time between ready and start of the runs of the class; null if there were no runs',
-  }),
-  took: spread.meta({ description: 'duration of the runs of the class; null if there were no runs' }),
+  waited: spread.describe('time between ready and start of the runs of the class; null if there were no runs'),
+  took: spread.describe('duration of the runs of the class; null if there were no runs'),
 })
 
 export const classes = z.object({
-  day: z.string().meta({ description: 'day in UTC, such as 2026-11-22' }),
+  day: z.string().describe('day in UTC, such as 2026-11-22'),
   classes: z
     .array(
       classCounts.extend({
         hours: z
           .array(z.object({ at: moment, ...point }))
           .optional()
-          .meta({
-            description:
-              'with hours=true: hours of this day with events, within the last 24 hours; absent for queues with more than 4 MiB of stored counts',
-          }),
+          .describe(
+            'with hours=true: hours of this day with events, within the last 24 hours; absent for queues with more than 4 MiB of stored counts',
+          ),
       }),
     )
-    .meta({ description: 'classes with events, ordered by queue and name' }),
-  more: z.boolean().meta({ description: 'true if only the first 50 queues, by name, are included' }),
+    .describe('classes with events, ordered by queue and name'),
+  more: z.boolean().describe('true if only the first 50 queues, by name, are included'),
 })
 
 const stood = Object.fromEntries(
-  standing.map((name) => [
-    name,
-    z.int().meta({ description: 'number of jobs at the first event of this minute or hour' }),
-  ]),
+  standing.map((name) => [name, z.int().describe('number of jobs at the first event of this minute or hour')]),
 ) as Named<typeof standing>
 
 const pointView = z.object({
   at: moment,
-  longestWait: z.int().meta({ description: 'longest waiting time, in milliseconds' }),
+  longestWait: z.int().describe('longest waiting time, in milliseconds'),
   ...point,
   ...stood,
   oldestReady: moment.nullable(),
@@ -121,12 +113,11 @@ const pointView = z.object({
 
 export const series = z.object({
   step: z.enum(['minute', 'hour']),
-  points: z.array(pointView).meta({
-    description: `counts of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, oldest first; minutes and hours without events are omitted`,
-  }),
-  more: z.boolean().meta({ description: 'true if only the first 50 queues, by name, are included' }),
-  queues: z
-    .record(z.string(), z.array(pointView))
-    .optional()
-    .meta({ description: 'with details=true: points of each queue' }),
+  points: z
+    .array(pointView)
+    .describe(
+      `counts of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, oldest first; minutes and hours without events are omitted`,
+    ),
+  more: z.boolean().describe('true if only the first 50 queues, by name, are included'),
+  queues: z.record(z.string(), z.array(pointView)).optional().describe('with details=true: points of each queue'),
 })

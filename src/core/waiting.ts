@@ -5,27 +5,27 @@ import { className, count, cursor, label, queueName, status } from './schemas.ts
 export const waitingQuery = z.strictObject({
   queue: queueName.optional(),
   class: className.optional(),
-  deployment: label.optional().meta({ description: 'only jobs of classes that this deployment announced' }),
+  deployment: label.optional().describe('only jobs of classes that this deployment announced'),
   limit: count(1, 1_000).optional(),
   cursor: cursor.optional(),
 })
 
 export const waitingJob = z.object({
   status,
-  snapshot: snapshot.meta({
-    description: 'snapshot that the next run would receive when the job is due; `run.token` is not valid in calls',
-  }),
-  masked: z.array(z.string()).meta({
-    description:
+  snapshot: snapshot.describe(
+    'snapshot that the next run would receive when the job is due; `run.token` is not valid in calls',
+  ),
+  masked: z
+    .array(z.string())
+    .describe(
       'parts whose values are redacted, or sealed with a key that the deployment lacks, such as `args` or `state.card`',
-  }),
-  servedBy: z.array(z.string()).nullable().meta({
-    description: 'deployments that announced the class of the job; null if a push or pull worker serves the class',
-  }),
-  pinnedTo: z.string().optional().meta({
-    description: 'version of the code, or address of a push worker, that continues the job',
-  }),
-  fault: z.string().optional().meta({ description: 'reason why the snapshot is incomplete' }),
+    ),
+  servedBy: z
+    .array(z.string())
+    .nullable()
+    .describe('deployments that announced the class of the job; null if a push or pull worker serves the class'),
+  pinnedTo: z.string().optional().describe('version of the code, or address of a push worker, that continues the job'),
+  fault: z.string().optional().describe('reason why the snapshot is incomplete'),
 })
 
 /** A page of large jobs is short. A page may be empty although more pages follow. */

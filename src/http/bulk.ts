@@ -9,10 +9,8 @@ export const bulk = {
     description:
       'Creates a job that applies the action to all existing jobs that match a filter, or to at most 10,000 ids. `move` continues pinned jobs on another version, and skips running jobs.',
     query: z.strictObject({
-      preview: flag
-        .optional()
-        .meta({ description: 'true for a dry run, which only counts the jobs that the action would change' }),
-      cursor: cursor.optional().meta({ description: 'with preview=true: cursor from the previous count' }),
+      preview: flag.optional().describe('true for a dry run, which only counts the jobs that the action would change'),
+      cursor: cursor.optional().describe('with preview=true: cursor from the previous count'),
     }),
     body: bulkInput,
     answers: { 200: bulkPreview, 201: enqueued },

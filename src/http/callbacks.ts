@@ -9,7 +9,7 @@ export const callbacks = {
     description: 'Returns the newest callbacks first. `state` selects the callbacks in one state.',
     query: z.strictObject({
       state: callbackState.optional(),
-      host: label.optional().meta({ description: 'only callbacks to this host' }),
+      host: label.optional().describe('only callbacks to this host'),
       limit: count(1, 1_000).optional(),
       cursor: cursor.optional(),
     }),

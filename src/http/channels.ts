@@ -45,11 +45,7 @@ export const channels = {
     description:
       'Streams the messages of the channel and of all channels below it as Server-Sent Events. `/v1/subscribe/a/b` is the channel `/a/b`.',
     query: z.strictObject({
-      token: z
-        .string()
-        .max(255)
-        .optional()
-        .meta({ description: 'stream token, for clients that cannot send a header' }),
+      token: z.string().max(255).optional().describe('stream token, for clients that cannot send a header'),
     }),
     byToken: true,
     answers: { 200: z.object({ channel: z.string(), message: closed }) },

@@ -3,8 +3,8 @@ import { errorKindView, moment, time } from '../core/schemas.ts'
 import { classCounts } from '../core/stats.ts'
 import { route } from './route.ts'
 
-const version = z.string().nullable().meta({ description: 'version of the code, such as a commit; null if unknown' })
-const author = z.string().nullable().meta({ description: 'author of the deployed commit; null if unknown' })
+const version = z.string().nullable().describe('version of the code, such as a commit; null if unknown')
+const author = z.string().nullable().describe('author of the deployed commit; null if unknown')
 const deploy = z.object({ version, author, at: moment })
 
 const deploymentList = z.object({
@@ -15,15 +15,13 @@ const deploymentList = z.object({
       at: moment,
       classes: z.int(),
       version,
-      deploys: z.array(deploy).meta({ description: 'last 20 deploys of the deployment, newest first' }),
+      deploys: z.array(deploy).describe('last 20 deploys of the deployment, newest first'),
     }),
   ),
 })
 
 const comparisonQuery = z.strictObject({
-  at: time
-    .optional()
-    .meta({ description: 'time of the deploy, as listed by GET /v1/deployments; by default the newest deploy' }),
+  at: time.optional().describe('time of the deploy, as listed by GET /v1/deployments; by default the newest deploy'),
 })
 
 const { counts, took } = classCounts.shape
@@ -34,9 +32,9 @@ const comparison = z.object({
   ...deploy.shape,
   before: z.object({ version, from: moment, to: moment }),
   after: z.object({ version, from: moment, to: moment }),
-  isWhole: z.boolean().meta({
-    description: 'false if the counts from the time of the deploy are no longer kept; then no class is compared',
-  }),
+  isWhole: z
+    .boolean()
+    .describe('false if the counts from the time of the deploy are no longer kept; then no class is compared'),
   classes: z
     .array(
       z.object({
@@ -46,9 +44,9 @@ const comparison = z.object({
         after: ofPeriod.nullable(),
       }),
     )
-    .meta({ description: 'classes, ordered by queue and name; a period without events is null' }),
-  errors: z.array(errorKindView).meta({ description: 'kinds of error whose first failure came after the deploy' }),
-  more: z.boolean().meta({ description: 'true if some failed jobs are not yet counted; repeat the call' }),
+    .describe('classes, ordered by queue and name; a period without events is null'),
+  errors: z.array(errorKindView).describe('kinds of error whose first failure came after the deploy'),
+  more: z.boolean().describe('true if some failed jobs are not yet counted; repeat the call'),
 })
 
 export const deployments = {

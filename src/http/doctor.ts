@@ -7,8 +7,8 @@ const fault = z.object({
   kind: z.enum(faultKinds),
   who: z.string(),
   what: z.string(),
-  remedy: z.string().meta({ description: 'action that a repair would take' }),
-  link: z.string().meta({ description: 'API address of the damaged object' }),
+  remedy: z.string().describe('action that a repair would take'),
+  link: z.string().describe('API address of the damaged object'),
 })
 
 const page = { jobs: z.int(), cursor: z.string().nullable() }

@@ -9,14 +9,14 @@ const listedFile = z.object({
   size: z.int(),
   storedAt: moment,
   type: z.string().nullable(),
-  job: jobId.nullable().meta({ description: 'job that stored the file' }),
+  job: jobId.nullable().describe('job that stored the file'),
 })
 type ListedFile = { id: string; size: number; storedAt: number; type: string | null; job: number | null }
 
 const filesTotal = z.object({
   files: z.int(),
   bytes: z.int(),
-  more: z.boolean().meta({ description: 'true if there are more files than the 10,000 counted' }),
+  more: z.boolean().describe('true if there are more files than the 10,000 counted'),
 })
 export type FilesTotal = z.output<typeof filesTotal>
 
@@ -75,7 +75,7 @@ export const files = {
     query: z.strictObject({
       limit: count(1, 1_000).optional(),
       cursor: z.string().max(2_000).optional(),
-      total: flag.optional().meta({ description: 'true to add the total number of files and their bytes' }),
+      total: flag.optional().describe('true to add the total number of files and their bytes'),
     }),
     answers: {
       200: z.object({ files: z.array(listedFile), cursor: z.string().nullable(), total: filesTotal.optional() }),

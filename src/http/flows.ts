@@ -33,14 +33,9 @@ const changed = { 200: graphChange }
 
 const flowView = z.object({
   flow: flowRow,
-  hash: z
-    .string()
-    .nullable()
-    .meta({ description: 'hash of the current graph; send it as `If-Match` when you change the graph' }),
-  undo: z.int().meta({ description: 'number of changes that can be undone' }),
-  record: span
-    .nullable()
-    .meta({ description: 'time to keep the events of the flow; null if the flow is not recorded' }),
+  hash: z.string().nullable().describe('hash of the current graph; send it as `If-Match` when you change the graph'),
+  undo: z.int().describe('number of changes that can be undone'),
+  record: span.nullable().describe('time to keep the events of the flow; null if the flow is not recorded'),
   graph: graph.nullable(),
   nodes: z.array(flowNode),
   wires: z.array(wireView),
@@ -48,9 +43,9 @@ const flowView = z.object({
 
 const version = z.object({
   hash: z.string(),
-  at: moment.nullable().meta({ description: 'time at which this graph became the current graph' }),
-  by: z.string().nullable().meta({ description: 'API key that set this graph; null if the graph came through a port' }),
-  back: z.boolean().meta({ description: 'true if an undo restored this graph' }),
+  at: moment.nullable().describe('time at which this graph became the current graph'),
+  by: z.string().nullable().describe('API key that set this graph; null if the graph came through a port'),
+  back: z.boolean().describe('true if an undo restored this graph'),
   nodes: z.int(),
   edges: z.int(),
   graph,
@@ -225,8 +220,8 @@ export const flows = {
 
 const storedGraph = z.object({
   name: z.string(),
-  nodes: z.int().optional().meta({ description: 'with details=true: number of nodes' }),
-  edges: z.int().optional().meta({ description: 'with details=true: number of edges' }),
+  nodes: z.int().optional().describe('with details=true: number of nodes'),
+  edges: z.int().optional().describe('with details=true: number of edges'),
 })
 
 export const graphs = {
@@ -237,7 +232,7 @@ export const graphs = {
     query: z.strictObject({
       cursor: className.optional(),
       limit: count(1, 1_000).optional(),
-      details: flag.optional().meta({ description: 'true to add the number of nodes and edges' }),
+      details: flag.optional().describe('true to add the number of nodes and edges'),
     }),
     answers: { 200: z.object({ graphs: z.array(storedGraph), cursor: z.string().nullable() }) },
     handle: ({ engine, query: { cursor: after, ...page } }) => engine.graphs.list({ after, ...page }),

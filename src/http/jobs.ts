@@ -71,8 +71,8 @@ export const jobs = {
     summary: 'Get a job',
     description: 'Returns its settings, status, ports and children.',
     query: z.strictObject({
-      schemas: flag.optional().meta({ description: 'true to add the JSON Schemas of the ports' }),
-      details: flag.optional().meta({ description: 'true to add the cost of the runs' }),
+      schemas: flag.optional().describe('true to add the JSON Schemas of the ports'),
+      details: flag.optional().describe('true to add the cost of the runs'),
     }),
     answers: { 200: jobView },
     handle: ({ engine, params, query }) => engine.jobs.get(params.job, query),
@@ -117,9 +117,9 @@ export const jobs = {
     body: z.strictObject({ recursive: z.boolean().optional() }),
     answers: {
       200: stepped.extend({
-        rest: jobId.optional().meta({
-          description: 'internal job that terminates the remaining jobs; present if there were too many for one call',
-        }),
+        rest: jobId
+          .optional()
+          .describe('internal job that terminates the remaining jobs; present if there were too many for one call'),
       }),
     },
     handle: ({ engine, params, body, call }) => engine.jobs.terminate(params.job, body, call),
@@ -143,10 +143,9 @@ export const jobs = {
       inputs: z
         .union([inputs, z.literal('last')], 'expected an object of values by port, or "last"')
         .optional()
-        .meta({
-          description:
-            'initial values by port, or `last` to repeat the inputs of the last run (the default for a job with a history)',
-        }),
+        .describe(
+          'initial values by port, or `last` to repeat the inputs of the last run (the default for a job with a history)',
+        ),
     }),
     answers: { 201: enqueued },
     handle: async ({ engine, params, body, call }) => reply(201, await engine.jobs.copy(params.job, body, call)),
@@ -184,7 +183,7 @@ export const jobs = {
     description: 'Returns the result, which stays available. `wait` is the maximum time to wait for the result.',
     query: z.strictObject({
       wait: waitTime.optional(),
-      peek: flag.optional().meta({ description: 'has no effect: this route never removes the result' }),
+      peek: flag.optional().describe('has no effect: this route never removes the result'),
     }),
     answers: { 200: result.nullable(), 202: z.object({ status }) },
     listens: true,
@@ -211,7 +210,7 @@ export const jobs = {
     query: z.strictObject({
       deep: count(0, 5)
         .optional()
-        .meta({ description: 'maximum number of further jobs to examine; each one is the cause of the previous one' }),
+        .describe('maximum number of further jobs to examine; each one is the cause of the previous one'),
     }),
     answers: { 200: why },
     handle: ({ engine, params, query }) => engine.jobs.why(params.job, query),
@@ -222,7 +221,7 @@ export const jobs = {
     summary: 'List the runs of a job',
     description: 'Returns the last run, or all recorded runs of a job with a history, newest first.',
     query: z.strictObject({
-      details: flag.optional().meta({ description: 'true to add the number, ready time and commits of each run' }),
+      details: flag.optional().describe('true to add the number, ready time and commits of each run'),
     }),
     answers: { 200: pastRuns },
     handle: ({ engine, params, query }) => engine.jobs.runs(params.job, query),

@@ -14,7 +14,7 @@ const TENANT = /\/t\/[a-z0-9-]+$/
 
 const life = duration
   .refine(...within(1_000, MOST, '1 second to 30 days'))
-  .meta({ description: 'lifetime of the link; 3 days by default' })
+  .describe('lifetime of the link; 3 days by default')
 
 /** All uses of a link are the same call. Its response is stored for longer than any link lives. */
 async function once(token: string, body: Uint8Array): Promise<Call> {
@@ -62,7 +62,7 @@ export const links = {
     summary: 'Write the value of a one-time link',
     description: 'The link accepts one value. Sending the same value again returns the same response.',
     query: z.strictObject({
-      token: z.string().max(255).optional().meta({ description: 'token of the link, instead of an API key' }),
+      token: z.string().max(255).optional().describe('token of the link, instead of an API key'),
     }),
     body: z.strictObject({ value: closed }),
     byToken: true,

@@ -18,15 +18,10 @@ export const log = {
     description: 'Returns the newest entries first.',
     query: z.strictObject({
       job: pathRef.optional(),
-      class: className.optional().meta({ description: 'only entries of jobs of this class' }),
+      class: className.optional().describe('only entries of jobs of this class'),
       level: label.optional(),
-      text: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .meta({ description: 'only entries whose JSON contains this text, ignoring case' }),
-      since: time.optional().meta({ description: 'only entries at or after this time' }),
+      text: z.string().min(1).max(200).optional().describe('only entries whose JSON contains this text, ignoring case'),
+      since: time.optional().describe('only entries at or after this time'),
       limit: count(1, 1_000).optional(),
       cursor: logCursor.optional(),
     }),

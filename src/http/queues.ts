@@ -27,7 +27,7 @@ export const queues = {
     summary: 'Update the settings of a queue',
     description: 'Omitted settings stay unchanged.',
     query: z.strictObject({
-      details: flag.optional().meta({ description: 'true to return the previous settings in `was`' }),
+      details: flag.optional().describe('true to return the previous settings in `was`'),
     }),
     body: queuePatch,
     answers: { 200: patchedQueue },

@@ -17,14 +17,13 @@ import { reply, route } from './route.ts'
 
 const repeating = jobInput.refine(({ repeat }) => repeat !== undefined, { error: 'is missing', path: ['repeat'] })
 
-const until = time.meta({
-  description:
-    'returns all slots until this time instead of the next five: at most 1,000 slots, or 50 per schedule in a list',
-})
+const until = time.describe(
+  'returns all slots until this time instead of the next five: at most 1,000 slots, or 50 per schedule in a list',
+)
 
 /** This request returns the existing job unchanged. PATCH changes it. */
 const existing = enqueued.extend({
-  repeat: closed.nullable().meta({ description: 'repeat rule of the existing job, which does not change' }),
+  repeat: closed.nullable().describe('repeat rule of the existing job, which does not change'),
 })
 
 export const schedules = {
@@ -38,8 +37,8 @@ export const schedules = {
       until: until.optional(),
       failing: flag
         .optional()
-        .meta({ description: 'only schedules whose last run failed or was lost, without muted kinds of error' }),
-      muted: flag.optional().meta({ description: 'with failing=true: also includes muted kinds' }),
+        .describe('only schedules whose last run failed or was lost, without muted kinds of error'),
+      muted: flag.optional().describe('with failing=true: also includes muted kinds'),
     }),
     answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
     handle: ({ engine, query }) => engine.schedules.list(query),

@@ -17,23 +17,26 @@ const problem = z.object({
   of: z.enum(['redis', 'qstash', 'data', 'history']),
   code: z.string(),
   message: z.string(),
-  remedy: z.string().meta({ description: 'next step for the operator' }),
+  remedy: z.string().describe('next step for the operator'),
   inARow: z.int().optional(),
 })
 const health = z.object({
   ok: z.boolean(),
   redis: z.boolean(),
-  ms: z.int().optional().meta({ description: 'response time of Redis in milliseconds' }),
-  tickAt: moment.nullable().optional().meta({
-    description: 'time of the last tick, accurate to two minutes; null before the first; absent for tenants',
-  }),
-  tickBy: z.enum(['cron', 'qstash']).nullable().optional().meta({
-    description: "source of that tick: Cloudflare's cron trigger or QStash's schedule",
-  }),
-  bellAt: moment.nullable().optional().meta({ description: 'time at which QStash last started a lane' }),
-  version: z.string().optional().meta({ description: 'version of the code; shown only to callers with an API key' }),
+  ms: z.int().optional().describe('response time of Redis in milliseconds'),
+  tickAt: moment
+    .nullable()
+    .optional()
+    .describe('time of the last tick, accurate to two minutes; null before the first; absent for tenants'),
+  tickBy: z
+    .enum(['cron', 'qstash'])
+    .nullable()
+    .optional()
+    .describe("source of that tick: Cloudflare's cron trigger or QStash's schedule"),
+  bellAt: moment.nullable().optional().describe('time at which QStash last started a lane'),
+  version: z.string().optional().describe('version of the code; shown only to callers with an API key'),
   restored: restored.optional(),
-  examined: examined.optional().meta({ description: 'faults that the doctor has found; absent if it has never run' }),
+  examined: examined.optional().describe('faults that the doctor has found; absent if it has never run'),
   problems: z.array(problem).optional(),
 })
 
@@ -147,10 +150,12 @@ export const system = {
       200: z.object({
         rung: z.array(z.string()),
         more: z.boolean(),
-        faults: z.array(z.string()).optional().meta({
-          description:
+        faults: z
+          .array(z.string())
+          .optional()
+          .describe(
             'jobs (ids), queues (`q:<name>`) and limits (`k:<key>`) that the tick skipped because their data is damaged',
-        }),
+          ),
       }),
     },
     handle: ({ engine, deps }) => deps.tenants?.tick() ?? engine.tick(),

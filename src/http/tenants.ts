@@ -32,10 +32,8 @@ export const tenants = {
       'Suspends the tenant: its keys and wake-ups are refused. `erase=true` also deletes its jobs, keys, logs and files in ' +
       'slices: repeat the call with the returned `cursor` until that is null. `preview=true` is a dry run, which only counts.',
     query: z.strictObject({
-      erase: flag.optional().meta({ description: 'true to delete the data of the tenant, which cannot be undone' }),
-      preview: flag
-        .optional()
-        .meta({ description: 'true for a dry run, which only counts the data; requires erase=true' }),
+      erase: flag.optional().describe('true to delete the data of the tenant, which cannot be undone'),
+      preview: flag.optional().describe('true for a dry run, which only counts the data; requires erase=true'),
       cursor: erasureCursor.optional(),
     }),
     answers: { 200: z.union([tenantErased, done]) },

@@ -21,5 +21,5 @@ export const claimOptions = z.strictObject({
     .record(className, schemaHash)
     .refine(...atMost(limits.claimNames.most, 'classes'))
     .optional()
-    .meta({ description: 'hashes of the schemas that the worker was built against, by class' }),
+    .describe('hashes of the schemas that the worker was built against, by class'),
 })

@@ -8,7 +8,7 @@ export const viewInput = z.strictObject({
     .string()
     .max(VIEW_QUERY)
     .refine((text) => !text.startsWith('?'), 'expected a query string without "?", such as status=failed&queue=media')
-    .meta({ description: 'query string of the jobs page, such as status=failed&queue=media' }),
+    .describe('query string of the jobs page, such as status=failed&queue=media'),
 })
 
 export const viewList = z.object({
@@ -21,8 +21,8 @@ export const breakerList = z.object({
   breakers: z.array(
     z.object({
       host: z.string(),
-      of: breakerOf.meta({ description: 'type of the calls: `callbacks`, or `workers` for runs of push workers' }),
-      failures: z.int().meta({ description: 'number of consecutive failures' }),
+      of: breakerOf.describe('type of the calls: `callbacks`, or `workers` for runs of push workers'),
+      failures: z.int().describe('number of consecutive failures'),
       // From this time on, the next call may try the host.
       until: moment,
     }),
@@ -40,10 +40,7 @@ export const alertList = z.object({
       text: z.string().optional(),
       since: moment.optional(),
       link: z.string().optional(),
-      told: moment
-        .nullable()
-        .optional()
-        .meta({ description: 'time at which the last message about the alert was sent' }),
+      told: moment.nullable().optional().describe('time at which the last message about the alert was sent'),
       acknowledged: noted.optional(),
       muted: noted.extend({ until: moment.optional() }).optional(),
     }),
@@ -53,10 +50,10 @@ export const alertList = z.object({
 const REASON = 200
 
 export const alertInput = z.strictObject({
-  alert: z.string().min(1).max(300).meta({ description: 'name of the alert in the list, such as slow mail' }),
+  alert: z.string().min(1).max(300).describe('name of the alert in the list, such as slow mail'),
   reason: z.string().max(REASON).optional(),
 })
 
 export const muteInput = alertInput.extend({
-  until: time.optional().meta({ description: 'end of the mute; by default until you unmute it' }),
+  until: time.optional().describe('end of the mute; by default until you unmute it'),
 })

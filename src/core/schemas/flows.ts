@@ -7,7 +7,7 @@ const WIRE = 'a wire: from>to, where each side is a port of the flow, or node.po
 export const wireName = z
   .string()
   .refine((text) => text.length > 0 && text.length <= 800, `expected ${WIRE}`)
-  .meta({ description: WIRE })
+  .describe(WIRE)
 
 const end = z.object({ node: z.string().nullable(), port: z.string() })
 const nodeJob = z.object({ node: z.string(), job: jobId })
@@ -27,15 +27,12 @@ export const graphChange = z.object({
         job: jobId,
         port: z.string(),
         values: z.int(),
-        of: z.int().meta({ description: 'number of waiting values that were checked: at most the first 100' }),
-        why: z.string().meta({ description: 'reason why the first of these values does not fit' }),
+        of: z.int().describe('number of waiting values that were checked: at most the first 100'),
+        why: z.string().describe('reason why the first of these values does not fit'),
       }),
     )
     .optional()
-    .meta({
-      description:
-        'only in previews: waiting values that a new wire would pass to a class whose schema they do not fit',
-    }),
+    .describe('only in previews: waiting values that a new wire would pass to a class whose schema they do not fit'),
 })
 export type GraphChange = z.output<typeof graphChange>
 
@@ -43,51 +40,49 @@ export const wireView = z.object({
   id: z.string(),
   from: end,
   to: end,
-  laid: z.boolean().meta({ description: 'true if both ends of the wire exist, so that values can pass' }),
-  size: z.int().meta({
-    description: 'number of values waiting at the end of the wire; all wires to the same port share these values',
-  }),
-  behind: z.int().meta({ description: 'number of values waiting at the start of the wire' }),
+  laid: z.boolean().describe('true if both ends of the wire exist, so that values can pass'),
+  size: z
+    .int()
+    .describe('number of values waiting at the end of the wire; all wires to the same port share these values'),
+  behind: z.int().describe('number of values waiting at the start of the wire'),
   oldest: z.object({ data: closed, context: closed.optional() }).nullable(),
-  oldestAt: moment.nullable().meta({ description: 'time at which the oldest waiting value arrived over the wire' }),
-  passed: z.array(z.object({ data: closed, at: moment.nullable() })).meta({
-    description: 'last values that passed through the wire, newest first: at most 20 values and 2,048 bytes in total',
-  }),
-  rate: z.number().meta({ description: 'number of values that pass per minute' }),
-  in: z.array(z.int()).meta({
-    description: 'number of values that passed in each of the last ten minutes; the last entry is the current minute',
-  }),
+  oldestAt: moment.nullable().describe('time at which the oldest waiting value arrived over the wire'),
+  passed: z
+    .array(z.object({ data: closed, at: moment.nullable() }))
+    .describe('last values that passed through the wire, newest first: at most 20 values and 2,048 bytes in total'),
+  rate: z.number().describe('number of values that pass per minute'),
+  in: z
+    .array(z.int())
+    .describe('number of values that passed in each of the last ten minutes; the last entry is the current minute'),
   out: z
     .array(z.int())
-    .meta({ description: 'number of values that were read from the end of the wire in each of the last ten minutes' }),
+    .describe('number of values that were read from the end of the wire in each of the last ten minutes'),
 })
 export type WireView = z.output<typeof wireView>
 
 export const tried = z.object({
   in: closed,
-  out: z.record(z.string(), z.array(closed)).meta({ description: 'values that the function wrote, by output port' }),
-  note: z.string().optional().meta({ description: 'reason why the run ended early or failed' }),
+  out: z.record(z.string(), z.array(closed)).describe('values that the function wrote, by output port'),
+  note: z.string().optional().describe('reason why the run ended early or failed'),
 })
 export type Tried = z.output<typeof tried>
 
 export const flowRow = z.object({
   id: jobId,
-  name: z
-    .string()
-    .meta({ description: 'name of the graph of the flow; if it has none, the alias or class of the flow' }),
+  name: z.string().describe('name of the graph of the flow; if it has none, the alias or class of the flow'),
   aliases: z.array(z.string()),
   status,
   createdAt: moment,
   nodes: z.int(),
-  active: z.int().meta({ description: 'number of busy nodes: queued, running or suspended' }),
+  active: z.int().describe('number of busy nodes: queued, running or suspended'),
   wires: z.int(),
-  values: z.int().meta({ description: 'number of values waiting on the wires of the flow' }),
+  values: z.int().describe('number of values waiting on the wires of the flow'),
   oldestAt: moment.nullable(),
-  changedAt: moment.nullable().meta({ description: 'time of the last change of the graph' }),
+  changedAt: moment.nullable().describe('time of the last change of the graph'),
   changedBy: z
     .string()
     .nullable()
-    .meta({ description: 'API key that made this change; null if the new graph came through a port of the flow' }),
+    .describe('API key that made this change; null if the new graph came through a port of the flow'),
 })
 export type FlowRow = z.output<typeof flowRow>
 
@@ -104,11 +99,11 @@ export const flowEvent = z.object({
         run: pastRun.nullable(),
       }),
     )
-    .meta({ description: 'nodes whose status changed, each with the run that ended; a null node is the flow itself' }),
+    .describe('nodes whose status changed, each with the run that ended; a null node is the flow itself'),
   counts: z
     .array(z.object({ node: z.string().nullable(), dir, port: z.string(), was: z.int(), is: z.int() }))
-    .meta({ description: 'number of values waiting at a port, before and after the event' }),
-  more: z.int().meta({ description: 'number of further changes that the event leaves out' }),
+    .describe('number of values waiting at a port, before and after the event'),
+  more: z.int().describe('number of further changes that the event leaves out'),
 })
 export type FlowEvent = z.output<typeof flowEvent>
 
@@ -116,12 +111,12 @@ export const flowNode = z.object({
   name: z.string(),
   queue: z.string(),
   class: z.string(),
-  job: jobId.nullable().meta({ description: 'job of the node; null until a value reaches the node' }),
+  job: jobId.nullable().describe('job of the node; null until a value reaches the node'),
   status: status.nullable(),
   ranAt: moment.nullable(),
   lastRun: pastRun.nullable(),
-  limit: z.string().nullable().meta({ description: 'limit that the job is waiting for' }),
+  limit: z.string().nullable().describe('limit that the job is waiting for'),
   leaseUntil: moment.nullable(),
-  until: moment.nullable().meta({ description: 'time at which the job continues, if it waits for a time' }),
+  until: moment.nullable().describe('time at which the job continues, if it waits for a time'),
 })
 export type FlowNodeView = z.output<typeof flowNode>

@@ -14,28 +14,28 @@ export const historyQuery = z.strictObject({
   class: className.optional(),
   group: label.optional(),
   tag: label.optional(),
-  error: errorKind.optional().meta({ description: 'id of the kind of error' }),
-  parent: z.coerce.number().pipe(jobId).optional().meta({ description: 'id of the parent' }),
-  version: label.optional().meta({ description: 'version of the code that performed the last run' }),
+  error: errorKind.optional().describe('id of the kind of error'),
+  parent: z.coerce.number().pipe(jobId).optional().describe('id of the parent'),
+  version: label.optional().describe('version of the code that performed the last run'),
   labels: z
     .record(labelName, label)
     .refine(...atMost(8, 'labels'))
     .optional()
-    .meta({ description: 'labels.<name>=<value> finds jobs with this label' }),
+    .describe('labels.<name>=<value> finds jobs with this label'),
   args: z
     .record(z.string().min(1).max(255), z.string().max(1_000))
     .refine(...atMost(PATHS, 'paths'))
     .optional()
-    .meta({ description: 'args.<path>=<value> finds jobs with this value at a path in their args' }),
+    .describe('args.<path>=<value> finds jobs with this value at a path in their args'),
   text: z
     .string()
     .min(1)
     .max(200)
     .optional()
-    .meta({ description: 'only jobs with this text in the error message or the args, ignoring the case of a to z' }),
-  since: time.optional().meta({ description: 'only jobs that ended at or after this time' }),
-  until: time.optional().meta({ description: 'only jobs that ended before this time' }),
-  longer: duration.optional().meta({ description: 'only jobs whose last run took at least this long' }),
+    .describe('only jobs with this text in the error message or the args, ignoring the case of a to z'),
+  since: time.optional().describe('only jobs that ended at or after this time'),
+  until: time.optional().describe('only jobs that ended before this time'),
+  longer: duration.optional().describe('only jobs whose last run took at least this long'),
   limit: count(1, 1_000).optional(),
   cursor: historyCursor.optional(),
 })
@@ -49,22 +49,22 @@ export const historyJob = z.object({
   args: closed.nullable(),
   result: closed.nullable(),
   error: closed.nullable(),
-  kind: z.string().nullable().meta({ description: 'id of the kind of error' }),
+  kind: z.string().nullable().describe('id of the kind of error'),
   labels: z.record(z.string(), z.string()),
   group: z.string().nullable(),
   tag: z.string().nullable(),
   priority: z.int(),
   parent: z.object({ id: jobId, name: z.string() }).nullable(),
   createdAt: moment,
-  startedAt: moment.nullable().meta({ description: 'start of the last run' }),
+  startedAt: moment.nullable().describe('start of the last run'),
   endedAt: moment,
-  took: span.nullable().meta({ description: 'duration of the last run' }),
-  waited: span.nullable().meta({ description: 'time from the creation of the job to the start of its last run' }),
+  took: span.nullable().describe('duration of the last run'),
+  waited: span.nullable().describe('time from the creation of the job to the start of its last run'),
   attempts: z.int(),
   lost: z.int(),
   version: z.string().nullable(),
   createdBy: z.string(),
-  by: z.string().optional().meta({ description: 'API key that requested it, as key:<id>' }),
+  by: z.string().optional().describe('API key that requested it, as key:<id>'),
 })
 export type HistoryJob = z.output<typeof historyJob>
 
@@ -83,38 +83,37 @@ export const historyPage = z.object({
   jobs: z.array(historyJob),
   searchedTo: moment
     .nullable()
-    .meta({ description: 'end time of the oldest job that was searched; null if all jobs were searched' }),
+    .describe('end time of the oldest job that was searched; null if all jobs were searched'),
   cursor: z.string().nullable(),
 })
 
 export const historyDetail = z.object({
-  ends: z.array(historyJob).meta({ description: 'one entry for each time the job ended, newest first' }),
-  runs: z.array(historyRun).meta({ description: 'failed and lost runs of the job; all its runs if it has `history`' }),
+  ends: z.array(historyJob).describe('one entry for each time the job ended, newest first'),
+  runs: z.array(historyRun).describe('failed and lost runs of the job; all its runs if it has `history`'),
 })
 
 export const historySql = z.strictObject({
-  sql: z.string().min(1).max(10_000).meta({ description: 'one statement: SELECT, WITH, VALUES or EXPLAIN QUERY PLAN' }),
-  limit: z.int().min(1).max(1_000).default(100).meta({ description: 'maximum number of rows' }),
+  sql: z.string().min(1).max(10_000).describe('one statement: SELECT, WITH, VALUES or EXPLAIN QUERY PLAN'),
+  limit: z.int().min(1).max(1_000).default(100).describe('maximum number of rows'),
 })
 export type HistorySql = z.output<typeof historySql>
 
 export const historyRows = z.object({
   rows: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
-  more: z
-    .boolean()
-    .meta({ description: 'true if rows are missing because of the limit, or because they exceed 1 MiB in total' }),
+  more: z.boolean().describe('true if rows are missing because of the limit, or because they exceed 1 MiB in total'),
 })
 export type HistoryRows = z.output<typeof historyRows>
 
 export const historyStatus = z.object({
-  on: z.boolean().meta({ description: 'true if this deployment has a history' }),
-  waiting: z.int().meta({ description: 'bytes of ended jobs that the history has not yet stored' }),
-  full: z.boolean().meta({
-    description:
+  on: z.boolean().describe('true if this deployment has a history'),
+  waiting: z.int().describe('bytes of ended jobs that the history has not yet stored'),
+  full: z
+    .boolean()
+    .describe(
       'true if too many ended jobs are waiting to be stored; no jobs are claimed until the history has stored some',
-  }),
-  storedAt: moment.nullable().meta({ description: 'time at which a deployment last fetched ended jobs to store' }),
-  error: z.string().nullable().meta({ description: 'last error of the database in this isolate' }),
-  keptDays: z.int().nullable().meta({ description: 'number of days that ended jobs are kept' }),
+    ),
+  storedAt: moment.nullable().describe('time at which a deployment last fetched ended jobs to store'),
+  error: z.string().nullable().describe('last error of the database in this isolate'),
+  keptDays: z.int().nullable().describe('number of days that ended jobs are kept'),
 })
 export type HistoryStatus = z.output<typeof historyStatus>

@@ -54,38 +54,41 @@ const retryOver = (ways: typeof backoffWays) =>
 
 export const MOST_HISTORY = 100
 
-export const history = z.int().min(0).max(MOST_HISTORY).meta({
-  description: 'maximum number of recorded runs; by default, only the last ten failed or lost runs are recorded',
-})
+export const history = z
+  .int()
+  .min(0)
+  .max(MOST_HISTORY)
+  .describe('maximum number of recorded runs; by default, only the last ten failed or lost runs are recorded')
 
 export const FOREVER = 100 * 365.25 * DAY
 
-export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)]).meta({
-  description:
+export const retain = z
+  .union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)])
+  .describe(
     "time to keep the job after its end; by default one day, or 30 days if it failed or if new input can wake it; 'forever' keeps it until it is deleted",
-})
+  )
 
 export const redeliver = z
   .strictObject({
     after: duration.refine(...within(1_000, 365 * DAY, '1 second to 365 days')),
     max: z.int().min(1).max(1_000).default(10),
   })
-  .meta({
-    description:
-      'time within which a pull worker, or a push worker that answered 202, must report the result of a run; the job fails after `max` consecutive runs without a report',
-  })
+  .describe(
+    'time within which a pull worker, or a push worker that answered 202, must report the result of a run; the job fails after `max` consecutive runs without a report',
+  )
 
-export const retry = retryOver(backoffWays).meta({ description: 'number and backoff of retries of a failed run' })
+export const retry = retryOver(backoffWays).describe('number and backoff of retries of a failed run')
 
 /** In code, numbers are milliseconds. In requests, they are seconds. */
 export const codeRetry = retryOver(backoffOver(milliseconds))
 export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER]).transform(() => FOREVER)])
 
-export const missed = z.enum(missedWays).meta({
-  description:
+export const missed = z
+  .enum(missedWays)
+  .describe(
     'handling of missed slots: `run` runs each one, `last` runs once for all of them (the default for cron), `skip` skips slots that are more than five minutes late',
-})
-const stopOnFail = z.boolean().meta({ description: 'true if the schedule ends when a run fails permanently' })
+  )
+const stopOnFail = z.boolean().describe('true if the schedule ends when a run fails permanently')
 const repeatOptions = { missed: missed.optional(), stopOnFail: stopOnFail.optional() }
 
 export const repeat = z.union([
@@ -94,15 +97,14 @@ export const repeat = z.union([
   z.strictObject({ bedrock: label, ...repeatOptions }),
 ])
 
-const priority = z.int32().meta({ description: 'lower numbers run first' })
+const priority = z.int32().describe('lower numbers run first')
 
 const debounce = z
   .strictObject({ wait: positive, max: positive.optional() })
   .refine(({ wait, max = wait }) => max >= wait, { error: 'must be at least "wait"', path: ['max'] })
-  .meta({
-    description:
-      'the job starts `wait` after the last request, with the newest args, but at most `max` after the first request',
-  })
+  .describe(
+    'the job starts `wait` after the last request, with the newest args, but at most `max` after the first request',
+  )
 
 const unique = z.union([
   label,
@@ -110,7 +112,7 @@ const unique = z.union([
     .strictObject({
       key: label,
       until: z.enum(['started', 'ended', 'deleted']).optional(),
-      for: positive.optional().meta({ description: 'time to hold the key, even if the job ends earlier (a throttle)' }),
+      for: positive.optional().describe('time to hold the key, even if the job ends earlier (a throttle)'),
       debounce: debounce.optional(),
     })
     .superRefine((given, ctx) => {
@@ -137,9 +139,9 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 
 /** `concurrency` applies if the group is new. */
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected a group that does not begin with "callback:"')
-export const group = z.strictObject({ id: groupId, concurrency: concurrency.optional() }).meta({
-  description: 'limit for jobs with the same group id; groups that also wait for another limit take turns there',
-})
+export const group = z
+  .strictObject({ id: groupId, concurrency: concurrency.optional() })
+  .describe('limit for jobs with the same group id; groups that also wait for another limit take turns there')
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
@@ -187,39 +189,39 @@ export const callback = z.union([
 
 export const jobInput = z
   .strictObject({
-    queue: queueName.default('default').meta({ description: 'queue of the job' }),
-    class: className.meta({ description: 'class of the worker that performs it' }),
-    args: closed.optional().meta({ description: 'input of the job; `null` if omitted' }),
-    name: childName.optional().meta({ description: 'name of the job among the children of its parent' }),
-    parent: ref.optional().meta({ description: 'id or alias of its parent' }),
-    in: portSpecs.optional().meta({
-      description: 'input ports with defaults and channels; each replaces the port of the class with the same name',
-    }),
-    out: portSpecs.optional().meta({ description: 'output ports, like `in`' }),
-    inputs: inputs.optional().meta({ description: 'initial values of its input ports' }),
-    at: time.optional().meta({
-      description: 'time at which it becomes ready: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds',
-    }),
-    wait: duration.optional().meta({ description: "delay before it becomes ready: seconds, or a string like '5m'" }),
-    priority: priority.optional(),
-    retry: retry
+    queue: queueName.default('default').describe('queue of the job'),
+    class: className.describe('class of the worker that performs it'),
+    args: closed.optional().describe('input of the job; `null` if omitted'),
+    name: childName.optional().describe('name of the job among the children of its parent'),
+    parent: ref.optional().describe('id or alias of its parent'),
+    in: portSpecs
       .optional()
-      .meta({ description: 'number and backoff of retries of a failed run; by default as in its class' }),
-    timeout: positive.optional().meta({ description: "maximum duration of a run: seconds, or a string like '30s'" }),
-    keepResult: z.union([z.boolean(), positive]).optional().meta({
-      description: 'time to keep the result after the job ends; `true` is one hour, `false` keeps no result',
-    }),
-    unique: unique.optional().meta({
-      description:
+      .describe('input ports with defaults and channels; each replaces the port of the class with the same name'),
+    out: portSpecs.optional().describe('output ports, like `in`'),
+    inputs: inputs.optional().describe('initial values of its input ports'),
+    at: time
+      .optional()
+      .describe('time at which it becomes ready: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds'),
+    wait: duration.optional().describe("delay before it becomes ready: seconds, or a string like '5m'"),
+    priority: priority.optional(),
+    retry: retry.optional().describe('number and backoff of retries of a failed run; by default as in its class'),
+    timeout: positive.optional().describe("maximum duration of a run: seconds, or a string like '30s'"),
+    keepResult: z
+      .union([z.boolean(), positive])
+      .optional()
+      .describe('time to keep the result after the job ends; `true` is one hour, `false` keeps no result'),
+    unique: unique
+      .optional()
+      .describe(
         'key that only one job of its queue and class can hold at a time; a request with the same key returns that job',
-    }),
-    repeat: repeat.optional().meta({ description: 'schedule of the job: a cron pattern, or a Bedrock pattern' }),
-    alias: z.array(alias).max(100).optional().meta({ description: 'names that can be used instead of its id' }),
-    callback: callback.optional().meta({ description: 'address or Kafka topic that is notified when the job ends' }),
-    createdBy: label.optional().meta({ description: 'free text that names the requester; shown, but not verified' }),
+      ),
+    repeat: repeat.optional().describe('schedule of the job: a cron pattern, or a Bedrock pattern'),
+    alias: z.array(alias).max(100).optional().describe('names that can be used instead of its id'),
+    callback: callback.optional().describe('address or Kafka topic that is notified when the job ends'),
+    createdBy: label.optional().describe('free text that names the requester; shown, but not verified'),
     group: group.optional(),
     labels: labels.optional(),
-    tag: label.optional().meta({ description: 'only claims with this tag receive the job' }),
+    tag: label.optional().describe('only claims with this tag receive the job'),
     retain: retain.optional(),
     history: history.optional(),
     redeliver: redeliver.optional(),
@@ -241,24 +243,27 @@ quickParses.set(
 )
 
 export const jobPatch = z.strictObject({
-  args: closed.optional().meta({ description: 'args of its next run' }),
+  args: closed.optional().describe('args of its next run'),
   schema: builtAgainst,
   priority: priority.optional(),
   retry: retry.optional(),
   timeout: positive.optional(),
-  repeat: repeat.nullable().optional().meta({ description: 'new schedule; null removes it' }),
-  runAt: time.nullable().optional().meta({
-    description:
+  repeat: repeat.nullable().optional().describe('new schedule; null removes it'),
+  runAt: time
+    .nullable()
+    .optional()
+    .describe(
       'time of its next run: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds; null runs it as soon as possible',
-  }),
+    ),
   group: group.optional(),
 })
 export type AskedPatch = z.output<typeof jobPatch>
 
-export const waits = z.enum(['limit', 'retry', 'function']).meta({
-  description:
+export const waits = z
+  .enum(['limit', 'retry', 'function'])
+  .describe(
     '`limit`: only jobs that wait for a limit; `retry`: only jobs that wait for a retry; `function`: only jobs that wait inside their function, with stored steps',
-})
+  )
 
 const bulkJobs = z.strictObject({
   filter: z
@@ -286,12 +291,12 @@ const bulkJobs = z.strictObject({
     .min(1)
     .max(limits.bulkIds.most)
     .optional()
-    .meta({ description: 'ids of the jobs, instead of a filter; the action changes only these' }),
+    .describe('ids of the jobs, instead of a filter; the action changes only these'),
   action: z.enum(['retry', 'terminate', 'delete', 'requeue', 'move']),
   to: z
     .union([codeVersion, httpUrl])
     .optional()
-    .meta({ description: 'for `move`: version, or address of a push worker, that continues the pinned jobs' }),
+    .describe('for `move`: version, or address of a push worker, that continues the pinned jobs'),
 })
 export type BulkInput = z.output<typeof bulkJobs>
 

@@ -23,7 +23,7 @@ export const statusList = z
   .string()
   .transform((text) => text.split(','))
   .pipe(z.array(status).min(1).max(7))
-  .meta({ description: 'one status, or several separated by commas' })
+  .describe('one status, or several separated by commas')
 
 const SEARCHED = '; searches the newest 2,000 jobs that match the other conditions'
 
@@ -31,24 +31,18 @@ const text = z
   .string()
   .min(1)
   .max(200)
-  .meta({
-    description: `only jobs with this text in args, error, labels or aliases, ignoring case${SEARCHED}`,
-  })
+  .describe(`only jobs with this text in args, error, labels or aliases, ignoring case${SEARCHED}`)
 
 const PATHS = 10
 const argsFilter = z
   .record(z.string().min(1).max(255), z.string().max(1_000))
   .refine(...atMost(PATHS, 'paths'))
-  .meta({
-    description: `args.<path>=<value> finds jobs with this value at a path in their args${SEARCHED}`,
-  })
+  .describe(`args.<path>=<value> finds jobs with this value at a path in their args${SEARCHED}`)
 
 const labelsFilter = z
   .record(labelName, label)
   .refine(...atMost(limits.labels.most, 'labels'))
-  .meta({
-    description: `labels.<name>=<value> finds jobs with this label${SEARCHED}`,
-  })
+  .describe(`labels.<name>=<value> finds jobs with this label${SEARCHED}`)
 
 const searches = ['text', 'args', 'labels'] as const
 const apart = [...searches, 'error', 'parent', 'alias'] as const
@@ -75,14 +69,11 @@ export const jobQuery = z
     class: className.optional(),
     group: label.optional(),
     tag: label.optional(),
-    callback: callbackState
-      .exclude(['IN_PROGRESS'])
-      .optional()
-      .meta({ description: 'only jobs whose callback is in this state' }),
-    error: errorKind.optional().meta({ description: 'kind of error, as listed by GET /v1/errors' }),
-    since: time.optional().meta({ description: 'only jobs created at or after this time' }),
-    until: time.optional().meta({ description: 'only jobs created before this time' }),
-    longer: duration.optional().meta({ description: 'only jobs whose current or last run took longer than this' }),
+    callback: callbackState.exclude(['IN_PROGRESS']).optional().describe('only jobs whose callback is in this state'),
+    error: errorKind.optional().describe('kind of error, as listed by GET /v1/errors'),
+    since: time.optional().describe('only jobs created at or after this time'),
+    until: time.optional().describe('only jobs created before this time'),
+    longer: duration.optional().describe('only jobs whose current or last run took longer than this'),
     waits: waits.optional(),
     text: text.optional(),
     args: argsFilter.optional(),
@@ -92,11 +83,8 @@ export const jobQuery = z
     fields: z
       .enum(['all', 'row'])
       .optional()
-      .meta({ description: '`row` returns a summary of each job, with the first reason why it is not running' }),
-    sort: z
-      .enum(['made', 'ended'])
-      .optional()
-      .meta({ description: '`ended` lists only ended jobs, the most recently ended first' }),
+      .describe('`row` returns a summary of each job, with the first reason why it is not running'),
+    sort: z.enum(['made', 'ended']).optional().describe('`ended` lists only ended jobs, the most recently ended first'),
     limit: count(1, 1_000).optional(),
     cursor: z.union([cursor, endedCursor]).optional(),
   })
@@ -125,10 +113,10 @@ export const jobRow = z.object({
   runAt,
   progress,
   run: runUnderWay.nullable(),
-  message: z.string().nullable().meta({ description: 'first 200 characters of its error message' }),
+  message: z.string().nullable().describe('first 200 characters of its error message'),
   reason: reasonView
     .nullable()
-    .meta({ description: 'first reason why the job is not running, without the number of jobs ahead of it' }),
+    .describe('first reason why the job is not running, without the number of jobs ahead of it'),
   callback: callbackState.nullable(),
 })
 export type JobRow = z.output<typeof jobRow>
@@ -137,16 +125,20 @@ const paged = {
   looked: z
     .int()
     .optional()
-    .meta({ description: 'with `text` or `args`: number of jobs searched; the cursor continues with the next job' }),
+    .describe('with `text` or `args`: number of jobs searched; the cursor continues with the next job'),
   cursor: z.string().nullable(),
-  total: z.int().optional().meta({
-    description:
+  total: z
+    .int()
+    .optional()
+    .describe(
       'total number of matches; present only if an index counts them: for one queue, without conditions other than status',
-  }),
-  newest: z.int().optional().meta({
-    description:
+    ),
+  newest: z
+    .int()
+    .optional()
+    .describe(
       'newest id that was searched, if the list is ordered by id; the search covered all ids from there down to the cursor',
-  }),
+    ),
 }
 
 export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
@@ -155,23 +147,23 @@ export const jobRows = z.object({ jobs: z.array(jobRow), ...paged })
 export const errorQuery = z.strictObject({
   queue: queueName.optional(),
   class: className.optional(),
-  since: time.optional().meta({ description: 'only jobs created at or after this time' }),
+  since: time.optional().describe('only jobs created at or after this time'),
   cursor: cursor.optional(),
-  details: flag.optional().meta({ description: 'true to add the times at which the jobs failed' }),
-  muted: flag.optional().meta({ description: 'true to include muted kinds, with the API key that muted each one' }),
+  details: flag.optional().describe('true to add the times at which the jobs failed'),
+  muted: flag.optional().describe('true to include muted kinds, with the API key that muted each one'),
 })
 
 const errorMute = z.object({
-  by: z.string().meta({ description: 'name of the API key' }),
+  by: z.string().describe('name of the API key'),
   at: moment,
-  until: moment.nullable().meta({ description: 'end of the mute; null if it never ends' }),
+  until: moment.nullable().describe('end of the mute; null if it never ends'),
 })
 export type ErrorMute = z.output<typeof errorMute>
 
 export const errorKindInput = z
   .strictObject({
     muted: z.boolean(),
-    until: time.optional().meta({ description: 'end of the mute; if omitted, it never ends' }),
+    until: time.optional().describe('end of the mute; if omitted, it never ends'),
   })
   .refine(({ muted, until }) => muted || until === undefined, {
     path: ['until'],
@@ -181,62 +173,56 @@ export const errorKindInput = z
 export const errorKindMuted = z.object({
   kind: z.string(),
   muted: errorMute.nullable(),
-  was: errorMute.nullable().meta({ description: 'previous mute; send it to undo this change' }),
+  was: errorMute.nullable().describe('previous mute; send it to undo this change'),
 })
 export type MutedKind = z.output<typeof errorKindMuted>
 
 export const errorKindView = z.object({
-  error: z.string().meta({ description: 'id of the kind, for filters of lists and bulk actions' }),
+  error: z.string().describe('id of the kind, for filters of lists and bulk actions'),
   class: z.string(),
   queues: z.array(z.string()),
-  message: z
-    .string()
-    .meta({ description: 'error message without numbers, ids, quoted text, times, paths and addresses' }),
+  message: z.string().describe('error message without numbers, ids, quoted text, times, paths and addresses'),
   example: z.string(),
-  frame: z.string().nullable().meta({ description: 'innermost function of the stack that is not in a library' }),
-  count: z.int().meta({ description: 'number of jobs that are failed now' }),
-  firstAt: moment.meta({
-    description: 'time of the first failure of this kind, even if its job has been retried or deleted',
-  }),
+  frame: z.string().nullable().describe('innermost function of the stack that is not in a library'),
+  count: z.int().describe('number of jobs that are failed now'),
+  firstAt: moment.describe('time of the first failure of this kind, even if its job has been retried or deleted'),
   lastAt: moment,
-  jobs: z.array(jobId).meta({ description: 'ids of the newest three jobs' }),
+  jobs: z.array(jobId).describe('ids of the newest three jobs'),
   minutes: z
     .array(z.object({ at: moment, count: z.int() }))
     .optional()
-    .meta({
-      description:
-        'with details=true: number of failures in the last six hours, oldest first: first per quarter of an hour, then per minute for the last half hour',
-    }),
-  muted: errorMute.optional().meta({ description: 'with muted=true: the mute, if there is one' }),
+    .describe(
+      'with details=true: number of failures in the last six hours, oldest first: first per quarter of an hour, then per minute for the last half hour',
+    ),
+  muted: errorMute.optional().describe('with muted=true: the mute, if there is one'),
 })
 export type ErrorKind = z.output<typeof errorKindView>
 
 export const errorPage = z.object({
-  errors: z.array(errorKindView).meta({ description: 'kinds of error, the most frequent first' }),
-  looked: z
-    .int()
-    .meta({ description: 'number of matching failed jobs; with `since`, the number of failed jobs checked' }),
-  cursor: z.string().nullable().meta({
-    description: 'cursor for the next call, which counts more jobs; null if the counts are complete',
-  }),
+  errors: z.array(errorKindView).describe('kinds of error, the most frequent first'),
+  looked: z.int().describe('number of matching failed jobs; with `since`, the number of failed jobs checked'),
+  cursor: z
+    .string()
+    .nullable()
+    .describe('cursor for the next call, which counts more jobs; null if the counts are complete'),
   muted: z
     .array(errorMute.extend({ error: z.string(), class: z.string().nullable() }))
-    .meta({ description: 'all muted kinds, with or without failed jobs, newest first' }),
+    .describe('all muted kinds, with or without failed jobs, newest first'),
 })
 export type ErrorPage = z.output<typeof errorPage>
 
 export const bulkPreview = z.object({
-  fits: z.int().meta({ description: 'number of jobs that the action would change' }),
-  looked: z.int().meta({ description: 'number of jobs examined' }),
-  more: z.boolean().meta({ description: 'true if older jobs were not counted; continue with the cursor' }),
-  ids: z.array(jobId).meta({
-    description: 'ids of the jobs that the action would change; send them as `ids` to change exactly these jobs',
-  }),
+  fits: z.int().describe('number of jobs that the action would change'),
+  looked: z.int().describe('number of jobs examined'),
+  more: z.boolean().describe('true if older jobs were not counted; continue with the cursor'),
+  ids: z
+    .array(jobId)
+    .describe('ids of the jobs that the action would change; send them as `ids` to change exactly these jobs'),
   cursor: z.string().nullable(),
-  newest: z.int().optional().meta({
-    description:
-      'newest id that was counted, if `more` is true; the count covers all ids from there down to the cursor',
-  }),
+  newest: z
+    .int()
+    .optional()
+    .describe('newest id that was counted, if `more` is true; the count covers all ids from there down to the cursor'),
 })
 export type BulkPreview = z.output<typeof bulkPreview>
 

@@ -12,7 +12,7 @@ export const portView = z.object({
   taken: z.int(),
   default: closed.optional(),
   channels: z.array(z.string()),
-  schema: closed.optional().meta({ description: 'with schemas=true: JSON Schema of its values' }),
+  schema: closed.optional().describe('with schemas=true: JSON Schema of its values'),
 })
 export type PortView = z.output<typeof portView>
 
@@ -41,8 +41,8 @@ export const callbackTry = z.object({
   took: span,
   outcome: z.enum(['delivered', 'failed', 'lost']),
   attempt: z.int(),
-  again: z.boolean().meta({ description: 'true if another attempt follows this one' }),
-  answer: z.string().nullable().meta({ description: 'error of the attempt; null if the callback was delivered' }),
+  again: z.boolean().describe('true if another attempt follows this one'),
+  answer: z.string().nullable().describe('error of the attempt; null if the callback was delivered'),
 })
 export type CallbackTry = z.output<typeof callbackTry>
 
@@ -50,10 +50,10 @@ export const runUnderWay = z
   .object({
     startedAt: moment,
     leaseUntil: moment,
-    process: z.string().nullable().meta({ description: 'name of the pull worker that performs the run' }),
-    lane: z.string().nullable().meta({ description: 'first characters of the id of the lane that performs the run' }),
+    process: z.string().nullable().describe('name of the pull worker that performs the run'),
+    lane: z.string().nullable().describe('first characters of the id of the lane that performs the run'),
   })
-  .meta({ description: 'current run' })
+  .describe('current run')
 export type RunFacts = z.output<typeof runUnderWay>
 
 export const jobView = z.object({
@@ -72,7 +72,7 @@ export const jobView = z.object({
   createdAt: moment,
   createdBy: z.string(),
   labels: z.record(z.string(), z.string()),
-  by: z.string().optional().meta({ description: 'API key that requested it, as key:<id>' }),
+  by: z.string().optional().describe('API key that requested it, as key:<id>'),
   ranAt: moment.nullable(),
   endedAt: moment.nullable(),
   runAt: moment.nullable(),
@@ -84,10 +84,10 @@ export const jobView = z.object({
   in: z.record(z.string(), portView),
   out: z.record(z.string(), portView),
   children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
-  limits: z.array(z.string()).meta({
-    description: 'keys of the limits of the job; GET /v1/jobs/:job includes the limit of its class',
-  }),
-  waitingAt: z.string().nullable().meta({ description: 'limit that the job is waiting for' }),
+  limits: z
+    .array(z.string())
+    .describe('keys of the limits of the job; GET /v1/jobs/:job includes the limit of its class'),
+  waitingAt: z.string().nullable().describe('limit that the job is waiting for'),
   tag: z.string().nullable(),
   retry: shownRetry.nullable(),
   timeout: span.nullable(),
@@ -97,42 +97,39 @@ export const jobView = z.object({
   unique: z
     .object({ key: z.string(), until: z.enum(['started', 'ended', 'deleted', 'time']) })
     .nullable()
-    .meta({ description: 'unique key of the job, and the event or time that releases the key' }),
+    .describe('unique key of the job, and the event or time that releases the key'),
   lockedUntil: moment.nullable(),
   run: runUnderWay.nullable(),
-  version: z
+  version: z.string().nullable().describe('version of the code that performed its last run; null if unknown'),
+  pinnedTo: z
     .string()
     .nullable()
-    .meta({ description: 'version of the code that performed its last run; null if unknown' }),
-  pinnedTo: z.string().nullable().meta({
-    description:
+    .describe(
       'version of the code, or address of a push worker, that must continue the job; null if the job is not pinned',
-  }),
-  keptUntil: moment.nullable().meta({
-    description:
+    ),
+  keptUntil: moment
+    .nullable()
+    .describe(
       'earliest time at which an ended job is deleted; null if it has not ended or if new input can still wake it',
-  }),
+    ),
   cost: z
     .object({
-      runs: z.int().meta({ description: 'number of known runs: the last run and the recorded runs' }),
-      took: span.meta({ description: 'total duration of the known runs' }),
-      commits: z
-        .int()
-        .nullable()
-        .meta({ description: 'number of commits of the known runs; null if the job has no history' }),
-      whole: z.boolean().meta({ description: 'true if all completed, failed and lost runs of the job are known' }),
+      runs: z.int().describe('number of known runs: the last run and the recorded runs'),
+      took: span.describe('total duration of the known runs'),
+      commits: z.int().nullable().describe('number of commits of the known runs; null if the job has no history'),
+      whole: z.boolean().describe('true if all completed, failed and lost runs of the job are known'),
       price: z
         .number()
         .nullable()
-        .meta({ description: 'cost of the known runs according to SIDEJOB_PRICES; null without that setting' }),
+        .describe('cost of the known runs according to SIDEJOB_PRICES; null without that setting'),
     })
     .optional()
-    .meta({ description: 'with details=true: cost of its runs' }),
+    .describe('with details=true: cost of its runs'),
   moreChildren: z.int().optional(),
 })
 export type JobView = z.output<typeof jobView>
 
-const saidAt = z.string().meta({ description: 'time at which the run ended, by the clock of the worker' })
+const saidAt = z.string().describe('time at which the run ended, by the clock of the worker')
 
 export const result = z.union([
   z.object({ type: z.literal('success'), finishedAt: moment, saidAt: saidAt.optional(), result: closed }),
@@ -143,7 +140,7 @@ export const result = z.union([
     reason: z.enum(['other', 'timeout']),
     message: z.string(),
     error: closed.nullable(),
-    retry: z.literal(false).optional().meta({ description: 'false if the worker asked not to retry' }),
+    retry: z.literal(false).optional().describe('false if the worker asked not to retry'),
   }),
 ])
 export type Result = z.output<typeof result>
@@ -159,10 +156,11 @@ export type KeptStep = z.output<typeof keptStep>
 
 export const keptPatch = z.object({
   name: z.string(),
-  patched: z.boolean().meta({
-    description:
+  patched: z
+    .boolean()
+    .describe(
       'false if the job had passed this code before the patch was deployed; such a job continues on the old path',
-  }),
+    ),
   at: moment.nullable(),
 })
 export type KeptPatch = z.output<typeof keptPatch>
@@ -172,7 +170,7 @@ export const tree = z.object({
   class: z.string(),
   status,
   children: z.record(z.string(), z.unknown()),
-  more: z.literal(true).optional().meta({ description: 'true if some of its descendants are not shown' }),
+  more: z.literal(true).optional().describe('true if some of its descendants are not shown'),
 })
 
 /** The engine returns undefined, and clients receive `{}`. */

@@ -12,21 +12,21 @@ const keyLimits = z.strictObject({
     .min(0.1)
     .max(100_000)
     .optional()
-    .meta({ description: 'average number of requests per second in each isolate; bursts can have twice that number' }),
+    .describe('average number of requests per second in each isolate; bursts can have twice that number'),
   jobs: z
     .int()
     .min(1)
     .max(1e9)
     .optional()
-    .meta({ description: `maximum number of unfinished jobs of the key; by default ${quotas.jobs}` }),
+    .describe(`maximum number of unfinished jobs of the key; by default ${quotas.jobs}`),
   bytes: z
     .int()
     .min(1)
     .max(1e12)
     .optional()
-    .meta({
-      description: `maximum total bytes of the unfinished jobs of the key, each counted as at least 1 KiB; by default ${quotas.bytes}`,
-    }),
+    .describe(
+      `maximum total bytes of the unfinished jobs of the key, each counted as at least 1 KiB; by default ${quotas.bytes}`,
+    ),
 })
 
 const shownLimits = z.object({
@@ -38,7 +38,7 @@ const shownLimits = z.object({
 export const keyInput = z.strictObject({
   name: label,
   scopes: z.array(scope).min(1).max(4),
-  expiresAt: time.optional().meta({ description: 'expiry of the key; by default never' }),
+  expiresAt: time.optional().describe('expiry of the key; by default never'),
   limits: keyLimits.optional(),
 })
 
@@ -53,7 +53,7 @@ export const keyList = z.object({
       scopes: z.array(scope),
       createdAt: moment,
       expiresAt: moment.optional(),
-      lastUsedAt: moment.optional().meta({ description: 'time of the last use, rounded to the hour' }),
+      lastUsedAt: moment.optional().describe('time of the last use, rounded to the hour'),
       limits: shownLimits.optional(),
     }),
   ),
@@ -62,8 +62,8 @@ export const keyList = z.object({
 export const me = z.object({
   id: z.string(),
   name: z.string(),
-  scopes: z.array(scope).meta({ description: 'scopes of the key; admin includes every scope' }),
-  tenant: z.string().nullable().meta({ description: 'tenant of the key; null if it has none' }),
+  scopes: z.array(scope).describe('scopes of the key; admin includes every scope'),
+  tenant: z.string().nullable().describe('tenant of the key; null if it has none'),
 })
 
 export const keyRotation = z.strictObject({
@@ -71,16 +71,17 @@ export const keyRotation = z.strictObject({
 })
 
 export const tenantInput = z.strictObject({
-  limits: keyLimits.optional().meta({
-    description:
+  limits: keyLimits
+    .optional()
+    .describe(
       'limits for all keys of the tenant together; `{}` removes them. If omitted, the limits stay unchanged; a new tenant has none',
-  }),
+    ),
 })
 
 export const tenantErased = z.object({
-  keys: z.int().meta({ description: 'number of erased Redis keys; with preview, the number that would be erased' }),
-  files: z.int().meta({ description: 'number of erased files; with preview, the number that would be erased' }),
-  cursor: z.string().nullable().meta({ description: 'cursor for the next call; null after the last call' }),
+  keys: z.int().describe('number of erased Redis keys; with preview, the number that would be erased'),
+  files: z.int().describe('number of erased files; with preview, the number that would be erased'),
+  cursor: z.string().nullable().describe('cursor for the next call; null after the last call'),
 })
 
 /** Erasure walks through keys in Redis first, then files, then the history. */
@@ -88,7 +89,7 @@ export const erasureCursor = z
   .string()
   .max(2_000)
   .regex(/^(\d{1,20}|files:.*|history:)$/, 'expected the cursor of the previous call')
-  .meta({ description: 'cursor from the previous call' })
+  .describe('cursor from the previous call')
 
 const TENANT_NAME = 'a tenant: at most 40 of a-z, 0-9 and "-", beginning with a letter or digit'
 export const tenantName = named(TENANT_NAME, (text) => TENANT.test(text))
@@ -102,13 +103,13 @@ export const auditPage = z.object({
     z.object({
       id: z.string(),
       at: moment,
-      by: z.string().meta({ description: 'API key that made the change, as key:<id>' }),
+      by: z.string().describe('API key that made the change, as key:<id>'),
       name: z.string(),
       verb: z.string(),
       method: z.string(),
       path: z.string(),
-      change: z.string().optional().meta({ description: 'request body; only for requests that change settings' }),
-      reason: z.string().optional().meta({ description: 'reason from the header Sidejob-Reason' }),
+      change: z.string().optional().describe('request body; only for requests that change settings'),
+      reason: z.string().optional().describe('reason from the header Sidejob-Reason'),
     }),
   ),
   cursor: z.string().nullable(),

@@ -13,11 +13,11 @@ export const failure = z.object({
     schema: z
       .object({
         class: z.string(),
-        current: z.string().meta({ description: 'hash of the schema of the class' }),
-        built: z.string().meta({ description: 'hash of the schema that the caller was built against' }),
+        current: z.string().describe('hash of the schema of the class'),
+        built: z.string().describe('hash of the schema that the caller was built against'),
       })
       .optional()
-      .meta({ description: 'only with the code SCHEMA_CHANGED' }),
-    doc_url: z.string().meta({ description: 'page that explains the code' }),
+      .describe('only with the code SCHEMA_CHANGED'),
+    doc_url: z.string().describe('page that explains the code'),
   }),
 })

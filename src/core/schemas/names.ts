@@ -16,7 +16,7 @@ export const isText = (text: string, most = 255): boolean =>
   text.isWellFormed()
 
 export const named = (what: string, fits: (text: string) => boolean) =>
-  z.string().refine(fits, `expected ${what}`).meta({ description: what })
+  z.string().refine(fits, `expected ${what}`).describe(what)
 
 const TEXT = 'at most 255 bytes of text without control characters'
 
@@ -53,13 +53,13 @@ export const classLabels = z
   .record(labelName, label)
   .refine(...atMost(limits.labels.most, 'labels'))
   .refine((given) => !isLarge(labelsText(given)), `expected at most ${limits.labelsBytes.most} bytes as JSON`)
-  .meta({ description: LABELS })
-export const labels = classLabels.transform(labelsText).meta({ description: LABELS })
+  .describe(LABELS)
+export const labels = classLabels.transform(labelsText).describe(LABELS)
 
 export const schemaHash = named('a schema hash: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
-export const builtAgainst = schemaHash.optional().meta({
-  description: 'hash of the class schema that the caller was built against; see docs/changing-code.md',
-})
+export const builtAgainst = schemaHash
+  .optional()
+  .describe('hash of the class schema that the caller was built against; see docs/changing-code.md')
 
 export const dir = z.enum(['in', 'out'])
 

@@ -6,35 +6,35 @@ import { closed, moment } from './values.ts'
 export const pastRun = z.object({
   startedAt: moment,
   endedAt: moment,
-  outcome: z.string().meta({
-    description:
-      'outcome of the run: completed, suspended, follow, again, failed, lost, conflict, released or requeued',
-  }),
+  outcome: z
+    .string()
+    .describe('outcome of the run: completed, suspended, follow, again, failed, lost, conflict, released or requeued'),
   attempt: z.int(),
   token: z.string().optional(),
-  retried: z.boolean().optional().meta({ description: 'true if the job was retried after this run' }),
-  by: z.string().optional().meta({
-    description: 'worker that performed the run: `function`, `pull`, or the host of the push worker; absent if unknown',
-  }),
+  retried: z.boolean().optional().describe('true if the job was retried after this run'),
+  by: z
+    .string()
+    .optional()
+    .describe('worker that performed the run: `function`, `pull`, or the host of the push worker; absent if unknown'),
   version: z
     .string()
     .optional()
-    .meta({ description: 'version of the code that performed the run, such as a commit; absent if unknown' }),
+    .describe('version of the code that performed the run, such as a commit; absent if unknown'),
   error: closed.optional(),
-  n: z.int().optional().meta({ description: 'number of the run, for jobs with a history' }),
-  readyAt: moment.optional().meta({ description: 'time at which the job became ready, for jobs with a history' }),
-  commits: z.int().optional().meta({ description: 'number of commits of the run, for jobs with a history' }),
+  n: z.int().optional().describe('number of the run, for jobs with a history'),
+  readyAt: moment.optional().describe('time at which the job became ready, for jobs with a history'),
+  commits: z.int().optional().describe('number of commits of the run, for jobs with a history'),
 })
 
 const portDeed = z.object({ job: jobId, dir, port: z.string(), values: z.int() })
 
 export const pastRunView = pastRun.extend({
-  reads: z.array(portDeed).meta({ description: 'number of values read from each port' }),
-  writes: z.array(portDeed).meta({ description: 'number of values written to each port' }),
+  reads: z.array(portDeed).describe('number of values read from each port'),
+  writes: z.array(portDeed).describe('number of values written to each port'),
   published: z.array(z.object({ channel: z.string(), messages: z.int() })),
-  made: z.array(z.object({ id: jobId, name: z.string() })).meta({ description: 'jobs that the run created' }),
-  more: z.int().meta({ description: 'number of further changes that were not recorded' }),
-  log: logPage.meta({ description: 'log entries of the run, newest first' }),
+  made: z.array(z.object({ id: jobId, name: z.string() })).describe('jobs that the run created'),
+  more: z.int().describe('number of further changes that were not recorded'),
+  log: logPage.describe('log entries of the run, newest first'),
 })
 export type PastRunView = z.output<typeof pastRunView>
 

@@ -30,7 +30,7 @@ export const portRead = z.strictObject({
   max: z.int().min(1).max(VALUES).optional(),
   wait: waitTime
     .optional()
-    .meta({ description: 'maximum time to wait for `max` values; returns fewer if the time passes or the job ends' }),
+    .describe('maximum time to wait for `max` values; returns fewer if the time passes or the job ends'),
 })
 
 export const target = z.union(
@@ -38,9 +38,9 @@ export const target = z.union(
   'expected { job, in } or { job, out }',
 )
 
-export const keepMessage = z.union([z.literal(1), z.literal(0)], 'expected 1 or 0').meta({
-  description: '1 keeps this message as the last message of the channel; 0 deletes the kept message',
-})
+export const keepMessage = z
+  .union([z.literal(1), z.literal(0)], 'expected 1 or 0')
+  .describe('1 keeps this message as the last message of the channel; 0 deletes the kept message')
 
 export const channelList = z.object({
   channels: z.array(
@@ -50,27 +50,28 @@ export const channelList = z.object({
       publishers: z
         .array(z.object({ queue: z.string(), class: z.string(), port: z.string() }))
         .optional()
-        .meta({
-          description:
-            'with publishers=true: the first 100 output ports that publish on this channel or below it, according to their class. API calls and the channels of individual jobs are not included',
-        }),
+        .describe(
+          'with publishers=true: the first 100 output ports that publish on this channel or below it, according to their class. API calls and the channels of individual jobs are not included',
+        ),
       last: z
         .object({ at: moment, size: z.int(), message: closed.optional(), context: closed.optional() })
         .optional()
-        .meta({
-          description:
-            'with last=true: the last message that was published with keep: 1, with its size in bytes; messages over 4 KiB show only their size',
-        }),
-      rate: z.int().optional().meta({ description: 'with last=true: number of messages with keep: 1 per minute' }),
-      minutes: z.array(z.int()).optional().meta({
-        description:
+        .describe(
+          'with last=true: the last message that was published with keep: 1, with its size in bytes; messages over 4 KiB show only their size',
+        ),
+      rate: z.int().optional().describe('with last=true: number of messages with keep: 1 per minute'),
+      minutes: z
+        .array(z.int())
+        .optional()
+        .describe(
           'with last=true: number of messages with keep: 1 in each of the last ten minutes; the last entry is the current minute',
-      }),
+        ),
     }),
   ),
-  cursor: z.string().nullable().meta({
-    description: 'cursor of the next page; null on the last page. A page can have fewer channels than requested',
-  }),
+  cursor: z
+    .string()
+    .nullable()
+    .describe('cursor of the next page; null on the last page. A page can have fewer channels than requested'),
 })
 
 export type ChannelView = z.output<typeof channelList>['channels'][number]
@@ -83,7 +84,7 @@ export const logPage = z.object({
       job: jobId.nullable(),
       entry: closed,
       level: z.string(),
-      class: z.string().nullable().meta({ description: 'class of the job; null if no job wrote the entry' }),
+      class: z.string().nullable().describe('class of the job; null if no job wrote the entry'),
     }),
   ),
   cursor: z.string().nullable(),

@@ -9,26 +9,17 @@ import { shownRate } from './workers.ts'
 
 const ageing = positive
   .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected a whole number of milliseconds, at most 1 hour')
-  .meta({
-    description:
-      'waiting time that lowers the priority number of a job by one, at most 1 hour; null for strict priorities',
-  })
+  .describe('waiting time that lowers the priority number of a job by one, at most 1 hour; null for strict priorities')
 
 export const queuePatch = z.strictObject({
-  lanes: z
-    .int()
-    .min(1)
-    .max(1_000)
-    .nullable()
-    .optional()
-    .meta({ description: 'maximum number of lanes; null restores the default' }),
+  lanes: z.int().min(1).max(1_000).nullable().optional().describe('maximum number of lanes; null restores the default'),
   batch: z
     .int()
     .min(1)
     .max(1_000)
     .nullable()
     .optional()
-    .meta({ description: 'number of jobs that a lane claims at once; null restores the default' }),
+    .describe('number of jobs that a lane claims at once; null restores the default'),
   paused: z.boolean().optional(),
   mode: z.enum(['push', 'pull']).optional(),
   ageing: ageing.nullable().optional(),
@@ -44,10 +35,11 @@ export const queueView = z.object({
   maxLanes: z.int(),
   batch: z.int(),
   ageing: span.nullable(),
-  counts: z.record(z.enum([...statuses, 'scheduled', 'limited']), z.int()).meta({
-    description:
+  counts: z
+    .record(z.enum([...statuses, 'scheduled', 'limited']), z.int())
+    .describe(
       'number of jobs by status; `queued` includes `scheduled` (waiting for a time) and `limited` (waiting for a limit) jobs; `queued` and `running` include `terminating` jobs',
-  }),
+    ),
   oldestReady: moment.nullable(),
 })
 export type QueueView = z.output<typeof queueView>
@@ -62,7 +54,7 @@ export const patchedQueue = queueView.extend({
       ageing: span.nullable().optional(),
     })
     .optional()
-    .meta({ description: 'with details=true: the previous settings; send them as a patch to undo the change' }),
+    .describe('with details=true: the previous settings; send them as a patch to undo the change'),
 })
 export type PatchedQueue = z.output<typeof patchedQueue>
 
@@ -74,17 +66,15 @@ export const queueDetail = queueView.extend({
       z.object({
         id: z.string(),
         kind: z.enum(['lane', 'bell']),
-        since: moment.nullable().meta({ description: 'time at which the lane opened; null for a bell' }),
+        since: moment.nullable().describe('time at which the lane opened; null for a bell'),
         until: moment,
       }),
     )
-    .meta({
-      description: 'lanes that serve the queue, and bells that QStash has not yet delivered, each with its expiry',
-    }),
-  runs: z.array(underWay).meta({ description: 'current runs, the earliest lease expiry first' }),
+    .describe('lanes that serve the queue, and bells that QStash has not yet delivered, each with its expiry'),
+  runs: z.array(underWay).describe('current runs, the earliest lease expiry first'),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))
-    .meta({ description: 'waiting claims of pull workers, each with the requested classes (empty for all)' }),
+    .describe('waiting claims of pull workers, each with the requested classes (empty for all)'),
   next: z
     .array(
       z.object({
@@ -96,7 +86,7 @@ export const queueDetail = queueView.extend({
         pull: z.boolean(),
       }),
     )
-    .meta({ description: 'next jobs in order: first the jobs for lanes, then the jobs for pull workers' }),
+    .describe('next jobs in order: first the jobs for lanes, then the jobs for pull workers'),
 })
 export type QueueDetail = z.output<typeof queueDetail>
 
@@ -120,31 +110,34 @@ export const scheduleView = z.object({
   aliases: z.array(z.string()),
   repeat: closed,
   paused: z.boolean(),
-  failing: z.boolean().meta({ description: 'true if the last run of the schedule failed or was lost' }),
+  failing: z.boolean().describe('true if the last run of the schedule failed or was lost'),
   error: closed.nullable(),
   lastRun: pastRun.nullable(),
   next: z.array(moment),
   nextAt: moment
     .nullable()
-    .meta({ description: 'next slot, even if it is after the requested period; null while the schedule is paused' }),
+    .describe('next slot, even if it is after the requested period; null while the schedule is paused'),
   missed: z
     .object({
       from: moment,
       to: moment,
-      made: z.enum(madeUps).meta({
-        description:
+      made: z
+        .enum(madeUps)
+        .describe(
           'handling of the missed slots: `each` is one run per slot, `one` is one run for all slots, `none` is no run',
-      }),
+        ),
       count: z.int(),
-      more: z.boolean().meta({ description: 'true if more than 100 slots were missed' }),
+      more: z.boolean().describe('true if more than 100 slots were missed'),
     })
     .nullable()
-    .meta({ description: 'most recent slots that were missed' }),
-  catchingUp: z.boolean().meta({ description: 'true while the schedule catches up on missed slots' }),
-  moved: z.object({ at: moment, wall: z.string() }).nullable().meta({
-    description:
+    .describe('most recent slots that were missed'),
+  catchingUp: z.boolean().describe('true while the schedule catches up on missed slots'),
+  moved: z
+    .object({ at: moment, wall: z.string() })
+    .nullable()
+    .describe(
       'next slot within a year that falls into the hour that daylight saving time skips: `wall` is its local time, and the job runs at `at`, when that hour ends',
-  }),
+    ),
 })
 export type ScheduleView = z.output<typeof scheduleView>
 
@@ -152,7 +145,7 @@ export const backfilled = z.object({
   jobs: z.array(z.object({ id: jobId, scheduledFor: moment })),
   next: moment
     .nullable()
-    .meta({ description: 'value of `from` for the next call, if there were more slots than one call can handle' }),
+    .describe('value of `from` for the next call, if there were more slots than one call can handle'),
 })
 
 export const limitView = z.object({
@@ -161,7 +154,7 @@ export const limitView = z.object({
   rate: shownRate.nullable(),
   shutUntil: moment
     .nullable()
-    .meta({ description: 'time before which no job starts, because the circuit breaker of a host is open' }),
+    .describe('time before which no job starts, because the circuit breaker of a host is open'),
   ...inUse,
 })
 export type LimitView = z.output<typeof limitView>
@@ -170,24 +163,19 @@ export const limitRow = limitView.extend({
   fullSince: moment
     .nullable()
     .optional()
-    .meta({ description: 'with details=true: time at which the first job in line began to wait' }),
+    .describe('with details=true: time at which the first job in line began to wait'),
   started: z
     .int()
     .optional()
-    .meta({ description: 'with details=true: number of jobs that started within the current period of the rate' }),
-  starts: z
-    .array(moment)
-    .optional()
-    .meta({ description: 'with details=true: times at which the last 100 jobs started' }),
+    .describe('with details=true: number of jobs that started within the current period of the rate'),
+  starts: z.array(moment).optional().describe('with details=true: times at which the last 100 jobs started'),
 })
 export type LimitRow = z.output<typeof limitRow>
 
 export const roomView = limitView.extend({
-  started: z.int().meta({ description: 'number of jobs that started within the current period of the rate' }),
-  fullSince: moment.nullable().meta({ description: 'time at which the first job in line began to wait' }),
-  nextRoom: moment
-    .nullable()
-    .meta({ description: 'time at which the limit has room again; null unless jobs are waiting' }),
+  started: z.int().describe('number of jobs that started within the current period of the rate'),
+  fullSince: moment.nullable().describe('time at which the first job in line began to wait'),
+  nextRoom: moment.nullable().describe('time at which the limit has room again; null unless jobs are waiting'),
 })
 export type RoomView = z.output<typeof roomView>
 
@@ -197,7 +185,7 @@ export const holder = z.object({
   ...atLimit,
   startedAt: moment.nullable(),
   leaseUntil: moment,
-  process: z.string().nullable().meta({ description: 'name of the pull worker that performs the run, if it has one' }),
+  process: z.string().nullable().describe('name of the pull worker that performs the run, if it has one'),
 })
 export type Holder = z.output<typeof holder>
 
@@ -206,10 +194,10 @@ export type LimitWaiter = z.output<typeof limitWaiter>
 
 const limitPreview = z
   .object({
-    wouldStart: z.int().meta({ description: 'number of jobs that wait for this limit and would start immediately' }),
-    first: z.array(limitWaiter).meta({ description: 'first 20 of these jobs, in the order in which they would start' }),
+    wouldStart: z.int().describe('number of jobs that wait for this limit and would start immediately'),
+    first: z.array(limitWaiter).describe('first 20 of these jobs, in the order in which they would start'),
   })
-  .meta({ description: 'with preview=true: jobs that the new limit would start' })
+  .describe('with preview=true: jobs that the new limit would start')
 export type LimitPreview = z.output<typeof limitPreview>
 
 const previewed = { preview: limitPreview.optional() }

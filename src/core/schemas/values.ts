@@ -21,7 +21,7 @@ export const closed = z.string('is missing').refine(isSmall, {
 export const moment = z.iso.datetime() as unknown as z.ZodType<number, string>
 
 /** Milliseconds in the engine, seconds for clients. */
-export const span = z.number().meta({ description: 'seconds' })
+export const span = z.number().describe('seconds')
 
 const read = (parse: (given: number | string) => number) => (given: number | string, ctx: z.RefinementCtx) => {
   try {
@@ -37,7 +37,7 @@ const amount = z.union([z.number(), z.string()], 'expected a number or a string'
 
 export const time = amount
   .transform(read(readTime))
-  .meta({ description: 'ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds' })
+  .describe('ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds')
 
 /** Milliseconds. */
 export const within = (least: number, most: number, expected: string) =>
@@ -47,7 +47,7 @@ const bounded = (parse: (given: number | string) => number) =>
   amount.transform(read(parse)).refine(...within(0, limits.durationMs.most, 'at most 10 years'))
 
 /** Accepts seconds, or a string with units. */
-export const duration = bounded(readDuration).meta({ description: "seconds, or a string like '5m', '1h30m', '3 days'" })
+export const duration = bounded(readDuration).describe("seconds, or a string like '5m', '1h30m', '3 days'")
 
 /** Accepts milliseconds, or a string with units. */
 export const milliseconds = bounded(readMilliseconds)
@@ -61,12 +61,12 @@ const CURSOR = 'expected the cursor of a previous page'
 export const cursor = z
   .string()
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)
-  .meta({ description: 'cursor from the previous page' })
+  .describe('cursor from the previous page')
 
 export const scanCursor = z
   .string()
   .regex(/^\d{1,20}$/, CURSOR)
-  .meta({ description: 'cursor from the previous page' })
+  .describe('cursor from the previous page')
 
 export const endedCursor = z.string().regex(/^\d{1,16}\.\d{1,16}\.\d{1,6}$/, CURSOR)
 

@@ -6,12 +6,12 @@ import { moment } from './values.ts'
 
 export const reasonView = z.object({
   code: z.string(),
-  message: z.string().meta({ description: 'reason as a sentence that contains the values of `data`' }),
+  message: z.string().describe('reason as a sentence that contains the values of `data`'),
   data: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string()), z.array(z.number())])),
   since: moment,
   until: moment.optional(),
-  job: jobId.optional().meta({ description: 'other job that the reason refers to' }),
-  key: z.string().optional().meta({ description: 'port, channel, child or limit that the reason refers to' }),
+  job: jobId.optional().describe('other job that the reason refers to'),
+  key: z.string().optional().describe('port, channel, child or limit that the reason refers to'),
 })
 
 export type Reason = z.output<typeof reasonView>
@@ -27,12 +27,12 @@ const link = z.object({
   limit: roomView
     .extend({ holders: z.array(holder) })
     .optional()
-    .meta({ description: 'limit at the end of the chain, and the jobs that hold its slots' }),
+    .describe('limit at the end of the chain, and the jobs that hold its slots'),
 })
 
 export const why = link.extend({
   chain: z
     .array(link)
     .optional()
-    .meta({ description: 'with deep=n: chain of causes, where each job is the cause of the previous one' }),
+    .describe('with deep=n: chain of causes, where each job is the cause of the previous one'),
 })

@@ -19,7 +19,7 @@ import { closed, codeRate, concurrency, flag, moment, positive, positiveMillisec
 
 const workerPort = z.strictObject({
   default: closed.optional(),
-  schema: closed.optional().meta({ description: 'JSON Schema of the values of the port' }),
+  schema: closed.optional().describe('JSON Schema of the values of the port'),
   channels: channelNames.optional(),
 })
 
@@ -44,40 +44,45 @@ const pushed = z.strictObject({
 })
 
 const workerShape = z.strictObject({
-  args: closed.optional().meta({ description: 'JSON Schema of the args of a job' }),
-  result: closed.optional().meta({ description: 'JSON Schema of the result of a run' }),
-  concurrency: concurrency.optional().meta({
-    description: 'maximum number of concurrent runs; sets the limit worker:<queue>/<class>',
-  }),
+  args: closed.optional().describe('JSON Schema of the args of a job'),
+  result: closed.optional().describe('JSON Schema of the result of a run'),
+  concurrency: concurrency
+    .optional()
+    .describe('maximum number of concurrent runs; sets the limit worker:<queue>/<class>'),
   limits: z
     .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
     .max(10)
     .optional()
-    .meta({ description: 'limits for all jobs of the class; by default, the class is the key of the limit' }),
-  in: workerPorts.optional().meta({ description: 'input ports by name; `*` matches any name' }),
-  out: workerPorts.optional().meta({ description: 'output ports by name; `*` matches any name' }),
-  push: pushed.optional().meta({ description: 'address to which runs of the class are sent' }),
-  pull: z.boolean().optional().meta({ description: 'true if pull workers claim runs of the class' }),
+    .describe('limits for all jobs of the class; by default, the class is the key of the limit'),
+  in: workerPorts.optional().describe('input ports by name; `*` matches any name'),
+  out: workerPorts.optional().describe('output ports by name; `*` matches any name'),
+  push: pushed.optional().describe('address to which runs of the class are sent'),
+  pull: z.boolean().optional().describe('true if pull workers claim runs of the class'),
   retry: retry.optional(),
   timeout: positive.optional(),
   retain: retain.optional(),
   history: history.optional(),
   redeliver: redeliver.optional(),
   labels: classLabels.optional(),
-  shutdown: z.boolean().optional().meta({ description: 'true if a terminated job runs once more to clean up' }),
-  reach: z.enum(['family', 'all']).optional().meta({
-    description:
+  shutdown: z.boolean().optional().describe('true if a terminated job runs once more to clean up'),
+  reach: z
+    .enum(['family', 'all'])
+    .optional()
+    .describe(
       '`family`: runs may change only jobs in their own tree; `all`: runs may change all jobs, and delete jobs with force',
-  }),
-  redact: redactedPaths.optional().meta({
-    description:
+    ),
+  redact: redactedPaths
+    .optional()
+    .describe(
       'paths of values that are hidden from keys with the scope read, such as args.card.number; each begins with args, state, in, out, result, error or progress',
-  }),
-  pin: z.boolean().optional().meta({
-    description:
+    ),
+  pin: z
+    .boolean()
+    .optional()
+    .describe(
       'true if a job that has started continues on the same version of the code; for a push worker, at the same address',
-  }),
-  description: z.string().max(10_000).optional().meta({ description: 'description of the class, for people' }),
+    ),
+  description: z.string().max(10_000).optional().describe('description of the class, for people'),
 })
 
 export const worker = workerShape
@@ -192,10 +197,11 @@ export const shownRetry = z.object({
 
 export const shownRate = z.object({ limit: z.int(), period: span })
 
-const schemaOfClass = schemaHash.optional().meta({
-  description:
+const schemaOfClass = schemaHash
+  .optional()
+  .describe(
     'hash of the schemas of the class, to send with jobs, claims and commits; absent if the class has no schema',
-})
+  )
 
 export const workerView = workerShape
   .omit({ push: true, retry: true, timeout: true, retain: true, limits: true, redeliver: true })
@@ -209,7 +215,7 @@ export const workerView = workerShape
     cron: z
       .object({ expression: z.string(), tz: z.string().optional(), missed: missed.optional(), args: closed.optional() })
       .optional()
-      .meta({ description: 'schedule of the class: cron:<queue>/<class>' }),
+      .describe('schedule of the class: cron:<queue>/<class>'),
     retain: span.optional(),
     redeliver: z.object({ after: span, max: z.int() }).optional(),
     schema: schemaOfClass,
@@ -218,31 +224,27 @@ export const workerView = workerShape
 export const workerName = z.strictObject({ queue: queueName, class: className })
 
 const workerUnfit = z.object({
-  jobs: z.int().meta({ description: 'number of waiting jobs whose args or values do not fit the new definition' }),
+  jobs: z.int().describe('number of waiting jobs whose args or values do not fit the new definition'),
   values: z
     .array(
       z.object({
         job: jobId,
-        port: z.string().nullable().meta({ description: 'input port of the value; null for args' }),
+        port: z.string().nullable().describe('input port of the value; null for args'),
         why: z.string(),
       }),
     )
-    .meta({ description: 'first ten values that do not fit' }),
-  looked: z.int().meta({ description: 'number of waiting jobs that were checked: at most the newest 100' }),
-  more: z.boolean().meta({ description: 'true if further waiting jobs were not checked' }),
+    .describe('first ten values that do not fit'),
+  looked: z.int().describe('number of waiting jobs that were checked: at most the newest 100'),
+  more: z.boolean().describe('true if further waiting jobs were not checked'),
 })
 export type WorkerUnfit = z.output<typeof workerUnfit>
 
 export const workerPreview = z.strictObject({
-  preview: flag.optional().meta({
-    description: 'dry run: returns the waiting jobs that would violate the new definition',
-  }),
+  preview: flag.optional().describe('dry run: returns the waiting jobs that would violate the new definition'),
 })
 
 export const storedWorker = workerView.extend({
-  unfit: workerUnfit
-    .optional()
-    .meta({ description: 'with preview=true: waiting jobs that do not fit the new definition' }),
+  unfit: workerUnfit.optional().describe('with preview=true: waiting jobs that do not fit the new definition'),
 })
 
 export const workerList = z.object({
@@ -250,14 +252,16 @@ export const workerList = z.object({
     workerView.extend({
       queue: z.string(),
       class: z.string(),
-      seen: moment.nullable().meta({
-        description:
+      seen: moment
+        .nullable()
+        .describe(
           'for a pull class: time of the last claim from its queue by a named pull worker, accurate to five seconds; null if there was none',
-      }),
-      servedBy: z.array(z.object({ id: z.string(), at: moment, version: z.string().nullable() })).meta({
-        description:
+        ),
+      servedBy: z
+        .array(z.object({ id: z.string(), at: moment, version: z.string().nullable() }))
+        .describe(
           'for a function: deployments that serve it. `at` is the time at which the newest version announced itself; `version` is the newest version that has the function',
-      }),
+        ),
     }),
   ),
 })

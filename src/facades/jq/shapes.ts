@@ -21,7 +21,7 @@ const integer = (least: number, most: number) =>
       ctx.addIssue({ code: 'custom', message: `expected an integer from ${least} to ${most}` })
       return z.NEVER
     })
-    .meta({ description: `an integer from ${least} to ${most}` })
+    .describe(`an integer from ${least} to ${most}`)
 
 const LONGEST = 86_400
 const DEFAULT_TIMEOUT = 30
