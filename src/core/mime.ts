@@ -56,7 +56,7 @@ export const mimePatterns = (list: string): Pattern[] =>
   list === '' ? [] : list.split(',').map((entry) => patternOf(entry.trim()))
 
 /**
- * * Returns undefined if the type matches the list.
+ * Returns undefined if the type matches the list.
  *
  * @example mimeFault('!image/gif,image/*', 'image/gif') // 'Expected mime-type not to be (image/gif) found -
  * (image/gif)'

@@ -171,7 +171,7 @@ export const replies = {
   none: {},
 
   /**
-   * * `word`: 'ok' | 'empty' (the lane ended) | 'warm' (the lane waits for a call) | 'more' (ask again) | 'full' (the
+   * `word`: 'ok' | 'empty' (the lane ended) | 'warm' (the lane waits for a call) | 'more' (ask again) | 'full' (the
    * queue has no room for the lane) | 'stale'. `failed`: number of jobs that failed instead of being leased. `seen`:
    * number of index entries that the next claim may skip. `nextDue`: a time, and the milliseconds until then.
    */

@@ -85,11 +85,12 @@ function answerOf<T>(child: string, { result, error }: Called): T {
 }
 
 /**
- * * Helpers of a function or of a branch. Each branch has its own keys.
+ * Helpers of a function or of a branch. Each branch has its own keys.
  *
  * @example
- * await job.step('charge', () => charge(order)) await job.sleep('3 days') const answer = await job.waitFor('answer', {
- * timeout: '1 week' })
+ * await job.step('charge', () => charge(order))
+ * await job.sleep('3 days')
+ * const answer = await job.waitFor('answer', { timeout: '1 week' })
  */
 export class Steps {
   readonly #desk: RunAccess
