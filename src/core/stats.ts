@@ -100,7 +100,10 @@ export const classes = z.object({
 })
 
 const stood = Object.fromEntries(
-  standing.map((name) => [name, z.int().describe('number of jobs at the first event of this minute or hour')]),
+  standing.map((name) => [
+    name,
+    z.int().describe('number of jobs when the first event of this minute or hour occurred'),
+  ]),
 ) as Named<typeof standing>
 
 const pointView = z.object({

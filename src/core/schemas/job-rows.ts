@@ -178,7 +178,7 @@ export const errorKindMuted = z.object({
 export type MutedKind = z.output<typeof errorKindMuted>
 
 export const errorKindView = z.object({
-  error: z.string().describe('id of the kind, for filters of lists and bulk actions'),
+  error: z.string().describe('id of the kind; use it to filter lists and bulk actions'),
   class: z.string(),
   queues: z.array(z.string()),
   message: z.string().describe('error message without numbers, ids, quoted text, times, paths and addresses'),

@@ -61,7 +61,7 @@ export function WorkerFields({ values = {} }: ValuesProps) {
           label="Served by"
           options={['pull', 'push']}
           value={values.served}
-          note="pull: pull workers; push: a URL"
+          note="pull: workers claim jobs; push: a URL is called"
         />
         {fields.map((field) => (
           <Field {...field} value={values[field.name]} />

@@ -26,8 +26,7 @@ function trees.adopt(id, doc, orphan, name)
     end
     if levels > trees.MAX_DEPTH then
       journal.refuse('LIMITED',
-        'job ' .. id .. ' has more than ' .. trees.MAX_DEPTH .. ' ancestors: expected at most ' .. trees.MAX_DEPTH
-        .. ' to adopt a job')
+        'job ' .. id .. ' cannot adopt a job, because it has more than ' .. trees.MAX_DEPTH .. ' ancestors')
     end
     local above_doc = cache.find(above)
     above = above_doc and above_doc.parent
