@@ -84,7 +84,7 @@ test('the tab of a log with 80 entries counted the 50 that it shows', async () =
   const ids = await Promise.all([80, 50, 3].map((n) => pages.make('says', { args: String(n) })))
   for (const id of ids) await pages.rest(id)
   expect(await Promise.all(ids.map(tabs))).toEqual(['Log 50+', 'Log 50', 'Log 3'])
-  expect(await reader.html(`/ui/jobs/${ids[0]}`)).toContain('<span class="n" title="Only the newest are counted">50+<')
+  expect(await reader.html(`/ui/jobs/${ids[0]}`)).toContain('<span class="n" title="Counts only the newest">50+<')
 })
 
 test('the only stored run of a job was counted as all its runs', async () => {

@@ -19,7 +19,7 @@ import { Why } from './why.tsx'
 const CHILDREN = 20
 const STEPS = 20
 const PORTS = 40
-const LOOKED = 8
+const [LOOKED, LINES] = [8, 50]
 const [VALUES, OPENED] = [5, 50]
 const DEEP = 3
 /** Milliseconds. */
@@ -87,13 +87,20 @@ function momentIn(query: URLSearchParams): number | undefined {
 async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null
-  const [{ entries, cursor }, state, result, opened] = await Promise.all([
-    engine.log.read({ job, limit: 50, until: momentIn(query) }),
+  const [{ entries }, state, result, opened] = await Promise.all([
+    engine.log.read({ job, limit: LINES + 1, until: momentIn(query) }),
     name === 'state' ? engine.jobs.state(job) : undefined,
     name === 'result' ? engine.jobs.result(job, {}) : undefined,
     run === null ? undefined : engine.jobs.pastRun(job, Number(run)).catch(missing),
   ])
-  return { name, log: entries, isCut: cursor !== null, state, result, run: run === null ? undefined : (opened ?? null) }
+  return {
+    name,
+    log: entries.slice(0, LINES),
+    isCut: entries.length > LINES,
+    state,
+    result,
+    run: run === null ? undefined : (opened ?? null),
+  }
 }
 
 const leadsOn = ({ code, job, data }: WhyView['reasons'][number]): boolean =>

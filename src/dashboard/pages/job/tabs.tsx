@@ -182,7 +182,7 @@ export function Tabs(props: Props) {
                 data-hotkey={hotkeys[name]}
               >
                 {title(name)}{' '}
-                <span class="n" title={n?.endsWith('+') ? 'Only the newest are counted' : undefined}>
+                <span class="n" title={n?.endsWith('+') ? 'Counts only the newest' : undefined}>
                   {n}
                 </span>
                 {hotkeys[name] && <kbd>{hotkeys[name]}</kbd>}
