@@ -1,3 +1,3 @@
-import { suite } from './numbers.ts'
+import { suite } from './numbers/suite.ts'
 
 suite(2_000, 20_000)

@@ -2,19 +2,19 @@
 
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { flow } from '../../functions/flow.ts'
-import { keyOf } from '../../src/core/files.ts'
-import { createEngine } from '../../src/engine/index.ts'
-import { createFiles } from '../../src/files.ts'
-import { defineWorker } from '../../src/index.ts'
-import { drain } from '../../src/testing/index.ts'
-import { folderBucket } from '../kit/folder-bucket.ts'
-import { startReceiver } from '../kit/receiver.ts'
-import { KEY, ORIGIN } from './kit.ts'
-import type { openPast } from './many-ended.ts'
-import { type Call, callerOf, worker } from './seed.ts'
-import { seedFlow } from './seed-flow.ts'
-import { serve } from './served.ts'
+import { flow } from '../../../functions/flow.ts'
+import { keyOf } from '../../../src/core/files.ts'
+import { createEngine } from '../../../src/engine/index.ts'
+import { createFiles } from '../../../src/files.ts'
+import { defineWorker } from '../../../src/index.ts'
+import { drain } from '../../../src/testing/index.ts'
+import { folderBucket } from '../../kit/folder-bucket.ts'
+import { startReceiver } from '../../kit/receiver.ts'
+import { KEY, ORIGIN } from '../kit.ts'
+import type { openPast } from '../many-ended.ts'
+import { type Call, callerOf, worker } from '../seed.ts'
+import { seedFlow } from '../seed-flow.ts'
+import { serve } from '../served.ts'
 
 const AT_ONCE = 1_000
 const FILE = new TextEncoder().encode('a file')
@@ -63,7 +63,7 @@ async function limits(call: Call): Promise<void> {
 
 type Made = { jobs: { id: number }[] }
 
-async function store(call: Call): Promise<number> {
+async function store(call: Call) {
   const { claim, commit } = worker(call, 'store')
   const make = async (name: string, n: number, about: (i: number) => object = () => ({})) =>
     (
@@ -79,7 +79,7 @@ async function store(call: Call): Promise<number> {
   await commit(first!, {
     ops: [
       ...times(4, () => ({ op: 'log', entry: { message: 'packed', level: 'warn' } })),
-      { op: 'write', to: { out: 'receipt' }, values: ['a', 'b'] },
+      { op: 'write', to: { out: 'receipt' }, values: [41, 42] },
       { op: 'spawn', queue: 'store', class: 'parcel', name: 'parcel' },
       { op: 'spawn', queue: 'store', class: 'crawl', name: 'crawl', args: { host: 'fjord' } },
     ],
@@ -87,17 +87,18 @@ async function store(call: Call): Promise<number> {
     waitFor: 'children',
   })
   const id = first!.job.id
-  await call('POST', `/v1/jobs/${id}/in/note`, { values: times(7, () => 'ring twice'), notify: false })
+  await call('POST', `/v1/jobs/${id}/in/note`, { values: times(7, (i) => `ring ${i + 2} times`), notify: false })
   await make('parcel', 7, (i) => ({ group: { id: i % 2 ? 'north' : 'west' } }))
   await claim('parcel', 2, '1h', 'truck')
   await make('crawl', 5, (i) => ({ args: { host: i % 2 ? 'fjord' : 'bay' } }))
-  await claim('crawl', 2, '1h', 'spider')
+  const [running] = await claim('crawl', 2, '1h', 'spider')
   await make('order', 4, () => ({ wait: '2h' }))
   await make('report', 3)
-  for (const run of await claim('report', 2)) await commit(run, { end: 'failed', error: { message: 'no paper' } })
+  const reports = await claim('report', 2)
+  for (const run of reports) await commit(run, { end: 'failed', error: { message: 'no paper' } })
   const [ended] = await make('order', 2)
   await call('POST', `/v1/jobs/${ended!.id}/terminate`, {})
-  return id
+  return { order: id, running: running!.job.id, report: reports[0]!.job.id }
 }
 
 async function callbacks(call: Call, url: string): Promise<void> {
@@ -165,7 +166,7 @@ export async function startScene(folder: string, past: ReturnType<typeof openPas
   }))
   const { jobs: ends } = (await call('POST', '/v1/jobs', charged)) as unknown as Made
   for (const { id } of ends) await site.rest(id)
-  const order = await store(call)
+  const stored = await store(call)
   const graph = await seedFlow(call)
   await callbacks(call, receiver.url)
   await until(async () => {
@@ -188,7 +189,7 @@ export async function startScene(folder: string, past: ReturnType<typeof openPas
   return {
     site,
     call,
-    order,
+    ...stored,
     flow: graph,
     kept: ids[0]!,
     failed: ends[0]!.id,

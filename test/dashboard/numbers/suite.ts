@@ -5,19 +5,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pages as table } from '../../src/dashboard/pages/index.ts'
-import { fillHistory } from '../history/many.ts'
-import { logIn, program, startBrowser } from './browser.ts'
-import { KEY } from './kit.ts'
-import { FIRST, openPast } from './many-ended.ts'
-import { allJobs, claimsOf, factsOf, type Job, namesIn, pages, pathOf } from './numbers-claims.ts'
-import { type Scene, startScene } from './numbers-scene.ts'
-import { shapes } from './numbers-shapes.ts'
-import { differences } from './numbers-survey.ts'
+import { pages as table } from '../../../src/dashboard/pages/index.ts'
+import { fillHistory } from '../../history/many.ts'
+import { logIn, program, startBrowser } from '../browser.ts'
+import { KEY } from '../kit.ts'
+import { FIRST, openPast } from '../many-ended.ts'
+import { claimsOf, namesIn, pages, pathOf } from './claims.ts'
+import { allJobs, factsOf, type Job } from './facts.ts'
+import { type Scene, startScene } from './scene.ts'
+import { shapes } from './shapes.ts'
+import { differences } from './survey.ts'
 
 /** Overview asks for its parts one after another. */
 const LOOKS = 8
 const TRIES = 3
+/** The doctor checks 50 jobs per request, so more jobs than these take minutes. */
+const EXAMINED = 10_000
 
 /** `ended`: number of older ended jobs in the history. */
 export function suite(size: number, ended: number): void {
@@ -88,16 +91,39 @@ export function suite(size: number, ended: number): void {
       expect(number).toBe(jobs.filter(fits).length)
     })
 
+    test.each(['', '/queues/store'])('the meters of %s show the used shares of leases', async (path) => {
+      const from = Date.now()
+      await page.goto(`${scene.site.url}/ui${path}`, { waitUntil: 'networkidle' })
+      const shown = await page.locator('tr:has(rect.ghost)').evaluateAll((rows) =>
+        rows.map((row) => ({
+          job: row.querySelector('.id')!.textContent!.slice(1),
+          share: row.querySelector<SVGRectElement>('rect:not(.ghost)')!.width.baseVal.value / 56,
+        })),
+      )
+      const to = Date.now()
+      expect(shown).toHaveLength(6)
+      for (const { job, share } of shown) {
+        const { startedAt, leaseUntil } = (await scene.site.engine.jobs.get(job)).run!
+        const used = (at: number) => Math.min(1, (at - startedAt) / (leaseUntil - startedAt))
+        // Widths are rounded to hundredths of a pixel.
+        expect(share).toBeGreaterThan(used(from) - 0.0002)
+        expect(share).toBeLessThan(used(to) + 0.0002)
+      }
+    })
+
+    const isFast = (path: string) => size <= EXAMINED || !path.endsWith('&run')
     /** A minute may begin between the page and the API. */
-    test.each(Object.keys(pages))('%s', async (path) => {
+    test.each(Object.keys(pages).filter(isFast))('%s', async (path) => {
       let found: object = {}
       for (let n = 0; n < TRIES; n++) {
         const facts = await factsOf(scene, jobs)
         const claims = await claimsOf(path, facts, scene)
-        // The doctor looks at all jobs, slice by slice.
-        const waitUntil = path.startsWith('/doctor') ? 'load' : 'networkidle'
+        const from = Date.now()
+        const isExamining = path.endsWith('&run')
+        const waitUntil = isExamining ? 'load' : 'networkidle'
         await page.goto(`${scene.site.url}/ui${pathOf(path, scene)}`, { waitUntil })
-        found = await differences(page, claims, namesIn(facts))
+        if (isExamining) await page.getByText('All jobs are checked').waitFor()
+        found = await differences(page, claims, namesIn(facts), from)
         if (Object.keys(found).length === 0) return
       }
       expect(found).toEqual({})

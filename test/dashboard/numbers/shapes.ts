@@ -1,7 +1,9 @@
 // The shapes of charts: each is read as shares of its largest value.
 
 import type { Page } from 'playwright-core'
-import { columnsOf, counted, type Facts, having, maximaOf, slicesOf } from './numbers-claims.ts'
+import { columnsOf, type Facts, maximaOf, openIn } from './facts.ts'
+import { slicesOf } from './messages.ts'
+import { sum } from './words.ts'
 
 const rounded = (shares: readonly number[]): number[] => shares.map((share) => Math.round(share * 50) / 50)
 
@@ -41,7 +43,7 @@ const QUARTER = 900_000
 function quartersOf(facts: Facts, minutes: readonly { at: number; count: number }[]): number[] {
   const from = (Math.floor(facts.now / QUARTER + 1) - 24) * QUARTER
   const within = (i: number) => minutes.filter(({ at }) => Math.floor((at - from) / QUARTER) === i)
-  return Array.from({ length: 24 }, (_, i) => within(i).reduce((sum, { count }) => sum + count, 0))
+  return Array.from({ length: 24 }, (_, i) => sum(within(i).map(({ count }) => count)))
 }
 
 const hoursOf = (hours: readonly { at: number; runs: number }[] = []): number[] =>
@@ -150,20 +152,8 @@ export const shapes: Record<string, Shape> = {
         .locator('.where .bar rect')
         .evaluateAll((all) => all.map((one) => Math.round(Number.parseFloat(one.getAttribute('width')!)))),
     expected(facts) {
-      const count = (status: 'queued' | 'running' | 'suspended') => counted(facts, { status })
-      const open = count('queued') + count('running') + count('suspended')
-      const limited = having(facts, { status: 'queued' }).filter(({ waitingAt }) => waitingAt !== null).length
-      const later = having(facts, { status: 'queued' }).filter(
-        ({ waitingAt, runAt }) => waitingAt === null && runAt !== null && runAt > facts.now,
-      )
-      const paused = new Set(facts.queues.filter((queue) => queue.paused).map(({ name }) => name))
-      const inPaused =
-        having(facts, { status: 'queued' }).filter(({ queue }) => paused.has(queue)).length -
-        later.filter(({ queue }) => paused.has(queue)).length
-      const ready = count('queued') - limited - later.length - inPaused
-      return [count('suspended'), later.length, ready, limited, inPaused, count('running')].map((n) =>
-        Math.round(Math.max(0.4, (n / open) * 100 - 0.4)),
-      )
+      const open = openIn(facts)
+      return open.map((n) => Math.round(Math.max(0.4, (n / sum(open)) * 100 - 0.4)))
     },
   },
 }

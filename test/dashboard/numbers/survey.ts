@@ -1,29 +1,26 @@
 // Reads each text with a digit from a page, with the claims that cover it.
 
 import type { Page } from 'playwright-core'
+import { type Clock, isSame, saysTime, type Time } from './words.ts'
 
 /**
- * Expected numbers by `selector` or `selector@attribute`, with any words between them. A row of a table is the text of its cells, joined by ` | `. Each
- * time is `~`, and titles with a digit are in braces.
+ * Expected numbers by `selector` or `selector@attribute`, with any words between them. A row of a table is the text of
+ * its cells, joined by ` | `. Each `time` element is `@` and its milliseconds, and titles with a digit are in braces.
  */
 export type Claims = Record<string, readonly string[] | ((found: readonly string[]) => readonly string[])>
 
-/** These are times, addresses and names, not counts. */
+/** These are addresses and names, not counts. */
 const none = [
-  'time',
+  'time:not([datetime])',
   'kbd',
-  '.id',
-  '.host',
-  '.axis',
   '#live',
   'a[href*="?range="]',
   'a[href*="?view="]',
-  '.crumbs [aria-current]',
   'a[href*="ended=6h"]',
   'th',
 ]
 
-type Survey = { found: string[][]; unclaimed: string[]; twice: string[] }
+type Survey = { found: string[][]; times: Time[]; unclaimed: string[]; twice: string[] }
 
 const survey = (page: Page, selectors: string[], none: string[]): Promise<Survey> =>
   page.evaluate(
@@ -35,11 +32,12 @@ const survey = (page: Page, selectors: string[], none: string[]): Promise<Survey
       function say(node: Node): string {
         if (node instanceof Text) return node.data
         if (!(node instanceof Element) || node.matches('kbd, script, style, textarea')) return ''
-        if (node.matches('time')) return '~'
+        if (node instanceof HTMLTimeElement && node.dateTime) return ` @${Date.parse(node.dateTime)} `
         const titles = named.map((name) => node.getAttribute(name)).filter(hasDigit)
         const inner = node.nodeName === 'TR' ? [...node.childNodes].filter(isCell).map((one) => short(say(one))) : []
         const text = inner.length > 0 ? inner.join(' | ') : [...node.childNodes].map(say).join('')
-        return [...new Set(titles)].map((title) => `{${title}}`).join('') + text
+        const said = [...new Set(titles)].map((title) => `{${title}}`).join('') + text
+        return node.matches('p, li, div') ? ` ${said} ` : said
       }
       const where = (one: Element) => {
         const names: string[] = []
@@ -49,7 +47,7 @@ const survey = (page: Page, selectors: string[], none: string[]): Promise<Survey
       }
       type Item = { text: string; at: Element; attribute?: string; claims: number; isNone?: boolean }
       const items: Item[] = []
-      for (const at of document.body.querySelectorAll('*'))
+      for (const at of document.body.querySelectorAll(':not(time)'))
         for (const attribute of named) {
           const text = short(at.getAttribute(attribute))
           if (hasDigit(text)) items.push({ text, at, attribute, claims: 0 })
@@ -76,8 +74,14 @@ const survey = (page: Page, selectors: string[], none: string[]): Promise<Survey
         return elements.map((one) => short(attribute ? one.getAttribute(attribute) : say(one)))
       })
       const said = ({ text, at, attribute }: Item) => `${where(at)}${attribute ? `@${attribute}` : ''}: ${text}`
+      const times = [...document.body.querySelectorAll<HTMLTimeElement>('time[datetime]')].map((one) => ({
+        text: short(one.textContent),
+        title: one.getAttribute('title'),
+        at: Date.parse(one.dateTime),
+      }))
       return {
         found,
+        times,
         unclaimed: items.filter(({ claims, isNone }) => claims === 0 && !isNone).map(said),
         twice: items.filter(({ claims }) => claims > 1).map(said),
       }
@@ -85,30 +89,34 @@ const survey = (page: Page, selectors: string[], none: string[]): Promise<Survey
     [selectors, none] as const,
   )
 
-const NUMBER = /\d[\d,.]*(?: (?:ms|min|bytes|[smhdkM%])(?![a-z]))?/g
+/** Put before a number, which it changes beyond all bounds. */
+const WRONG = '99999'
 
-/** Words may change, so this compares only numbers, and a known name if a cell of a row begins with it. */
-export function numbersOf(text: string | undefined, names: ReadonlySet<string>): string | undefined {
-  const cells = text?.split(' | ').map((cell, _, all) => {
-    const first = all.length > 1 ? cell.split(' ')[0]! : ''
-    const numbers = (cell.match(NUMBER) ?? []).map((one) => one.replace(/[,.]+$/, ''))
-    return [...(names.has(first) ? [first] : []), ...numbers].join(' ')
-  })
-  return cells?.join(' | ')
-}
-
-/** Differences between a page and its claims. */
-export async function differences(page: Page, claims: Claims, names: ReadonlySet<string>): Promise<object> {
+/** Differences between a page and its claims. `from`: reading of the clock before the page was opened. */
+export async function differences(page: Page, claims: Claims, names: Set<string>, from: number): Promise<object> {
   const selectors = Object.keys(claims)
-  const { found, unclaimed, twice } = await survey(page, selectors, none)
-  const wrong: Record<string, object> = {}
-  for (const [i, selector] of selectors.entries()) {
-    const [shown, claim] = [found[i]!, claims[selector]!]
+  const { found, times, unclaimed, twice } = await survey(page, selectors, none)
+  const clock: Clock = { from, to: Date.now() }
+  const compare = (selector: string, shown: readonly string[]) => {
+    const claim = claims[selector]!
     const expected = typeof claim === 'function' ? claim(shown) : claim
     const pairs = Array.from({ length: Math.max(shown.length, expected.length) }, (_, at) => [shown[at], expected[at]])
-    const differing = pairs.filter(([a, b]) => numbersOf(a, names) !== numbersOf(b, names))
-    if (differing.length > 0) wrong[selector] = differing.map(([shown, expected]) => ({ shown, expected }))
+    return pairs.filter(([a, b]) => !isSame(a, b, clock, names)).map(([shown, expected]) => ({ shown, expected }))
   }
-  const problems = { wrong, unclaimed: [...new Set(unclaimed)], twice: [...new Set(twice)] }
+  const all = selectors.map((selector, i) => ({ selector, shown: found[i]!, differing: compare(selector, found[i]!) }))
+  const wrong = Object.fromEntries(
+    all.filter(({ differing }) => differing.length > 0).map(({ selector, differing }) => [selector, differing]),
+  )
+  // A claim that follows the page would accept any number.
+  const following = all.flatMap(({ selector, shown }) =>
+    shown.flatMap((text, i) =>
+      [...text.matchAll(/\d+/g)]
+        .map(({ index }) => `${text.slice(0, index)}${WRONG}${text.slice(index)}`)
+        .filter((changed) => compare(selector, shown.with(i, changed)).length === 0)
+        .map((changed) => `${selector}: ${changed}`),
+    ),
+  )
+  const wrongTimes = times.filter((one) => !saysTime(one, clock))
+  const problems = { wrong, wrongTimes, following, unclaimed: [...new Set(unclaimed)], twice: [...new Set(twice)] }
   return Object.fromEntries(Object.entries(problems).filter(([, found]) => Object.keys(found).length > 0))
 }

@@ -1,0 +1,86 @@
+// The pages, each with the claims on its numbers.
+
+import { FIRST } from '../many-ended.ts'
+import type { Facts } from './facts.ts'
+import { editPage, flowPage, flowsPage } from './flows.ts'
+import { jobPage } from './job.ts'
+import { byClass, failedPage, groupPage, historyPage, jobsPage, pastJobPage } from './jobs.ts'
+import { constraintForm, groupForm, limitsPage, openedLimit } from './limits.ts'
+import { callbacksPage, channelsPage, logPage, publishForm } from './messages.ts'
+import { frame, overview } from './overview.ts'
+import { queuePage, queuesPage } from './queues.ts'
+import type { Scene } from './scene.ts'
+import type { Claims } from './survey.ts'
+import { doctorPage, examinedPage, filesPage, findPage, keysPage, schedulesPage } from './system.ts'
+import { deploysPage, workerPage, workersPage } from './workers.ts'
+
+export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Promise<Claims>> = {
+  '/': overview,
+  '/jobs': jobsPage,
+  '/jobs?status=failed': failedPage,
+  '/jobs?by=class': byClass,
+  '/queues': queuesPage,
+  '/queues/many': (facts, scene) => queuePage(facts, scene, 'many'),
+  '/queues/store': (facts, scene) => queuePage(facts, scene, 'store'),
+  '/queues/default': (facts, scene) => queuePage(facts, scene, 'default'),
+  '/queues/mail': (facts, scene) => queuePage(facts, scene, 'mail'),
+  '/limits': limitsPage,
+  '/limits?open=worker:store/parcel': (facts, scene) => openedLimit(facts, scene, 'worker:store/parcel'),
+  '/workers': workersPage,
+  '/workers/default/charge': (facts, scene) => workerPage(facts, scene, 'default', 'charge'),
+  '/workers/store/order': (facts, scene) => workerPage(facts, scene, 'store', 'order'),
+  '/channels': channelsPage,
+  '/callbacks': callbacksPage,
+  '/log': logPage,
+  '/log?level=error': (facts, scene) => logPage(facts, scene, 'error'),
+  '/deploys': deploysPage,
+  '/settings/keys': keysPage,
+  '/flows': flowsPage,
+  '/jobs?in=history': historyPage,
+  '/jobs/past/history': pastJobPage,
+  '/jobs/order': (facts, scene) => jobPage(facts, scene, scene.order),
+  '/jobs/order?tab=runs': (facts, scene) => jobPage(facts, scene, scene.order, 'runs'),
+  '/jobs/failed': (facts, scene) => jobPage(facts, scene, scene.failed),
+  '/jobs/running': (facts, scene) => jobPage(facts, scene, scene.running),
+  '/jobs/report?tab=runs': (facts, scene) => jobPage(facts, scene, scene.report, 'runs'),
+  '/jobs/new': () => ({}),
+  '/jobs/new?from=order': (_, { order }) => ({
+    'main h1, .crumbs [aria-current]': [`Duplicate #${order}`, `Duplicate #${order}`],
+  }),
+  '/flows/flow': flowPage,
+  '/flows/flow?wire=enrich.image%3Eimages.url': (facts, scene) => flowPage(facts, scene, 'wire'),
+  '/flows/flow?node=enrich': (facts, scene) => flowPage(facts, scene, 'node'),
+  '/flows/flow/edit': editPage,
+  '/schedules': schedulesPage,
+  '/limits?constraint=hosts': constraintForm,
+  '/limits?group=north': groupForm,
+  '/groups/north': (facts, scene) => groupPage(facts, scene, 'north'),
+  '/channels?at=/shop/notes': (facts, scene) => publishForm(facts, scene, '/shop/notes'),
+  '/files': filesPage,
+  '/doctor': doctorPage,
+  '/doctor?cursor=': (facts, scene) => examinedPage(facts, scene, false),
+  '/doctor?cursor=&run': (facts, scene) => examinedPage(facts, scene, true),
+  '/find?q=card&list': (facts, scene) => findPage(facts, scene, 'card'),
+  '/more': () => ({}),
+}
+
+export const claimsOf = async (path: string, facts: Facts, scene: Scene): Promise<Claims> => ({
+  ...frame(facts),
+  ...(await pages[path]!(facts, scene)),
+})
+
+/** Replaces the names of the scene's jobs with their ids. */
+export const pathOf = (path: string, scene: Scene): string =>
+  path
+    .replace('/jobs/past/history', `/jobs/${FIRST}/history`)
+    .replace('from=order', `from=${scene.order}`)
+    .replace(/^\/jobs\/(order|running|report|failed)/, (_, name: 'order') => `/jobs/${scene[name]}`)
+    .replace('/flows/flow', `/flows/${scene.flow}`)
+
+/** Queues, classes, groups and limits. */
+export const namesIn = ({ queues, limits, jobs }: Facts): Set<string> =>
+  new Set([
+    ...queues.map(({ name }) => name),
+    ...limits.map(({ key }) => key),
+    ...jobs.flatMap(({ class: name, group }) => [name, ...(group === null ? [] : [group])]),
+  ])

@@ -1,0 +1,158 @@
+// The facts of the scene: its jobs as the API lists them, and answers of the API that several pages show.
+
+import type { JobView, LimitRow } from '../../../src/engine/engine.ts'
+import type { Engine } from '../../../src/engine/index.ts'
+import type { Scene } from './scene.ts'
+import { HOUR, MINUTE, n, since, sum, took } from './words.ts'
+
+const AT_ONCE = 1_000
+/** Entries of the log on a page. */
+export const LOG = 100
+
+const kept = [
+  'id',
+  'status',
+  'queue',
+  'class',
+  'group',
+  'labels',
+  'priority',
+  'attempt',
+  'createdAt',
+  'ranAt',
+  'endedAt',
+  'waitingAt',
+  'runAt',
+  'error',
+] as const
+
+export type Job = Pick<JobView, (typeof kept)[number]>
+
+/** All jobs of Redis, newest first. Keeps only some members of each job, because there may be 100,000 jobs. */
+export async function allJobs(engine: Engine): Promise<Job[]> {
+  const found: Job[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: Awaited<ReturnType<Engine['jobs']['list']>> = await engine.jobs.list({ limit: AT_ONCE, cursor })
+    for (const job of page.jobs) found.push(Object.fromEntries(kept.map((name) => [name, job[name]])) as Job)
+    cursor = page.cursor
+  }
+  return found
+}
+
+export type Facts = Awaited<ReturnType<typeof factsOf>>
+
+export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[]) {
+  const now = Date.now()
+  const [
+    { queues },
+    stats,
+    series,
+    { limits: rooms, groups },
+    { classes },
+    { errors },
+    { processes },
+    callbacks,
+    health,
+    { deployments },
+    log,
+  ] = await Promise.all([
+    engine.queues.list(),
+    engine.stats.totals(),
+    engine.stats.series({ step: 'minute', details: true }),
+    engine.limits.withGroups(undefined, { details: true }),
+    engine.stats.classes({ hours: true }),
+    engine.errors.list({ details: true, muted: true }),
+    engine.processes.list(),
+    engine.callbacks.counts(),
+    engine.health(),
+    engine.deployments.list(),
+    engine.log.read({ limit: LOG }),
+  ])
+  const deploys = deployments
+    .flatMap(({ id, deploys }) => deploys.map((one) => ({ ...one, id })))
+    .sort((a, b) => b.at - a.at)
+  const limits = rooms as LimitRow[]
+  return {
+    now,
+    jobs,
+    queues,
+    stats,
+    series,
+    limits,
+    groups,
+    classes,
+    errors,
+    processes,
+    callbacks,
+    health,
+    deploys,
+    log,
+  }
+}
+
+export const having = ({ jobs }: Facts, of: Partial<Job>): Job[] =>
+  jobs.filter((job) => Object.entries(of).every(([name, value]) => job[name as keyof Job] === value))
+
+export const counted = (facts: Facts, of: Partial<Job>): number => having(facts, of).length
+
+type Waiting = { ready: number; limited: number; later: number }
+
+export function waitingIn(facts: Facts, of: Partial<Job> = {}): Waiting {
+  const queued = having(facts, { status: 'queued', ...of })
+  const limited = queued.filter(({ waitingAt }) => waitingAt !== null).length
+  const later = queued.filter(
+    ({ waitingAt, runAt }) => waitingAt === null && runAt !== null && runAt > facts.now,
+  ).length
+  return { limited, later, ready: queued.length - limited - later }
+}
+
+/** Open jobs: suspended, later, ready, at limits, in paused queues and running. */
+export function openIn(facts: Facts): [number, number, number, number, number, number] {
+  const { ready, limited, later } = waitingIn(facts)
+  const paused = facts.queues.filter((queue) => queue.paused)
+  const inPaused = sum(paused.map(({ name }) => waitingIn(facts, { queue: name }).ready))
+  const [suspended, running] = [counted(facts, { status: 'suspended' }), counted(facts, { status: 'running' })]
+  return [suspended, later, ready - inPaused, limited, inPaused, running]
+}
+
+type Point = Facts['series']['points'][number]
+
+const WIDTH = 4 * HOUR
+const endOf = ({ now }: Facts): number => Math.floor(now / MINUTE) * MINUTE + MINUTE
+
+function pointsOf(facts: Facts, queue?: string, columns = 60): Point[][] {
+  const points = queue === undefined ? facts.series.points : (facts.series.queues?.[queue] ?? [])
+  const [end, width] = [endOf(facts), WIDTH / columns]
+  return Array.from({ length: columns }, (_, i) =>
+    points.filter(({ at }) => at >= end - (columns - i) * width && at < end - (columns - i - 1) * width),
+  )
+}
+
+/** Sums of the columns of a chart of four hours; all columns are equally wide. */
+export const columnsOf = (facts: Facts, queue?: string, columns = 60) =>
+  pointsOf(facts, queue, columns).map((points, i) => {
+    const of = (name: 'completed' | 'failed' | 'runs') => sum(points.map((one) => one[name]))
+    const at = endOf(facts) - (columns - i) * (WIDTH / columns)
+    return { at, completed: of('completed'), failed: of('failed'), runs: of('runs') }
+  })
+
+export const maximaOf = (facts: Facts): number[] =>
+  pointsOf(facts).map((points) => Math.max(0, ...points.map(({ longestWait }) => longestWait)))
+
+export const messageOf = ({ error }: Pick<Job, 'error'>): string =>
+  error === null ? '' : (JSON.parse(String(error)).message ?? '')
+
+export const ranFor = ({ ranAt, endedAt }: Pick<Job, 'ranAt' | 'endedAt'>): string =>
+  ranAt !== null && endedAt !== null && endedAt >= ranAt ? took(endedAt - ranAt) : '–'
+
+/** Slots of a limit, and its starts. */
+export function slotsOf({ concurrency, running, rate, started, fullSince }: Partial<LimitRow> & { running: number }) {
+  const period = rate ? `${n(rate.limit)} in ${took(rate.period)}` : ''
+  return [
+    concurrency === null || concurrency === undefined
+      ? `${period}; ${n(running)} running`
+      : `${n(running)} of ${n(concurrency)}`,
+    rate && started !== undefined ? `; ${n(started)} of ${period}` : '',
+    fullSince ? `; full for ${since(fullSince)}` : '',
+  ].join('')
+}

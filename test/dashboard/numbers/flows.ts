@@ -1,0 +1,165 @@
+// Flows: the list, the board with its inspector and its replay, and the editor.
+
+import type { FlowNodeView, WireView } from '../../../src/engine/engine.ts'
+import type { Facts } from './facts.ts'
+import { whyTexts } from './job.ts'
+import type { Scene } from './scene.ts'
+import type { Claims } from './survey.ts'
+import { clockOf, HOUR, hourOf, MINUTE, n, perMinute, row, shortened, since, sum, time, took } from './words.ts'
+
+const flowOf = ({ site: { engine }, flow }: Scene) => engine.flows.get(String(flow))
+
+const waitsOn = ({ size, behind }: WireView): number => size + behind
+
+export async function flowsPage(_: Facts, scene: Scene): Promise<Claims> {
+  const [{ nodes, wires }, { flows }] = await Promise.all([flowOf(scene), scene.site.engine.flows.list({ limit: 20 })])
+  const oldest = Math.min(...wires.flatMap(({ oldestAt }) => oldestAt ?? []))
+  const busy = nodes.filter(({ status }) => ['queued', 'running', 'suspended'].includes(status!))
+  return {
+    '.head .note': [`${n(flows.length)} flows on this page`],
+    'main tbody tr': flows.map(({ name, status, createdAt, changedAt }) =>
+      row(
+        `${status} ${name} #${scene.flow}`,
+        `${n(busy.length)} of ${n(nodes.length)}`,
+        n(sum(wires.map(waitsOn))),
+        time(oldest),
+        time(changedAt ?? createdAt),
+      ),
+    ),
+  }
+}
+
+function factOf(facts: Facts, { limit, status, until, ranAt, lastRun }: FlowNodeView): string {
+  const room = facts.limits.find(({ key }) => key === limit)
+  if (status === 'queued' && room) return `${n(room.running)} of ${n(room.concurrency!)}`
+  if ((status === 'queued' || status === 'suspended') && until !== null && until > facts.now) return since(until)
+  if (status === 'running' && ranAt !== null) return `runs for ${since(ranAt)}`
+  return (status === 'completed' || status === 'failed') && lastRun ? since(lastRun.endedAt) : ''
+}
+
+const nodeClaims = (facts: Facts, nodes: readonly FlowNodeView[]): Claims =>
+  Object.fromEntries(
+    nodes.flatMap((node) => {
+      const [box, fact] = [`[data-board] [data-name="${node.name}"]`, factOf(facts, node)]
+      return [
+        [`${box}@aria-label`, [fact]],
+        [`${box} .fact`, [fact]],
+      ]
+    }),
+  )
+
+const nameOf = ({ node, port }: WireView['from']): string => (node ? `${node}.${port}` : port)
+
+function wireSaid(wire: WireView): string {
+  const { from, to, oldestAt, passed } = wire
+  const oldest = oldestAt === null ? '' : `, the oldest for ${since(oldestAt)}`
+  const waits = waitsOn(wire) > 0 ? `${n(waitsOn(wire))} wait${oldest}` : 'no values wait'
+  const last = passed[0] ? shortened(String(passed[0].data), 80) : ''
+  return `${nameOf(from)} to ${nameOf(to)}: ${waits}, ${perMinute(wire.in)} per minute ${last}`
+}
+
+function badgeOf({ now }: Facts, wire: WireView): string {
+  const { to, oldestAt, rate } = wire
+  const isBacking = waitsOn(wire) > 0 && to.node !== null && oldestAt !== null && now - oldestAt > MINUTE
+  if (isBacking) return `${n(waitsOn(wire))} · ${since(oldestAt)}`
+  if (rate > 0) return `${perMinute(wire.in)}/min`
+  return waitsOn(wire) > 0 ? n(waitsOn(wire)) : ''
+}
+
+const wireClaims = (facts: Facts, wires: readonly WireView[]): Claims =>
+  Object.fromEntries(
+    wires.flatMap((wire) => [
+      [`[data-board] [role=button][data-wire="${wire.id}"]@aria-label`, [wireSaid(wire)]],
+      [`[data-board] .badge[data-wire="${wire.id}"]`, [badgeOf(facts, wire)]],
+    ]),
+  )
+
+/** The last event of the recording, and the times of its axis. */
+async function replay({ now, deploys }: Facts, { site: { engine }, flow }: Scene): Promise<Claims> {
+  const { events, keep } = await engine.flows.recorded(String(flow), { limit: 1_000 })
+  const { moves, counts, at } = events.at(-1)!
+  const isBad = ({ is, run }: (typeof moves)[number]) =>
+    is === 'failed' || ['failed', 'lost'].includes(run?.outcome ?? '')
+  const { run } = moves.find(isBad) ?? moves.find((move) => move.run !== null) ?? moves[0] ?? {}
+  const attempt = run && run.attempt > 1 ? `, attempt ${n(run.attempt)}` : ''
+  const ran = run ? `after ${took(run.endedAt - run.startedAt)}${attempt}` : ''
+  const holds = moves.length === 0 && counts[0] ? n(counts[0].is) : ''
+  const first = Math.max(now - keep!, Math.min(events[0]!.at, now - MINUTE))
+  const marks = [first, now, ...deploys.map((one) => one.at), ...(await flowChanges(engine, flow))].map(hourOf)
+  return {
+    '.replaybox .said': [`${clockOf(at)} · ${ran} ${holds}`],
+    '.replaybox .note': [`Last ${took(2 * HOUR)}, ${n(events.length)} events`],
+    '.replaybox .seg[aria-label=Speed]': ['1×10×60×'],
+    '.laxis text': (found) => found.map((text) => (marks.includes(text.slice(0, 5)) ? text : marks.join())),
+  }
+}
+
+async function flowChanges(engine: Scene['site']['engine'], flow: number): Promise<number[]> {
+  const { versions } = await engine.flows.graphHistory(String(flow))
+  return versions.map(({ at }) => at ?? 0)
+}
+
+/** The jammed wire of the scene. */
+const WIRE = 'enrich.image>images.url'
+/** Values that the inspector shows. */
+const SHOWN = 5
+
+async function wireInspector({ site: { engine } }: Scene, nodes: FlowNodeView[], wires: WireView[]): Promise<Claims> {
+  const wire = wires.find(({ id }) => id === WIRE)!
+  const job = String(nodes.find(({ name }) => name === wire.to.node)!.job)
+  const [{ values }, why] = await Promise.all([engine.ports.get(job, 'in', wire.to.port, SHOWN), engine.jobs.why(job)])
+  const [came, went] = [sum(wire.in), sum(wire.out)]
+  const growth = wire.in.at(-2)! - wire.out.at(-2)!
+  const oldest = time(wire.oldestAt!)
+  return {
+    '.insp svg[role=img]@aria-label': [`In ten minutes, ${n(came)} arrived and ${n(went)} left`],
+    '.insp .stats > div': [n(waitsOn(wire)), oldest, n(growth)],
+    '.insp h3': ['Last 10 minutes', 'Values, oldest first', 'Other end: images'],
+    '.insp .legend': [`arrived ${n(came)} left ${n(went)}`],
+    '.insp .vlist li': values.map(({ data }, i) => `${i + 1} {${data}}${data} ${i === 0 ? oldest : ''}`),
+    '.insp .vlist + .note': [`${n(wire.size - SHOWN)} more`],
+    '.insp > section > p:not(.note)': whyTexts(why),
+  }
+}
+
+async function nodeInspector({ site: { engine } }: Scene, nodes: FlowNodeView[], wires: WireView[]): Promise<Claims> {
+  const { job, lastRun } = nodes.find(({ name }) => name === 'enrich')!
+  const why = await engine.jobs.why(String(job))
+  return {
+    '.insp > section > p:not(.note)': whyTexts(why),
+    '.insp header .id': [`#${job}`],
+    '.insp > section > p.note': [`attempt ${n(lastRun!.attempt)}`],
+    '.insp > section > .row time': [time(lastRun!.endedAt)],
+    '.insp .diff .num': wires
+      .filter(({ from, to }) => from.node === 'enrich' || to.node === 'enrich')
+      .map((wire) => (waitsOn(wire) > 0 ? `${n(waitsOn(wire))} waiting` : `${perMinute(wire.in)}/min`)),
+  }
+}
+
+export async function flowPage(facts: Facts, scene: Scene, chosen?: 'wire' | 'node'): Promise<Claims> {
+  const { flow, nodes, wires, undo } = await flowOf(scene)
+  const values = n(sum(wires.map(waitsOn)))
+  return {
+    '#flowbar > .id': [`#${flow.id}`],
+    '#flowbar > .dim': [
+      `${n(flow.active)} of ${n(nodes.length)} nodes busy; ${values} values on ${n(wires.length)} wires`,
+    ],
+    '#flowbar form .dimmer': [n(undo)],
+    '[data-board]@aria-label': [`Graph of the flow: ${nodes.length} nodes, ${wires.length} wires`],
+    ...nodeClaims(facts, nodes),
+    ...wireClaims(facts, wires),
+    '.listed a': [...nodes.map(() => ''), ...wires.map(wireSaid)],
+    ...(await replay(facts, scene)),
+    ...(chosen === 'wire' && (await wireInspector(scene, nodes, wires))),
+    ...(chosen === 'node' && (await nodeInspector(scene, nodes, wires))),
+  }
+}
+
+export async function editPage(facts: Facts, scene: Scene): Promise<Claims> {
+  const { nodes } = await flowOf(scene)
+  return {
+    '.flowbar > .id': [`#${scene.flow}`],
+    ...nodeClaims(facts, nodes),
+    '#lines .dim': ['graph.json, 0 lines differ'],
+  }
+}

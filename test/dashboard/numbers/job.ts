@@ -1,0 +1,249 @@
+// One job: why it does not run, its timeline, ports, runs and details.
+
+import type { JobView, Why, WhyLink } from '../../../src/engine/engine.ts'
+import { counted, type Facts, having, messageOf, ranFor } from './facts.ts'
+import { logLine } from './messages.ts'
+import type { Scene } from './scene.ts'
+import type { Claims } from './survey.ts'
+import {
+  clockFrom,
+  clockOf,
+  dayOf,
+  hourOf,
+  isSame,
+  momentOf,
+  n,
+  row,
+  shortened,
+  since,
+  sum,
+  time,
+  took,
+} from './words.ts'
+
+type Run = Awaited<ReturnType<Scene['site']['engine']['jobs']['runs']>>['runs'][number]
+
+/** The numbers of the sentences about a job. */
+export function whyTexts({ running, run, reasons, limit }: WhyLink): string[] {
+  if (running) return [run ? `${since(run.startedAt)} ${run.process ?? run.lane ?? ''} ${clockOf(run.leaseUntil)}` : '']
+  return reasons.map(({ code, data: { ahead, concurrency, waiting, attempts, failures, losses }, until }) => {
+    const at = until === undefined ? '' : `at ${clockOf(until)}, in ${since(until)}`
+    const before = ahead ? n(Number(ahead)) : ''
+    const holder = limit?.holders[0]
+    if (code === 'CHILDREN') return n(Math.max(1, Number(waiting ?? 0)))
+    if (code === 'FAILED') return n(Math.max(1, Number(attempts ?? 0)))
+    if (code === 'BACKOFF') return `${at} ${n(Number(failures))} ${n(Number(losses ?? 0))}`
+    if (code !== 'LIMITED') return `${before} ${at}`
+    const held = holder ? `#${holder.job} ${holder.startedAt === null ? '' : since(holder.startedAt)}` : ''
+    return `${n(limit?.running ?? Number(concurrency))} of ${n(Number(concurrency))}. ${before} ${at} ${held}`
+  })
+}
+
+/** Shows at most three causes: the first cause of the job, children at limits, and the chain of jobs behind it. */
+function causes(facts: Facts, why: Why, children: readonly JobView[]): Claims {
+  const { chain = [] } = why
+  const own = whyTexts(why)
+  const behind = chain.map((link) => `#${link.job} ${whyTexts(link)[0]}`)
+  const beside = children.flatMap(({ id, waitingAt }) => {
+    const limit = facts.limits.find(({ key }) => key === waitingAt)
+    if (!limit || chain.some(({ job }) => job === id)) return []
+    const waits = n(counted(facts, { waitingAt: limit.key }))
+    return [`#${id} ${n(limit.running)} of ${n(limit.concurrency!)}. ${waits} wait`]
+  })
+  const first = [...own.slice(0, 1), ...beside.slice(0, Math.max(0, 2 - behind.length)), ...behind]
+  return { '.why > li': (chain.length === 0 ? own : first).slice(0, 3) }
+}
+
+const over = new Set(['completed', 'failed', 'terminated'])
+
+/** The time from a moment to the end of the job, or until now. */
+const until = ({ endedAt, status }: JobView, from: number): string =>
+  endedAt !== null && over.has(status) ? took(endedAt - from) : since(from)
+
+/** The parts of the line of a job, with their durations. */
+function stretches(job: JobView, runs: readonly Run[]): string[] {
+  const parts: string[] = []
+  const add = (ms: number) => ms > 0 && parts.push(took(ms))
+  let at = job.createdAt
+  for (const { readyAt = at, startedAt, endedAt } of runs.toSorted((a, b) => a.startedAt - b.startedAt)) {
+    const from = Math.max(at, readyAt)
+    add(from - at)
+    add(startedAt - from)
+    parts.push(took(endedAt - startedAt))
+    at = endedAt
+  }
+  if (job.status === 'running') {
+    add(job.ranAt! - at)
+    at = job.ranAt!
+  }
+  return job.endedAt === at ? parts : [...parts, until(job, at)]
+}
+
+const childParts = (child: JobView): string[] =>
+  child.ranAt === null
+    ? [until(child, child.createdAt)]
+    : [took(child.ranAt - child.createdAt), until(child, child.ranAt)]
+
+/** The waits in which neither the job nor a child runs. A long one is drawn shorter, with its duration. */
+function waitsIn(job: JobView, runs: readonly Run[], children: readonly JobView[]): string[] {
+  const ends = ({ status, endedAt }: JobView) => (status === 'running' ? Number.POSITIVE_INFINITY : (endedAt ?? 0))
+  const family = [...(job.status === 'running' ? [job] : []), ...children.filter(({ ranAt }) => ranAt !== null)]
+  const busy = [
+    ...runs.map(({ startedAt, endedAt }) => [startedAt, endedAt] as const),
+    ...family.map((one) => [one.ranAt!, ends(one)] as const),
+  ]
+  const waits: string[] = []
+  let at = job.createdAt
+  for (const [from, to] of busy.toSorted(([a], [b]) => a - b)) {
+    if (from > at) waits.push(took(from - at))
+    at = Math.max(at, to)
+  }
+  return Number.isFinite(at) ? [...waits, until(job, at)] : waits
+}
+
+const hintOf = ({ history }: JobView, runs: readonly Run[]): string[] =>
+  history === 0 && runs.length > 0 ? ['To keep 20 runs, set history: 20'] : []
+
+function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: readonly JobView[]): Claims {
+  const children = family.toSorted((a, b) => a.createdAt - b.createdAt || a.id - b.id)
+  const named = runs.map((_, i) => `run ${i + 1}`)
+  const waits = waitsIn(job, runs, children)
+  return {
+    '.wf .lab.hd': [`Since ${dayOf(job.createdAt)}, ${clockOf(job.createdAt)}`],
+    '.wf .trk.hd text': (found) => [
+      hourOf(job.createdAt),
+      ...found
+        .slice(1, -1)
+        .map((text) => waits.find((one) => isSame(text, one, { from: now, to: Date.now() })) ?? waits.join()),
+      job.endedAt === null || job.status === 'suspended' ? clockFrom(now, found.at(-1)) : clockOf(job.endedAt),
+    ],
+    '.wf .lab .kind': ['this job', ...children.map(({ id }) => `#${id}`)],
+    '.wf .trk:not(.hd) > svg@aria-label': [stretches(job, runs), ...children.map(childParts)].map((all) =>
+      all.join(', '),
+    ),
+    '.wf .trk a@aria-label': runs
+      .flatMap(({ n: number }) => (number === undefined ? [] : [`Run ${number}`]))
+      .toReversed(),
+    '.wf .trk:not(.hd) text': (found) =>
+      found.map((text) => (named.includes(text) || !/\d/.test(text) ? text : named.join())),
+    '.wf .dur:not(.hd)': [job, ...children].map((one) => until(one, one.createdAt)),
+    '.wf + .note': hintOf(job, runs),
+  }
+}
+
+/** Values that a port shows. */
+const SHOWN = 5
+
+async function portsOf({ site: { engine } }: Scene, job: JobView): Promise<Claims> {
+  const ports = (['in', 'out'] as const).flatMap((dir) =>
+    Object.entries(job[dir]).map(([name, port]) => ({ dir, name, ...port })),
+  )
+  if (ports.length === 0) return {}
+  const rows = await Promise.all(
+    ports.map(async ({ dir, name, size, taken }) => {
+      const { values } = await engine.ports.get(String(job.id), dir, name, SHOWN)
+      const shown = values.map(({ data }) => (/\d/.test(String(data)) ? `{${data}}${data}` : data)).join(' ')
+      return row(dir, name, n(size), n(taken), `${shown} ${size > SHOWN ? `${n(size - SHOWN)} more` : ''}`, '', '')
+    }),
+  )
+  const waiting = sum(ports.map(({ size }) => size))
+  return { '#ports > header .right': [`${n(waiting)} values wait`], '#ports tbody tr': rows }
+}
+
+function details(job: JobView, runs: readonly Run[]): string[] {
+  const { retry, attempt, timeout, run, version, group, labels, limits, keptUntil, retain, history } = job
+  const { max, backoff } = retry ?? {}
+  const base = backoff?.base === undefined ? '' : `, ${took(Number(backoff.base))} × ${backoff.factor ?? 2}`
+  const commits = history > 0 ? `, ${n(sum(runs.map((one) => one.commits ?? 0)))} commits` : ''
+  const ran = took(sum(runs.map(({ startedAt, endedAt }) => endedAt - startedAt)))
+  return [
+    '',
+    ...(group ? [''] : []),
+    ...(Object.keys(labels).length > 0 ? [''] : []),
+    ...(limits.length > 0 ? [''] : []),
+    `${n(attempt)}${max === undefined ? '' : ` of ${n(max + 1)}`}${base}`,
+    ...(timeout === null ? [] : [took(timeout)]),
+    ...(run ? [run.process ?? `lane ${run.lane}`] : []),
+    ...(version ? [''] : []),
+    ...(runs.length > 0 ? [`${n(runs.length)} runs, ${ran}${commits}`] : []),
+    keptUntil !== null ? momentOf(keptUntil) : retain === null ? 'class default' : took(retain),
+  ]
+}
+
+/** The place in the list of failed jobs, if the browser has seen the list. */
+function placeOf(facts: Facts, { id }: JobView): string {
+  const failed = having(facts, { status: 'failed' }).slice(0, 50)
+  return `${failed.findIndex((one) => one.id === id) + 1} of ${failed.length}`
+}
+
+/** A failed job next to the last job of its class that completed, and the deploy before its run. */
+function failure(facts: Facts, job: JobView, log: readonly string[]): Claims {
+  if (job.status !== 'failed') return {}
+  const completed = having(facts, { class: job.class, status: 'completed' })
+  const good = completed.toSorted((a, b) => b.endedAt! - a.endedAt!)[0]!
+  const deploy = facts.deploys.find(({ at }) => at <= job.ranAt!)!
+  return {
+    '.failure > .fault:first-of-type p': [`${messageOf(job)} ${time(job.endedAt!)}`],
+    '.pair dd': [ranFor(job), time(deploy.at), `#${good.id} ${time(good.endedAt!)}`, ranFor(good), ''],
+    '.failure .log > li': log,
+  }
+}
+
+export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'runs'): Promise<Claims> {
+  const { engine } = scene.site
+  const [job, { runs }, children, { entries, cursor }, why] = await Promise.all([
+    engine.jobs.get(String(id)),
+    engine.jobs.runs(String(id), { details: true }),
+    engine.jobs.children(String(id), 20),
+    engine.log.read({ job: String(id), limit: 50 }),
+    engine.jobs.why(String(id), { deep: 3 }),
+  ])
+  const family = [...(job.parent ? [job.parent.id] : []), id, ...Object.values(job.children).map((child) => child.id)]
+  const failed = runs.filter(({ outcome }) => outcome === 'failed').length
+  const log = entries.map((entry) => logLine(entry))
+  return {
+    'main h1': [`${job.class} #${id} ${job.status}`],
+    '.crumbs [aria-current]': [`${job.class} #${id}`],
+    '.jobhead .facts > span': [
+      '',
+      ...(job.group ? [''] : []),
+      `priority ${job.priority}`,
+      `runs ${n(runs.length + Number(job.status === 'running'))}${failed > 1 ? `, ${n(failed)} failed` : ''}`,
+      `created ${time(job.createdAt)} by ${shortened(job.createdBy, 40)}`,
+    ],
+    '#neighbours': (found) => found.map((text) => (text === '' ? '' : placeOf(facts, job))),
+    ...causes(facts, why, children),
+    ...failure(facts, job, log.slice(0, 5)),
+    ...timeline(facts, job, runs, children),
+    ...(await portsOf(scene, job)),
+    '#tabs .tabs a': [
+      `Log ${n(entries.length)}${cursor === null ? '' : '+'}`,
+      'State',
+      'Args',
+      'Result',
+      `Errors ${n(failed)}`,
+      `Runs ${n(runs.length)}`,
+      'Steps',
+    ],
+    ...(tab === 'runs'
+      ? {
+          '#tabs .note': hintOf(job, runs),
+          '#tabs tbody tr': runs.map(({ n: number, startedAt, endedAt, readyAt, attempt }) =>
+            row(
+              `Run ${number}`,
+              time(startedAt),
+              '',
+              '',
+              '',
+              n(attempt),
+              took(startedAt - readyAt!),
+              took(endedAt - startedAt),
+            ),
+          ),
+        }
+      : { '#tabs .log > li@id': entries.map((entry) => `e${entry.id}`), '#tabs .log > li': log }),
+    '.rail > .card:first-child > header .right': [n(family.length)],
+    '.rail .tree li': family.map((one) => `#${one}`),
+    '.rail .kv dd': details(job, runs),
+  }
+}

@@ -1,0 +1,169 @@
+// Lists of jobs: of Redis, by class, of a group, and of the history.
+
+import { FIRST } from '../many-ended.ts'
+import { counted, type Facts, having, type Job, messageOf, ranFor, slotsOf } from './facts.ts'
+import { kinds } from './overview.ts'
+import type { Scene } from './scene.ts'
+import type { Claims } from './survey.ts'
+import { cut, momentOf, n, percent, row, time, took } from './words.ts'
+
+const order = ['queued', 'running', 'suspended', 'completed', 'failed', 'terminating', 'terminated'] as const
+
+const jobsFrame = (facts: Facts): Claims => ({
+  '.counts b': [n(facts.jobs.length), ...order.map((status) => n(counted(facts, { status })))],
+  '.views .n': (['failed', 'running', 'queued', 'suspended'] as const).map((status) => n(counted(facts, { status }))),
+})
+
+const tagsOf = (labels: Job['labels']): string =>
+  Object.entries(labels)
+    .map((pair) => pair.join('='))
+    .join(' ')
+
+function jobRow(job: Job): string {
+  const { id, status, class: name, group, labels, queue, priority, attempt, createdAt, endedAt } = job
+  const tries = status === 'failed' ? Math.max(1, attempt) : attempt
+  return [
+    `{Select job ${id}}`,
+    status,
+    `#${id}`,
+    `${name} ${cut(group ?? '', 24)} ${tagsOf(labels)}`,
+    messageOf(job),
+    queue,
+    priority,
+    tries === 0 ? '–' : `{attempt ${tries}}`,
+    ranFor(job),
+    time(endedAt ?? createdAt),
+  ].join(' | ')
+}
+
+const jobTable = (jobs: readonly Job[]): Claims => ({
+  '#rows tr': jobs.slice(0, 50).map(jobRow),
+  '#bulk .n': ['0 selected'],
+})
+
+export const jobsPage = (facts: Facts): Claims => ({
+  '.head .note': [`${n(facts.jobs.length)} jobs`],
+  ...jobsFrame(facts),
+  ...jobTable(facts.jobs),
+})
+
+export function failedPage(facts: Facts): Claims {
+  const failed = having(facts, { status: 'failed' })
+  return {
+    '.head .note': [`${n(failed.length)} failed jobs`],
+    ...jobsFrame(facts),
+    ...kinds(facts),
+    ...jobTable(failed),
+  }
+}
+
+type ClassRow = Facts['classes'][number]
+
+const spread = (of: ClassRow['took']): string =>
+  of ? `{${took(of.mean)} on average}≤ ${took(of.p50)} / ${took(of.p95)}` : '–'
+
+const hoursOf = (hours: ClassRow['hours'] = []): string => {
+  const said = hours
+    .filter(({ runs }) => runs > 0)
+    .toSorted((a, b) => new Date(a.at).getUTCHours() - new Date(b.at).getUTCHours())
+    .map(({ at, runs }) => `${n(runs)} at ${new Date(at).getUTCHours()}:00`)
+    .join(', ')
+  return said ? `{Runs per hour, UTC: ${said}}${said}` : 'none'
+}
+
+export function byClass(facts: Facts): Claims {
+  const day = new Date(facts.now).toISOString().slice(0, 10)
+  return {
+    '.head .note': [`${n(facts.classes.length)} classes`],
+    ...jobsFrame(facts),
+    '.list h2': [`By class, ${day}`],
+    '.list > header .tag': [n(facts.classes.length)],
+    '.list caption': [`Counts by class on ${day}, UTC`],
+    '.list tbody tr': facts.classes.map(({ queue, class: name, counts, waited, took, hours }) => {
+      const of = (status: Job['status']) => counted(facts, { queue, class: name!, status })
+      const [completed, failed] = [of('completed'), of('failed')]
+      return [
+        name,
+        queue,
+        n(counted(facts, { queue, class: name! })),
+        n(counts.runs),
+        n(completed),
+        failed === 0 ? '0' : `${n(failed)} ${percent(failed / (failed + completed))}`,
+        spread(waited),
+        spread(took),
+        hoursOf(hours),
+      ].join(' | ')
+    }),
+  }
+}
+
+/** The numbers of the column “What happened”. */
+async function happenedTo({ status, ranAt, runAt, waitingAt, id, error }: Job, facts: Facts, scene: Scene) {
+  if (error !== null) return messageOf({ error })
+  if (status === 'running') return time(ranAt!)
+  if (status === 'suspended') return n(Object.keys((await scene.site.engine.jobs.get(String(id))).children).length)
+  const most = facts.limits.find(({ key }) => key === waitingAt)?.concurrency
+  if (most) return `${n(most)} of ${n(most)}`
+  return status === 'queued' && runAt !== null && runAt > facts.now ? time(runAt) : ''
+}
+
+export async function groupPage(facts: Facts, scene: Scene, id: string): Promise<Claims> {
+  const { limit, holders } = await scene.site.engine.limits.usage(`group:${id}`, { holders: 60, waiting: 40 })
+  const [runs, waits] = [counted(facts, { group: id, status: 'running' }), counted(facts, { waitingAt: `group:${id}` })]
+  const jobs = having(facts, { group: id }).slice(0, 30)
+  const happened = await Promise.all(jobs.map((job) => happenedTo(job, facts, scene)))
+  return {
+    '.head .note': [`${n(runs)} jobs are running, ${n(waits)} waiting for a slot`],
+    '.stack > .card:first-child > header .right': [`at most ${n(limit.concurrency!)} at once`],
+    '.body .sub': [slotsOf(limit)],
+    '.open tbody tr': holders.map(({ job, class: name, process, startedAt }) =>
+      row(`${name} #${job}`, process ?? id, time(startedAt!)),
+    ),
+    '.stack > .card:last-child tbody tr': jobs.map(({ id, status, class: name, endedAt, createdAt }, i) =>
+      row(status, `#${id}`, name, happened[i], time(endedAt ?? createdAt)),
+    ),
+  }
+}
+
+export async function historyPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
+  const { jobs, cursor } = await engine.history.list({ limit: 50 })
+  return {
+    '.head .note': [`${n(jobs.length)} ${cursor === null ? 'jobs' : 'so far'}`],
+    '#rows tr': jobs.map(({ id, status, class: name, group, labels, error, queue, attempts, took: ms, endedAt }) =>
+      row(
+        `${status} ${name} #${id} ${group ?? ''} ${tagsOf(labels)}`,
+        messageOf({ error }),
+        queue,
+        n(attempts),
+        ms === null ? '–' : took(ms),
+        time(endedAt),
+      ),
+    ),
+  }
+}
+
+export async function pastJobPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
+  const { ends } = await engine.history.get(String(FIRST))
+  const [end] = ends as [(typeof ends)[number]]
+  const { queue, class: name, labels, waited, attempts, error, args, createdAt, endedAt } = end
+  const isSame = (value: unknown) => (found: readonly string[]) =>
+    found.map((text) => (JSON.stringify(JSON.parse(text)) === String(value) ? text : String(value)))
+  return {
+    'main h1': [`${name} #${FIRST}`],
+    '.crumbs [aria-current]': [`History of job ${FIRST}`],
+    '.card > header .right': [time(endedAt)],
+    '.kv dd': [
+      queue,
+      name,
+      tagsOf(labels),
+      momentOf(createdAt),
+      momentOf(endedAt),
+      took(waited!),
+      took(end.took!),
+      n(attempts),
+    ],
+    '.fault b': [messageOf({ error })],
+    '.fault pre': isSame(error),
+    '.card > section:not(.fault) pre': isSame(args),
+  }
+}

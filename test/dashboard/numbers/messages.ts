@@ -1,0 +1,109 @@
+// Channels, callbacks and the log.
+
+import { type Facts, LOG } from './facts.ts'
+import type { Scene } from './scene.ts'
+import type { Claims } from './survey.ts'
+import { clockOf, momentOf, n, row, sum, time } from './words.ts'
+
+/** Listeners that a channel names. */
+const NAMED = 6
+
+export async function channelsPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
+  const { channels } = await engine.channels.list({ publishers: true, last: true })
+  const heard = channels
+    .filter(({ subscribers }) => subscribers.length > 0)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const kept = channels.flatMap(({ last, ...channel }) => (last ? [{ ...channel, last }] : []))
+  const first = (subscribers: (typeof channels)[number]['subscribers']) =>
+    [
+      ...subscribers.slice(0, NAMED).map(({ job, port }) => `#${job} ${port}`),
+      ...(subscribers.length > NAMED ? [`${n(subscribers.length - NAMED)} more`] : []),
+    ].join(' ')
+  return {
+    '.head .note': [`${n(heard.length)} channels have listeners`],
+    '.stack > .card:first-child tbody tr': [
+      row('/shop', n(sum(heard.map(({ subscribers }) => subscribers.length))), `in ${n(heard.length)} channels`, ''),
+      ...heard.map(({ name, subscribers }) =>
+        row(name.replace('/shop/', ''), n(subscribers.length), first(subscribers), ''),
+      ),
+    ],
+    '.stack > .card:nth-child(2) .tag': [n(kept.length)],
+    '.stack > .card:nth-child(2) tbody tr': kept.map(({ name, last, rate = 0, minutes = [] }) =>
+      row(name, time(last.at), `{${n(sum(minutes))} in ten minutes}${n(rate)}`, `{${last.message}}${last.message}`),
+    ),
+  }
+}
+
+export async function publishForm(facts: Facts, scene: Scene, channel: string): Promise<Claims> {
+  const { channels } = await scene.site.engine.channels.list({})
+  const ports = channels.filter(({ name }) => name === channel).flatMap(({ subscribers }) => subscribers)
+  const first = ports.slice(0, NAMED).map(({ job, port }) => `#${job} ${port}`)
+  return {
+    ...(await channelsPage(facts, scene)),
+    '#preview': [`${n(ports.length)} ports would receive it: ${first.join(', ')} and ${n(ports.length - NAMED)} more.`],
+  }
+}
+
+export async function callbacksPage(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {
+  const { callbacks } = await engine.callbacks.list({ limit: 50 })
+  const { PENDING, IN_PROGRESS, DELIVERED, FAILED } = facts.callbacks
+  return {
+    '.head .note': [`${n(PENDING + IN_PROGRESS + DELIVERED + FAILED)} callbacks`],
+    '.seg a': ['All', ...[PENDING, IN_PROGRESS, DELIVERED, FAILED].map(n)],
+    'main tbody tr': callbacks.map(({ of, state, url, lastError, attempts, createdAt, nextAt }) =>
+      row(
+        state,
+        `#${of}`,
+        url,
+        lastError ?? '',
+        `{Attempts of the callback of job ${of}}${n(attempts)}`,
+        time(createdAt),
+        state === 'FAILED' || state === 'DELIVERED' || nextAt === null ? 'none' : time(nextAt),
+        state === 'FAILED' ? `{Resend the callback of job ${of}}Resend` : '',
+      ),
+    ),
+  }
+}
+
+type Entry = Awaited<ReturnType<Scene['site']['engine']['log']['read']>>['entries'][number]
+
+/** `withJob`: a log of several jobs names the job of each entry. */
+export function logLine({ at, job, class: name, entry }: Entry, withJob = false): string {
+  const { message, error, level: _, ...rest } = JSON.parse(String(entry))
+  const text = `${message ?? error} ${Object.keys(rest).length > 0 ? JSON.stringify(rest) : ''}`
+  return `{The entry of ${momentOf(at)}}${time(at)} ${withJob && job !== null ? `#${job} ${name}` : ''} ${text}`
+}
+
+/** Slices of the chart of the log. */
+const SLICES = 40
+
+/** Slices of the log with entries, the newest first. */
+export function slicesOf(entries: readonly Entry[]): { from: number; to: number; of: Entry[] }[] {
+  const [first, last] = [entries.at(-1)?.at ?? 0, entries[0]?.at ?? 0]
+  const width = Math.ceil((last + 1 - first) / SLICES)
+  const within = (from: number) => entries.filter(({ at }) => at >= from && at < from + width)
+  return Array.from({ length: SLICES }, (_, i) => first + (SLICES - 1 - i) * width)
+    .map((from) => ({ from, to: from + width - 1, of: within(from) }))
+    .filter(({ of }) => of.length > 0)
+}
+
+const said = (of: readonly Entry[], from: number, to: number): string =>
+  `${of.length} from ${clockOf(from)} to ${clockOf(to)}; ${of.filter(({ level }) => level === 'error').length}`
+
+export async function logPage(_: Facts, { site: { engine } }: Scene, level?: string): Promise<Claims> {
+  const { entries, cursor } = await engine.log.read({ limit: LOG, level })
+  const labels = ['', '', '6h']
+  const all = said(entries, entries.at(-1)!.at, entries[0]!.at)
+  const slices = slicesOf(entries).map(({ of, from, to }) => said(of, from, to))
+  return {
+    '.head .note': [`${n(entries.length)} ${cursor === null ? 'entries' : 'so far'}`],
+    '.plot@aria-label': [all],
+    '.plot .note': [all],
+    '.plot a@aria-label': slices,
+    '.plot a title': slices,
+    '.sifts input[type=search]@title': labels,
+    '.sifts input[type=search]@aria-label': labels,
+    'ol.log > li@id': entries.map(({ id }) => `e${id}`),
+    'ol.log > li': entries.map((entry) => logLine(entry, true)),
+  }
+}

@@ -1,0 +1,76 @@
+// The list of queues, and one queue.
+
+import type { QueueView } from '../../../src/engine/engine.ts'
+import { chart } from './chart.ts'
+import { counted, type Facts, having, type Job, waitingIn } from './facts.ts'
+import type { Scene } from './scene.ts'
+import type { Claims } from './survey.ts'
+import { n, row, since, time, took } from './words.ts'
+
+export function queueRow(facts: Facts, queue: QueueView, ends = true): string {
+  const { name, mode, paused, lanes, maxLanes, oldestReady } = queue
+  const { ready, limited, later } = waitingIn(facts, { queue: name })
+  const count = (status: Job['status']) => counted(facts, { queue: name, status })
+  const open = `${lanes} of ${maxLanes} lanes are open`
+  const pulled = mode === 'pull' || count('running') > 0 ? `${n(count('running'))} pulled` : ''
+  const ended = `${n(count('completed'))} completed, ${n(count('failed'))} failed`
+  return [
+    mode === 'pull' ? `${name} pull` : name,
+    `${paused ? 'paused' : mode === 'push' ? `{${open}}${open}` : ''} ${pulled}`,
+    n(ready),
+    oldestReady === null ? '–' : since(oldestReady),
+    n(limited),
+    n(count('running')),
+    n(later),
+    n(count('failed')),
+    ...(ends ? [`{${ended}}${ended}`] : []),
+  ].join(' | ')
+}
+
+export const queuesPage = (facts: Facts): Claims => ({
+  '.head .note': [`${n(facts.queues.length)} queues, ${n(facts.queues.filter(({ paused }) => paused).length)} paused`],
+  'main tbody tr': facts.queues.map((queue) => queueRow(facts, queue)),
+})
+
+/** Jobs per batch if the queue sets none. */
+const BATCH = 100
+
+export async function queuePage(facts: Facts, { site: { engine } }: Scene, name: string): Promise<Claims> {
+  const queue = await engine.queues.get(name, { limit: 20 })
+  const { ready } = waitingIn(facts, { queue: name })
+  const own = facts.classes.filter((row) => row.queue === name).toSorted((a, b) => b.counts.runs - a.counts.runs)
+  const pulling = facts.processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(name) ? [one] : []))
+  const [next, under, serves, , classes] = [1, 2]
+    .flatMap((column) => [1, 2, 3].map((at) => `.below > .stack:nth-child(${column}) > .card:nth-child(${at})`))
+    .slice(1) as [string, string, string, string, string]
+  const { entries } = await engine.audit.read({ limit: 200 })
+  const pauses = entries.filter(({ path, change }) => path === `/v1/queues/${name}` && change?.includes('paused'))
+  const running = having(facts, { queue: name, status: 'running' })
+  return {
+    '.head .note': [`push, 0 of ${n(queue.maxLanes)} lanes open, ${n(running.length)} pulled runs`],
+    '.tbl.lined tbody tr': [queueRow(facts, queue, false)],
+    ...chart(facts, name),
+    'main > p.note': pauses.map(({ at }) => `Paused ${time(at)}`),
+    [`${next} > header .tag`]: [n(ready)],
+    [`${next} tbody tr`]: queue.next.map(({ job, class: of, group, pull, priority, since: at }, i) =>
+      [i + 1, `#${job}`, [of, group, pull && 'pull'].filter(Boolean).join(' '), `priority ${priority}`, time(at)].join(
+        ' | ',
+      ),
+    ),
+    [`${under} > header .tag`]: [n(running.length)],
+    [`${under} tbody tr`]: queue.runs
+      .slice(0, 6)
+      .map(({ class: of, job, startedAt }) => row(`${of} #${job}`, time(startedAt), '')),
+    [`${serves} > header .tag`]: [n(pulling.length)],
+    [`${serves} tbody tr`]: pulling.map(
+      ({ id, runs, startedAt }) => `${id} pull | ${n(runs.length)} current runs | ${time(startedAt)}`,
+    ),
+    '.form label .note': ['', '', `default ${BATCH}`, ''],
+    '.form > p.note': [`0 ${queue.maxLanes} ${queue.batch} ${n(ready)}`],
+    [`${classes} > header .tag`]: [n(own.length)],
+    [`${classes} tbody tr`]: own.slice(0, 12).map(({ class: of, counts, took: spread }) => {
+      const failed = n(counted(facts, { queue: name, class: of!, status: 'failed' }))
+      return `${of} | ${n(counts.runs)} runs | ${failed} failed | {95 %}${spread ? took(spread.p95) : '–'}`
+    }),
+  }
+}

@@ -1,0 +1,119 @@
+// Keys, the doctor, files, schedules and the search.
+
+import { type Facts, having, messageOf } from './facts.ts'
+import type { Scene } from './scene.ts'
+import type { Claims } from './survey.ts'
+import { clockOf, cut, DAY, HOUR, hourOf, n, row, sum, time, whileLoading } from './words.ts'
+
+export async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
+  const [{ keys }, { entries }] = await Promise.all([engine.keys.list(), engine.audit.read({ limit: 50 })])
+  const timeOf = (at: number | undefined) => (at === undefined ? '' : time(at))
+  return {
+    '.head .note': [`${n(keys.length)} API keys`],
+    '.tbl.lined tbody tr': keys.map(({ id, name, createdAt, lastUsedAt, expiresAt }) =>
+      row(name, '', id, time(createdAt), timeOf(lastUsedAt), timeOf(expiresAt), ''),
+    ),
+    'main > .card > header .right': ['newest 50'],
+    'main > .card tbody tr': entries.map(({ verb, path, change, reason, name, at }) =>
+      row(verb, cut(path, 60), cut([change, reason].filter(Boolean).join(' · '), 40), cut(name, 30), time(at)),
+    ),
+  }
+}
+
+const checksOf = ({ now, health, series }: Facts): string[] => {
+  const { tickAt, bellAt, problems = [], restored } = health
+  const timeOf = (at: number | null | undefined) => (typeof at === 'number' ? time(at) : '')
+  const lost = sum(series.points.filter(({ at }) => at > now - HOUR).map((one) => one.lost))
+  return [
+    `Redis ${whileLoading}`,
+    `Bells ${timeOf(bellAt)} ${problems.length > 0 ? n(problems.length) : ''}`,
+    ...(tickAt === undefined ? [] : [`Tick ${timeOf(tickAt)}`]),
+    `Data ${restored ? `${timeOf(restored.noticedAt)} ${restored.lost.from} to ${restored.lost.to}` : ''}`,
+    `Runs ${lost === 0 ? '' : n(lost)}`,
+    'Pull workers',
+  ]
+}
+
+const version = ({ health }: Facts): Claims => ({ 'main .card > header .right': [`version ${health.version}`] })
+
+export function doctorPage(facts: Facts): Claims {
+  const { examined } = facts.health
+  const faults = examined ? sum(Object.values(examined.faults)) : 0
+  const found = examined && faults > 0 ? `${n(faults)} faults, at ${Object.values(examined.faults).join(', ')}` : ''
+  return {
+    ...version(facts),
+    '.checks li': [...checksOf(facts), ...(examined ? [`Jobs ${time(examined.at)}: ${found}`] : [])],
+  }
+}
+
+/** The page checks the first jobs, or all. */
+export async function examinedPage(facts: Facts, { site: { engine } }: Scene, isWhole: boolean): Promise<Claims> {
+  const all = n(facts.jobs.length)
+  const first = n((await engine.doctor.examine()).jobs)
+  return {
+    ...version(facts),
+    '.checks li': checksOf(facts),
+    '#examined h2': [`No faults in ${isWhole ? all : first} jobs`],
+    '#slices .word': [isWhole ? 'All jobs are checked' : `${first} of ${all} jobs checked`],
+  }
+}
+
+export async function filesPage(_: Facts, { call, kept, site: { engine } }: Scene): Promise<Claims> {
+  const { files, total } = (await call('GET', '/v1/files?total=true')) as unknown as {
+    files: { id: string; size: number; job: number; type: string; storedAt: string }[]
+    total: { files: number; bytes: number }
+  }
+  const { jobs } = await engine.jobs.list({ queue: 'files', class: 'reap', limit: 10 })
+  const endOf = (id: string) => time(jobs.find(({ args }) => String(args).includes(id))!.runAt!)
+  return {
+    '.head .note': [`${n(total.files)} files, ${n(total.bytes)} bytes`],
+    'main tbody tr': files.map(({ id, size, job, type, storedAt }) =>
+      row(
+        id,
+        type,
+        `${n(size)} bytes`,
+        `#${job}`,
+        `stored ${time(Date.parse(storedAt))}`,
+        id === kept ? 'kept until you remove it' : `removed ${endOf(id)}`,
+        `{Get link to ${id}}{Remove ${id}}`,
+      ),
+    ),
+  }
+}
+
+/** The scene's schedules are due once a day, at three. */
+const DUE = 3 * HOUR
+
+export async function schedulesPage({ now }: Facts, { site: { engine } }: Scene): Promise<Claims> {
+  const { schedules } = await engine.schedules.list({ limit: 100 })
+  const of = (name: 'paused' | 'failing') => n(schedules.filter((one) => one[name]).length)
+  const today = Math.floor(now / DAY) * DAY + DUE
+  const next = today > now ? today : today + DAY
+  const isShown = next - now < 12 * HOUR
+  const ticks = Array.from({ length: 8 }, (_, i) => Math.ceil((now - 12 * HOUR) / DUE + i) * DUE)
+  const placeOf = (at: number) => ((at - now) / DAY) * 100 + 50
+  const isFree = (at: number) => placeOf(at) > 2 && Math.abs(placeOf(at) - 50) > 5
+  return {
+    '.head .note': [`${n(schedules.length)} schedules; ${of('paused')} paused, ${of('failing')} failed last time`],
+    '.trk:not(.hd) svg[aria-label]@aria-label': schedules.map(({ paused }) => n(Number(isShown && !paused))),
+    '.trk.hd text': [...ticks.filter(isFree).map(hourOf), 'now'],
+    '.sch': schedules.map(({ job, repeat }) => `#${job} {${repeat}}At ${hourOf(DUE)}`),
+    '.nxt:not(.hd)': schedules.map(({ paused }) => (paused ? 'paused' : `${time(next)} ${clockOf(next)}`)),
+  }
+}
+
+export async function findPage(facts: Facts, { site: { engine } }: Scene, text: string): Promise<Claims> {
+  const { jobs, cursor, newest } = await engine.jobs.rows({ text, limit: 5, lookAt: 250 })
+  const kinds = facts.errors.filter((one) => [one.message, one.example, one.class].some((part) => part?.includes(text)))
+  const failedOf = (kind: (typeof kinds)[number]) =>
+    having(facts, { class: kind.class, status: 'failed' }).filter((job) => messageOf(job) === kind.message)
+  return {
+    '.head .note': [`${kinds.length + jobs.length} for “${text}”`],
+    '.found .right': [
+      ...kinds.map((kind) => `${n(failedOf(kind).length)} failed jobs`),
+      ...jobs.map(({ status, message }) => `${status} job, ${message}`),
+      'ended jobs',
+      cursor === null ? 'searched all jobs' : `searched the newest ${n(newest! - Number(cursor) + 1)} of ${n(newest!)}`,
+    ],
+  }
+}

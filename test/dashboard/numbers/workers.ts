@@ -1,0 +1,98 @@
+// Classes: the list, one class, and their counts before and after a deploy.
+
+import { isOurs } from '../../../src/core/callback.ts'
+import type { WorkerView } from '../../../src/engine/engine.ts'
+import { counted, type Facts, having, messageOf } from './facts.ts'
+import type { Scene } from './scene.ts'
+import type { Claims } from './survey.ts'
+import { MINUTE, n, percent, row, short, since, time, took } from './words.ts'
+
+function workerRow(facts: Facts, queue: string, name: string): string {
+  const own = facts.classes.find((one) => one.queue === queue && one.class === name)
+  const failed = counted(facts, { queue, class: name, status: 'failed' })
+  const spread = own?.took
+  const title = spread ? `{95 %; mean ${took(spread.mean)}, median ${took(spread.p50)}}${took(spread.p95)}` : '–'
+  return row(name, '', short(own?.counts.runs ?? 0), short(failed), title)
+}
+
+/** The standard library and our own queues come last. */
+const rankOf = (queue: string): number => (queue === 'core' ? 1 : isOurs(queue) ? 2 : 0)
+const byPlace = (a: WorkerView, b: WorkerView): number =>
+  rankOf(a.queue) - rankOf(b.queue) || (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)
+
+export async function workersPage(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {
+  const { workers } = await engine.workers.list()
+  const queues = new Set(workers.map(({ queue }) => queue)).size
+  const isHeard = ({ seen }: (typeof workers)[number]) => seen !== null && seen > facts.now - MINUTE
+  const heard = new Set(workers.filter(isHeard).map(({ queue }) => queue)).size
+  const note = `${n(workers.length)} classes in ${n(queues)} queues`
+  return {
+    '.head .note': [heard ? `${note}; pull workers claimed from ${n(heard)} queues in the last minute` : note],
+    '.card:has(.classes) > header .tag': [n(workers.length)],
+    '.classes tr': [...Map.groupBy(workers.toSorted(byPlace), ({ queue }) => queue)].flatMap(([queue, own]) => [
+      row(queue, 'Runs', 'Failed', 'p95'),
+      ...own.map((worker) => workerRow(facts, queue, worker.class)),
+    ]),
+  }
+}
+
+/** Upper bounds of the bars of run times. Their axis shows every second one. */
+const ENDS = ['10 ms', '30 ms', '100 ms', '300 ms', '1 s', '3 s', '10 s', '30 s', '1 min', '10 min', '1 h', 'longer']
+
+export async function workerPage(facts: Facts, scene: Scene, queue: string, name: string): Promise<Claims> {
+  const row = facts.classes.find((one) => one.queue === queue && one.class === name)!
+  const failed = counted(facts, { queue, class: name, status: 'failed' })
+  const newest = having(facts, { queue, class: name }).slice(0, 5)
+  const { workers } = await scene.site.engine.workers.list()
+  const worker = workers.find((one) => one.queue === queue && one.class === name)!
+  const { servedBy, history, seen, concurrency, retry } = worker
+  const served = servedBy.map(({ id, version, at }) => `${id}, version ${version}, changed ${time(at)}`).join(', ')
+  // A search for the jobs of a queue that wait for a limit reads the newest 20,000 jobs.
+  const isFound = (found: readonly string[]) => facts.jobs.length < 20_000 || found.length > 0
+  return {
+    ...(await workersPage(facts, scene)),
+    '.wdesc dd': [
+      servedBy.length > 0 ? `${n(servedBy.length)} deployments: ${served}` : seen === null ? '' : time(seen),
+      ...(concurrency === undefined ? [] : [n(concurrency)]),
+      retry?.max === undefined ? 'default' : n(retry.max + 1),
+      history ? `default, with the last ${n(history)} runs` : 'default',
+    ],
+    '.legend': [`${n(row.counts.runs)} runs{${n(failed)}}${short(failed)} failed`],
+    '.wideplot > .vh': [
+      row.took!.buckets.flatMap((runs, i) => (runs ? [`${n(runs)} up to ${ENDS[i]}`] : [])).join(', '),
+    ],
+    '.wideplot .axis span': [...ENDS.filter((_, i) => i % 2 === 0), 'longer'],
+    '.got > .note': (found) => found.map(() => `20,000 ${n(facts.jobs[0]!.id)}`),
+    '.lasts li': (found) =>
+      isFound(found) ? newest.map((job) => `#${job.id} ${job.status} ${messageOf(job)} ${time(job.createdAt)}`) : [],
+  }
+}
+
+export async function deploysPage(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {
+  const { classes, errors, before, after } = await engine.deployments.compare()
+  const share = (of: (typeof classes)[number]['before']) =>
+    of?.counts.runs ? percent(of.counts.errors / of.counts.runs) : '–'
+  const times = (of: (typeof classes)[number]['before']) =>
+    of?.took ? `≤ ${took(of.took.p50)} / ${took(of.took.p95)}` : '–'
+  return {
+    '.stack > .card:first-child > header .tag': [n(errors.length)],
+    '.stack > .card:first-child tbody tr': errors.map(({ message, example, class: name, firstAt }) => {
+      const failed = having(facts, { class: name, status: 'failed' })
+      return `${message || example} | ${name} | ${n(failed.length)} jobs | ${time(firstAt)}`
+    }),
+    '.stack > .card:nth-child(2) > header .tag': [n(classes.length)],
+    '.stack > .card:nth-child(2) > header .right': [`${took(before.to - before.from)}, ${since(after.from)}`],
+    '.stack > .card:nth-child(2) tbody tr': classes.map(({ queue, class: name, before, after }) =>
+      [
+        name,
+        queue,
+        `${n(before?.counts.runs ?? 0)} → ${n(after?.counts.runs ?? 0)}`,
+        `${share(before)} → ${share(after)}`,
+        `${times(before)} → ${times(after)}`,
+      ].join(' | '),
+    ),
+    '.stack > .card:nth-child(3) > header .tag': [n(facts.deploys.length)],
+    '.stack > .card:nth-child(3) tbody tr': (found) =>
+      facts.deploys.map(({ id, at }, i) => row('', '', ...(found[i]?.split(' | ').length === 4 ? [id] : []), time(at))),
+  }
+}
