@@ -81,9 +81,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
         return { what, wire, left, right, top, bottom }
       }
       const all = (selector: string) => [...document.querySelectorAll<SVGElement>(`[data-board] ${selector}`)]
-      const labels = all('.badge')
-        .filter((badge) => badge.getAttribute('visibility') === 'visible')
-        .map((badge) => rectOf(badge, `label ${badge.dataset.wire}`, badge.dataset.wire))
+      const labels = all('.badge').map((badge) => rectOf(badge, `label ${badge.dataset.wire}`, badge.dataset.wire))
       const ports = [
         ...all('.pn').map((name) => rectOf(name, `name of port ${name.textContent}`)),
         ...all('.port:not(.ghost)').map((port) => rectOf(port, `port ${port.dataset.node}.${port.dataset.port}`)),
@@ -139,7 +137,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
           const names = [...svg.querySelectorAll('.node .name')].map((name) => {
             const [text, box] = [
               name.getBoundingClientRect(),
-              name.parentElement!.querySelector('.box')!.getBoundingClientRect(),
+              name.closest('.node')!.querySelector('.box')!.getBoundingClientRect(),
             ]
             return {
               height: text.height / svg.getScreenCTM()!.a,
@@ -185,16 +183,19 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     })
   })
 
+  const emptySpot = (page: Page) =>
+    page.evaluate(() => {
+      const svg = document.querySelector('[data-board]')!
+      for (let y = 300; y < 700; y += 5)
+        for (let x = 900; x < 1_300; x += 5) if (document.elementFromPoint(x, y) === svg) return { x, y }
+      throw new Error('the board is full')
+    })
+
   test('a drag moves the drawing as it is, and draws it again when it ends or after half of the board', async () => {
     await as(['read'], `/flows/${await make(100)}`, async (page) => {
       while ((await page.locator('[data-board].far').count()) > 0)
         await page.getByRole('button', { name: 'Zoom in' }).click()
-      const spot = await page.evaluate(() => {
-        const svg = document.querySelector('[data-board]')!
-        for (let y = 300; y < 700; y += 5)
-          for (let x = 900; x < 1_300; x += 5) if (document.elementFromPoint(x, y) === svg) return { x, y }
-        throw new Error('the board is full')
-      })
+      const spot = await emptySpot(page)
       const board = page.locator('[data-board]')
       const left = async () => Number((await board.getAttribute('viewBox'))!.split(' ')[0])
       const moved = () => board.evaluate((svg) => (svg as SVGSVGElement).style.transform)
@@ -219,6 +220,88 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       await page.mouse.up()
       expect(await left()).toBeCloseTo(before + 1_000 / scale)
     })
+  })
+
+  const turns = (page: Page, count: number, deltaY: number) =>
+    page.locator('[data-board]').evaluate(
+      (svg, { count, deltaY }) => {
+        const { left, top, width, height } = svg.parentElement!.getBoundingClientRect()
+        const at = { clientX: left + width / 2, clientY: top + height / 2 }
+        for (let i = 0; i < count; i++)
+          svg.dispatchEvent(new WheelEvent('wheel', { ...at, deltaY, ctrlKey: true, cancelable: true }))
+        return (svg as SVGSVGElement).style.transform
+      },
+      { count, deltaY },
+    )
+
+  test('the wheel scales the drawing as it is, and draws it again after a rest or at twice its size', async () => {
+    await as(['read'], `/flows/${await make(100)}`, async (page) => {
+      const width = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[2])
+      const isDrawn = () => !document.querySelector<SVGElement>('[data-board]')!.style.transform
+      const first = await width()
+      await page.evaluate(() => {
+        const board = document.querySelector('[data-board]')!
+        const changed = () =>
+          document.body.setAttribute('data-boxes', `${Number(document.body.dataset.boxes ?? 0) + 1}`)
+        new MutationObserver(changed).observe(board, { attributeFilter: ['viewBox'] })
+      })
+      const boxes = () => page.evaluate(() => Number(document.body.dataset.boxes ?? 0))
+      expect(await turns(page, 2, -100)).toMatch(/ scale\(1\.32/)
+      await page.waitForFunction(isDrawn)
+      expect(await boxes()).toBe(1)
+      expect(await width()).toBeCloseTo(first / 1.15 ** 2)
+      // The fifth turn passes twice the size.
+      expect(await turns(page, 5, -100)).toBe('')
+      expect(await width()).toBeCloseTo(first / 1.15 ** 7)
+      expect(await turns(page, 1, 100)).toMatch(/ scale\(0\.86/)
+      await page.waitForFunction(isDrawn)
+      expect(await width()).toBeCloseTo(first / 1.15 ** 6)
+    })
+  })
+
+  test('zoomed out, a node is one rectangle and all wires are one line', async () => {
+    await as(['read'], `/flows/${await make(100)}`, async (page) => {
+      expect(await page.locator('[data-board].farthest').count()).toBe(1)
+      const drawn = await page
+        .locator('[data-board] :not(g, .fport > *)')
+        .evaluateAll((all) =>
+          all.filter((one) => one.getClientRects().length > 0).map((one) => one.getAttribute('class')!),
+        )
+      expect(drawn.toSorted()).toEqual([...Array.from({ length: 100 }, () => 'box'), 'wire all'])
+    })
+  })
+
+  test('a step of the zoom lays out the board once', async () => {
+    await as(
+      ['read'],
+      `/flows/${await make(100)}`,
+      async (page) => {
+        while ((await page.locator('[data-board].far').count()) > 0)
+          await page.getByRole('button', { name: 'Zoom in' }).click()
+        const session = await page.context().newCDPSession(page)
+        await session.send('Performance.enable')
+        const layouts = async () => {
+          const { metrics } = await session.send('Performance.getMetrics')
+          return metrics.find(({ name }) => name === 'LayoutCount')!.value
+        }
+        // Refreshes and timers lay out parts of the page too.
+        await page.clock.pauseAt(Date.now() + 1_000)
+        await page.unrouteAll({ behavior: 'wait' })
+        await page.evaluate(() => document.body.offsetWidth)
+        const before = await layouts()
+        await page.evaluate(() => {
+          document.querySelector<HTMLElement>('[data-view="farther"]')!.click()
+          return document.body.offsetWidth
+        })
+        expect((await layouts()) - before).toBe(1)
+      },
+      {
+        before: async (page) => {
+          await page.clock.install()
+          await jammed(() => {})(page)
+        },
+      },
+    )
   })
 
   test('a jam is explained: its path stays lit, one sentence names the cause, and a link leads to the reason', async () => {

@@ -58,10 +58,10 @@ function nodesOf(state: State): (() => void)[] {
   })
 }
 
-function wiresOf(state: State): (() => void)[] {
+function wiresOf(state: State, wanted = dataIn(state).wires): (() => void)[] {
   const [data, now, { drawing }] = [dataIn(state), momentIn(state), state]
   const moving = data.wires.filter((wire) => kindOf(wire, now) === 'hot').length
-  return data.wires.map((wire) => () => {
+  return wanted.map((wire) => () => {
     const kind = kindOf(wire, now)
     const on = data.wire === wire.id
     const lit = data.lit?.wires.includes(wire.id) ? ' lit' : ''
@@ -87,7 +87,8 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   whole.style.overflowWrap = 'anywhere'
   svg.parentElement!.append(whole)
 
-  view.onShow((_, shown) => {
+  view.onShow((seen, shown) => {
+    beads.show(seen)
     state.drawing?.cull(shown)
     const isNear = svg.classList.contains('near')
     if (isNear === state.isNear) return
@@ -153,12 +154,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     const board = svg.parentElement!
     if (board.scrollWidth <= board.clientWidth) return
     const { node, wire } = state.live
-    const name = node ?? wire
-    const found =
-      name !== undefined &&
-      [...svg.querySelectorAll<SVGElement>('[data-name], .badge')].find(({ dataset }) =>
-        node === undefined ? dataset.wire === name : dataset.name === name,
-      )
+    const found = node === undefined ? state.drawing!.wireAt(wire ?? '') : state.drawing!.nodeAt(node)
     if (!found) return
     const [seen, all] = [found.getBoundingClientRect(), board.getBoundingClientRect()]
     board.scrollLeft += seen.x + seen.width / 2 - all.x - all.width / 2
@@ -168,10 +164,12 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     const { name, wire } = markAt(target)
     const placed = name === undefined ? undefined : state.layout!.nodes.get(name)
     if (placed && target === document.activeElement) view.reveal(placed.box)
-    if (wire === state.hover) return
+    const was = state.hover
+    if (wire === was) return
     state.hover = wire
     showWhole()
-    if (dataIn(state).nodes.length > LARGE) draw()
+    const changed = dataIn(state).wires.filter(({ id }) => id === was || id === wire)
+    for (const label of wiresOf(state, changed)) label()
   }
 
   function take(fresh: BoardData, now: number): void {

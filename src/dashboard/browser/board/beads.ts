@@ -1,27 +1,15 @@
 // Draws beads on a canvas: in the SVG, each frame would lay out all texts again.
 
 import { made } from '../app/page.ts'
+import type { Box } from './layout.ts'
+import { make } from './svg.ts'
 
-type Point = { x: number; y: number }
-type Way = { points: readonly Point[]; beads: number }
+type Way = { path: Path2D; long: number; beads: number }
 
-/** Time that a bead takes to cross a wire, in milliseconds, and number of points on its path. */
-const [TURN, POINTS] = [2_400, 48]
-const RADIUS = 4
+/** Time that a bead takes to cross a wire, in milliseconds. */
+const TURN = 2_400
 
 const isStill = matchMedia('(prefers-reduced-motion: reduce)')
-
-function pointsOf(path: SVGPathElement): Point[] {
-  const long = path.getTotalLength()
-  return Array.from({ length: POINTS + 1 }, (_, i) => path.getPointAtLength((long * i) / POINTS))
-}
-
-function between(points: readonly Point[], part: number): Point {
-  const at = part * POINTS
-  const [a, b] = [points[Math.floor(at)]!, points[Math.min(POINTS, Math.floor(at) + 1)]!]
-  const rest = at - Math.floor(at)
-  return { x: a.x + (b.x - a.x) * rest, y: a.y + (b.y - a.y) * rest }
-}
 
 export type Beads = ReturnType<typeof createBeads>
 
@@ -30,66 +18,62 @@ export function createBeads(svg: SVGSVGElement) {
   svg.after(canvas)
   const pen = canvas.getContext('2d')!
   const ways = new Map<string, Way>()
-  const known = new Map<string, Point[]>()
   let isMoving = false
-  let [fill, stroke] = ['', '']
-  let matrix: DOMMatrix | undefined
-
-  /** Called once, because measuring in each frame is slow. */
-  function measure(): void {
-    const [{ left, top, width, height }, scale] = [svg.getBoundingClientRect(), devicePixelRatio]
-    canvas.width = Math.round(width * scale)
-    canvas.height = Math.round(height * scale)
-    const screen = svg.getScreenCTM()
-    matrix = screen ? new DOMMatrix([scale, 0, 0, scale, -left * scale, -top * scale]).multiply(screen) : undefined
-    const style = getComputedStyle(canvas)
-    fill = style.color
-    stroke = style.outlineColor
-  }
+  let [fill, border] = ['', '']
+  let seen: Box = { x: 0, y: 0, width: 1, height: 1 }
 
   function draw(time: number): void {
-    if (!matrix) measure()
-    pen.setTransform(1, 0, 0, 1, 0, 0)
-    pen.clearRect(0, 0, canvas.width, canvas.height)
-    if (matrix) pen.setTransform(matrix)
-    pen.fillStyle = fill
-    pen.strokeStyle = stroke
-    pen.lineWidth = 1.5
-    for (const { points, beads } of ways.values())
-      for (let i = 0; i < beads; i++) {
-        const { x, y } = between(points, (time / TURN + i / beads) % 1)
-        pen.beginPath()
-        pen.arc(x, y, RADIUS, 0, Math.PI * 2)
-        pen.fill()
-        pen.stroke()
+    const { width, height } = canvas
+    const scale = Math.min(width / seen.width, height / seen.height)
+    pen.resetTransform()
+    pen.clearRect(0, 0, width, height)
+    pen.translate(width / 2, height / 2)
+    pen.scale(scale, scale)
+    pen.translate(-seen.x - seen.width / 2, -seen.y - seen.height / 2)
+    if (!fill) ({ color: fill, outlineColor: border } = getComputedStyle(canvas))
+    pen.lineCap = 'round'
+    isMoving = false
+    for (const { path, long, beads } of ways.values()) {
+      if (beads === 0) continue
+      isMoving = true
+      // A dash of no length with round ends is a bead.
+      pen.setLineDash([0, long / beads])
+      pen.lineDashOffset = (-time / TURN) * long
+      for (const [color, width] of [[border, 9.5] as const, [fill, 6.5] as const]) {
+        pen.strokeStyle = color
+        pen.lineWidth = width
+        pen.stroke(path)
       }
-    isMoving = ways.size > 0
+    }
     if (isMoving) requestAnimationFrame(draw)
   }
 
-  const changed = (): void => {
-    matrix = undefined
+  new ResizeObserver(([entry]) => {
+    const { width, height } = entry!.contentRect
+    canvas.width = Math.round(width * devicePixelRatio)
+    canvas.height = Math.round(height * devicePixelRatio)
+  }).observe(svg)
+  const recolor = (): void => {
+    fill = ''
   }
-  new ResizeObserver(changed).observe(svg)
-  new MutationObserver(changed).observe(svg, { attributes: true, attributeFilter: ['viewBox'] })
-  new MutationObserver(changed).observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
+  new MutationObserver(recolor).observe(document.documentElement, { attributeFilter: ['data-theme'] })
 
   return {
-    set(id: string, path: SVGPathElement, beads: number): void {
-      const wanted = isStill.matches ? 0 : beads
-      if (wanted === 0) {
-        ways.delete(id)
-        return
+    set(id: string, d: string, moving: number): void {
+      const beads = isStill.matches ? 0 : moving
+      const way = ways.get(id)
+      if (way) way.beads = beads
+      else if (beads > 0) {
+        // Not in the page, where this would lay out the board.
+        const long = (make('path', { d }) as SVGPathElement).getTotalLength()
+        ways.set(id, { path: new Path2D(d), long, beads })
       }
-      const d = path.getAttribute('d')!
-      if (!known.has(d)) known.set(d, pointsOf(path))
-      ways.set(id, { points: known.get(d)!, beads: wanted })
-      if (!isMoving) requestAnimationFrame(draw)
-      isMoving = true
+      if (beads > 0 && !isMoving) requestAnimationFrame(draw)
+      isMoving ||= beads > 0
     },
-    clear(): void {
-      ways.clear()
-      known.clear()
+    show(box: Box): void {
+      seen = box
     },
+    clear: (): void => ways.clear(),
   }
 }

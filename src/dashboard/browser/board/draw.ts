@@ -18,16 +18,6 @@ type WireLook = {
   on: boolean
 }
 
-type NodeParts = { box: SVGElement; use: Element; cls: Element; fact: Element }
-type WireParts = {
-  line: Element
-  halo: Element
-  badge: SVGElement
-  rect: Element
-  text: Element
-  value: Element
-}
-
 /** Width of a letter as a share of its height. */
 const LETTER = 0.58
 /** Maximum letters of a value in the box of a label, and pixels per letter of a label. */
@@ -39,7 +29,7 @@ export type Drawing = ReturnType<typeof createDrawing>
 const middle = (text: string, x: number, y: number): SVGElement => make('text', { class: 'mid', x, y }, text)
 
 /** Transforms would cost the compositor milliseconds in each frame of a drag. */
-function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
+function nodeParts({ name, box, ins, outs }: Placed) {
   const { x, y } = box
   const use = make('use')
   const shape = make('svg', { x: x + 13, y: y + 12, width: 16, height: 16, viewBox: '0 0 14 14' }, use)
@@ -64,47 +54,44 @@ function nodeParts({ name, box, ins, outs }: Placed): NodeParts {
     })
   const group = make(
     'g',
-    {
-      class: 'node',
-      role: 'button',
-      tabindex: 0,
-      'data-name': name,
-      'font-size': largest,
-    },
+    { class: 'node', role: 'button', tabindex: 0, 'data-name': name, 'font-size': largest },
     make('rect', { class: 'box', ...box, rx: 10 }),
-    shape,
-    make('text', { class: 'name', x: x + 36, y: y + 25 }, shown),
-    cls,
-    fact,
-    ...dot('in', ins),
-    ...dot('out', outs),
+    // Hidden as one element, which is faster.
+    make(
+      'g',
+      { class: 'inner' },
+      shape,
+      make('text', { class: 'name', x: x + 36, y: y + 25 }, shown),
+      cls,
+      fact,
+      ...dot('in', ins),
+      ...dot('out', outs),
+    ),
   )
   return { box: group, use, cls, fact }
 }
 
-function wireParts(id: string, path: string): WireParts & { group: SVGElement } {
+function wireParts(id: string, path: string) {
   const line = make('path', { class: 'wire', d: path })
-  const halo = make('path', { class: 'wire halo', d: path, visibility: 'hidden' })
+  const halo = make('path', { class: 'wire halo', d: path })
   const rect = make('rect', { height: LABEL.height, rx: 11 })
   const [text, value] = [middle('', 0, 15.5), make('text', { class: 'mid small value', x: LABEL.width / 2 })]
   const badge = make('g', { class: 'badge', 'data-wire': id }, rect, text)
   const reach = make('path', { class: 'reach', d: path })
-  const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id }, halo, reach, line)
+  const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id }, reach, line)
   return { line, halo, badge, rect, text, value, group }
 }
 
 export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads) {
-  const nodes = new Map<string, NodeParts>()
-  const wires = new Map<string, WireParts>()
+  const nodes = new Map<string, ReturnType<typeof nodeParts>>()
+  const wires = new Map<string, ReturnType<typeof wireParts>>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]
   // Sorted from left to right, because Tab follows this order.
   const byPlace = [...layout.wires].sort(([, a], [, b]) => a.middle.x - b.middle.x)
-  for (const [id, { path, middle: at }] of byPlace) {
-    const { group, ...parts } = wireParts(id, path)
-    set(parts.badge, { 'data-x': at.x, 'data-y': at.y })
+  for (const [id, { path }] of byPlace) {
+    const parts = wireParts(id, path)
     wires.set(id, parts)
-    below.append(group)
-    marks.append(parts.badge)
+    below.append(parts.group)
   }
   // Zoomed out, all wires are one element, because a thousand elements slow each frame down.
   below.prepend(make('path', { class: 'wire all', d: byPlace.map(([, { path }]) => path).join('') }))
@@ -143,11 +130,18 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       const parts = wires.get(id)
       if (!parts) return
       set(parts.line, { class: `wire ${kind}${on ? ' on' : ''}`, 'stroke-width': width })
-      set(parts.halo, { visibility: on ? 'visible' : 'hidden' })
-      set(parts.line.parentElement!, { 'aria-label': said })
-      beads?.set(id, parts.line as SVGPathElement, moving)
+      if (!on) parts.halo.remove()
+      else if (!parts.halo.parentNode) parts.group.prepend(parts.halo)
+      set(parts.group, { 'aria-label': said })
+      const { path, middle: at } = layout.wires.get(id)!
+      beads?.set(id, path, moving)
+      if (!label && !value) {
+        parts.badge.remove()
+        return
+      }
+      if (!parts.badge.parentNode) marks.append(parts.badge)
       const shown = clip(value, VALUE)
-      set(parts.badge, { class: `badge ${tone}`, visibility: label || value ? 'visible' : 'hidden' })
+      set(parts.badge, { class: `badge ${tone}` })
       if (parts.text.textContent === label && parts.value.textContent === shown) return
       write(parts.text, label)
       write(parts.value, shown)
@@ -156,7 +150,6 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       else parts.value.remove()
       const wanted = Math.max(22, label.length * LABEL_LETTER * (value ? 0.72 : 1) + 16)
       const long = value ? LABEL.width : Math.min(wanted, LABEL.width)
-      const { x, y } = (parts.badge as unknown as HTMLElement).dataset
       set(parts.rect, { width: long })
       set(parts.text, {
         class: value ? 'mid small' : 'mid',
@@ -165,17 +158,19 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
         textLength: wanted > long ? long - 16 : undefined,
         lengthAdjust: 'spacingAndGlyphs',
       })
-      set(parts.badge, { transform: `translate(${Number(x) - long / 2} ${Number(y) - 11})` })
+      set(parts.badge, { transform: `translate(${at.x - long / 2} ${at.y - 11})` })
     },
-    /** Hides elements outside of the view, because the browser lays out all shown texts in each frame of a zoom. */
+    /** Hides elements outside of the view, because each zoom lays out all others. */
     cull({ x, y, width, height }: Box): void {
-      for (const [name, { box: group }] of nodes) {
-        const { box } = layout.nodes.get(name)!
+      const show = (group: Element, box: Box): void => {
         const isIn = box.x + box.width > x && box.x < x + width && box.y + box.height > y && box.y < y + height
-        if (isIn === group.hasAttribute('data-off')) group.toggleAttribute('data-off', !isIn)
+        group.toggleAttribute('data-off', !isIn)
       }
+      for (const [name, { box }] of nodes) show(box, layout.nodes.get(name)!.box)
+      for (const [id, { group, badge }] of wires)
+        for (const part of [group, badge]) show(part, layout.wires.get(id)!.box)
     },
-    wireAt: (id: string): Element | null | undefined => wires.get(id)?.line.parentElement,
+    wireAt: (id: string): SVGElement | undefined => wires.get(id)?.group,
     nodeAt: (name: string): SVGElement | undefined => nodes.get(name)?.box,
   }
 }

@@ -23,7 +23,7 @@ export function createFind(view: ReturnType<typeof createView>, board: () => Boa
     const wires = [...laid.wires].map(([id, { middle }]) => ({
       texts: [id],
       at: middle,
-      focus: () => (drawing.wireAt(id) as SVGElement | undefined)?.focus(),
+      focus: () => drawing.wireAt(id)?.focus(),
     }))
     return [...placed, ...wires]
   }

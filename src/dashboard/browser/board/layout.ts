@@ -4,7 +4,7 @@ import type { End, GraphWire } from '../../../core/wires.ts'
 export type Box = { x: number; y: number; width: number; height: number }
 
 export type Placed = { name: string; box: Box; ins: string[]; outs: string[] }
-export type Route = { path: string; middle: { x: number; y: number } }
+export type Route = { path: string; middle: { x: number; y: number }; box: Box }
 export type Layout = {
   nodes: Map<string, Placed>
   ports: Map<string, { port: string; box: Box }>
@@ -63,6 +63,12 @@ function curve(points: readonly Point[]): string {
     at = to
   }
   return text
+}
+
+function boxAround(points: readonly Point[]): Box {
+  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]
+  const [x, y] = [Math.min(...xs), Math.min(...ys)]
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y }
 }
 
 const namesWidth = (ports: readonly string[]): number =>
@@ -209,7 +215,7 @@ function lanesBelow(columns: Columns) {
     // Prefers the inside of a column, because vertical parts of wires run between columns.
     const far = ({ centre }: Column): number => Math.abs(centre - (right + left) / 2)
     const { centre } = under.sort((one, other) => far(one) - far(other))[0]!
-    return { path, middle: { x: centre, y: floor } }
+    return { path, middle: { x: centre, y: floor }, box: boxAround([from, to, { x: a, y: low }, { x: b, y: low }]) }
   }
 }
 
@@ -274,7 +280,8 @@ function routesOf(
     })
     const first = { ...from, column: start, own: boxOf(startOf(wire)) }
     const last = { ...to, column: end, own: boxOf(endOf(wire)) }
-    return { path: curve(lineOf([first, ...inner, last])), middle: { x: label.x + label.width / 2, y: edge.y } }
+    const line = lineOf([first, ...inner, last])
+    return { path: curve(line), middle: { x: label.x + label.width / 2, y: edge.y }, box: boxAround(line) }
   }
 
   const below = lanesBelow(columns)
@@ -289,11 +296,13 @@ function routesOf(
 }
 
 function bounds(boxes: readonly Box[], routes: readonly Route[]): Box {
-  const left = Math.min(...boxes.map(({ x }) => x), 0)
-  const right = Math.max(...boxes.map(({ x, width }) => x + width), 1)
-  const top = Math.min(...boxes.map(({ y }) => y), 0)
-  const bottom = Math.max(...boxes.map(({ y, height }) => y + height), ...routes.map(({ middle }) => middle.y), 1)
-  return { x: left - 28, y: top - 28, width: right - left + 56, height: bottom - top + 56 }
+  const corners = boxes.flatMap(({ x, y, width, height }) => [
+    { x, y },
+    { x: x + width, y: y + height },
+  ])
+  const middles = routes.map(({ middle }) => middle)
+  const { x, y, width, height } = boxAround([{ x: 0, y: 0 }, { x: 1, y: 1 }, ...corners, ...middles])
+  return { x: x - 28, y: y - 28, width: width + 56, height: height + 56 }
 }
 
 export function layout(nodes: readonly Named[], wires: readonly GraphWire[]): Layout {

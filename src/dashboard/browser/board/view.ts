@@ -1,37 +1,61 @@
 import { onClick } from '../app/page.ts'
 import type { Box } from './layout.ts'
-import { pointIn } from './svg.ts'
+import { pointIn, set } from './svg.ts'
 
 /** Below this scale, nodes show only their status, and their name in large type. */
 const FAR = 0.5
 /** Above this scale, wires show their last values. */
 const NEAR = 1.2
 /** Below this scale, even a name in large type cannot be read. */
-const FARTHEST = 0.13
+const FARTHEST = 0.2
+/** Milliseconds from the last turn of the wheel to the next drawing. */
+const STILL = 150
 
 export function createView(svg: SVGSVGElement) {
   // Only for touch screens, because touch-action slows each frame down.
   const touch = matchMedia('(any-pointer: coarse)').matches ? 'touch-action: none' : ''
-  svg.style.cssText = `overflow: clip; overflow-clip-margin: 50vw; will-change: transform; ${touch}`
+  svg.style.cssText = `overflow: clip; overflow-clip-margin: 50vw; will-change: transform; user-select: none; ${touch}`
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
-  let seen: Box = all
+  let [seen, drawn] = [all, all]
   const told: ((seen: Box, shown: Box) => void)[] = []
+  // Observed, because measuring after a change lays out the whole board.
+  let { width: wide, height: high } = svg.getBoundingClientRect()
+  new ResizeObserver(([entry]) => {
+    const { width, height } = entry!.contentRect
+    if (width > 0) [wide, high] = [width, height]
+  }).observe(svg)
 
-  /** Returns the visible part, which is larger than `seen` if the board has different proportions. */
-  function shown(): Box {
-    const { clientWidth = 1, clientHeight = 1 } = svg.parentElement ?? {}
-    const scale = Math.min(clientWidth / seen.width, clientHeight / seen.height)
-    const [width, height] = [clientWidth / scale, clientHeight / scale]
-    return { x: seen.x - (width - seen.width) / 2, y: seen.y - (height - seen.height) / 2, width, height }
+  /** Returns the visible part, times `by`. It is larger than `box` if the board has different proportions. */
+  function shown(box: Box, by = 1): Box {
+    const scale = Math.min(wide / box.width, high / box.height) / by
+    const [width, height] = [wide / scale, high / scale]
+    return { x: box.x - (width - box.width) / 2, y: box.y - (height - box.height) / 2, width, height }
   }
 
-  function show(): void {
-    svg.setAttribute('viewBox', `${seen.x} ${seen.y} ${seen.width} ${seen.height}`)
-    const scale = (svg.parentElement?.clientWidth ?? 0) / seen.width
+  /** With `isMoving`, also draws elements that may scroll into view. */
+  function show(isMoving = false): void {
+    drawn = seen
+    shift('')
+    set(svg, { viewBox: `${seen.x} ${seen.y} ${seen.width} ${seen.height}` })
+    const scale = wide / seen.width
     svg.classList.toggle('near', scale > NEAR)
     svg.classList.toggle('far', scale < FAR)
     svg.classList.toggle('farthest', scale < FARTHEST)
-    for (const tell of told) tell(seen, shown())
+    for (const tell of told) tell(seen, shown(seen, isMoving ? 2 : 1))
+  }
+
+  function shift(transform: string): void {
+    for (const layer of svg.parentElement!.querySelectorAll<SVGElement>('[data-board], .beads'))
+      layer.style.transform = transform
+  }
+
+  /** Moves the last drawing, and scales it up to a factor of 2, because drawing takes longer than a frame. */
+  function slide(): void {
+    const [was, is] = [shown(drawn), shown(seen)]
+    const [by, scale] = [was.width / is.width, wide / is.width]
+    const [dx, dy] = [(was.x - is.x) * scale, (was.y - is.y) * scale]
+    if (Math.abs(dx) > wide / 2 || Math.abs(dy) > high / 2 || by > 2 || by < 0.5) show(by === 1)
+    else shift(`translate(${dx.toFixed(2)}px, ${dy.toFixed(2)}px)${by === 1 ? '' : ` scale(${by})`}`)
   }
 
   function centre({ x, y }: { x: number; y: number }): void {
@@ -39,59 +63,47 @@ export function createView(svg: SVGSVGElement) {
     show()
   }
 
+  let timer: ReturnType<typeof setTimeout> | undefined
+
   function zoom(by: number, at?: { x: number; y: number }): void {
     const to = at ?? { x: seen.x + seen.width / 2, y: seen.y + seen.height / 2 }
     const [width, height] = [seen.width * by, seen.height * by]
     if (width < 160 || width > all.width * 8) return
     seen = { x: to.x - (to.x - seen.x) * by, y: to.y - (to.y - seen.y) * by, width, height }
-    show()
+    if (!at) show()
+    else {
+      slide()
+      clearTimeout(timer)
+      timer = setTimeout(show, STILL)
+    }
   }
 
   function showAll(): void {
     // A small graph is not enlarged beyond its normal size.
-    const { clientWidth = 0, clientHeight = 0 } = svg.parentElement ?? {}
-    const [wide, tall] = [Math.max(all.width, clientWidth * 0.86), Math.max(all.height, clientHeight * 0.86)]
-    seen = { x: all.x - (wide - all.width) / 2, y: all.y - (tall - all.height) / 2, width: wide, height: tall }
+    const [width, height] = [Math.max(all.width, wide * 0.86), Math.max(all.height, high * 0.86)]
+    seen = { x: all.x - (width - all.width) / 2, y: all.y - (height - all.height) / 2, width, height }
     show()
   }
 
-  type Drag = { x: number; y: number; dx: number; dy: number; scale: number }
-  let drag: Drag | undefined
-
-  /** Moves layers, so that a drag neither lays out nor paints. */
-  function shift(dx: number, dy: number): void {
-    for (const layer of [svg, svg.nextElementSibling as HTMLElement])
-      layer.style.transform = dx === 0 && dy === 0 ? '' : `translate(${dx}px, ${dy}px)`
-  }
-
-  function drop(): void {
-    if (!drag) return
-    const { x, y, dx, dy, scale } = drag
-    drag = { x: x + dx, y: y + dy, dx: 0, dy: 0, scale }
-    seen = { ...seen, x: seen.x - dx / scale, y: seen.y - dy / scale }
-    shift(0, 0)
-    show()
-  }
+  let drag: { x: number; y: number } | undefined
 
   svg.addEventListener('pointerdown', (event) => {
     if ((event.target as Element).closest('[data-name], [data-wire], [data-port]')) return
     const { clientX: x, clientY: y, pointerId } = event
-    drag = { x, y, dx: 0, dy: 0, scale: svg.getScreenCTM()?.a ?? 1 }
+    drag = { x, y }
     svg.setPointerCapture(pointerId)
-    const { x: left, y: top, width, height } = shown()
-    const wide = { x: left - width / 2, y: top - height / 2, width: width * 2, height: height * 2 }
-    for (const tell of told) tell(seen, wide)
+    show(true)
   })
-  svg.addEventListener('pointermove', ({ clientX, clientY }) => {
+  svg.addEventListener('pointermove', ({ clientX: x, clientY: y }) => {
     if (!drag) return
-    Object.assign(drag, { dx: clientX - drag.x, dy: clientY - drag.y })
-    const { clientWidth, clientHeight } = svg.parentElement!
-    shift(drag.dx, drag.dy)
-    if (Math.abs(drag.dx) > clientWidth / 2 || Math.abs(drag.dy) > clientHeight / 2) drop()
+    const scale = wide / shown(seen).width
+    seen = { ...seen, x: seen.x - (x - drag.x) / scale, y: seen.y - (y - drag.y) / scale }
+    drag = { x, y }
+    slide()
   })
   for (const name of ['pointerup', 'pointercancel'] as const)
     svg.addEventListener(name, () => {
-      drop()
+      if (drag) show()
       drag = undefined
     })
   svg.addEventListener(
@@ -115,7 +127,7 @@ export function createView(svg: SVGSVGElement) {
     onShow: (tell: (seen: Box, shown: Box) => void): void => void told.push(tell),
     /** Moves to a point, and zooms in until its text can be read. */
     look(at: { x: number; y: number }): void {
-      const width = Math.min(seen.width, svg.parentElement?.clientWidth ?? seen.width)
+      const width = Math.min(seen.width, wide)
       seen = { ...seen, width, height: (seen.height * width) / seen.width }
       centre(at)
     },

@@ -160,7 +160,7 @@ function View({ data, query }: { data: FlowData; query: URLSearchParams }) {
         {chosen && <Inspector data={data} chosen={chosen} />}
       </div>
       {isDrawn && <WhatHappened view={view} />}
-      {isDrawn && <Listed view={view} />}
+      {isDrawn && !isLarge(view) && <Listed view={view} />}
     </>
   )
 }
