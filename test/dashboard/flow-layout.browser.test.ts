@@ -259,6 +259,20 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     })
   })
 
+  test('zoomed out, the status of a node was drawn beside it', async () => {
+    await as(['read'], `/flows/${await make(30)}`, async (page) => {
+      await page.locator('[data-board].far:not(.farthest)').waitFor()
+      const beside = await page.locator('.board .node').evaluateAll((nodes) =>
+        nodes.flatMap((node) => {
+          const [box, mark] = ['.box', 'use'].map((part) => node.querySelector(part)!.getBoundingClientRect())
+          const isInside = mark!.left >= box!.left - 1 && mark!.right <= box!.right + 1 && mark!.top >= box!.top - 1
+          return isInside && mark!.bottom <= box!.bottom + 1 ? [] : [node.textContent]
+        }),
+      )
+      expect(beside).toEqual([])
+    })
+  })
+
   test('zoomed out, a node is one rectangle and all wires are one line', async () => {
     await as(['read'], `/flows/${await make(100)}`, async (page) => {
       expect(await page.locator('[data-board].farthest').count()).toBe(1)
