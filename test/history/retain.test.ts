@@ -117,6 +117,21 @@ test('nothing is lost while the database is down', async () => {
   expect(await statusesOf(id)).toEqual(['completed'])
 })
 
+test('ended jobs are stored again after an invocation was cut off while it stored some', async () => {
+  let isCutOff = true
+  const write: typeof store.write = (...given) => (isCutOff ? new Promise(() => {}) : store.write(...given))
+  const engine = createEngine({ ...kit.engineOptions, historyStore: { store: { ...store, write } } })
+  await engine.history.begin()
+  const id = await kit.make('plain')
+  void engine.dispatch('default', '')
+  await kit.until(async () => (await kit.statusOf(id)) === 'completed')
+  isCutOff = false
+  await kit.advance(MINUTE)
+  await kit.make('plain')
+  await engine.dispatch('default', '')
+  expect(await statusesOf(id)).toEqual(['completed'])
+})
+
 test('a longer time is shown and obeyed, and a deployment without one keeps the usual times', async () => {
   const slow = createEngine({ ...kit.engineOptions, historyStore: { store, retain: 10 * MINUTE } })
   await slow.history.begin()

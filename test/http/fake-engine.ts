@@ -674,8 +674,7 @@ const answers: Unperformed = {
   history: {
     isOn: true,
     begin: async () => {},
-    committed: () => {},
-    settled: async () => {},
+    committed: async () => {},
     drain: async () => {},
     forget: async () => {},
     erase: async () => false,

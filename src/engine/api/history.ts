@@ -14,6 +14,8 @@ const PAUSE_MS = 10_000
 /** Maximum slices per call. Each slice has at most 4 MiB. */
 const SLICES = 20
 const FORGOTTEN = 10
+/** The platform may cut off an invocation that drains. Another one then starts after this many milliseconds. */
+const CUT_OFF_MS = 30_000
 /** Must match lib/runtime/outbox.lua. */
 const FULL = 67_108_864
 
@@ -27,7 +29,7 @@ const encoder = new TextEncoder()
 export function createHistory({ store, history, now }: HistoryParts) {
   const { namespace, vault } = store
   let isBegun = false
-  let running: Promise<void> | undefined
+  let drainingSince = Number.NEGATIVE_INFINITY
   let ends = 0
   let storedAt = 0
   let failed: { at: number; why: string } | undefined
@@ -53,24 +55,20 @@ export function createHistory({ store, history, now }: HistoryParts) {
     await store.outbox('1', stored)
   }
 
-  function drain(): Promise<void> {
-    if (!history) return Promise.resolve()
-    running ??= drained(history.store)
-      .then(
-        () => {
-          failed = undefined
-        },
-        (error: unknown) => {
-          failed = { at: now(), why: messageOf(error) }
-          console.error(`sidejob: the history cannot be stored: ${failed.why}`)
-        },
-      )
-      .finally(() => {
-        running = undefined
-        ends = 0
-        storedAt = now()
-      })
-    return running
+  async function drain(): Promise<void> {
+    if (!history) return
+    const own = now()
+    drainingSince = own
+    try {
+      await drained(history.store)
+      failed = undefined
+    } catch (error) {
+      failed = { at: now(), why: messageOf(error) }
+      console.error(`sidejob: the history cannot be stored: ${failed.why}`)
+    }
+    if (drainingSince === own) drainingSince = Number.NEGATIVE_INFINITY
+    ends = 0
+    storedAt = now()
   }
 
   return {
@@ -83,15 +81,14 @@ export function createHistory({ store, history, now }: HistoryParts) {
       isBegun = true
     },
 
-    committed(runs: number): void {
+    /** Stores ended jobs from time to time. The invocation must not end before this resolves. */
+    async committed(runs: number): Promise<void> {
       if (!history || runs === 0) return
       ends += runs
-      if (running || (failed && now() - failed.at < PAUSE_MS)) return
-      if (ends >= ENDS || now() - storedAt >= EVERY_MS) void drain()
+      const isDraining = now() - drainingSince < CUT_OFF_MS
+      if (isDraining || (failed && now() - failed.at < PAUSE_MS)) return
+      if (ends >= ENDS || now() - storedAt >= EVERY_MS) await drain()
     },
-
-    /** The invocation must not end before this resolves. */
-    settled: (): Promise<void> => running ?? Promise.resolve(),
 
     drain,
 

@@ -21,7 +21,7 @@ type DispatcherOptions = {
   store: Store
   executor: Executor
   constraints: Constraints
-  history?: { committed: (runs: number) => void; settled: () => Promise<void> }
+  history?: { committed: (runs: number) => Promise<void> }
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   listen?: Listen
   elapsed?: () => number
@@ -79,7 +79,7 @@ export function createDispatcher(parts: DispatcherOptions) {
       [...answer.rings, ...(await constraints.retag(answer))],
       guest && leaves ? { ...guest, until: 0 } : guest,
     )
-    parts.history?.committed(done.length)
+    if (parts.history) lane.storing.push(parts.history.committed(done.length))
     flight.add(called.byAnswer(answer.lent), asked)
     if (answer.lent.length || done.length) warmth.worked()
     return answer
@@ -104,7 +104,7 @@ export function createDispatcher(parts: DispatcherOptions) {
       return await serve(lane)
     } finally {
       lane.close()
-      await parts.history?.settled()
+      await Promise.all(lane.storing)
     }
   }
 

@@ -32,6 +32,8 @@ export type Lane = {
   warmth: Warmth
   seq: number
   askedBefore: number
+  /** The history that this lane stores. The lane must not end before. */
+  storing: Promise<void>[]
   noteTraces: (runs: readonly ToldOutcome[]) => void
   close: () => void
 }
@@ -96,6 +98,7 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
         warmth,
         seq,
         askedBefore: Number.NEGATIVE_INFINITY,
+        storing: [],
         noteTraces(runs) {
           for (const { trace } of runs) if (trace && traces.length < MAX_LINKS) traces.push(trace)
         },
