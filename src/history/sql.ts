@@ -15,7 +15,7 @@ export function wrapped(sql: string, limit: number): string {
   const plan = PLAN.exec(sql)?.[0] ?? ''
   const query = sql.slice(plan.length).replace(/[;\s]+$/, '')
   if (query.replace(QUOTED, ' ').includes(';') || query.includes('\0'))
-    throw new Error('expected one statement without a semicolon inside')
+    throw new Error('expected one query without a semicolon inside')
   if (/pragma|load_extension/i.test(query)) throw new Error('expected a query without PRAGMA or load_extension')
   if (!/^(?:SELECT|WITH|VALUES)\b/i.test(query.replace(QUOTED, ' ').trim()))
     throw new Error('expected SELECT, WITH, VALUES or EXPLAIN QUERY PLAN')
