@@ -26,7 +26,8 @@ function aliases.add(id, doc, names)
     if not owner then
       list = list or aliases.of(id, doc)
       if #list >= MOST_ALIASES then
-        journal.refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases: remove one first')
+        journal.refuse('TOO_LARGE',
+          'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases: remove one first')
       end
       list[#list + 1] = alias
       cache.hset(ns .. 'jobs:aliases', alias, id)

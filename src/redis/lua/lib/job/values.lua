@@ -104,7 +104,8 @@ function values.check(id, doc, more)
   if values.has_room(id, doc, more or 0) then return end
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'
   journal.refuse(code, 'job ' .. id .. ': expected at most ' .. MOST_BYTES
-    .. ' bytes in total (args, state, waiting values and everything else), got ' .. numbers.int(total(id, doc) + (more or 0)))
+    .. ' bytes in total (args, state, waiting values and everything else), got '
+    .. numbers.int(total(id, doc) + (more or 0)))
 end
 
 local MOST_FIELDS = 1000
