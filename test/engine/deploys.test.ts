@@ -101,6 +101,17 @@ test('the time before and after a deploy is compared by class, and new kinds of 
   })
 })
 
+test('the time before the second deploy begins with the first deploy, not at midnight of the day before', async () => {
+  const first = await deploy('v1')
+  await first.run(3)
+  await kit.advance(60_000)
+  await (await deploy('v2')).run(1)
+  const { id, deploys } = await only()
+  const { before, classes } = await kit.engine.deployments.compare(id)
+  expect(before).toEqual({ version: 'v1', from: deploys[1]!.at, to: deploys[0]!.at })
+  expect(classes[0]!.before!.counts.made).toBe(3)
+})
+
 test('a comparison over midnight adds up both days; a longer one begins with the day before its end', async () => {
   await deploy('v0')
   const { id } = await only()

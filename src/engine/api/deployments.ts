@@ -114,7 +114,9 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
       const marks = new Map(known.map(({ at }, n) => [at, markOf(at, texts[n])]))
       const mark = marks.get(deploy.at)
       const end = current ?? marks.get(next!.at)
-      const before = mark && periodOf(previous && marks.get(previous.at), mark)
+      // The counts of the first deploy are not stored, because no class ran before it.
+      const start = previous && (marks.get(previous.at) ?? { at: previous.at, queues: [] })
+      const before = mark && periodOf(start, mark)
       const after = mark && end && periodOf(mark, end)
       const version = deploy.version ?? null
       return {
