@@ -9,7 +9,7 @@ import { stretchText } from '../../words/filter.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
 import { count, dayOf, hourOf, many, round } from '../../words/text.ts'
 
-const [LINE, HEIGHT, WIDTH] = [168.5, 225, 1000]
+const [TOP, BOTTOM, HEIGHT, WIDTH] = [9.5, 223, 225, 1000]
 const GAP = 0.14
 const LABELS = 6
 const FEW = 6
@@ -17,14 +17,21 @@ const FEW = 6
 const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
   `/jobs${queryWith('', { status, queue, ended: stretchText({ from: at, to: at + span / columns }) })}`
 
-type PlotColumnProps = { point: Point; i: number; of: number; top: number; low: number; to: (status: Ended) => string }
+type PlotColumnProps = {
+  point: Point
+  i: number
+  of: number
+  line: number
+  perJob: number
+  to: (status: Ended) => string
+}
 type Ended = 'completed' | 'failed'
 
-function PlotColumn({ point, i, of, top, low, to }: PlotColumnProps) {
+function PlotColumn({ point, i, of, line, perJob, to }: PlotColumnProps) {
   const width = (WIDTH / of) * (1 - GAP)
   const x = round((WIDTH / of) * i)
-  const up = round((point.completed / top) * (LINE - 9.5))
-  const down = round((point.failed / low) * (HEIGHT - LINE - 2))
+  const up = round(point.completed * perJob)
+  const down = round(point.failed * perJob)
   const pressed = (status: Ended, y: number, height: number) => (
     <rect class="hit" x={x} y={y} width={round(width)} height={height} data-to={to(status)}>
       <title>
@@ -34,12 +41,12 @@ function PlotColumn({ point, i, of, top, low, to }: PlotColumnProps) {
   )
   return (
     <>
-      {up > 0 && <rect class="f-done" x={x} y={round(LINE - up)} width={round(width)} height={up} rx="1.5" />}
+      {up > 0 && <rect class="f-done" x={x} y={round(line - up)} width={round(width)} height={up} rx="1.5" />}
       {down > 0 && (
-        <rect class="f-failed" x={x} y={LINE + 0.5} width={round(width)} height={Math.max(1, down)} rx="1.5" />
+        <rect class="f-failed" x={x} y={line + 0.5} width={round(width)} height={Math.max(2, down)} rx="1.5" />
       )}
-      {up > 0 && pressed('completed', 0, LINE)}
-      {down > 0 && pressed('failed', LINE, HEIGHT - LINE)}
+      {up > 0 && pressed('completed', 0, line)}
+      {down > 0 && pressed('failed', line, round(HEIGHT - line))}
     </>
   )
 }
@@ -114,8 +121,12 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
   const { zone, now } = useLook()
   const end = endOf(range, now)
   const per = perOf(range)
-  const top = niceTop(Math.max(...points.map(({ completed }) => completed)) / per) * per
-  const low = niceTop(Math.max(...points.map(({ failed }) => failed)) / per) * per
+  const most = (status: Ended): number => niceTop(Math.max(...points.map((point) => point[status])) / per) * per
+  // Leaves room for labels.
+  const top = Math.max(most('completed'), most('failed') / 10)
+  const low = Math.max(most('failed'), top / 10)
+  const perJob = (BOTTOM - TOP) / (top + low)
+  const line = round(TOP + top * perJob)
   const marks = Array.from(
     { length: LABELS },
     (_, i) => points[Math.floor((i * (points.length - 1)) / (LABELS - 1))]!.at,
@@ -137,12 +148,19 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
         data-from={end - range.span}
         data-to={end}
       >
-        {[9.5, 62.17, 114.83, 224.5].map((y) => (
+        {[TOP, TOP + (line - TOP) / 3, line - (line - TOP) / 3, HEIGHT - 0.5].map(round).map((y) => (
           <path class="ln1 s-line" d={`M0 ${y}H${WIDTH}`} />
         ))}
-        <path class="ln1 s-line2" d={`M0 ${LINE}H${WIDTH}`} />
+        <path class="ln1 s-line2" d={`M0 ${line}H${WIDTH}`} />
         {points.map((point, i) => (
-          <PlotColumn point={point} i={i} of={points.length} top={top} low={low} to={(status) => to(point, status)} />
+          <PlotColumn
+            point={point}
+            i={i}
+            of={points.length}
+            line={line}
+            perJob={perJob}
+            to={(status) => to(point, status)}
+          />
         ))}
         {deploys.map((deploy) => (
           <Deploy deploy={deploy} points={points} />
