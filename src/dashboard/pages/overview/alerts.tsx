@@ -49,21 +49,20 @@ export const alertActs: Record<string, Act> = {
   unmute: change('unmute', 'mute'),
 }
 
-const Reason = ({ reason }: Noted) => reason && <span>{cut(reason, 100)}</span>
-
 export function AlertNotes({ alert, muted }: AlertState) {
   const { now } = useLook()
   const acknowledged = alert?.acknowledged
+  const reason = ({ reason }: Noted) => reason && <span>{cut(reason, 100)}</span>
   return (
     <>
       {acknowledged && (
         <>
-          <span class="tag">{`acknowledged by ${cut(acknowledged.by, 24)}`}</span> <Reason {...acknowledged} />
+          <span class="tag">{`acknowledged by ${cut(acknowledged.by, 24)}`}</span> {reason(acknowledged)}
         </>
       )}
       {muted && isMuted({ muted }, now) && (
         <>
-          <MutedTag {...muted} until={muted.until ?? null} /> <Reason {...muted} />
+          <MutedTag {...muted} until={muted.until ?? null} /> {reason(muted)}
         </>
       )}
     </>

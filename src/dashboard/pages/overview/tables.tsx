@@ -23,40 +23,19 @@ type Part = {
 }
 
 function partsOf(queues: readonly Queue[]): Part[] {
-  const later = sum(queues, ({ counts }) => counts.scheduled)
-  const paused = sum(queues, (queue) => (queue.paused ? readyIn(queue) : 0))
-  const queued = sum(queues, (queue) => (queue.paused ? 0 : readyIn(queue)))
+  const of = (name: keyof Queue['counts']): number => sum(queues, ({ counts }) => counts[name])
+  const ready = (paused: boolean): number => sum(queues, (queue) => (queue.paused === paused ? readyIn(queue) : 0))
+  const part = (text: string, n: number, kind: Exclude<Part['status'], undefined>): Part => {
+    const status = kind === 'scheduled' ? 'queued' : kind
+    return { text, n, kind: status, status: kind, to: `/jobs?status=${status}` }
+  }
   return [
-    {
-      text: 'Suspended: waiting for input, a child or a run',
-      n: sum(queues, ({ counts }) => counts.suspended),
-      kind: 'suspended',
-      status: 'suspended',
-      to: '/jobs?status=suspended',
-    },
-    { text: 'Scheduled', n: later, kind: 'queued', status: 'scheduled', to: '/jobs?status=queued' },
-    {
-      text: 'Ready, waiting for a lane',
-      n: queued,
-      kind: 'queued',
-      status: 'queued',
-      to: '/jobs?status=queued',
-    },
-    {
-      text: 'Waiting for a limit',
-      n: sum(queues, ({ counts }) => counts.limited),
-      kind: 'accent',
-      icon: 'limits',
-      to: '/limits',
-    },
-    { text: 'In paused queues', n: paused, kind: 'terminating', icon: 'pause', to: '/queues' },
-    {
-      text: 'Running',
-      n: sum(queues, ({ counts }) => counts.running),
-      kind: 'running',
-      status: 'running',
-      to: '/jobs?status=running',
-    },
+    part('Suspended: waiting for input, a child or a run', of('suspended'), 'suspended'),
+    part('Scheduled', of('scheduled'), 'scheduled'),
+    part('Ready, waiting for a lane', ready(false), 'queued'),
+    { text: 'Waiting for a limit', n: of('limited'), kind: 'accent', icon: 'limits', to: '/limits' },
+    { text: 'In paused queues', n: ready(true), kind: 'terminating', icon: 'pause', to: '/queues' },
+    part('Running', of('running'), 'running'),
   ]
 }
 

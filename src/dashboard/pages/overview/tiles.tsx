@@ -1,7 +1,8 @@
+import type { Child } from 'hono/jsx'
 import type { Point } from '../../../core/series.ts'
 import { waitBelow, waitEnds } from '../../../core/waits.ts'
 import { Shape, To } from '../../parts/layout.tsx'
-import { Spark } from '../../parts/spark.tsx'
+import { Spark, type Tone } from '../../parts/spark.tsx'
 import { sum } from '../../words/counts.ts'
 import { type Queue, readyIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
@@ -16,110 +17,137 @@ type TilesProps = {
   }
 }
 
-function Waiting({ data: { queues, points } }: TilesProps) {
-  const ready = sum(queues, readyIn)
-  const limited = sum(queues, ({ counts }) => counts.limited)
-  const paused = sum(queues, (queue) => (queue.paused ? readyIn(queue) : 0))
-  return (
-    <To kind="tile" to="/jobs?status=queued">
-      <span class="dt">Waiting to start</span>
-      <span class="big">{short(ready + limited)}</span>
-      <span class="sub">
-        {count(limited)} at limits, {count(paused)} paused
-      </span>
-      <Spark values={points.map(({ longestWait }) => longestWait)} tone="suspended" />
-    </To>
-  )
+type TileProps = {
+  to: string
+  head: Child
+  big: Child
+  sub: Child
+  points: Point[]
+  of: 'completed' | 'failed' | 'runs' | 'longestWait'
+  tone: Tone
+  isWide?: boolean
 }
 
-function Running({ data: { queues, points } }: TilesProps) {
-  const lanes = sum(queues, ({ lanes }) => lanes)
-  const most = sum(queues, ({ maxLanes }) => maxLanes)
-  const pulled = sum(queues, ({ pulled }) => pulled)
-  return (
-    <To kind="tile" to="/jobs?status=running">
-      <span class="dt">
-        <span class="st running">
-          <Shape status="running" />
-        </span>
-        Running
-      </span>
-      <span class="big">{short(sum(queues, ({ counts }) => counts.running))}</span>
-      <span class="sub">
-        in {count(lanes)} of {count(most)} lanes, {count(pulled)} pulled
-      </span>
-      <Spark values={points.map(({ runs }) => runs)} tone="running" />
-    </To>
-  )
-}
+const Tile = ({ to, head, big, sub, points, of, tone, isWide }: TileProps) => (
+  <To kind={isWide ? 'tile wide2' : 'tile'} to={to}>
+    <span class="dt">{head}</span>
+    <span class="big">{big}</span>
+    <span class="sub">{sub}</span>
+    <Spark values={points.map((point) => point[of])} tone={tone} />
+  </To>
+)
 
 function Ended({ data: { points, range } }: TilesProps) {
   const all = sum(points, ({ completed, failed, terminated }) => completed + failed + terminated)
   const minute = all / (range.span / 60_000)
+  const big = (
+    <>
+      {minute < 10 && minute > 0 ? minute.toFixed(1) : short(Math.round(minute))}
+      <small>per minute</small>
+    </>
+  )
   return (
-    <To kind="tile" to="/jobs?status=completed">
-      <span class="dt">Ended</span>
-      <span class="big">
-        {minute < 10 && minute > 0 ? minute.toFixed(1) : short(Math.round(minute))}
-        <small>per minute</small>
-      </span>
-      <span class="sub">
-        {count(all)} in {range.text}
-      </span>
-      <Spark values={points.map(({ completed }) => completed)} tone="completed" />
-    </To>
+    <Tile
+      to="/jobs?status=completed"
+      head="Ended"
+      big={big}
+      sub={`${count(all)} in ${range.text}`}
+      points={points}
+      of="completed"
+      tone="completed"
+    />
   )
 }
 
 function Failed({ data: { queues, points, range } }: TilesProps) {
   const failed = sum(points, (point) => point.failed)
-  const ended = sum(points, (point) => point.failed + point.completed)
+  const share = failed / sum(points, (point) => point.failed + point.completed)
+  const said = Number.isNaN(share) ? (
+    'no jobs ended'
+  ) : (
+    <span class={share > 0.01 ? 'up' : undefined}>{percent(share)}</span>
+  )
   return (
-    <To kind="tile" to="/jobs?status=failed">
-      <span class="dt">Failed for good</span>
-      <span class="big">{short(sum(queues, ({ counts }) => counts.failed))}</span>
-      <span class="sub">
-        {ended === 0 ? (
-          'no jobs ended'
-        ) : (
-          <span class={failed / ended > 0.01 ? 'up' : undefined}>{percent(failed / ended)}</span>
-        )}{' '}
-        in {range.text}
-      </span>
-      <Spark values={points.map(({ failed }) => failed)} tone="failed" />
-    </To>
+    <Tile
+      to="/jobs?status=failed"
+      head="Failed for good"
+      big={short(sum(queues, ({ counts }) => counts.failed))}
+      sub={
+        <>
+          {said} in {range.text}
+        </>
+      }
+      points={points}
+      of="failed"
+      tone="failed"
+    />
   )
 }
 
 function Waits({ data: { stats, points } }: TilesProps) {
   const all = waitEnds.map((_, i) => sum(Object.values(stats.waits), (own) => own[i] ?? 0))
-  const [half, most] = [waitBelow(all, 0.5), waitBelow(all, 0.95)]
+  const [half, most] = [0.5, 0.95].map((share) => waitBelow(all, share))
+  const text = (ms?: number): string => (ms === undefined ? '–' : `≤ ${about(ms)}`)
+  const rest = most !== half && (
+    <>
+      <i class="or" />
+      {text(most)}
+    </>
+  )
   return (
-    <To kind="tile wide2" to="/queues">
-      <span class="dt">Time to start, p50 and p95</span>
-      <span class="big">
-        {half === undefined ? '–' : `≤ ${about(half)}`}
-        {most !== half && (
-          <>
-            <i class="or" />
-            {most === undefined ? '–' : `≤ ${about(most)}`}
-          </>
-        )}
-      </span>
-      <span class="sub">{count(sum(all, (n) => n))} runs since midnight UTC</span>
-      <Spark values={points.map(({ longestWait }) => longestWait)} tone="accent" />
-    </To>
+    <Tile
+      isWide
+      to="/queues"
+      head="Time to start, p50 and p95"
+      big={
+        <>
+          {text(half)}
+          {rest}
+        </>
+      }
+      sub={`${count(sum(all, (n) => n))} runs since midnight UTC`}
+      points={points}
+      of="longestWait"
+      tone="accent"
+    />
   )
 }
 
-export function Tiles(props: TilesProps) {
+export function Tiles({ data }: TilesProps) {
+  const { queues, points } = data
+  const paused = sum(queues, (queue) => (queue.paused ? readyIn(queue) : 0))
+  const limited = sum(queues, ({ counts }) => counts.limited)
+  const [lanes, most] = [sum(queues, ({ lanes }) => lanes), sum(queues, ({ maxLanes }) => maxLanes)]
   return (
     <div class="tiles">
-      <Waiting {...props} />
-      <Running {...props} />
-      <Ended {...props} />
-      <Failed {...props} />
-      <Waits {...props} />
+      <Tile
+        to="/jobs?status=queued"
+        head="Waiting to start"
+        big={short(sum(queues, readyIn) + limited)}
+        sub={`${count(limited)} at limits, ${count(paused)} paused`}
+        points={points}
+        of="longestWait"
+        tone="suspended"
+      />
+      <Tile
+        to="/jobs?status=running"
+        head={
+          <>
+            <span class="st running">
+              <Shape status="running" />
+            </span>
+            Running
+          </>
+        }
+        big={short(sum(queues, ({ counts }) => counts.running))}
+        sub={`in ${count(lanes)} of ${count(most)} lanes, ${count(sum(queues, ({ pulled }) => pulled))} pulled`}
+        points={points}
+        of="runs"
+        tone="running"
+      />
+      <Ended data={data} />
+      <Failed data={data} />
+      <Waits data={data} />
     </div>
   )
 }
