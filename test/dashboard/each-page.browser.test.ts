@@ -167,6 +167,28 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(Math.min(...widths)).toBeGreaterThan(300)
     }))
 
+  test.each(['/jobs?status=failed', '/jobs', '/limits', '/deploys', '/queues'])(
+    'at 1,024 pixels no button, link or head of %s is cut by its card',
+    (path) =>
+      visit(browser, site, { path, width: 1_024 }, async (page) => {
+        const { all, cut } = await page.evaluate(() => {
+          const all = [
+            ...document.querySelectorAll<HTMLElement>('main .card :is(a, button, summary, th), .counts span'),
+          ]
+            .filter((one) => one.checkVisibility() && !one.closest('.vh'))
+            // Longer text ends with an ellipsis.
+            .filter((one) => one.tagName === 'TH' || !one.closest('.fill, .clip'))
+          const cut = all.filter((one) => {
+            const [own, card] = [one, one.closest('.card, .counts > a')!].map((part) => part.getBoundingClientRect())
+            return own!.right > card!.right + 1 || own!.left < card!.left - 1
+          })
+          return { all: all.length, cut: cut.map((one) => one.outerHTML.slice(0, 100)) }
+        })
+        expect(all).toBeGreaterThan(3)
+        expect(cut).toEqual([])
+      }),
+  )
+
   test('on a phone the whole text of an error and of a log line is visible', async () => {
     const long = `card declined ${JSON.stringify({ code: 'decline_code', detail: 'x'.repeat(300) })}`
     await site.engine.log.write(JSON.stringify({ message: long }) as never)
