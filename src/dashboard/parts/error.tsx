@@ -2,23 +2,21 @@ import type { Code } from '../../core/errors.ts'
 import { remedies } from '../../core/remedies.ts'
 import { useLook } from '../look.ts'
 import { plain, title } from '../words/text.ts'
+import { LinkButton } from './act.tsx'
 
 export function ErrorPage({ code, message }: { code: Code; message: string }) {
-  const { base, here } = useLook()
+  const { here } = useLook()
+  const isMissing = code === 'NOT_FOUND'
   return (
     <div class="empty page-error">
-      <h1>{code === 'NOT_FOUND' ? 'Not found' : 'This page could not be loaded'}</h1>
-      <p>
-        {plain(message)} <code>{code}</code>
-      </p>
-      <p class="dim">{title(remedies[code].remedy).replaceAll('`', '')}.</p>
+      <h1>{isMissing ? 'Not found' : 'This page could not be loaded'}</h1>
+      <p>{title(plain(message))}</p>
+      {!isMissing && <p class="dim">{title(remedies[code].remedy).replaceAll('`', '')}.</p>}
+      <code class="dimmer">{code}</code>
       <p class="row">
-        <a class="btn" href={`${base}${here}`}>
-          Try again
-        </a>
-        <a class="btn quiet" href={`${base}/`}>
-          Overview
-        </a>
+        {!isMissing && <LinkButton to={here}>Try again</LinkButton>}
+        <LinkButton to="/jobs">Jobs</LinkButton>
+        <LinkButton to="/jobs?in=history">History</LinkButton>
       </p>
     </div>
   )
