@@ -68,12 +68,14 @@ function partOf({ labels, message, aliases }: JobRow, has: (text: string) => boo
   return aliases.find(has) ?? 'in its args'
 }
 
+const isAlert = ({ queue }: JobRow): boolean => queue === 'alerts'
+
 /** Finds kinds of error, and the newest jobs with the text in labels, args or errors. */
 async function insideOf(asked: Asked, text: string, has: (text: string) => boolean) {
   if (text.length < LEAST) return { lines: [], seen: 'jobs' }
   const [{ kinds, muted }, { jobs, ...page }] = await Promise.all([
     kindsOf(asked),
-    asked.engine.jobs.rows({ text, limit: FOUND, lookAt: LOOKED_AT }),
+    asked.engine.jobs.rows({ text, limit: 4 * FOUND, lookAt: LOOKED_AT }),
   ])
   const lines: Line[] = [
     ...[...kinds, ...muted]
@@ -84,7 +86,7 @@ async function insideOf(asked: Asked, text: string, has: (text: string) => boole
         what: many(count, 'failed job'),
         to: `/jobs?status=failed&error=${error}`,
       })),
-    ...jobs.map((job) => ({
+    ...[...jobs.filter((job) => !isAlert(job)), ...jobs.filter(isAlert)].slice(0, FOUND).map((job) => ({
       icon: 'jobs',
       text: `${job.class} #${job.id}`,
       what: `${job.status} job, ${partOf(job, has)}`,
@@ -94,9 +96,10 @@ async function insideOf(asked: Asked, text: string, has: (text: string) => boole
   return { lines, seen: `searched ${searchedOf(page)?.where ?? 'all jobs'}` }
 }
 
-const beginningFirst = (lines: readonly Line[], wanted: string): Line[] => {
-  const begins = ({ text }: Line): boolean => text.toLowerCase().startsWith(wanted)
-  return [...lines.filter(begins), ...lines.filter((line) => !begins(line))]
+/** Exact names first, then names that begin with the text. */
+function bestFirst(lines: readonly Line[], wanted: string): Line[] {
+  const ranks = [(text: string) => text === wanted, (text: string) => text.startsWith(wanted), () => true]
+  return [...new Set(ranks.flatMap((fits) => lines.filter(({ text }) => fits(text.toLowerCase()))))]
 }
 
 async function linesOf(asked: Asked, text: string): Promise<Line[]> {
@@ -104,12 +107,14 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
   const name = VERB.exec(text)?.[2] ?? text
   const wanted = name.toLowerCase()
   const has = (part: string): boolean => part.toLowerCase().includes(wanted)
-  const [{ workers }, { jobs, queues, groups, channels, limits }, exact, inside] = await Promise.all([
-    cache.get('workers', FRESH, () => engine.workers.list()),
-    engine.search(name),
-    query.has('list') ? undefined : engine.jobs.list({ alias: text, limit: 1 }).catch(() => undefined),
-    insideOf(asked, name, has),
-  ])
+  const [{ workers }, { jobs, queues, groups, channels, limits }, exact, inside, [{ flows }, { schedules }]] =
+    await Promise.all([
+      cache.get('workers', FRESH, () => engine.workers.list()),
+      engine.search(name),
+      query.has('list') ? undefined : engine.jobs.list({ alias: text, limit: 1 }).catch(() => undefined),
+      insideOf(asked, name, has),
+      cache.get('named jobs', FRESH, () => Promise.all([engine.flows.list({}), engine.schedules.list({})])),
+    ])
   if (exact?.jobs[0]) goTo(exact.jobs[0].id)
   const isWanted = (line: Line): boolean => has(line.text)
   const classes = workers
@@ -122,12 +127,18 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     .filter(isWanted)
   const names: Line[] = [
     ...entries.map(({ name, title, path }) => ({ icon: name, text: title, what: 'page', to: path })).filter(isWanted),
-    ...jobs.map(({ id, class: name, status, alias }) => ({
-      icon: 'jobs',
-      text: alias ?? `${name} #${id}`,
-      what: `${alias ? `${name}, ` : ''}${status} job`,
-      to: `/jobs/${id}`,
-    })),
+    ...flows
+      .filter(({ name }) => has(name))
+      .map(({ id, name, status }) => ({ icon: 'flows', text: name, what: `${status} flow`, to: `/flows/${id}` })),
+    ...jobs.map(({ id, class: name, status, alias }) => {
+      const [icon, kind] = schedules.some(({ job }) => job === id) ? ['schedules', 'schedule'] : ['jobs', 'job']
+      return {
+        icon,
+        text: alias ?? `${name} #${id}`,
+        what: `${alias ? `${name}, ` : ''}${status} ${kind}`,
+        to: `/jobs/${id}`,
+      }
+    }),
     ...classes,
     ...queues.map((name) => ({ icon: 'queues', text: name, what: 'queue', to: queuePath(name) })),
     ...groups.map((id) => ({ icon: 'limits', text: id, what: 'group', to: groupPath(id) })),
@@ -138,7 +149,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
   const known = new Set(names.map(({ to }) => to))
   return [
     ...actsOf(text, { queues, limits, classes }),
-    ...beginningFirst(names, wanted),
+    ...bestFirst(names, wanted),
     ...inside.lines.filter(({ to }) => !known.has(to)),
   ]
     .slice(0, MOST)
