@@ -76,28 +76,36 @@ async function make(className: string, n: number, status: Status, input: object 
 const statuses = (ids: readonly number[]) => Promise.all(ids.map((id) => pages.statusOf(id)))
 const kindsNow = async () => (await pages.engine.errors.list({})).errors
 
+const RETRY = { act: 'selected', do: 'retry', fit: 'all' }
+const NONE = 'status=failed&class=pays&error=0123456789abcdef'
+
 describe('retry all of a kind of error', () => {
   test('"Retry 2" retries two jobs, also if a third one fails while the dialog is open', async () => {
     const ids = await make('pays', 2, 'failed', { args: '1' })
     const [kind] = await kindsNow()
-    const fields = { act: 'retryKind', error: kind!.error }
-    const dialog = await dialogOf('/jobs', fields)
+    const path = `/jobs?status=failed&class=pays&error=${kind!.error}`
+    const dialog = await dialogOf(path, RETRY)
     expect(dialog).toMatchObject({ title: 'Retry 2 jobs?', verb: 'Retry 2', isCounting: false })
     const [late] = await make('pays', 1, 'failed', { args: '1' })
     isBroken = false
-    expect(await changedBy(await press('/jobs', dialog))).toBe(2)
+    const done = await press(path, dialog)
+    expect(await changedBy(done)).toBe(2)
     for (const id of ids) await pages.rest(id, 'completed')
+    // The list shows the retried jobs, which no longer have the error.
+    expect(done.to).toMatch(/^\/jobs\?class=pays&bulk=\d+$/)
+    const list = await admin.html(`/ui${done.to}`)
+    for (const id of ids) expect(list).toContain(`id="row-${id}"`)
     expect(await pages.statusOf(late!)).toBe('failed')
     await pages.engine.jobs.remove(String(late), { force: true })
   })
 
   test('a kind of which no job is failed any more has no button to press', async () => {
-    const dialog = await dialogOf('/jobs', { act: 'retryKind', error: '0123456789abcdef' })
+    const dialog = await dialogOf(`/jobs?${NONE}`, RETRY)
     expect(dialog).toMatchObject({ title: 'Retry: no job to change', verb: '' })
   })
 
   test('an answer without a count starts nothing', async () => {
-    const answer = await admin.act('/ui/jobs', { act: 'retryKind', error: '0123456789abcdef', sure: 'yes' })
+    const answer = await admin.act(`/ui/jobs?${NONE}`, { ...RETRY, sure: 'yes' })
     expect(await answer.json()).toMatchObject({ confirm: expect.stringContaining('no job to change') })
   })
 })

@@ -157,7 +157,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.locator('.kinds mark').first().innerText()).toMatch(/^\d+$/)
       await page.getByRole('button', { name: /^Retry all of this kind, fails/ }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Retry 2' }).click()
-      await page.waitForURL(/error=.*bulk=/)
+      await page.waitForURL(/class=fails&bulk=/)
       await served.until(async () =>
         (await served.engine.jobs.list({ class: 'fails' })).jobs.every(({ attempt }) => attempt >= 1),
       )

@@ -229,17 +229,48 @@ describe('a class that fails', () => {
     expect(told({ kinds: [kindOf15({ n: 12 })] })).toEqual([])
   })
 
-  test('offers a retry if it has one kind of error, and otherwise the list of its failed jobs', () => {
+  test('offers a retry of its only kind of error, and otherwise of all its failed jobs', () => {
     const known = (kinds: object[]) => ({ ...quiet, kinds, classes: [hoursOf('resize', 0)] }) as never
     const [one] = needs.needsOf(known([kindOf15({ n: 25 })]))
     expect(one).toMatchObject({ name: 'resize', since: NOW - 2 * MINUTE, more: '“no answer within 30 s”' })
-    expect(one!.buttons).toMatchObject([
-      { to: '/jobs?status=failed&error=e1', text: 'See failed jobs' },
-      { act: 'retryKind', at: '/jobs', scope: 'admin', text: 'Retry all', fields: { error: 'e1' } },
-    ])
+    const retried = { act: 'selected', scope: 'admin', text: 'Retry all', fields: { do: 'retry', fit: 'all' } }
+    const ofClass = '/jobs?status=failed&class=resize'
+    const buttonsAt = (at: string) => [
+      { to: at, text: 'See failed jobs' },
+      { ...retried, at },
+    ]
+    expect(one!.buttons).toMatchObject(buttonsAt(`${ofClass}&error=e1`))
     const [two] = needs.needsOf(known([kindOf15({ n: 25 }), kindOf15({ n: 3, error: 'e2' })]))
     expect(two).toMatchObject({ more: '“no answer within 30 s” and 1 other error' })
-    expect(two!.buttons).toEqual([{ to: '/jobs?status=failed&class=resize', text: 'See failed jobs' }])
+    expect(two!.buttons).toMatchObject(buttonsAt(ofClass))
+  })
+
+  test('stays a row, but no alert, after 15 minutes, because 24 of its jobs are still failed', () => {
+    const completed = (n: number) => [{ ...hoursOf('resize', 0), hours: [{ at: NOW - HOUR, completed: n }] }]
+    const rows = (kinds: object[], more: object = {}) => {
+      const known = { ...quiet, kinds, classes: completed(40), ...more } as never
+      const found = needs.needsOf(known)
+      return [...found, ...needs.leftFailed(known, found)].map(({ rule, name, text }) => [rule, name, text])
+    }
+    const kind = (about: object = {}) => ({ ...kindOf15({ n: 23, ago: 21 * MINUTE }), count: 24, ...about })
+    const text = '24 jobs of {} are failed, the last 18 min ago.'
+    const last = { lastAt: NOW - 18 * MINUTE }
+    expect(rows([kind(last)])).toEqual([['failed', 'resize', text]])
+    expect(rows([kind(last)], { isUntold: true })).toEqual([])
+    expect(rows([kind({ ...last, class: 'callback' })])).toEqual([])
+    // While the class fails, the alert is the only row.
+    expect(rows([{ ...kind(), ...kindOf15({ n: 24 }) }]).map(([rule]) => rule)).toEqual(['failing'])
+    // The class never failed as a group.
+    expect(rows([kind({ ...last, minutes: [] })])).toEqual([])
+    expect(rows([kind(last)], { classes: completed(9_000) })).toEqual([])
+    // Minutes are stored for six hours, and completed jobs for a day.
+    const old = (hours: number, n = 24) => {
+      const at = NOW - hours * HOUR
+      return kind({ count: n, minutes: [], firstAt: at - 10 * MINUTE, lastAt: at })
+    }
+    expect(rows([old(30)])).toEqual([['failed', 'resize', '24 jobs of {} are failed, the last 1 d ago.']])
+    expect(rows([old(30, 19)])).toEqual([])
+    expect(rows([old(8, 19)])).toEqual([['failed', 'resize', '19 jobs of {} are failed, the last 8 h ago.']])
   })
 
   test('classes of lost runs are named', () => {

@@ -275,6 +275,7 @@ test('the page of deploys compares the time before and after one, and lists new 
       await drain(engine, { errors: 'keep' })
     }
     const html = await visitor.html('/ui/deploys')
+    expect(html).toMatch(/>\d+ m?s of a41c07e9, \d+ m?s of 88f62d2b</)
     expect(html).toContain('showing 88f62d2b')
     expect(html).toMatch(/1 →<\/span> <span[^>]*>1</)
     expect(html).toContain('a new kind of error')
@@ -288,6 +289,8 @@ test('the page of deploys compares the time before and after one, and lists new 
     const since = await visitor.html('/ui/jobs?status=failed&since=deploy')
     expect(since).toContain('Since the deploy of 88f62d2b')
     expect(since).toContain('1 failed job')
+    const { id, deploys: known } = (await site.engine.deployments.list()).deployments[0]!
+    expect(since).toContain(`<a class="tag new" href="/ui/deploys?of=${id}&amp;at=${known[0]!.at}">`)
     const [newest] = (await site.engine.jobs.list({ limit: 1 })).jobs
     const job = await visitor.html(`/ui/jobs/${newest!.id}?tab=runs`)
     expect(job).toMatch(/Version<\/dt>\s*<dd[^>]*><span class="mono">88f62d2b</)

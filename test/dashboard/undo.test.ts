@@ -183,7 +183,6 @@ test('these actions ask, and all other actions do not', async () => {
       '/flows/:job undo',
       '/limits remove',
       '/doctor repair',
-      '/jobs retryKind',
       '/jobs selected',
       '/jobs unshare',
       '/schedules stop',

@@ -4,13 +4,12 @@ import type { Engine } from '../../engine/index.ts'
 import { type Asked, page } from '../page.ts'
 import { Ago, Card, Head, Name, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
-import { type DeployMark, deploysOf } from '../words/deploy.ts'
+import { type Deploy, deployPath, deploysOf } from '../words/deploy.ts'
 import { about, count, cut, many, percent, span } from '../words/text.ts'
 import { named } from './jobs/by-class.tsx'
 
 type Comparison = Awaited<ReturnType<Engine['deployments']['compare']>>
 type Period = Comparison['classes'][number]['before']
-type Deploy = DeployMark & { id: string }
 type DeploysData = { deploys: Deploy[]; severalIn: boolean; open?: Deploy; comparison?: Comparison }
 
 async function load({ engine, query }: Asked): Promise<DeploysData> {
@@ -52,30 +51,30 @@ const changed = (
   ),
 })
 
-const isSlower = ({ before, after }: Row): boolean =>
-  before !== null && (after?.took?.p95 ?? 0) > (before.took?.p95 ?? 0)
+const worse = ({ before, after }: Row): number => (before?.counts.runs ? errorsIn(after) - errorsIn(before) : 0)
+
+const isSlower = ({ before, after }: Row): boolean => (after?.took?.p95 ?? 0) > (before?.took?.p95 ?? Infinity)
 
 const byClass: readonly Column<Row>[] = [
   ...named,
   changed('#Runs', 'runs', (of) => count(of?.counts.runs ?? 0)),
-  changed('#Failed runs', 'failed runs', errorsText, ({ before, after }) => errorsIn(after) - errorsIn(before) > WORSE),
+  changed('#Failed runs', 'failed runs', errorsText, (row) => worse(row) > WORSE),
   changed('#Run, p50 / p95', 'ran', tookText, isSlower),
 ]
 
 function Classes({ of: { before, after, isWhole, classes } }: { of: Comparison }) {
+  const rows = classes.filter((row) => row.after?.counts.runs).sort((a, b) => worse(b) - worse(a))
   return (
     <Card
       title="Before and after, by class"
-      tag={count(classes.length)}
+      tag={count(rows.length)}
       kind="list"
       right={`${span(before.to - before.from)} of ${nameOf(before)}, ${span(after.to - after.from)} of ${nameOf(after)}`}
     >
       <DataTable
         caption="Counts of each class before and after the deploy"
-        empty={
-          isWhole ? 'No runs ended before or after this deploy.' : 'The counts around this deploy are no longer stored.'
-        }
-        rows={classes}
+        empty={isWhole ? 'No runs ended after this deploy.' : 'The counts around this deploy are no longer stored.'}
+        rows={rows}
         columns={byClass}
         kind="lined"
       />
@@ -116,7 +115,7 @@ function List({ data: { deploys, severalIn, open } }: { data: DeploysData }) {
       head: 'Version',
       kind: 'fill',
       cell: (one) => (
-        <To kind="link mono" to={`/deploys?of=${one.id}&at=${one.at}`} current={one === open}>
+        <To kind="link mono" to={deployPath(one)} current={one === open}>
           {nameOf(one)}
         </To>
       ),

@@ -1,11 +1,15 @@
 export type DeployMark = { at: number; version: string | null; author?: string | null }
 
+export type Deploy = DeployMark & { id: string }
+
 type Deployed = { id: string; deploys: readonly DeployMark[] }
 
-export const deploysOf = (deployments: readonly Deployed[]): (DeployMark & { id: string })[] =>
+export const deploysOf = (deployments: readonly Deployed[]): Deploy[] =>
   deployments.flatMap(({ id, deploys }) => deploys.map((one) => ({ ...one, id }))).sort((a, b) => b.at - a.at)
 
 export const deployName = ({ version }: DeployMark): string => (version === null ? 'deploy' : `deploy of ${version}`)
+
+export const deployPath = ({ id, at }: Deploy): string => `/deploys?of=${id}&at=${at}`
 
 type Run = { version: string | null; ranAt: number | null }
 

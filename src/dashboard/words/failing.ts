@@ -31,7 +31,7 @@ type Known = {
 }
 
 export const recentOf = ({ minutes = [] }: ErrorKind, now: number): number =>
-  sum(minutes, ({ at, count }) => (at > now - FAILURES.span ? count : 0))
+  sum(minutes, ({ at, count }) => (at > now - FAILURES.span && at <= now ? count : 0))
 
 /** Infinity if the number is not known. */
 function completedByHours(rows: readonly ClassRow[] | undefined, now: number): number {
@@ -39,7 +39,7 @@ function completedByHours(rows: readonly ClassRow[] | undefined, now: number): n
   const from = Math.floor((now - FAILURES.span) / HOUR) * HOUR
   return sum(
     rows.flatMap(({ hours }) => hours!),
-    ({ at, completed }) => (at >= from ? completed : 0),
+    ({ at, completed }) => (at >= from && at <= now ? completed : 0),
   )
 }
 
@@ -72,13 +72,32 @@ function failuresOf(name: string, own: readonly ErrorKind[], known: Known): Fail
   }
 }
 
+const isFailing = ({ failed, completed }: FailingClass): boolean => {
+  if (failed >= FAILURES.least) return failed / (failed + completed) > FAILURES.share
+  return failed >= FAILURES.all && completed === 0
+}
+
 export function failingClasses(known: Known): FailingClass[] {
   const byClass = Map.groupBy(known.kinds, (kind) => kind.class)
   return [...byClass]
     .map(([name, own]) => failuresOf(name, own, known))
-    .filter(({ failed, completed }) => {
-      if (failed >= FAILURES.least) return failed / (failed + completed) > FAILURES.share
-      return failed >= FAILURES.all && completed === 0
-    })
+    .filter(isFailing)
     .sort((a, b) => b.failed - a.failed)
+}
+
+/** Minutes are stored for six hours. For older failures, returns the least number in the fullest period. */
+function minutesOf({ minutes = [], count, firstAt, lastAt }: ErrorKind) {
+  if (minutes.length > 0) return minutes
+  return [{ at: lastAt, count: Math.ceil(count / Math.ceil((lastAt - firstAt + 1) / FAILURES.span)) }]
+}
+
+/** True if the class was failing at any time. Completed jobs by hour are stored for a day. */
+export function wasFailing(name: string, own: readonly ErrorKind[], known: Known): boolean {
+  const kinds = own.map((kind) => ({ ...kind, minutes: minutesOf(kind) }))
+  return kinds
+    .flatMap(({ minutes }) => minutes)
+    .some(({ at }) => {
+      const then = failuresOf(name, kinds, { ...known, points: {}, now: at + FAILURES.span - 1 })
+      return at < known.now - 22 * HOUR ? then.failed >= FAILURES.least : isFailing(then)
+    })
 }

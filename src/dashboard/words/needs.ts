@@ -1,3 +1,4 @@
+import { CALLBACKS } from '../../core/callback.ts'
 import type { Point } from '../../core/series.ts'
 import type {
   CallbackView,
@@ -11,7 +12,7 @@ import type {
 } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { sum } from './counts.ts'
-import { FAILURES, type FailingClass, failingClasses, recentOf } from './failing.ts'
+import { FAILURES, type FailingClass, failingClasses, recentOf, wasFailing } from './failing.ts'
 import { isFull } from './limit.ts'
 import { limitPath, ofClass, queuePath } from './paths.ts'
 import { about, count, many, percent } from './text.ts'
@@ -110,33 +111,39 @@ function shareText({ failed, completed }: FailingClass): string {
   return `, at least ${percent(failed / (failed + completed))} of the jobs that ended`
 }
 
+const failedPath = (name: string, error?: string): string =>
+  `/jobs?status=failed&class=${encodeURIComponent(name)}${error ? `&error=${error}` : ''}`
+
+export const retryAll = (name: string, error?: string) => ({
+  act: 'selected',
+  at: failedPath(name, error),
+  fields: { do: 'retry', fit: 'all' },
+  scope: 'admin' as const,
+  icon: 'retry',
+})
+
+function failedButtons(name: string, kinds: readonly ErrorKind[]): Button[] {
+  const error = kinds.length === 1 ? kinds[0]!.error : undefined
+  return [
+    { to: failedPath(name, error), text: 'See failed jobs' },
+    { ...retryAll(name, error), text: 'Retry all' },
+  ]
+}
+
+const errorsText = (kinds: readonly ErrorKind[]): string =>
+  `“${kinds[0]!.example || kinds[0]!.message}”${kinds.length === 1 ? '' : ` and ${many(kinds.length - 1, 'other error')}`}`
+
 function failingOf(failing: FailingClass): Need {
-  const { class: name, failed, firstAt, kinds } = failing
-  const [{ kind }] = kinds as [FailingClass['kinds'][number]]
-  const { error, message, example } = kind
-  const isOne = kinds.length === 1
-  const retry = {
-    act: 'retryKind',
-    at: '/jobs',
-    fields: { error },
-    scope: 'admin' as const,
-    icon: 'retry',
-    text: 'Retry all',
-  }
+  const { class: name, failed, firstAt } = failing
+  const kinds = failing.kinds.map(({ kind }) => kind)
   return need(
     'failing',
     {
       name,
       text: `${many(failed, 'job')} of {} failed in the last 15 minutes${shareText(failing)}.`,
-      more: `“${example || message}”${isOne ? '' : ` and ${many(kinds.length - 1, 'other error')}`}`,
+      more: errorsText(kinds),
       since: firstAt,
-      buttons: [
-        {
-          to: `/jobs?status=failed&${isOne ? `error=${error}` : `class=${encodeURIComponent(name)}`}`,
-          text: 'See failed jobs',
-        },
-        ...(isOne ? [retry] : []),
-      ],
+      buttons: failedButtons(name, kinds),
     },
     failed,
   )
@@ -165,6 +172,30 @@ export const failing: Rule = (known) => {
       buttons: [{ to: '/jobs?status=failed', text: 'See failed jobs' }],
     }),
   ]
+}
+
+/** Classes that were failing, and whose failed jobs were neither retried nor muted. They are not alerts. */
+export function leftFailed({ kinds = [], classes, now, isUntold }: Known, needs: readonly Need[]): Need[] {
+  // Callbacks have their own rule.
+  const told = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]
+  return [...Map.groupBy(isUntold ? [] : kinds, (kind) => kind.class)]
+    .filter(([name, own]) => !told.includes(name) && wasFailing(name, own, { kinds, classes, points: {}, now }))
+    .map(([name, own]): Need => {
+      const ago = about(now - Math.max(...own.map(({ lastAt }) => lastAt)))
+      return {
+        rule: 'failed',
+        weight: 0,
+        kind: 'suspended',
+        icon: 'stop',
+        name,
+        text: `${many(
+          sum(own, ({ count }) => count),
+          'job',
+        )} of {} are failed, the last ${ago} ago.`,
+        more: errorsText(own),
+        buttons: failedButtons(name, own),
+      }
+    })
 }
 
 function lostByClass({ classes = [], now }: Known): string {

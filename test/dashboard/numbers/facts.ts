@@ -90,6 +90,10 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
   }
 }
 
+/** Classes in the order of the page: most failed jobs first. */
+export const worstFirst = ({ classes }: Facts): Facts['classes'] =>
+  classes.toSorted((a, b) => b.counts.failed - a.counts.failed)
+
 export const having = ({ jobs }: Facts, of: Partial<Job>): Job[] =>
   jobs.filter((job) => Object.entries(of).every(([name, value]) => job[name as keyof Job] === value))
 

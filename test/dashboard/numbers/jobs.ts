@@ -1,7 +1,7 @@
 // Lists of jobs: of Redis, by class, of a group, and of the history.
 
 import { FIRST } from '../many-ended.ts'
-import { counted, type Facts, having, type Job, messageOf, ranFor, slotsOf } from './facts.ts'
+import { counted, type Facts, having, type Job, messageOf, ranFor, slotsOf, worstFirst } from './facts.ts'
 import { kinds } from './overview.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
@@ -79,14 +79,14 @@ export function byClass(facts: Facts): Claims {
     '.list h2': [`By class, ${day}`],
     '.list > header .tag': [n(facts.classes.length)],
     '.list caption': [`Counts by class on ${day}, UTC`],
-    '.list tbody tr': facts.classes.map(({ queue, class: name, counts, waited, took, hours }) => {
+    '.list tbody tr': worstFirst(facts).map(({ queue, class: name, counts, waited, took, hours }) => {
       const of = (status: Job['status']) => counted(facts, { queue, class: name!, status })
       const [completed, failed] = [of('completed'), of('failed')]
       return [
         name,
         queue,
         n(counted(facts, { queue, class: name! })),
-        n(counts.runs),
+        `${n(counts.runs)}${counts.lost > 0 ? ` ${n(counts.lost)} lost` : ''}`,
         n(completed),
         failed === 0 ? '0' : `${n(failed)} ${percent(failed / (failed + completed))}`,
         spread(waited),

@@ -1,7 +1,7 @@
 // The shapes of charts: each is read as shares of its largest value.
 
 import type { Page } from 'playwright-core'
-import { columnsOf, type Facts, maximaOf, openIn } from './facts.ts'
+import { columnsOf, type Facts, maximaOf, openIn, worstFirst } from './facts.ts'
 import { slicesOf } from './messages.ts'
 import { sum } from './words.ts'
 
@@ -89,7 +89,7 @@ export const shapes: Record<string, Shape> = {
   'runs of each class by the hour': {
     path: '/jobs?by=class',
     read: (page) => barsOf(page, '.list tbody td:last-child svg'),
-    expected: (facts) => facts.classes.map(({ hours }) => sharesOf(hoursOf(hours))),
+    expected: (facts) => worstFirst(facts).map(({ hours }) => sharesOf(hoursOf(hours))),
   },
   'run times of a class': {
     path: '/workers/default/charge',

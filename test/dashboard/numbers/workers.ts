@@ -70,6 +70,10 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
 
 export async function deploysPage(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {
   const { classes, errors, before, after } = await engine.deployments.compare()
+  const failed = (of: (typeof classes)[number]['before']) => (of?.counts.runs ? of.counts.errors / of.counts.runs : 0)
+  const worse = ({ before, after }: (typeof classes)[number]) =>
+    before?.counts.runs ? failed(after) - failed(before) : 0
+  const shown = classes.filter(({ after }) => after?.counts.runs).sort((a, b) => worse(b) - worse(a))
   const share = (of: (typeof classes)[number]['before']) =>
     of?.counts.runs ? percent(of.counts.errors / of.counts.runs) : '–'
   const times = (of: (typeof classes)[number]['before']) =>
@@ -80,9 +84,9 @@ export async function deploysPage(facts: Facts, { site: { engine } }: Scene): Pr
       const failed = having(facts, { class: name, status: 'failed' })
       return `${message || example} | ${name} | ${n(failed.length)} jobs | ${time(firstAt)}`
     }),
-    '.stack > .card:nth-child(2) > header .tag': [n(classes.length)],
+    '.stack > .card:nth-child(2) > header .tag': [n(shown.length)],
     '.stack > .card:nth-child(2) > header .right': [`${took(before.to - before.from)}, ${since(after.from)}`],
-    '.stack > .card:nth-child(2) tbody tr': classes.map(({ queue, class: name, before, after }) =>
+    '.stack > .card:nth-child(2) tbody tr': shown.map(({ queue, class: name, before, after }) =>
       [
         name,
         queue,

@@ -38,23 +38,15 @@ function chosenOf(form: FormData): string[] {
 const actions = { retry: 'retry', run: 'requeue', terminate: 'terminate', delete: 'delete' } as const
 
 async function filterOf(asked: ActAsked): Promise<NonNullable<BulkInput['filter']>> {
-  const { cursor: _, sort: __, text, args, longer, alias, status, ...filter } = await filterFor(asked)
-  const lacking = text !== undefined ? 'text' : args !== undefined ? 'args' : alias !== undefined ? 'alias' : undefined
-  if (lacking)
+  const { cursor: _, sort: __, text, args, alias, status, ...filter } = await filterFor(asked)
+  const unable = Object.entries({ text, args, alias, ended: stretchIn(asked.query, 0) })
+  const name = unable.find(([, value]) => value !== undefined)?.[0]
+  if (name)
     throw new SidejobError(
       'REFUSED',
-      `A bulk action cannot search by ${lacking}. Select the rows, or remove ${lacking} from the filter`,
+      `A bulk action cannot search by ${name}. Select the rows, or remove ${name} from the filter`,
     )
-  if (stretchIn(asked.query, 0))
-    throw new SidejobError(
-      'REFUSED',
-      'A bulk action cannot use the filter "ended". Select the rows, or remove it from the filter',
-    )
-  return {
-    ...filter,
-    ...(longer === undefined ? {} : { longer }),
-    ...(status === undefined ? {} : { status: [status].flat() }),
-  }
+  return { ...filter, ...(status === undefined ? {} : { status: [status].flat() }) }
 }
 
 async function confirm(asked: ActAsked): Promise<Confirm> {
@@ -68,7 +60,7 @@ async function confirm(asked: ActAsked): Promise<Confirm> {
     return askCounted(asked, { of: { ids, action }, verb: title(verb), text, isTyped, chosen: ids.length })
   }
   const filter = await filterOf(asked)
-  const said = tokensOf(query).map(({ name, value }) => `${name} ${value}`)
+  const said = tokensOf(query).map(({ name, value }) => (name === 'error' ? 'this kind of error' : `${name} ${value}`))
   return askCounted(asked, {
     of: { filter: Object.keys(filter).length > 0 ? filter : { status: [...statuses] }, action },
     verb: title(verb),
@@ -109,7 +101,8 @@ async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
   const id = await startCounted(asked, actions[verb])
   const search = new URLSearchParams(asked.query)
   search.set('bulk', String(id))
-  search.delete('cursor')
+  // The action changes the status of the jobs.
+  for (const name of ['cursor', 'status', 'error']) search.delete(name)
   return {
     say: `${title(verb)}: ${many(countedIds(asked).length, 'job')}`,
     to: `/jobs?${search}`,

@@ -69,7 +69,12 @@ const times = (head: string, label: string, of: (row: ClassRow) => ClassRow['too
 const number = (name: 'made' | 'runs' | 'completed'): Column<ClassRow> => ({
   head: `#${title(name)}`,
   label: name,
-  cell: ({ counts }) => <Zero n={counts[name]} />,
+  cell: ({ counts }) => (
+    <>
+      <Zero n={counts[name]} />
+      {name === 'runs' && counts.lost > 0 && <span class="up"> {count(counts.lost)} lost</span>}
+    </>
+  ),
 })
 
 function Failed({ row: { queue, class: name, counts } }: { row: ClassRow }) {
@@ -139,7 +144,7 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
       <DataTable
         caption={`Counts by class on ${day}, UTC`}
         empty={`No jobs were counted ${chosen} (UTC).`}
-        rows={classes}
+        rows={classes.toSorted((a, b) => b.counts.failed - a.counts.failed)}
         columns={chosen === 'today' ? [...columns, HOURS] : columns}
         kind="lined"
       />

@@ -3,21 +3,21 @@ import { Shape, To } from '../../parts/layout.tsx'
 import { type Counted, sumOf } from '../../words/counts.ts'
 import { count, statusOrder, title } from '../../words/text.ts'
 
-export function Counts({ counts, query }: { counts: Counted; query: URLSearchParams }) {
+export function Counts({ counts, query }: { counts?: Counted; query: URLSearchParams }) {
   const chosen = query.get('status')
   const search = query.toString()
   const to = (status?: string) => `/jobs${queryWith(search, { status, cursor: undefined })}`
   return (
     <nav class="counts" aria-label="Statuses">
       <To to={to()} current={!chosen}>
-        <b>{count(sumOf(counts))}</b>
+        {counts && <b>{count(sumOf(counts))}</b>}
         <span>All</span>
       </To>
       {statusOrder.map((status) => (
         <To to={to(status)} kind={status} current={chosen === status}>
-          <b>{count(counts[status] ?? 0)}</b>
+          {counts && <b>{count(counts[status] ?? 0)}</b>}
           <span class={`st ${status}`}>
-            <Shape status={status} spins={(counts[status] ?? 0) > 0} />
+            <Shape status={status} spins={Boolean(counts?.[status])} />
             {title(status)}
           </span>
         </To>

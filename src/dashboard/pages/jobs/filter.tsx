@@ -2,10 +2,10 @@ import { type Status, statuses } from '../../../core/job.ts'
 import type { JobFilter } from '../../../engine/engine.ts'
 import { useLook, useWay } from '../../look.ts'
 import type { Asked } from '../../page.ts'
+import { Hidden } from '../../parts/act.tsx'
 import { Icon, Name, StatusMark, To } from '../../parts/layout.tsx'
-import { DEPLOY, filterOf, isSorted, type Token } from '../../words/filter.ts'
+import { DEPLOY, filterOf, type Token } from '../../words/filter.ts'
 import { deploymentsOf, FRESH, lastDeploy } from './kinds.tsx'
-import { isPast } from './past.tsx'
 
 export async function filterFor(asked: Asked): Promise<JobFilter> {
   const { query, look } = asked
@@ -30,24 +30,22 @@ async function queueOf(asked: Asked, name: string): Promise<string | undefined> 
   return queues.size === 1 ? [...queues][0] : undefined
 }
 
-type FilterProps = { tokens: Token[]; query: URLSearchParams; completions: readonly string[] }
+type FilterProps = { tokens: Token[]; query: URLSearchParams; completions: readonly string[]; error?: string | null }
 
-export function Filter({ tokens, query, completions }: FilterProps) {
+export function Filter({ tokens, query, completions, error }: FilterProps) {
   const { base } = useLook()
   const way = useWay()
   return (
     <form class="filter" action={`${base}/jobs`}>
       <Icon name="filter" size={14} />
-      {isSorted(query) && <input type="hidden" name="sort" value="ended" />}
-      {isPast(query) && <input type="hidden" name="in" value="history" />}
-      {query.has('columns') && <input type="hidden" name="columns" value={query.get('columns')!} />}
+      <Hidden of={[...query].filter(([name]) => ['sort', 'in', 'columns'].includes(name))} />
       {tokens.map(({ name, value }) => (
         <span class="tok">
           <input type="hidden" name={name} value={value} />
           <span class="kk">{name}</span>
           <span class="vv" title={value}>
             {name === 'status' && statuses.includes(value as Status) && <StatusMark status={value as Status} />}
-            <Name of={value} most={32} />
+            <Name of={(name === 'error' && error) || value} most={32} />
           </span>
           <To
             kind="xx"

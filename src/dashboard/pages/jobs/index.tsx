@@ -17,11 +17,11 @@ import { ByClass, type ByClassData, byClass, dayIn, Switch } from './by-class.ts
 import { columnsIn, pathsIn } from './columns.tsx'
 import { Counts } from './counts.tsx'
 import { classesToday, Filter, filterFor } from './filter.tsx'
-import { Kinds, type KindsData, kindsOf, knownDeploy, retryKind } from './kinds.tsx'
+import { Kinds, type KindsData, kindsOf, knownDeploy } from './kinds.tsx'
 import { muteActs } from './mutes.tsx'
 import { isPast, Past, type PastData, pastJobs } from './past.tsx'
 import { Rows } from './rows.tsx'
-import { type View as ListView, Views, viewActs, wayToView } from './views.tsx'
+import { Keep, type View as ListView, Views, viewActs, wayToView } from './views.tsx'
 
 const ROWS = 50
 const SHARED = 60_000
@@ -145,8 +145,8 @@ async function load(asked: Asked): Promise<JobsData> {
 }
 
 export const nameOf = (query: URLSearchParams): string => {
-  const tokens = tokensOf(query)
-  return tokens.length === 0 ? 'All' : title(cut(tokens.map(({ value }) => value).join(', '), 60))
+  const values = tokensOf(query).map(({ name, value }) => (name === 'status' ? title(value) : value))
+  return cut([...(isPast(query) ? ['History'] : []), ...values].join(', '), 60) || 'All'
 }
 
 function noteOf(
@@ -180,14 +180,15 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
   return (
     <>
       <Head title="Jobs" note={note}>
+        <Keep query={query} shared={data.views} />
         <Switch query={query} />
         <LinkButton to="/jobs/new" scope="write" icon="plus" kind="primary" hotkey="c">
           New job
         </LinkButton>
       </Head>
       <Views counts={data.counts} query={query} shared={data.views} deploy={data.deploy} />
-      <Filter tokens={tokens} query={query} completions={data.completions} />
-      {!data.past && <Counts counts={data.counts} query={query} />}
+      <Filter tokens={tokens} query={query} completions={data.completions} error={data.jobs[0]?.message} />
+      {!data.past && <Counts counts={isCounted ? data.counts : undefined} query={query} />}
       {data.bulk && <BulkProgress job={data.bulk} />}
       {data.kinds && (
         <Kinds data={data.kinds} muted={query.get('muted') === 'true'} all={query.get('kinds') === 'all'} />
@@ -223,5 +224,5 @@ export const jobs = page<JobsData>({
   title: () => 'Jobs',
   crumbs: (_, { here }) => [{ name: nameOf(new URLSearchParams(here.slice(here.indexOf('?') + 1 || here.length))) }],
   View,
-  acts: { ...acts, ...viewActs, ...muteActs, retryKind },
+  acts: { ...acts, ...viewActs, ...muteActs },
 })

@@ -1,16 +1,15 @@
 import type { ErrorKind } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
-import { askCounted, countedIds, startCounted } from '../../counted.ts'
 import { useLook } from '../../look.ts'
-import type { Act, Asked } from '../../page.ts'
+import type { Asked } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Icon, Link, Name, To } from '../../parts/layout.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
-import { type DeployMark, deployName, deploysOf } from '../../words/deploy.ts'
-import { given } from '../../words/form.ts'
-import { jobLink } from '../../words/paths.ts'
-import { atLeast, count, cut, many, plain } from '../../words/text.ts'
+import { sum } from '../../words/counts.ts'
+import { type Deploy, deployName, deployPath, deploysOf } from '../../words/deploy.ts'
+import { retryAll } from '../../words/needs.ts'
+import { atLeast, count, cut, plain } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
 import { type Errors, kindsName } from './seen-kinds.ts'
@@ -24,19 +23,19 @@ export type KindsData = {
   muted: ErrorKind[]
   quiet: Mute[]
   more: boolean
-  deploy?: DeployMark
+  deploy?: Deploy
   isKnown: boolean
 }
 
 type Deployments = Awaited<ReturnType<Engine['deployments']['list']>>['deployments']
 
-export const lastDeploy = (deployments: Deployments): DeployMark | undefined => deploysOf(deployments)[0]
+export const lastDeploy = (deployments: Deployments): Deploy | undefined => deploysOf(deployments)[0]
 
 export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
   cache.get('deployments', FRESH, async () => (await engine.deployments.list()).deployments)
 
 /** The last deploy, if another request has already read it. */
-export const knownDeploy = async ({ cache }: Asked): Promise<DeployMark | undefined> =>
+export const knownDeploy = async ({ cache }: Asked): Promise<Deploy | undefined> =>
   lastDeploy((await cache.last<Deployments>('deployments')) ?? [])
 
 type Of = { queue?: string; class?: string }
@@ -62,46 +61,29 @@ export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promis
   }
 }
 
-export const retryKind: Act = {
-  scope: 'admin',
-  confirm: (asked) =>
-    askCounted(asked, {
-      of: { filter: { status: 'failed', error: given(asked.form, 'error') }, action: 'retry' },
-      verb: 'Retry',
-      text: ['All failed jobs with this kind of error run again. Their attempts start from 1.'],
-    }),
-  async does(asked) {
-    const id = await startCounted(asked, 'retry')
-    return {
-      say: `Retrying ${many(countedIds(asked).length, 'job')}`,
-      to: `/jobs?status=failed&error=${given(asked.form, 'error')}&bulk=${id}`,
-      link: jobLink(id),
-    }
-  },
-}
-
 const [BARS, QUARTER] = [24, 900_000]
 
 function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
   const { now } = useLook()
   const from = Math.floor(now / QUARTER + 1) * QUARTER - BARS * QUARTER
-  const columns = Array.from({ length: BARS }, () => 0)
-  for (const { at, count: n } of minutes) if (at >= from) columns[Math.floor((at - from) / QUARTER)]! += n
-  const sum = columns.reduce((a, b) => a + b, 0)
+  const columns = Array.from({ length: BARS }, (_, i) =>
+    sum(minutes, ({ at, count }) => (Math.floor((at - from) / QUARTER) === i ? count : 0)),
+  )
+  const text = `${count(sum(columns, (n) => n))} in the last 6 h`
   return (
-    <td class="num wide" title={`${count(sum)} in the last 6 h`}>
-      <span class="vh">{`${count(sum)} in the last 6 h`}</span>
+    <td class="num wide" title={text}>
+      <span class="vh">{text}</span>
       <Bars values={columns} tone="f-failed" />
     </td>
   )
 }
 
-type RowProps = { kind: ErrorKind; deploy?: DeployMark; isLeast: boolean }
+type RowProps = { kind: ErrorKind; deploy?: Deploy; isLeast: boolean }
 
 /** `isLeast`: some failed jobs are not counted yet. */
 function Row({ kind, deploy, isLeast }: RowProps) {
   const { error, class: name, count: n, firstAt, lastAt, example, message, muted } = kind
-  const text = message.length > 0 && message.length <= 140 ? message : cut(message || example || 'no message', 140)
+  const text = cut(message || example || 'no message', 140)
   return (
     <tr>
       <td class="fill">
@@ -112,10 +94,10 @@ function Row({ kind, deploy, isLeast }: RowProps) {
         </To>{' '}
         {muted && <MutedTag {...muted} />}
         {!muted && deploy && firstAt > deploy.at && (
-          <span class="tag new">
+          <To kind="tag new" to={deployPath(deploy)}>
             <Icon name="deploy" size={12} />
             new since the {deployName(deploy)}
-          </span>
+          </To>
         )}
       </td>
       <td class="dim">
@@ -134,15 +116,7 @@ function Row({ kind, deploy, isLeast }: RowProps) {
       <td class="num">
         <span class="row end">
           <MuteButtons kind={kind} name={`${name}: ${text}`} />
-          <Button
-            act="retryKind"
-            at="/jobs"
-            scope="admin"
-            fields={{ error }}
-            icon="retry"
-            small
-            label={`Retry all of this kind, ${name}: ${text}`}
-          >
+          <Button {...retryAll(name, error)} small label={`Retry all of this kind, ${name}: ${text}`}>
             Retry all
           </Button>
         </span>
@@ -170,11 +144,6 @@ function Switch({ n, on }: { n: number; on: boolean }) {
 
 type KindsProps = { data: KindsData; muted?: boolean; all?: boolean }
 
-function More({ n }: { n: number }) {
-  if (n <= SHOWN) return null
-  return <Link to="/jobs?status=failed&kinds=all">{`All ${count(n)} kinds`}</Link>
-}
-
 export function Kinds({ data, muted: isWhole = false, all = false }: KindsProps) {
   const { kinds, muted, quiet, more, deploy } = data
   const n = muted.length + quiet.length
@@ -187,7 +156,10 @@ export function Kinds({ data, muted: isWhole = false, all = false }: KindsProps)
       kind="kinds"
       right={
         <>
-          <Switch n={n} on={isWhole} /> {!all && <More n={kinds.length} />}
+          <Switch n={n} on={isWhole} />{' '}
+          {shown.length < kinds.length && (
+            <Link to="/jobs?status=failed&kinds=all">{`All ${count(kinds.length)} kinds`}</Link>
+          )}
         </>
       }
     >

@@ -5,24 +5,16 @@ import { LabelTags } from '../../parts/label-tags.tsx'
 import { Ago, Empty, JobId, Link, Name, NameLink, StatusMark, Tag, To } from '../../parts/layout.tsx'
 import { HeadCell } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
-import { canSort, isSorted, tokensOf } from '../../words/filter.ts'
+import { canSort, isSorted } from '../../words/filter.ts'
 import { searchedOf } from '../../words/further.ts'
-import { count, span } from '../../words/text.ts'
+import { span } from '../../words/text.ts'
 import { columnsIn, OwnCell } from './columns.tsx'
 
-const DOTS = 5
-
+/** Red if an attempt failed. */
 function Tries({ job: { attempt, status } }: { job: JobRow }) {
   const tries = status === 'failed' ? Math.max(1, attempt) : attempt
-  if (tries === 0) return <span class="dimmer">–</span>
-  return (
-    <span class="att" title={`attempt ${tries}`}>
-      {Array.from({ length: Math.min(tries, DOTS) }, () => (
-        <i class="f" />
-      ))}
-      {tries > DOTS && count(tries)}
-    </span>
-  )
+  const kind = status === 'failed' || tries > 1 || status === 'queued' ? 'up' : undefined
+  return <span class={tries === 0 ? 'dimmer' : kind}>{tries || '–'}</span>
 }
 
 type RowProps = { job: JobRow; columns: readonly string[]; isSelected: boolean; paused: ReadonlySet<string> }
@@ -59,7 +51,7 @@ function Row({ job, columns, isSelected, paused }: RowProps) {
         <Name of={queue} most={24} />
       </td>
       <td class="num">{priority}</td>
-      <td>
+      <td class="num">
         <Tries job={job} />
       </td>
       <td class="num">{ranAt !== null && endedAt !== null && endedAt >= ranAt ? span(endedAt - ranAt) : '–'}</td>
@@ -90,16 +82,6 @@ function Moment({ query }: { query: URLSearchParams }) {
   )
 }
 
-function Wider({ query }: { query: URLSearchParams }) {
-  const last = tokensOf(query).at(-1)
-  if (!last) return null
-  return (
-    <To kind="link" to={`/jobs${queryWith(query.toString(), { [last.name]: undefined })}`}>
-      Remove {last.name}: <Name of={last.value} most={40} />
-    </To>
-  )
-}
-
 type RowsProps = {
   jobs: JobRow[]
   cursor: string | null
@@ -114,7 +96,7 @@ type RowsProps = {
 function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
   if (hasJobs)
     return (
-      <Empty act={<Wider query={query} />}>
+      <Empty>
         No jobs match. This list keeps ended jobs for a day, or 30 days if they failed:{' '}
         <Link to={`/jobs${queryWith(query.toString(), { in: 'history' })}`}>search the history</Link>
       </Empty>
@@ -127,7 +109,7 @@ function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
   return <Empty act={make}>No jobs yet.</Empty>
 }
 
-const heads = ['-Status', 'Job', 'Class and group', 'What happened', 'Queue', '#Prio', 'Tries', '#Run']
+const heads = ['-Status', 'Job', 'Class and group', 'What happened', 'Queue', '#Prio', '#Tries', '#Run']
 
 const JobTable = ({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'query' | 'selected' | 'paused'>) => (
   <table class="tbl jobs">

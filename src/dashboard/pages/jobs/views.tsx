@@ -67,9 +67,13 @@ export const viewActs: Record<string, Act> = {
   },
 }
 
-function Keep() {
+const viewsFor = (query: URLSearchParams): readonly (typeof shipped)[number][] => (isPast(query) ? past : shipped)
+
+export function Keep({ query, shared }: Pick<ViewsProps, 'query' | 'shared'>) {
   const { base, here } = useLook()
   const off = useRefusal('admin')
+  const own = viewOf(query)
+  if ([...viewsFor(query), ...shared].some((view) => view.query === own)) return null
   return (
     <details class="more keep">
       <summary class="btn small quiet">
@@ -108,11 +112,9 @@ type ViewsProps = { counts: Counted; query: URLSearchParams; shared: readonly Vi
 export function Views({ counts, query, shared, deploy }: ViewsProps) {
   const own = viewOf(query)
   const isShared = shared.find((view) => view.query === own)
-  const ours: readonly (typeof shipped)[number][] = isPast(query) ? past : shipped
-  const isKnown = isShared || ours.some((view) => view.query === own)
   return (
     <nav class="views" aria-label="Views">
-      {ours.map(({ name, query, counts: status }) => (
+      {viewsFor(query).map(({ name, query, counts: status }) => (
         <To to={wayOf(query, own)} current={own === query}>
           {query === SINCE && deploy ? `Since the ${deployName(deploy)}` : name}{' '}
           {status && <span class="n">{count(counts[status] ?? 0)}</span>}
@@ -136,7 +138,6 @@ export function Views({ counts, query, shared, deploy }: ViewsProps) {
         />
       )}
       <Columns query={query} />
-      {!isKnown && <Keep />}
     </nav>
   )
 }

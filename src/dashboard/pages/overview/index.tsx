@@ -7,7 +7,7 @@ import { Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { MOST_SLOW, unclaimedIn } from '../../unclaimed.ts'
 import { type DeployMark, deploysOf } from '../../words/deploy.ts'
-import { IN_A_ROW, isSlow, type Known, type Need, needsOf } from '../../words/needs.ts'
+import { IN_A_ROW, isSlow, type Known, leftFailed, type Need, needsOf } from '../../words/needs.ts'
 import { type Queue, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/text.ts'
@@ -130,11 +130,12 @@ async function load(asked: Asked): Promise<OverviewData> {
     muted: kinds.muted,
     isUntold: glance.hasMutes && !kinds.isKnown,
   }
+  const needs = needsOf(known)
   const runs = [...processes.flatMap(({ runs }) => runs), ...others]
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
-    needs: [...needsOf(known), ...depthNeeds(alerts, asked.deps)],
+    needs: [...needs, ...depthNeeds(alerts, asked.deps), ...leftFailed(known, needs)],
     alerts,
     isWhole: ![GIVEN_UP, FAILING, KINDS, CLASSES, MINUTES].some(later.waits) && !known.isUntold,
     range,

@@ -1,0 +1,144 @@
+// The list of jobs and its crumbs, the search, and pages that do not exist.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { flow } from '../../functions/flow.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { defineWorker } from '../../src/index.ts'
+import { startPages, type Visitor } from './kit.ts'
+import { fails, waits } from './seed-jobs.ts'
+
+const charge = defineWorker({
+  class: 'charge',
+  retry: { max: 0 },
+  perform() {
+    throw Object.assign(new Error('card declined'), { stack: '' })
+  },
+})
+const flaky = defineWorker({
+  class: 'flaky',
+  retry: { max: 1, backoff: { base: 3_600_000 } },
+  perform() {
+    throw new Error('no answer')
+  },
+})
+const alert = defineWorker({ class: 'alert', queue: 'alerts', perform: (job) => job.suspend() })
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let admin: Visitor
+let running: number
+let retrying: number
+
+beforeAll(async () => {
+  pages = await startPages({ workers: [waits, fails, charge, flaky, alert, flow] })
+  admin = await pages.enter(['admin'])
+  for (let i = 0; i < 2; i++) await pages.rest(await pages.make('charge'), 'failed')
+  await pages.engine.workers.register('default', 'pulled', { pull: true, concurrency: 1 })
+  running = await pages.make('pulled', { retry: { max: 0 } })
+  await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000 })
+  retrying = await pages.make('flaky')
+  await pages.until(async () => (await pages.engine.jobs.get(String(retrying))).attempt === 1)
+})
+afterAll(() => pages.close())
+
+const textOf = (html: string): string =>
+  html
+    .replace(/<style.*?<\/style>|<script.*?<\/script>/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+const crumbsOf = (html: string): string => textOf(/<nav class="crumbs".*?<\/nav>/s.exec(html)![0]).trim()
+const tilesOf = (html: string): string => textOf(/<nav class="counts".*?<\/nav>/s.exec(html)![0])
+const triesOf = (html: string, id: number): string =>
+  new RegExp(`id="row-${id}".*?<td class="num">(<span[^>]*>[^<]*</span>)`, 's').exec(html)![1]!
+
+test.each([
+  ['class=charge', 'Jobs charge'],
+  ['status=failed&class=charge', 'Jobs Failed, charge'],
+  ['in=history', 'Jobs History'],
+  ['in=history&class=charge', 'Jobs History, charge'],
+])('the crumb of %s has the names as they are', async (query, crumbs) => {
+  expect(crumbsOf(await admin.html(`/ui/jobs?${query}`))).toMatch(new RegExp(`${crumbs}$`))
+})
+
+test('the tiles count all jobs, so a list of one class shows no numbers on them', async () => {
+  expect(tilesOf(await admin.html('/ui/jobs'))).toMatch(/\d/)
+  expect(tilesOf(await admin.html('/ui/jobs?queue=default&status=failed'))).toMatch(/\d/)
+  expect(tilesOf(await admin.html('/ui/jobs?class=charge'))).not.toMatch(/\d/)
+})
+
+test('tries are a number, which is red only after a failure', async () => {
+  const html = await admin.html('/ui/jobs')
+  expect(triesOf(html, running)).toBe('<span>1</span>')
+  expect(triesOf(html, retrying)).toBe('<span class="up">1</span>')
+  const [failed] = (await pages.engine.jobs.list({ class: 'charge' })).jobs
+  expect(triesOf(html, failed!.id)).toBe('<span class="up">1</span>')
+})
+
+test('the token of a kind of error has its message, not its hash', async () => {
+  const [kind] = (await pages.engine.errors.list({ class: 'charge' })).errors
+  const token = /<span class="tok">.*?<\/a>/s.exec(await admin.html(`/ui/jobs?error=${kind!.error}`))![0]
+  expect(token).toMatch(/title="[0-9a-f]{16}"[^>]*>card declined</)
+})
+
+test('classes with failed jobs are first', async () => {
+  const html = await admin.html('/ui/jobs?by=class')
+  const classes = [...html.matchAll(/class=\w+"><b>(\w+)<\/b>/g)].map(([, name]) => name)
+  expect(classes[0]).toBe('charge')
+  expect(classes).toContain('pulled')
+})
+
+test('lost runs of a class are counted, although none of them ended', async () => {
+  const site = await startPages({ hold: true })
+  try {
+    await site.engine.workers.register('default', 'batch', { pull: true })
+    await site.make('batch')
+    await site.engine.runs.claim('default', { names: ['batch'], lease: 1_000 })
+    await site.advance(10_000)
+    await site.engine.tick()
+    const html = await (await site.enter(['read'])).html('/ui/jobs?by=class')
+    expect(textOf(html)).toMatch(/batch default 1 0 1 lost /)
+  } finally {
+    await site.close()
+  }
+})
+
+const foundBy = async (text: string): Promise<string[]> => {
+  const html = await admin.html(`/ui/find?list&q=${text}`)
+  return [...html.matchAll(/<li>(.*?)<\/li>/gs)].map(([, line]) => textOf(line!).trim())
+}
+
+test('the search finds a flow by its name, an exact name first, and shows schedules as schedules', async () => {
+  const graph = { name: 'catalog-sync', nodes: {}, edges: [] }
+  const id = await pages.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(graph)] } })
+  await pages.rest(id)
+  await pages.engine.limits.set('shops', { concurrency: 1 })
+  await pages.engine.limits.set('shop', { concurrency: 1 })
+  await pages.engine.schedules.set('shopping', {
+    queue: 'default',
+    class: 'waits',
+    repeat: { cron: '0 3 * * *' },
+  } as never)
+  expect((await foundBy('catalog'))[0]).toMatch(/^catalog-sync \w+ flow$/)
+  const found = await foundBy('shop')
+  expect(found[0]).toBe('shop limit')
+  expect(found).toContainEqual(expect.stringMatching(/^shopping waits, \w+ schedule$/))
+})
+
+test('jobs that send alerts are found after jobs of the user', async () => {
+  const own = await pages.make('waits', { args: encodeValue('order of bike-9') })
+  for (let i = 0; i < 6; i++) await pages.make('alert', { queue: 'alerts', args: encodeValue('alert for bike-9') })
+  const found = (await foundBy('bike-9')).filter((line) => line.includes('#'))
+  expect(found).toHaveLength(5)
+  expect(found[0]).toContain(`waits #${own}`)
+  expect(found[1]).toContain('alert #')
+})
+
+test.each(['/ui/nothing', '/ui/queues/nothing', '/ui/jobs/999'])(
+  '%s has a sentence about the missing name, and links to jobs',
+  async (path) => {
+    const main = /<main.*<\/main>/s.exec(await admin.html(path))![0]
+    expect(textOf(main)).not.toContain('Check the id')
+    expect(textOf(main)).toMatch(/Not found .* NOT_FOUND Jobs History/)
+    expect(main).toMatch(/<\/p><code class="dimmer">NOT_FOUND<\/code>/)
+    for (const to of ['/ui/jobs', '/ui/jobs?in=history']) expect(main).toContain(`href="${to}"`)
+  },
+)
