@@ -53,7 +53,7 @@ test('the page of a paused queue names the key that paused it, with the reason',
   expect(await reader.html('/ui/queues/parcels')).not.toContain('Paused by')
 })
 
-test('a group has one colour in the slots of a limit and in the list below them', async () => {
+test('a group has one colour in the slots of a limit, in the lists below them, and on its page', async () => {
   await pages.engine.workers.register('shop', 'sold', { pull: true, concurrency: 3 })
   for (const id of ['b', 'a', 'a', 'a', 'c', 'c', 'c', 'c']) await pages.make('sold', { queue: 'shop', group: { id } })
   await pages.engine.runs.claim('shop', { names: ['sold'], lease: 3_600_000, max: 3 })
@@ -70,11 +70,34 @@ test('a group has one colour in the slots of a limit and in the list below them'
   expect(new Set(shares.values()).size).toBe(3)
   const { holders } = await pages.engine.limits.usage('worker:shop/sold', { holders: 3, waiting: 0 })
   expect(colours(slots)).toEqual(new Set(holders.map(({ group }) => shares.get(group!))))
+  for (const [group, colour] of shares) {
+    expect(html).toMatch(new RegExp(`/ui/groups/${group}"(?:(?!</tr>).)*<div class="${colour}">`, 's'))
+    if (holders.some((one) => one.group === group))
+      expect([...colours((await reader.html(`/ui/groups/${group}`)).split('<main')[1]!)]).toEqual([colour])
+  }
   // A collapsed row does not read its groups, so its slots are not coloured by group.
   await pages.engine.limits.set('stripe', { concurrency: 2 })
   const other = await reader.html('/ui/limits?open=stripe')
   const closed = other.slice(other.indexOf('worker:shop/sold'))
   expect([...colours(closed.slice(0, closed.indexOf('class="q"')))]).toEqual(['g0'])
+})
+
+test('a queue whose jobs all wait for limits says so, and counts only its own runs', async () => {
+  const { engine } = pages
+  await engine.workers.register('press', 'print', { pull: true, limits: [{ key: 'press', concurrency: 8 }] })
+  await engine.workers.register('shelf', 'store', { pull: true })
+  for (let i = 0; i < 10; i++) await pages.make('print', { queue: 'press' })
+  await pages.make('store', { queue: 'shelf' })
+  const process = 'packer-1'
+  for (const queue of ['press', 'shelf']) await engine.runs.claim(queue, { process, lease: 3_600_000, max: 10 })
+  expect(await engine.runs.claim('press', { process, max: 1 })).toEqual([])
+  pages.forget()
+  const html = await reader.html('/ui/queues/press')
+  expect(html).toMatch(/href="\/ui\/limits"[^>]*>No jobs are ready; 2 wait for limits</)
+  expect(html).toContain('0 jobs are ready. 2 jobs wait for limits, so more lanes would be idle.')
+  expect(html).toMatch(/packer-1.*>8 current runs</s)
+  expect(html).toMatch(/href="\/ui\/jobs\?status=running&amp;queue=press"[^>]*>Show all</)
+  expect(await reader.html('/ui/queues/shelf')).toMatch(/packer-1.*>1 current run</s)
 })
 
 test('the doctor reports lost runs, and classes that no pull worker claims', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { waitBelow } from '../../src/core/waits.ts'
 import { laneOf, movedBy, passedWords, placeOf, shownIn, ticksOf } from '../../src/dashboard/words/calendar.ts'
-import { coloursOf, isFull, kindOfLimit } from '../../src/dashboard/words/limit.ts'
+import { colourOf, isFull, kindOfLimit, rateOf } from '../../src/dashboard/words/limit.ts'
 import * as needs from '../../src/dashboard/words/needs.ts'
 import { asJson, choicesOf, kindOf, readSchema, wordsOf } from '../../src/dashboard/words/schema.ts'
 import { columnsOf, niceTop, rangeOf } from '../../src/dashboard/words/series.ts'
@@ -351,13 +351,15 @@ test('the worst comes first, and all are counted', () => {
 test('limits are full only if jobs wait, and show their bound', () => {
   expect(isFull(limit)).toBe(true)
   expect(kindOfLimit({ ...limit, key: 'worker:media/resize', rate: { limit: 500, period: MINUTE } })).toBe(
-    'max 2 running, 500 in 1 m 00 s, of the class',
+    'max 2 running, 500 per minute, of the class',
   )
-  expect([...coloursOf(['a', 'b', 'b', null])]).toEqual([
-    ['b', 'g1'],
-    ['a', 'g2'],
-    [null, 'g0'],
-  ])
+  expect(
+    [
+      [25, 1_000],
+      [3, 90_000],
+    ].map(([most, period]) => rateOf({ limit: most!, period: period! })),
+  ).toEqual(['25 per second', '3 per 1 m 30 s'])
+  expect(['shop-114', 'shop-31', 'shop-7', null].map(colourOf)).toEqual(['g4', 'g7', 'g5', 'g0'])
 })
 
 test('series have a column for every moment', () => {

@@ -237,14 +237,15 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.locator('input[name="key"]').fill('stripe')
     await page.getByLabel(/Max running/).fill('4')
     await page.getByRole('button', { name: 'Create limit' }).click()
-    await toast('Limit stripe created')
+    await toast('Limit stripe created: max 4 running')
     expect(await served.engine.limits.get('stripe')).toMatchObject({ concurrency: 4 })
     await page.goto(`${served.url}/ui/limits?change=stripe`)
     await page.getByLabel(/Max running/).fill('9')
     await page.getByRole('button', { name: 'Save' }).click()
-    await toast('Limit stripe changed')
+    await toast('Limit stripe changed: max 9 running')
     await page.getByRole('button', { name: 'Undo' }).click()
-    await served.until(async () => (await served.engine.limits.get('stripe')).concurrency === 4)
+    await toast('Limit stripe restored: max 4 running')
+    expect(await served.engine.limits.get('stripe')).toMatchObject({ concurrency: 4 })
   })
 
   test('a schedule is made, paused and resumed', async () => {

@@ -138,6 +138,13 @@ async function backAndForth([, path, fields, is]: (typeof acts)[number], stays: 
 test.each(acts.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, true))
 test.each(changes.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, false))
 
+test('the undo of a change of a limit says what is restored', async () => {
+  await pages.engine.limits.set('openai', { concurrency: 20 })
+  const { say, undo } = await press('/limits', { act: 'set', key: 'openai', concurrency: '30' })
+  expect(say).toBe('Limit openai changed: max 30 running')
+  expect(await press('/limits', undo!)).toMatchObject({ say: 'Limit openai restored: max 20 running' })
+})
+
 test('a kind that was muted until a moment is muted until the same moment by Undo', async () => {
   const until = new Date(Date.now() + 3_600_000).toISOString()
   await press('/jobs', { act: 'muteKind', error: KIND, until })

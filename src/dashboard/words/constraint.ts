@@ -1,7 +1,8 @@
 import { type Constraint, constraint } from '../../core/constraint.ts'
 import { check } from '../../core/issues.ts'
 import { jsonText, numberIn } from './form.ts'
-import { count, span } from './text.ts'
+import { rateOf } from './limit.ts'
+import { count } from './text.ts'
 
 export const fields = ['queue', 'class', 'args', 'groupBy', 'concurrency', 'limit', 'period'] as const
 
@@ -53,7 +54,7 @@ export function matchesOf({ match: { queue, class: name, args }, groupBy }: Cons
 export function boundOf({ concurrency, rate }: Constraint): string {
   const bounds = [
     ...(concurrency === undefined ? [] : [`${count(concurrency)} at once`]),
-    ...(rate ? [`${count(rate.limit)} in ${span(rate.period)}`] : []),
+    ...(rate ? [rateOf(rate)] : []),
   ]
   return bounds.join(', ') || 'unlimited'
 }

@@ -11,21 +11,25 @@ export const isFull = ({
 
 export const wayToLimit = (key: string): string => pageOf({ kind: 'limit', who: key })
 
-/** Ordered by the groups' shares. */
-export const colours = ['g1', 'g2', 'g3', 'g4', 'g0'] as const
+const COLOURS = 8
 
-export function coloursOf(groups: readonly (string | null)[]): Map<string | null, string> {
-  const shares = new Map<string, number>()
-  for (const group of groups) if (group !== null) shares.set(group, (shares.get(group) ?? 0) + 1)
-  const order = [...shares].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([group]) => group)
-  const named = order.slice(0, 4).map((group, i) => [group, colours[i]!] as const)
-  return new Map<string | null, string>([...order.map((group) => [group, 'g0'] as const), ...named, [null, 'g0']])
-}
+/** Derived from the name, so that a group has the same colour on every page. */
+export const colourOf = (group: string | null): string =>
+  group === null
+    ? 'g0'
+    : `g${([...group].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 997, 0) % COLOURS) + 1}`
+
+const periods: Record<number, string> = { 1000: 'second', 60000: 'minute', 3600000: 'hour', 86400000: 'day' }
+
+export const periodOf = (ms: number): string => periods[ms] ?? span(ms)
+
+export const rateOf = ({ limit, period }: NonNullable<LimitView['rate']>): string =>
+  `${count(limit)} per ${periodOf(period)}`
 
 export function kindOfLimit({ key, concurrency, rate, paused }: LimitView): string {
   const most = [
     ...(concurrency === null ? [] : [`max ${count(concurrency)} running`]),
-    ...(rate === null ? [] : [`${count(rate.limit)} in ${span(rate.period)}`]),
+    ...(rate === null ? [] : [rateOf(rate)]),
   ]
   const [kind] = key.split(':')
   const whose = { worker: 'of the class', group: 'of the group', constraint: 'by a constraint', callback: 'built in' }[

@@ -2,6 +2,7 @@ import { SidejobError } from '../../../core/errors.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, maybe, numberIn } from '../../words/form.ts'
+import { kindOfLimit } from '../../words/limit.ts'
 import { limitPath } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
 
@@ -9,6 +10,7 @@ const way = (key: string): string => `/v1/limits/${encodeURIComponent(key)}`
 
 const fieldsOf = ({ key, concurrency, rate }: LimitView): Record<string, string> => ({
   act: 'set',
+  restores: 'yes',
   key,
   ...(concurrency === null ? {} : { concurrency: String(concurrency) }),
   ...(rate === null ? {} : { limit: String(rate.limit), period: `${rate.period}ms` }),
@@ -37,18 +39,19 @@ export const acts: Record<string, Act> = {
     async does(asked) {
       const { form, call } = asked
       const key = given(form, 'key')
-      const [concurrency, limit, period] = ['concurrency', 'limit', 'period'].map((name) => maybe(form, name))
-      if ((limit === undefined) !== (period === undefined))
+      const [concurrency, starts, period] = ['concurrency', 'limit', 'period'].map((name) => maybe(form, name))
+      if ((starts === undefined) !== (period === undefined))
         throw new SidejobError('BAD_REQUEST', 'expected both the number and the period of the rate', {
           path: ['period'],
         })
       const was = await before(asked, key)
-      await call('PUT', way(key), {
+      const limit = (await call('PUT', way(key), {
         concurrency: concurrency === undefined ? null : numberIn(concurrency, 'concurrency'),
-        rate: limit === undefined ? null : { limit: numberIn(limit, 'limit'), period },
-      })
+        rate: starts === undefined ? null : { limit: numberIn(starts, 'limit'), period },
+      })) as LimitView
+      const done = was ? (form.has('restores') ? 'restored' : 'changed') : 'created'
       return {
-        say: was ? `Limit ${key} changed` : `Limit ${key} created`,
+        say: `Limit ${key} ${done}: ${kindOfLimit(limit)}`,
         to: limitPath(key),
         undo: was ? fieldsOf(was) : { act: 'remove', key, sure: 'yes' },
       }

@@ -162,7 +162,12 @@ const columnsOf = (limits: readonly LimitView[]): readonly Column<ConstraintView
       </To>
     ),
   },
-  { head: 'Matches', kind: 'fill dim', title: matchesOf, cell: (one) => `${cut(matchesOf(one), 80)}: ${boundOf(one)}` },
+  {
+    head: 'Matches',
+    kind: 'fill wraps dim',
+    title: matchesOf,
+    cell: (one) => `${cut(matchesOf(one), 80)}: ${boundOf(one)}`,
+  },
   { head: '#Use', kind: 'dim', cell: ({ name }) => useOf(name, limits) },
   {
     head: '#Acts',

@@ -36,16 +36,15 @@ function noteOf({ near }: GroupData): string {
 
 function Bound({ near }: { near: Near }) {
   const { concurrency } = near.limit
-  const colours = new Map(near.holders.map(({ group }) => [group, 'g1']))
   return (
     <Card title="Limit" right={concurrency === null ? 'unlimited' : `at most ${count(concurrency)} at once`}>
       <div class="body">
         <Slots limit={near.limit} holders={near.holders} />
       </div>
       <div class="open">
-        <Turns near={near} colours={colours} order="by priority, then by waiting time" />
+        <Turns near={near} order="by priority, then by waiting time" />
         <div>
-          <Holders near={near} colours={colours} open />
+          <Holders near={near} open />
         </div>
       </div>
     </Card>

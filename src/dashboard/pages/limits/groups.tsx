@@ -7,7 +7,7 @@ import { Field } from '../../parts/field.tsx'
 import { Card, NameLink } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { given, maybe, numberIn } from '../../words/form.ts'
-import { colours, wayToLimit } from '../../words/limit.ts'
+import { colourOf, wayToLimit } from '../../words/limit.ts'
 import { count, cut, many } from '../../words/text.ts'
 import { FormCard } from './form-card.tsx'
 import { groupFields, Starts } from './preview.tsx'
@@ -94,14 +94,15 @@ const columns: readonly Column<GroupView>[] = [
   {
     head: 'Share',
     kind: 'fill',
-    cell: ({ concurrency, running }, i) => (
-      <div class={colours[i % colours.length]}>
+    cell: ({ id, concurrency, running }) => (
+      <div class={colourOf(id)}>
         <Slots limit={{ concurrency, running }} small />
       </div>
     ),
   },
   {
     head: '#Running',
+    label: 'Running',
     cell: ({ concurrency, running }) =>
       concurrency === null ? count(running) : `${count(running)} of ${count(concurrency)}`,
   },
@@ -126,6 +127,7 @@ export function Groups({ groups }: { groups: GroupView[] }) {
         rows={groups.slice(0, SHOWN)}
         columns={columns}
         isPlain
+        kind="lined"
       />
     </Card>
   )

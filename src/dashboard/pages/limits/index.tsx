@@ -14,7 +14,7 @@ import { Breakers, reset } from './breakers.tsx'
 import { ChangeForm } from './change.tsx'
 import { ConstraintForm, Constraints, acts as constraintActs, type Drafted, draftedIn } from './constraints.tsx'
 import { GroupForm, Groups, groupActs } from './groups.tsx'
-import { coloursNear, type Near, Opened } from './opened.tsx'
+import { type Near, Opened } from './opened.tsx'
 import { previewIn } from './preview.tsx'
 import { Slots } from './slots.tsx'
 
@@ -82,7 +82,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
           </To>
           <span class="sub">{kindOfLimit(limit)}</span>
         </div>
-        <Slots limit={limit} holders={near?.holders} colours={near && coloursNear(near)} />
+        <Slots limit={limit} holders={near?.holders} />
         <div class="q">
           {waiting > 0 ? (
             <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'waits', 'wait')}</b>
@@ -111,7 +111,7 @@ function View({ data }: { data: LimitsData }) {
         title="Limits"
         note={`${many(limits.length, 'limit')}, ${count(full)} full; ${many(waiting, 'job')} waiting`}
       >
-        <Search at="/limits" label="Key" value={wanted} />
+        <Search at="/limits" label="Filter by key" value={wanted} />
         <LinkButton to="/limits?change=" scope="admin" icon="plus" kind="primary" hotkey="c">
           New limit
         </LinkButton>

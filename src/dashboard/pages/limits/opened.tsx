@@ -2,7 +2,7 @@ import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Since, To } from '../../parts/layout.tsx'
 import { DataTable } from '../../parts/table.tsx'
-import { coloursOf } from '../../words/limit.ts'
+import { colourOf } from '../../words/limit.ts'
 import { jobPath } from '../../words/paths.ts'
 import { clock, count, cut, span } from '../../words/text.ts'
 
@@ -22,9 +22,7 @@ function sharesOf({ holders, waiting }: Near): Share[] {
   return [...shares.values()].sort((a, b) => b.runs + b.waits - a.runs - a.waits)
 }
 
-type Coloured = { near: Near; colours: Map<string | null, string> }
-
-export function Turns({ near, colours, order = 'groups take turns' }: Coloured & { order?: string }) {
+export function Turns({ near, order = 'groups take turns' }: { near: Near; order?: string }) {
   const { now, zone } = useLook()
   const { limit, waiting } = near
   const more = limit.waiting - waiting.length
@@ -38,7 +36,7 @@ export function Turns({ near, colours, order = 'groups take turns' }: Coloured &
       {waiting.length === 0 && <p class="note">No jobs are waiting.</p>}
       <div class="turns">
         {waiting.map(({ job, group }) => (
-          <To kind={`turn ${colours.get(group)}`} to={`/jobs/${job}`}>
+          <To kind={`turn ${colourOf(group)}`} to={`/jobs/${job}`}>
             <span class="gd" />
             <span class="id">#{job}</span>
           </To>
@@ -53,7 +51,7 @@ export function Turns({ near, colours, order = 'groups take turns' }: Coloured &
   )
 }
 
-export function Holders({ near: { holders }, colours, open = false }: Coloured & { open?: boolean }) {
+export function Holders({ near: { holders }, open = false }: { near: Near; open?: boolean }) {
   return (
     <details class="noteup" open={open}>
       <summary class="link">Holders</summary>
@@ -63,7 +61,7 @@ export function Holders({ near: { holders }, colours, open = false }: Coloured &
         columns={[
           {
             head: 'Job',
-            kind: ({ group }) => colours.get(group)!,
+            kind: ({ group }) => colourOf(group),
             cell: ({ job, class: name }) => (
               <>
                 <span class="gd inline" /> <To to={jobPath(job)}>{`${cut(name, 20)} #${job}`}</To>
@@ -79,20 +77,16 @@ export function Holders({ near: { holders }, colours, open = false }: Coloured &
   )
 }
 
-export const coloursNear = ({ holders, waiting }: Pick<Near, 'holders' | 'waiting'>): Map<string | null, string> =>
-  coloursOf([...holders, ...waiting].map(({ group }) => group))
-
 export function Opened({ near }: { near: Near }) {
-  const colours = coloursNear(near)
   const shares = sharesOf(near)
   const most = Math.max(1, ...shares.map(({ runs, waits }) => runs + waits))
   return (
     <div class="open">
-      <Turns near={near} colours={colours} />
+      <Turns near={near} />
       <div>
         <h3>By group</h3>
         {shares.slice(0, 6).map(({ group, runs, waits }) => (
-          <div class={`share ${colours.get(group)}`}>
+          <div class={`share ${colourOf(group)}`}>
             <span class="row">
               <span class="gd" />
               <span class="clip">{group ?? 'no group'}</span>
@@ -106,7 +100,7 @@ export function Opened({ near }: { near: Near }) {
             </span>
           </div>
         ))}
-        <Holders near={near} colours={colours} />
+        <Holders near={near} />
       </div>
     </div>
   )

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Holder, LimitRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { coloursOf } from '../../words/limit.ts'
+import { colourOf, periodOf } from '../../words/limit.ts'
 import { clock, count, round, span } from '../../words/text.ts'
 
 /** Maximum cells. If a limit has more slots, each cell shows several slots. */
@@ -54,24 +54,22 @@ const nowOf = (
   now: number,
   zone: string,
 ): string => {
-  const { concurrency, running, rate, shutUntil } = limit
+  const { concurrency, running, shutUntil } = limit
   if (shutUntil && shutUntil > now) return `not called until ${clock(shutUntil, zone)}`
   if (concurrency !== null) return `${count(running)} of ${count(concurrency)}`
-  return rate ? `${count(rate.limit)} in ${span(rate.period)}; ${count(running)} running` : `${count(running)} running`
+  return `${count(running)} running`
 }
 
 type SlotsProps = {
   limit: Partial<LimitRow> & Pick<LimitRow, 'concurrency' | 'running'>
   holders?: readonly Holder[]
-  colours?: ReadonlyMap<string | null, string>
   small?: boolean
 }
 
-export function Slots({ limit, holders, colours: given, small }: SlotsProps) {
+export function Slots({ limit, holders, small }: SlotsProps) {
   const { now, zone } = useLook()
   const { concurrency, running, shutUntil, paused, rate, started, starts, fullSince } = limit
-  const colours = given ?? coloursOf(holders?.map(({ group }) => group) ?? [])
-  const kinds = holders ? holders.map(({ group }) => colours.get(group)!).sort() : ['g0']
+  const kinds = holders?.map(({ group }) => colourOf(group)).sort() ?? ['g0']
   const isShut = (shutUntil !== undefined && shutUntil !== null && shutUntil > now) || paused
   const height = small ? 10 : 18
   return (
@@ -90,7 +88,7 @@ export function Slots({ limit, holders, colours: given, small }: SlotsProps) {
           {nowOf(limit, now, zone)}
           {rate &&
             started !== undefined &&
-            `; ${count(started)} of ${count(rate.limit)} started in ${span(rate.period)}`}
+            `; ${count(started)} of ${count(rate.limit)} started in the last ${periodOf(rate.period)}`}
           {fullSince && `; full for ${span(now - fullSince)}`}
         </span>
       )}
