@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Ago, Card, JobId, Name, NameLink, Others, Since, Tag } from '../../parts/layout.tsx'
+import { Ago, Card, JobId, Link, Name, NameLink, Others, Since, Tag } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { workerPath } from '../../words/paths.ts'
@@ -55,7 +55,7 @@ function serversOf(
       id,
       most: 24,
       tag: 'pull',
-      has: `${many(runs.length, 'current run')}`,
+      has: many(runs.filter(({ queue }) => queue === name).length, 'current run'),
       when: <Since at={startedAt} />,
     })),
     ...claims.map(({ id, names, until }) => ({
@@ -83,9 +83,10 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
   )
 }
 
-export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
+export function UnderWay({ queue: { name, runs, counts } }: { queue: QueueDetail }) {
+  const all = <Link to={`/jobs?status=running&queue=${encodeURIComponent(name)}`}>Show all</Link>
   return (
-    <Card title="Current runs" tag={count(counts.running)} right="share of the lease">
+    <Card title="Current runs" tag={count(counts.running)} right={counts.running > RUNS ? all : 'share of the lease'}>
       <DataTable
         caption="Current runs, shortest remaining lease first"
         empty="No jobs are running."
@@ -110,11 +111,18 @@ const orderOf = (ageing: number | null): string =>
 
 export function Next({ queue, queue: { next, ageing } }: { queue: QueueDetail }) {
   const { now } = useLook()
+  const { limited } = queue.counts
   return (
     <Card title="Next jobs" tag={count(readyIn(queue))} right={orderOf(ageing)}>
       <DataTable
         caption="Ready jobs, in starting order"
-        empty="No job is ready."
+        empty={
+          limited > 0 ? (
+            <Link to="/limits">{`No jobs are ready; ${count(limited)} wait for limits`}</Link>
+          ) : (
+            'No jobs are ready.'
+          )
+        }
         rows={next}
         columns={[
           { head: '#Place', kind: 'dim', cell: (_, i) => i + 1 },

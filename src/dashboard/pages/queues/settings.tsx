@@ -14,7 +14,7 @@ export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ..
   if (mode === 'pull') return `${stand} Pull workers claim its jobs, so lanes and batch have no effect.`
   const more =
     ready === 0
-      ? 'No jobs are waiting, so more lanes would be idle.'
+      ? `${counts.limited > 0 ? `${many(counts.limited, 'job waits', 'jobs wait')} for limits` : 'No jobs are waiting'}, so more lanes would be idle.`
       : lanes >= maxLanes
         ? 'One more lane would open immediately.'
         : 'More lanes can already open: the next bell opens one.'
