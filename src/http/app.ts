@@ -104,13 +104,14 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
     if (scope === 'version') expectVersion(request)
     const bytes = await bytesOf(request, most)
     if (scope === 'signed') await admitSigned(request, bytes, deps)
-    if (caller && isAudited(route, request))
+    const asks = check(query, queryOf(request, route)) as { preview?: boolean } | undefined
+    if (caller && !asks?.preview && isAudited(route, request))
       await audited(place, { ...entryOf(route, request, caller), ...changeIn(route, bytes) }, deps)
     const asked: Asked<string, undefined, undefined> = {
       engine: place.engine,
       deps: here,
       params: check(params, c.req.param()),
-      query: check(query, queryOf(request, route)) as undefined,
+      query: asks as undefined,
       body: bodyOf(request, bytes) as undefined,
       call: await callOf(request, caller, bytes),
       caller,

@@ -21,8 +21,18 @@ export const isAudited = (route: Listed, request: Request): boolean => {
   return route.scope === 'admin' || (route.scope === 'write' && !dataPath.has(`${route.resource}.${route.verb}`))
 }
 
-/** Bodies for these resources contain settings or SQL, and no data of users. */
-const settings = new Set(['queues', 'limits', 'groups', 'constraints', 'breakers', 'processes', 'alerts', 'history'])
+/** Bodies for these resources contain settings or SQL, and no data of users. No request contains a key. */
+const settings = new Set([
+  'keys',
+  'queues',
+  'limits',
+  'groups',
+  'constraints',
+  'breakers',
+  'processes',
+  'alerts',
+  'history',
+])
 const MAX_CHANGE = 300
 
 export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: string } {

@@ -193,7 +193,14 @@ describe('who', () => {
     await ask({ ...get('/v1/jobs/7'), method: 'DELETE' })
     await ask(get('/v1/audit'))
     expect(written).toEqual([
-      { by: 'key:k1', name: 'ci', verb: 'keys.add', method: 'POST', path: '/v1/keys' },
+      {
+        by: 'key:k1',
+        name: 'ci',
+        verb: 'keys.add',
+        method: 'POST',
+        path: '/v1/keys',
+        change: '{"name":"x","scopes":["read"]}',
+      },
       { by: 'key:k1', name: 'ci', verb: 'jobs.remove', method: 'DELETE', path: '/v1/jobs/7?force=true' },
       { by: 'key:k1', name: 'ci', verb: 'jobs.remove', method: 'DELETE', path: '/v1/jobs/7' },
     ])
@@ -220,6 +227,20 @@ describe('who', () => {
       expect([refused.status, (await refused.json()).error.path]).toEqual([400, ['Sidejob-Reason']])
     }
     expect(calls).toHaveLength(4)
+  })
+
+  test('a preview is not recorded, because it changes nothing; only a route with previews has one', async () => {
+    const written: AuditEntry[] = []
+    const { ask, calls } = keyed({}, { audit: { write: async (entry) => void written.push(entry) } })
+    await ask({ ...post('/v1/limits/stripe?preview=true', '{"concurrency":2}'), method: 'PUT' })
+    await ask({ ...post('/v1/limits/stripe?preview=false', '{"concurrency":2}'), method: 'PUT' })
+    expect(calls.map(({ verb, args }) => [verb, args[2]])).toEqual([
+      ['limits.set', { preview: true }],
+      ['limits.set', { preview: false }],
+    ])
+    expect(written.map(({ path }) => path)).toEqual(['/v1/limits/stripe?preview=false'])
+    const refused = await ask({ ...get('/v1/limits/stripe?preview=true'), method: 'DELETE' })
+    expect([refused.status, (await refused.json()).error.path, calls.length]).toEqual([400, ['preview'], 2])
   })
 
   test('an action that cannot be recorded does not happen', async () => {
