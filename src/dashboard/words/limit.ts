@@ -11,7 +11,7 @@ export const isFull = ({
 
 export const wayToLimit = (key: string): string => pageOf({ kind: 'limit', who: key })
 
-const COLOURS = 8
+const COLOURS = 7
 
 /** Derived from the name, so that a group has the same colour on every page. */
 export const colourOf = (group: string | null): string =>

@@ -1,4 +1,10 @@
+import { isOurs } from '../../core/callback.ts'
 import type { Glance, QueueView } from '../../engine/engine.ts'
+
+const library = new Set(['core', 'alerts', 'files', 'downloader'])
+
+/** True for the queues of sidejob and of its standard library. */
+export const isBuiltIn = (queue: string): boolean => isOurs(queue) || library.has(queue)
 
 export const readyIn = ({ counts: { queued, scheduled, limited } }: Pick<QueueView, 'counts'>): number =>
   Math.max(0, queued - scheduled - limited)

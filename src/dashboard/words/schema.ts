@@ -43,7 +43,8 @@ function inWords(schema: Schema, depth: number): string {
   if (type === 'number') return 'number'
   if (type === 'boolean') return 'yes or no'
   if (type === 'null') return 'null'
-  if (type === 'array') return items && depth < 2 ? `list of ${inWords(items, depth + 1)}` : 'list'
+  if (type === 'array')
+    return items && depth < 2 ? `list of ${inWords(items, depth + 1).replace(/number$/, 'numbers')}` : 'list'
   if (type === 'object') {
     const names = Object.keys(properties ?? {})
     return names.length > 0 ? `{ ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''} }` : 'object'

@@ -141,9 +141,12 @@ function queueColumns(now: number): Column<Queue>[] {
     number('At limits', ({ counts }) => <Zero n={counts.limited} to="/limits" />),
     number('Running', ({ counts }) => <Zero n={counts.running} />),
     number('Later', ({ counts }) => <Zero n={counts.scheduled} />, 'dim'),
-    number('Failed', ({ name, counts }) => (
-      <Zero n={counts.failed} to={`/jobs?status=failed&queue=${encodeURIComponent(name)}`} kind="up" />
-    )),
+    {
+      ...number('Failed', ({ name, counts }) => (
+        <Zero n={counts.failed} to={`/jobs?status=failed&queue=${encodeURIComponent(name)}`} kind="up" />
+      )),
+      title: () => 'all failed jobs that are stored',
+    },
   ]
 }
 

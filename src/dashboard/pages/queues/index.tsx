@@ -3,7 +3,7 @@ import { page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
-import { type Queue, withPulled } from '../../words/queue.ts'
+import { isBuiltIn, type Queue, withPulled } from '../../words/queue.ts'
 import { rangeIn } from '../../words/series.ts'
 import { count, many, title } from '../../words/text.ts'
 import { type Ends, QueueTable } from '../overview/tables.tsx'
@@ -26,7 +26,8 @@ export const queues = page<{ queues: Queue[]; ends: Ends }>({
     const range = rangeIn(asked.query, asked.look.now)
     const glance = await asked.cache.glance(range.step)
     const { queues } = glance.isNew ? glance.stats : await asked.engine.stats.totals()
-    return { queues: withPulled(queues, glance), ends: { of: glance.series.queues ?? {}, range } }
+    const ordered = queues.toSorted((a, b) => Number(isBuiltIn(a.name)) - Number(isBuiltIn(b.name)))
+    return { queues: withPulled(ordered, glance), ends: { of: glance.series.queues ?? {}, range } }
   },
   title: () => 'Queues',
   View: ({ data: { queues, ends } }) => (

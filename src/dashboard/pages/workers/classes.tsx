@@ -1,10 +1,10 @@
-import { isOurs } from '../../../core/callback.ts'
 import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { LinkButton } from '../../parts/act.tsx'
-import { Card, Empty, Head, Name, NameLink, Zero } from '../../parts/layout.tsx'
+import { Card, Empty, Head, NameLink, Zero } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
-import { ofClass, workerPath } from '../../words/paths.ts'
+import { ofClass, queuePath, workerPath } from '../../words/paths.ts'
+import { isBuiltIn } from '../../words/queue.ts'
 import { about, count, many, short } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
@@ -14,12 +14,12 @@ const MINUTE = 60_000
 
 export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
-/** The standard library and our own queues come last. */
-const rankOf = ({ queue }: Worker): number => (queue === 'core' ? 1 : isOurs(queue) ? 2 : 0)
+/** Users may add classes to any queue. */
+const isLibrary = ({ queue, push, pull }: Worker): boolean => isBuiltIn(queue) && !push && !pull
 
 const byQueue = (workers: readonly Worker[]): [string, Worker[]][] => [
   ...Map.groupBy(
-    workers.toSorted((a, b) => rankOf(a) - rankOf(b) || (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)),
+    workers.toSorted((a, b) => (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)),
     ({ queue }) => queue,
   ),
 ]
@@ -59,7 +59,7 @@ function Row({ worker, of, isChosen, isWide }: RowProps) {
         <NameLink to={workerPath(queue, name)} of={name} most={34} isMain />
       </td>
       <td>
-        {isWide && worker.pull && worker.seen === null && <span class="note">no claims yet</span>}{' '}
+        {isWide && worker.pull && worker.seen === null && !of?.counts.runs && <span class="note">no claims yet</span>}{' '}
         <span class="tag">{kindOf(worker)}</span>
       </td>
       <Numbers of={of} at={ofClass(queue, name)} />
@@ -67,45 +67,58 @@ function Row({ worker, of, isChosen, isWide }: RowProps) {
   )
 }
 
-type ClassesProps = { workers: readonly Worker[]; counted: Counted; chosen?: Worker }
+type TableProps = { workers: readonly Worker[]; counted: Counted; chosen?: Worker }
 
-export function Classes({ workers, counted, chosen }: ClassesProps) {
+function ClassTable({ workers, counted, chosen }: TableProps) {
   return (
-    <Card title="Classes" tag={count(workers.length)} right="today, UTC">
-      {workers.length === 0 && <Empty>No classes match.</Empty>}
-      <table class="tbl classes lined">
-        <caption class="vh">Classes by queue, with their counts since midnight UTC</caption>
-        {byQueue(workers).map(([queue, own]) => (
-          <tbody>
-            <tr class="of">
-              <th scope="colgroup" colspan={2}>
-                <Name of={queue} most={40} />
+    <table class="tbl classes lined">
+      <caption class="vh">Classes by queue, with their counts since midnight UTC</caption>
+      {byQueue(workers).map(([queue, own]) => (
+        <tbody>
+          <tr class="of">
+            <th scope="colgroup" colspan={2}>
+              <NameLink to={queuePath(queue)} of={queue} most={40} />
+            </th>
+            {heads.map((head) => (
+              <th scope="col" class="num">
+                {head}
               </th>
-              {heads.map((head) => (
-                <th scope="col" class="num">
-                  {head}
-                </th>
-              ))}
-            </tr>
-            {own.map((worker) => (
-              <Row
-                worker={worker}
-                of={counted.get(nameOf(queue, worker.class))}
-                isWide={!chosen}
-                isChosen={worker.queue === chosen?.queue && worker.class === chosen?.class}
-              />
             ))}
-          </tbody>
-        ))}
-      </table>
-    </Card>
+          </tr>
+          {own.map((worker) => (
+            <Row
+              worker={worker}
+              of={counted.get(nameOf(queue, worker.class))}
+              isWide={!chosen}
+              isChosen={worker.queue === chosen?.queue && worker.class === chosen?.class}
+            />
+          ))}
+        </tbody>
+      ))}
+    </table>
   )
 }
 
-export const fits = (wanted: string) => (worker: Worker) =>
-  `${worker.queue}/${worker.class} ${Object.keys({ ...worker.in, ...worker.out }).join(' ')}`
-    .toLowerCase()
-    .includes(wanted)
+type ClassesProps = TableProps & { wanted: string }
+
+export function Classes({ workers: all, wanted, ...shown }: ClassesProps) {
+  const workers = all.filter(({ queue, class: name, in: ins, out }) =>
+    `${queue}/${name} ${Object.keys({ ...ins, ...out }).join(' ')}`.toLowerCase().includes(wanted),
+  )
+  const { own = [], library = [] } = Object.groupBy(workers, (worker) => (isLibrary(worker) ? 'library' : 'own'))
+  return (
+    <Card title="Classes" tag={count(workers.length)} right="today, UTC" kind={shown.chosen ? undefined : 'narrow'}>
+      {workers.length === 0 && <Empty>No classes match.</Empty>}
+      <ClassTable workers={own} {...shown} />
+      {library.length > 0 && (
+        <details open={wanted !== '' || (shown.chosen && isLibrary(shown.chosen))}>
+          <summary class="body">{`Standard library: ${many(library.length, 'class', 'classes')}`}</summary>
+          <ClassTable workers={library} {...shown} />
+        </details>
+      )}
+    </Card>
+  )
+}
 
 export function Top({ workers, wanted }: { workers: readonly Worker[]; wanted: string }) {
   const { now } = useLook()

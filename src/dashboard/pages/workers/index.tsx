@@ -7,14 +7,15 @@ import { many } from '../../words/text.ts'
 import { byClass } from '../jobs/by-class.tsx'
 import { make } from '../new-job.tsx'
 import { Change, change, found } from './change.tsx'
-import { Classes, type Counted, fits, nameOf, Top, type Worker } from './classes.tsx'
+import { Classes, type Counted, nameOf, Top, type Worker } from './classes.tsx'
 import { About, Ports, TryIt, type Way, ways } from './one.tsx'
 import { Register, register } from './register.tsx'
 import { Runs } from './runs.tsx'
 import { type Unfit, unfitOfChange, unfitOfNew } from './unfit.tsx'
 
-type WorkersData = { workers: Worker[]; counted: Counted; wanted: string; registers?: boolean; unfit?: Unfit }
-type WorkerData = WorkersData & { worker: Worker; last: Step<JobRow>; as: Way; changes: boolean }
+type ListData = { workers: Worker[]; counted: Counted; wanted: string; unfit?: Unfit }
+type WorkersData = ListData & { registers: boolean }
+type WorkerData = ListData & { worker: Worker; last: Step<JobRow>; as: Way; changes: boolean }
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
 
@@ -46,7 +47,7 @@ export const workers = page<WorkersData>({
     <>
       <Top {...data} />
       {data.registers && <Register unfit={data.unfit} taken={named(data.workers, query)} />}
-      <Classes workers={data.workers.filter(fits(data.wanted))} counted={data.counted} />
+      <Classes workers={data.workers} counted={data.counted} wanted={data.wanted} />
     </>
   ),
   acts: { register },
@@ -108,7 +109,7 @@ export const worker = page<WorkerData>({
       <Top {...data} />
       {data.changes && <Change worker={data.worker} unfit={data.unfit} />}
       <div class="wcols">
-        <Classes workers={data.workers.filter(fits(data.wanted))} counted={data.counted} chosen={data.worker} />
+        <Classes workers={data.workers} counted={data.counted} wanted={data.wanted} chosen={data.worker} />
         <div class="stack">
           <About worker={data.worker} />
           <Ports worker={data.worker} />

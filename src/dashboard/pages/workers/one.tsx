@@ -79,7 +79,7 @@ export function About({ worker }: { worker: Worker }) {
     >
       <div class="wdesc">
         {description && <p>{description.slice(0, 1_000)}</p>}
-        <Facts of={facts} kind="clips" />
+        <Facts of={facts} />
       </div>
       <div class="foot row">
         <LinkButton to={`${workerPath(queue, name)}?change`} scope="admin" icon="pencil" small>

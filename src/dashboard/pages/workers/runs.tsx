@@ -1,6 +1,6 @@
 import { classEnds } from '../../../core/class-counts.ts'
 import { Card, Empty } from '../../parts/layout.tsx'
-import { Bars, Legend } from '../../parts/spark.tsx'
+import { Bars } from '../../parts/spark.tsx'
 import { about, count, many, short } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
@@ -28,12 +28,9 @@ export function Runs({ of }: { of?: ClassRow }) {
     <Card
       title="Run times today"
       right={
-        <Legend
-          of={[
-            ['done', many(runs, 'run')],
-            ['failed', <span title={count(failed)}>{short(failed)} failed</span>],
-          ]}
-        />
+        <>
+          {many(runs, 'run')}, <span title={count(failed)}>{short(failed)} failed</span>
+        </>
       }
     >
       {of?.took ? <Took buckets={of.took.buckets} /> : <Empty>No runs since midnight UTC.</Empty>}
