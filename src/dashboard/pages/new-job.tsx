@@ -5,7 +5,7 @@ import type { JobView, WorkerDefinition } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import type { Act } from '../page.ts'
 import { page } from '../page.ts'
-import { classesOf, JobForm, jobBody } from '../parts/job-form.tsx'
+import { JobForm, jobBody } from '../parts/job-form.tsx'
 import { Card, Head } from '../parts/layout.tsx'
 import { given, jsonText, maybe } from '../words/form.ts'
 import { jobLink } from '../words/paths.ts'
@@ -82,7 +82,7 @@ export const newJob = page<NewJobData>({
                 }
               : undefined
           }
-          classes={classesOf(workers)}
+          classes={workers}
         />
       </Card>
     </>

@@ -1,8 +1,10 @@
 import { encodedToJson } from '../../core/codec/value.ts'
 import type { Labels } from '../../core/labels.ts'
-import type { WorkerDefinition } from '../../engine/engine.ts'
+import type { WorkerDefinition, WorkerView } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { given, jsonText, labelsIn, labelWords, maybe, numberIn, objectOf } from '../words/form.ts'
+import { ofClass } from '../words/paths.ts'
+import { isBuiltIn } from '../words/queue.ts'
 import { readSchema, sampleOf, wordsOf } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
@@ -27,6 +29,7 @@ function PortField({ name, port, was }: { name: string; port: Port } & Was) {
       name={`${PORT}${name}`}
       label={name}
       schema={schema && encodedToJson(schema)}
+      otherwise={otherwise && encodedToJson(otherwise)}
       more={otherwise === undefined ? '' : `; default ${cut(encodedToJson(otherwise), 30)}`}
       path={name}
       was={was}
@@ -40,15 +43,11 @@ type JobFormProps = {
   queue?: string
   name?: string
   like?: Like
-  classes: readonly string[]
+  classes: readonly Pick<WorkerView, 'queue' | 'class'>[]
   stay?: boolean
   typed?: URLSearchParams
 }
 
-export const classesOf = (workers: readonly { queue: string; class: string }[]): string[] =>
-  workers.map((one) => `${one.queue}/${one.class}`)
-
-/** `classes` are `queue/class`. */
 export function ClassFields({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
   return (
     <>
@@ -56,7 +55,7 @@ export function ClassFields({ queue, name, classes }: Pick<JobFormProps, 'queue'
       <Field name="class" label="Class" value={name} required mono list="classes" />
       <datalist id="classes">
         {classes.map((one) => (
-          <option value={one.slice(one.indexOf('/') + 1)}>{one}</option>
+          <option value={one.class}>{`${one.queue}/${one.class}`}</option>
         ))}
       </datalist>
     </>
@@ -80,13 +79,19 @@ export function MakeIt({ fills }: { fills?: boolean }) {
   )
 }
 
-function Unknown({ queue = 'default', name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
-  const queues = classes.filter((one) => one.endsWith(`/${name}`)).map((one) => one.slice(0, one.indexOf('/')))
+const KNOWN = 24
+
+function OtherClasses({ queue = 'default', name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'classes'>) {
+  const others = classes.filter((one) => (name ? one.class === name : !isBuiltIn(one.queue)))
   return (
     <p class="note">
-      {`No class "${cut(name ?? '', 40)}" in queue ${cut(queue, 40)}. `}
-      {queues.map((one) => (
-        <Link to={`/jobs/new?${new URLSearchParams({ queue: one, class: name! })}`}>{`Use queue ${one}`}</Link>
+      {name && `No class "${cut(name, 40)}" in queue ${cut(queue, 40)}. `}
+      {others.slice(0, KNOWN).map((one) => (
+        <>
+          <Link to={`/jobs/new?${ofClass(one.queue, one.class)}`}>
+            {name ? `Use queue ${one.queue}` : `${one.queue}/${one.class}`}
+          </Link>{' '}
+        </>
       ))}
     </p>
   )
@@ -118,7 +123,6 @@ function Values({ worker, like, was }: Pick<JobFormProps, 'worker' | 'like'> & W
 export function JobForm({ worker, queue, name, like, classes, stay, typed = new URLSearchParams() }: JobFormProps) {
   const { base, here } = useLook()
   const was = (field: string): string | undefined => typed.get(field) ?? undefined
-  const isUnknown = !stay && Boolean(name) && !worker
   return (
     <form
       class="form"
@@ -135,7 +139,7 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
         </div>
       )}
       <div class="stack" id={stay ? undefined : 'preview'} data-island={stay ? undefined : ''}>
-        {isUnknown && <Unknown queue={queue} name={name} classes={classes} />}
+        {!stay && !worker && <OtherClasses queue={queue} name={name} classes={classes} />}
         <Values worker={worker} like={like} was={was} />
       </div>
       <Options

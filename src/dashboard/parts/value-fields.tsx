@@ -8,6 +8,8 @@ type FieldsProps = {
   label: string
   schema: string | undefined
   more?: string
+  /** As JSON. */
+  otherwise?: string
   isNeeded?: boolean
   path?: string
   was?: (field: string) => string | undefined
@@ -100,7 +102,7 @@ function Members(props: OneProps) {
 }
 
 function One(props: OneProps) {
-  const { name, label, of, more = '', path, was, isNeeded, depth } = props
+  const { name, label, of, more = '', otherwise, path, was, isNeeded, depth } = props
   const note = `${wordsOf(of)}${more}`
   const kind = kindOf(of, depth)
   if (kind === 'json') return <Json {...props} />
@@ -108,13 +110,15 @@ function One(props: OneProps) {
   if (kind === 'object') return <Members {...props} />
   if (kind === 'choice' || kind === 'boolean') {
     const choices = kind === 'boolean' ? ['true', 'false'] : choicesOf(of!)
+    const words = kind === 'boolean' ? labels : {}
+    const usual = otherwise === undefined ? '' : String(JSON.parse(otherwise))
     return (
       <Select
         name={name}
         label={label}
         note={note}
         options={isNeeded ? choices : ['', ...choices]}
-        labels={kind === 'boolean' ? labels : undefined}
+        labels={{ ...words, '': usual && `${words[usual] ?? usual} (default)` }}
         value={was?.(name)}
         path={path}
       />

@@ -3,7 +3,7 @@ import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
-import { Ago, JobId, NameLink, StatusPill, StatusText, To } from '../../parts/layout.tsx'
+import { Ago, JobId, Link, NameLink, StatusText, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
@@ -100,7 +100,10 @@ function Ticks({ shown }: { shown: Shown }) {
   )
 }
 
-function Next({ schedule: { paused, nextAt: first, status } }: { schedule: ScheduleView }) {
+export const isOverdue = ({ paused, nextAt, status }: ScheduleView, now: number): boolean =>
+  !paused && nextAt !== null && status === 'queued' && now - nextAt > OVERDUE
+
+function Next({ schedule, schedule: { job, paused, nextAt: first } }: { schedule: ScheduleView }) {
   const { now, zone } = useLook()
   if (paused || first === null)
     return (
@@ -108,11 +111,13 @@ function Next({ schedule: { paused, nextAt: first, status } }: { schedule: Sched
         <StatusText status="suspended">{paused ? 'paused' : 'no slot'}</StatusText>
       </div>
     )
-  const isOverdue = status === 'queued' && now - first > OVERDUE
   return (
     <div class="nxt">
-      {isOverdue ? (
-        <StatusText status="failed">overdue</StatusText>
+      {isOverdue(schedule, now) ? (
+        <span class="row">
+          <StatusText status="failed">overdue</StatusText>
+          <Link to={`/jobs/${job}`}>Why</Link>
+        </span>
       ) : (
         <b>{first <= now ? 'due' : <Ago at={first} />}</b>
       )}
@@ -139,18 +144,23 @@ function Beside({ schedule: { missed, catchingUp, moved }, shown }: { schedule: 
 }
 
 function Title({ schedule, called }: { schedule: ScheduleView; called: string }) {
-  const { job, failing, repeat } = schedule
+  const { job, failing, repeat, lastRun } = schedule
+  const last = lastRun?.outcome ?? 'runs'
   return (
     <>
       <span class="row">
-        <NameLink to={`/jobs/${job}`} of={called} most={26} isMain />
+        <NameLink to={`/jobs/${job}`} of={called} most={22} isMain />
         <JobId id={job} />
-        <To kind="link" to={`/schedules?runs=${job}#past`} label={`Last runs of ${called}`}>
-          runs
+        <To
+          kind={failing ? 'st failed' : 'link'}
+          to={`/schedules?runs=${job}#past`}
+          label={`Last runs of ${called}: ${last}`}
+        >
+          {last}
         </To>
-        {failing && <StatusPill status="failed">failed</StatusPill>}
       </span>
       <span class="sub clip" title={repeat}>
+        {called !== schedule.class && `${cut(schedule.class, 30)}: `}
         {whenOf(repeat)}
       </span>
     </>
@@ -176,7 +186,9 @@ function Acts({ schedule: { job, aliases, paused, repeat }, called }: { schedule
           Change
         </LinkButton>
       )}
-      <Act {...shared} act="stop" icon="x" kind="quiet" label={`Stop repeating ${called}`} />
+      <Act {...shared} act="stop" icon="x" kind="quiet" label={`Stop repeating ${called}`}>
+        Stop
+      </Act>
     </div>
   )
 }

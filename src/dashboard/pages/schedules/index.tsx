@@ -1,15 +1,14 @@
 import type { PastRun } from '../../../core/run.ts'
-import type { ScheduleView } from '../../../engine/engine.ts'
+import type { ScheduleView, WorkerView } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/schedules-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
-import { classesOf } from '../../parts/job-form.tsx'
 import { Card, Choice, Empty, Head } from '../../parts/layout.tsx'
 import { movedBy, type Shown, shownIn, spans } from '../../words/calendar.ts'
 import { dayOf, hourOf, many } from '../../words/text.ts'
 import { acts, fieldsOf } from './acts.ts'
-import { Calendar, zoneOf } from './calendar.tsx'
+import { Calendar, isOverdue, zoneOf } from './calendar.tsx'
 import { NewSchedule, type Preview, previewOf } from './new.tsx'
 import { type Past, PastRuns, pastOf } from './past.tsx'
 
@@ -18,7 +17,7 @@ type SchedulesData = {
   more: boolean
   shown: Shown
   runs: ReadonlyMap<number, readonly PastRun[]>
-  classes?: string[]
+  classes?: WorkerView[]
   preview?: Preview
   was?: Record<string, string>
   past?: Past
@@ -53,7 +52,9 @@ function Moves({ shown }: { shown: Shown }) {
 function View({ data: { schedules, more, shown, runs, classes, preview, was, past } }: { data: SchedulesData }) {
   const paused = schedules.filter((one) => one.paused).length
   const failing = schedules.filter((one) => one.failing).length
-  const note = `${more ? 'first ' : ''}${many(schedules.length, 'schedule')}: ${paused} paused, ${failing} failed last time`
+  const { now } = useLook()
+  const overdue = schedules.filter((one) => isOverdue(one, now)).length
+  const note = `${more ? 'first ' : ''}${many(schedules.length, 'schedule')}: ${paused} paused, ${failing} failed last time, ${overdue} overdue`
   return (
     <>
       <Head title="Schedules" note={note}>
@@ -112,7 +113,7 @@ export const schedules = page<SchedulesData>({
       more: cursor !== null,
       shown,
       runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),
-      classes: known && classesOf(known.workers),
+      classes: known?.workers,
       preview: cron ? previewOf(cron, tz, look.now) : undefined,
       was,
       past,

@@ -1,12 +1,13 @@
 import { SidejobError } from '../../../core/errors.ts'
 import { nextTimes } from '../../../core/repeat.ts'
+import type { WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Field, Select, TextArea } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { ClassFields } from '../../parts/job-form.tsx'
 import { Card, Link } from '../../parts/layout.tsx'
 import { cronOf, cronWords, ruleIn } from '../../words/cron.ts'
-import { cut, moment } from '../../words/text.ts'
+import { clock, cut, hourOf, longDay } from '../../words/text.ts'
 
 const NEXT = 5
 
@@ -32,6 +33,9 @@ export function previewOf(cron: string, tz: string, now: number): Preview {
   }
 }
 
+const slotText = (at: number, zone: string): string =>
+  `${longDay(at, zone)}, ${at % 60_000 ? clock(at, zone) : hourOf(at, zone)} ${zone}`
+
 function Said({ preview: { tz, words, next, moved, fault } }: { preview: Preview }) {
   const { zone } = useLook()
   const own = tz || 'UTC'
@@ -46,19 +50,19 @@ function Said({ preview: { tz, words, next, moved, fault } }: { preview: Preview
       <ol class="nexttimes">
         {next.map((at) => (
           <li>
-            <time datetime={new Date(at).toISOString()}>{moment(at, own)}</time>
-            {own !== zone && <span class="dimmer"> {moment(at, zone)}</span>}
+            <time datetime={new Date(at).toISOString()}>{slotText(at, own)}</time>
+            {own !== zone && <span class="dimmer"> {slotText(at, zone)}</span>}
           </li>
         ))}
       </ol>
       {moved && (
-        <p class="sub">{`The clock skips ${moment(moved.wall, 'UTC')}, so it runs at ${moment(moved.at, own)}.`}</p>
+        <p class="sub">{`The clock skips ${slotText(moved.wall, 'UTC').slice(0, -4)}, so it runs at ${slotText(moved.at, own)}.`}</p>
       )}
     </>
   )
 }
 
-type NewScheduleProps = { preview?: Preview; was?: Record<string, string>; classes: readonly string[] }
+type NewScheduleProps = { preview?: Preview; was?: Record<string, string>; classes: readonly WorkerView[] }
 
 export function NewSchedule({ preview, was = {}, classes }: NewScheduleProps) {
   return (
