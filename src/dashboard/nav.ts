@@ -41,7 +41,10 @@ export const nav: { title: string; entries: NavEntry[] }[] = [
       entry('deploy', 'Deploys', 'v', '/deploys'),
     ],
   },
-  { title: 'Settings', entries: [entry('keys', 'Keys', 'k', '/settings/keys'), entry('doctor', 'Doctor', 'd')] },
+  {
+    title: 'Settings',
+    entries: [entry('keys', 'Keys and audit', 'k', '/settings/keys'), entry('doctor', 'Doctor', 'd')],
+  },
 ]
 
 export const entries = nav.flatMap(({ entries }) => entries)

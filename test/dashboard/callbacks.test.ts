@@ -53,6 +53,7 @@ test('shows the headers, body and answer of each attempt, without secrets', asyn
   expect(text).toMatch(/answered 503, then retried/)
   expect(text).toContain('its circuit breaker is closed')
   expect(text).toContain('Next attemptnone')
+  expect(text).toMatch(/accepted (now|\d+ s ago)/)
   await receiver.close()
 })
 

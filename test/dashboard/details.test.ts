@@ -62,7 +62,7 @@ test('a group has one colour in the slots of a limit, in the lists below them, a
   const html = await reader.html('/ui/limits?open=worker%3Ashop%2Fsold')
   const row = html.slice(html.indexOf('worker:shop/sold'))
   const [slots, below] = row.split('<div class="open">') as [string, string]
-  const colours = (text: string) => new Set([...text.matchAll(/\b(g[0-4])\b/g)].map(([, colour]) => colour))
+  const colours = (text: string) => new Set([...text.matchAll(/\b(g\d)\b/g)].map(([, colour]) => colour))
   const shares = new Map(
     [...below.matchAll(/class="share (g\d)".*?<span class="clip">(\w)</gs)].map(([, colour, group]) => [group, colour]),
   )
@@ -100,21 +100,105 @@ test('a queue whose jobs all wait for limits says so, and counts only its own ru
   expect(await reader.html('/ui/queues/shelf')).toMatch(/packer-1.*>1 current run</s)
 })
 
+test('Workers shows own classes before the standard library, and links to the queues that serve them', async () => {
+  const { engine } = pages
+  await engine.workers.register('kiln', 'bake', {
+    pull: true,
+    in: { sizes: { schema: '{"type":"array","items":{"type":"integer"}}' } },
+  })
+  for (const name of ['cool', 'heat']) await engine.workers.register('attic', name, { pull: true })
+  await pages.make('heat', { queue: 'attic' })
+  const [heated] = await engine.runs.claim('attic', { max: 1 })
+  await engine.runs.commit(heated!.run.token, { end: 'completed' })
+  await pages.make('bake', { queue: 'kiln' })
+  const [run] = await engine.runs.claim('kiln', { max: 1 })
+  await engine.runs.commit(run!.run.token, { end: 'failed', error: { message: 'too hot' } })
+  pages.forget()
+  const html = await reader.html('/ui/workers')
+  const [own, library] = html.split('<details') as [string, string]
+  expect(own).toMatch(/kiln.*bake/s)
+  expect(own).not.toContain('/ui/workers/core/')
+  expect(library).toMatch(/^><summary[^>]*>Standard library: \d+ classes<.*\/ui\/workers\/core\/split/s)
+  const rowOf = (name: string) => new RegExp(`/attic/${name}"(?:(?!</tr>).)*`, 's').exec(own)![0]
+  expect([rowOf('cool'), rowOf('heat')].map((row) => row.includes('no claims yet'))).toEqual([true, false])
+  expect(own).toContain('<a href="/ui/queues/kiln">kiln</a>')
+  const bake = await reader.html('/ui/workers/kiln/bake')
+  expect(bake).toMatch(/Run times today.*1 run, <span[^>]*>1 failed<\/span>/s)
+  expect(bake).toContain('list of whole numbers')
+  expect(await reader.html('/ui/workers/core/split')).toContain('<details open')
+  expect(await reader.html('/ui/workers?q=split')).toContain('<details open')
+  const queues = await reader.html('/ui/queues')
+  expect(queues.indexOf('/ui/queues/kiln"')).toBeLessThan(queues.indexOf('/ui/queues/core"'))
+})
+
+test('a schedule shows its class, its last result, and why it is overdue', async () => {
+  const { engine } = pages
+  await engine.workers.register('tide', 'ebb', { pull: true, retry: { max: 0 } })
+  await pages.advance(-300_000)
+  await engine.schedules.set('moon', { queue: 'tide', class: 'ebb', repeat: { cron: '* * * * *' } } as never)
+  await pages.advance(61_000)
+  const [run] = await engine.runs.claim('tide', { max: 1 })
+  await engine.runs.commit(run!.run.token, { end: 'failed', error: { message: 'no water' } })
+  const { job } = (await engine.schedules.list({})).schedules[0]!
+  await pages.advance(239_000)
+  const html = await reader.html('/ui/schedules')
+  expect(html).toContain('1 schedule: 0 paused, 1 failed last time, 1 overdue')
+  expect(html).toMatch(
+    new RegExp(`#past"[^>]*>failed</a>.*ebb: Every minute.*overdue</span><a[^>]*/ui/jobs/${job}">Why<`, 's'),
+  )
+  expect(html).toMatch(/aria-label="Stop repeating moon".*<\/svg>Stop<\/button>/s)
+  const preview = await reader.html(`/ui/schedules?${new URLSearchParams({ cron: '0 9 * * MON', tz: 'Asia/Tokyo' })}`)
+  expect(preview).toMatch(/<time datetime="[^"]*">Mon \d+ \w+ \d+, 09:00 Asia\/Tokyo<\/time>/)
+  expect(await reader.html('/ui/schedules?cron=*/10+*+*+*+*+*')).toMatch(/<time[^>]*>[^<]*:\d0 UTC<\/time>/)
+  await engine.schedules.end('moon')
+})
+
+test('New job offers the known classes, and shows the default of a choice', async () => {
+  await pages.engine.workers.register('media', 'resize', {
+    pull: true,
+    in: {
+      format: { schema: '{"enum":["webp","avif"]}', default: '"webp"' },
+      crop: { schema: '{"type":"boolean"}', default: 'false' },
+    },
+  })
+  const blank = await reader.html('/ui/jobs/new')
+  expect(blank).toMatch(/href="\/ui\/jobs\/new\?queue=media&amp;class=resize"[^>]*>media\/resize</)
+  expect(blank).not.toContain('href="/ui/jobs/new?queue=core')
+  const html = await reader.html('/ui/jobs/new?queue=media&class=resize')
+  expect(html).toMatch(/name="in.format"[^>]*><option value="">webp \(default\)<\/option><option value="webp">webp</)
+  expect(html).toMatch(/name="in.crop"[^>]*><option value="">no \(default\)<\/option><option value="true">yes</)
+})
+
+test('the audit log has a heading that the search finds, and keys are revoked', async () => {
+  expect(await reader.html('/ui/find?q=audit')).toMatch(/href="\/ui\/settings\/keys"[^>]*>.*Keys and audit/s)
+  const html = await reader.html('/ui/settings/keys')
+  expect(html).toMatch(/href="\/ui\/settings\/keys#audit".*<section class="card" id="audit"><header><h2>Audit<\/h2>/s)
+  expect(html).toMatch(/aria-label="Revoke ana"[^>]*>Revoke</)
+})
+
 test('the doctor reports lost runs, and classes that no pull worker claims', async () => {
   const healthy = await reader.html('/ui/doctor')
   expect(healthy).toContain('none lost in the last hour')
   expect(healthy).toContain('all services are up')
-  await pages.engine.workers.register('mill', 'ground', { pull: true })
+  for (const name of ['ground', 'sifted']) await pages.engine.workers.register('mill', name, { pull: true })
   await pages.advance(-120_000)
   await pages.make('ground', { queue: 'mill' })
   await pages.engine.runs.claim('mill', { names: ['ground'], lease: 1_000 })
   await pages.make('ground', { queue: 'mill' })
+  await pages.make('sifted', { queue: 'mill' })
   await pages.advance(120_000)
   await pages.engine.tick()
   pages.forget()
   const html = await reader.html('/ui/doctor')
-  expect(html).toContain('1 run lost in the last hour')
-  expect(html).toContain('none claims ground from queue mill')
+  expect(html).toMatch(/href="\/ui\/log\?q=run\+lost&amp;since=1h"[^>]*>1 run lost in the last hour</)
+  expect(await reader.html('/ui/log?q=run+lost&since=1h')).toContain('run lost: no commit before its lease ended')
+  const waiting = 'href="/ui/jobs?status=queued&amp;queue=mill&amp;class='
+  for (const name of ['ground', 'sifted'])
+    expect(html).toMatch(
+      new RegExp(
+        `No pull worker claims <a[^>]*${waiting.replace('?', '\\?')}${name}">${name}</a> from queue mill</span></li>`,
+      ),
+    )
   expect(html).toContain('services are up, but some runs need attention')
 })
 

@@ -33,7 +33,7 @@ test('a file is listed with its type and its job; an unknown name has no job', a
   const html = await (await pages.enter(['read'])).html('/ui/files')
   expect(html).toContain('text/plain')
   expect(html).toContain('href="/ui/jobs/7"')
-  expect(html).toContain('kept until you remove it')
+  expect(html).toContain('never')
 })
 
 test('a file shows when the job that deletes it will run', async () => {
@@ -44,7 +44,7 @@ test('a file shows when the job that deletes it will run', async () => {
   await pages.make('reap', goes as never)
   pages.forget()
   const row = (await (await pages.enter(['read'])).html('/ui/files')).split('<tr>').find((row) => row.includes(id))!
-  expect(row.replace(/<[^>]*>/g, '')).toContain('removed in 2 h')
+  expect(row.replace(/<[^>]*>/g, '')).toContain('in 2 h')
 })
 
 test('all files are counted with their bytes on each page, and other objects are not', async () => {

@@ -359,7 +359,7 @@ test('limits are full only if jobs wait, and show their bound', () => {
       [3, 90_000],
     ].map(([most, period]) => rateOf({ limit: most!, period: period! })),
   ).toEqual(['25 per second', '3 per 1 m 30 s'])
-  expect(['shop-114', 'shop-31', 'shop-7', null].map(colourOf)).toEqual(['g4', 'g7', 'g5', 'g0'])
+  expect(['shop-114', 'shop-31', 'shop-7', null].map(colourOf)).toEqual(['g7', 'g6', 'g3', 'g0'])
 })
 
 test('series have a column for every moment', () => {
@@ -447,7 +447,7 @@ test('the address holds another day or week of the calendar, with its runs and s
 test.each([
   ['{"type":"string","format":"uri"}', 'text', 'text, a URL'],
   ['{"enum":["webp","avif"]}', 'choice', 'webp | avif'],
-  ['{"type":"array","items":{"type":"integer"}}', 'list', 'list of whole number'],
+  ['{"type":"array","items":{"type":"integer"}}', 'list', 'list of whole numbers'],
   ['{"type":"array","items":{"type":"object"}}', 'json', 'list of object'],
   ['{"type":"object"}', 'json', 'object'],
   ['{"enum":[12345678901234567890]}', 'json', '12345678901234567000'],

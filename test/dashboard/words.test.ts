@@ -304,6 +304,7 @@ describe('the history of a job', () => {
   test('a line of the log has its words first', () => {
     expect(linesOf('{"message":"mail sent","to":"c_8812"}')).toEqual({ text: 'mail sent', rest: '{"to":"c_8812"}' })
     expect(linesOf('{"error":"503"}')).toEqual({ text: '503', rest: '' })
+    expect(linesOf('{"message":"no","backtrace":"TypeError: no","level":"error"}')).toEqual({ text: 'no', rest: '' })
     expect(linesOf('"plain"')).toEqual({ text: 'plain', rest: '' })
   })
 })

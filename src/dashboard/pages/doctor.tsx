@@ -12,6 +12,7 @@ import { MOST_SLOW, unclaimedIn } from '../unclaimed.ts'
 import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { faultsIn, foundWords, isSlow, isTickMissing } from '../words/needs.ts'
+import { ofClass } from '../words/paths.ts'
 import { count, many, span } from '../words/text.ts'
 
 type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
@@ -72,15 +73,25 @@ function Runs({ lost, unclaimed }: Pick<DoctorData, 'lost' | 'unclaimed'>) {
   return (
     <>
       <Check ok={lost === 0} text="Runs">
-        {lost === 0 ? 'none lost in the last hour' : `${many(lost, 'run')} lost in the last hour`}
+        {lost === 0 ? (
+          'none lost in the last hour'
+        ) : (
+          <Link to="/log?q=run+lost&since=1h">{`${many(lost, 'run')} lost in the last hour`}</Link>
+        )}
       </Check>
-      <Check ok={unclaimed.size === 0} text="Pull workers">
-        {unclaimed.size === 0
-          ? 'no job has waited for one for over a minute'
-          : [...unclaimed]
-              .map(([queue, classes]) => `none claims ${classes.join(', ')} from queue ${queue}`)
-              .join('; ')}
-      </Check>
+      {unclaimed.size === 0 && (
+        <Check ok text="Pull workers">
+          no job has waited for one for over a minute
+        </Check>
+      )}
+      {[...unclaimed].map(([queue, classes]) =>
+        classes.map((name) => (
+          <Check ok={false} text="Pull workers">
+            No pull worker claims <Link to={`/jobs?status=queued&${ofClass(queue, name)}`}>{name}</Link> from queue{' '}
+            {queue}
+          </Check>
+        )),
+      )}
     </>
   )
 }

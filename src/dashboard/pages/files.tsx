@@ -78,14 +78,10 @@ const columnsOf = (ends: FilesData['ends']): readonly Column<Listed['files'][num
   { head: 'Type', kind: 'mono', cell: ({ type }) => type ?? '–' },
   { head: '#Size', cell: ({ size }) => bytes(size) },
   { head: 'Job', cell: ({ job }) => (job === null ? '–' : <JobId id={job} />) },
-  { head: 'Stored', kind: 'fill dim', cell: ({ storedAt }) => <Ago at={storedAt} word="stored" /> },
+  { head: 'Stored', kind: 'fill dim', cell: ({ storedAt }) => <Ago at={storedAt} /> },
+  { head: '#Expires', kind: 'dim', cell: ({ id }) => (ends.has(id) ? <Ago at={ends.get(id)!} /> : 'never') },
   {
-    head: '#Goes',
-    kind: 'dim',
-    cell: ({ id }) => (ends.has(id) ? <Ago at={ends.get(id)!} word="removed" /> : 'kept until you remove it'),
-  },
-  {
-    head: '#Acts',
+    head: '-Acts',
     cell: ({ id }) => (
       <span class="row">
         <Act act="address" scope="read" fields={{ file: id }} small label={`Get link to ${id}`}>
@@ -127,8 +123,11 @@ export const files = page<FilesData>({
         {data.isThere && <Search at="/files" label="Id, type or job" hint="Id, type or job" value={data.wanted} />}
       </Head>
       <Card>
-        {data.files.length === 0 && data.cursor === null && <None data={data} />}
-        <DataTable caption="Files" rows={data.files} columns={columnsOf(data.ends)} isPlain grows />
+        {data.files.length > 0 ? (
+          <DataTable caption="Files" rows={data.files} columns={columnsOf(data.ends)} grows />
+        ) : (
+          data.cursor === null && <None data={data} />
+        )}
         <Further
           to={nextOf(data, query)}
           more="more files"

@@ -6,7 +6,7 @@ import { page } from '../page.ts'
 import { Act } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { Ago, Card, Head, Name } from '../parts/layout.tsx'
+import { Ago, Card, Head, Link, Name } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
 import { many } from '../words/text.ts'
@@ -47,8 +47,8 @@ const columns: readonly Column<ApiKey>[] = [
   {
     head: '#Acts',
     cell: ({ id, name }) => (
-      <Act act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Remove ${name}`}>
-        Remove
+      <Act act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Revoke ${name}`}>
+        Revoke
       </Act>
     ),
   },
@@ -110,7 +110,9 @@ export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[] }>({
   title: () => 'Keys',
   View: ({ data: { keys, entries } }) => (
     <>
-      <Head title="Keys" note={many(keys.length, 'API key')} />
+      <Head title="Keys" note={many(keys.length, 'API key')}>
+        {entries && <Link to="/settings/keys#audit">Audit</Link>}
+      </Head>
       <div class="cols c21">
         <Card>
           <DataTable
@@ -125,7 +127,7 @@ export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[] }>({
         <MakeForm />
       </div>
       {entries && (
-        <Card title="Changes" right={`newest ${SHOWN}`}>
+        <Card title="Audit" id="audit" right={`newest ${SHOWN}`}>
           <DataTable caption="Audit log" empty="No changes yet." rows={entries} columns={changes} />
         </Card>
       )}
@@ -146,14 +148,14 @@ export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[] }>({
     remove: {
       scope: 'admin',
       confirm: ({ form }) => ({
-        title: `Remove key ${given(form, 'name')}?`,
+        title: `Revoke key ${given(form, 'name')}?`,
         text: ['Requests with this key will be refused, and its sessions end. This cannot be undone.'],
-        verb: 'Remove it',
+        verb: 'Revoke it',
         type: given(form, 'name'),
       }),
       async does({ form, call }) {
         await call('DELETE', `/v1/keys/${encodeURIComponent(given(form, 'id'))}`)
-        return { say: `Key ${given(form, 'name')} removed` }
+        return { say: `Key ${given(form, 'name')} revoked` }
       },
     },
   },

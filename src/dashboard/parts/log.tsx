@@ -27,7 +27,7 @@ export function linesOf(entry: Encoded): { text: string; rest: string } {
   const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text) })
   if (!(opened instanceof Map)) return { text: cutAt(said(entry, MOST)), rest: '' }
   const rest = new Map(opened)
-  rest.delete('level')
+  for (const name of ['level', 'backtrace']) rest.delete(name)
   const name = typeof rest.get('message') === 'string' ? 'message' : 'error'
   const message: unknown = rest.get(name)
   rest.delete(name)

@@ -90,7 +90,12 @@ const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
   { head: 'State', cell: ({ state }) => <StateOf state={state} /> },
   { head: 'Job', cell: ({ of }) => <JobId id={of} /> },
   { head: 'URL', kind: 'mono', cell: ({ url }) => <Name of={url} most={48} /> },
-  { head: 'Last error', kind: 'fill', cell: ({ lastError }) => lastError },
+  {
+    head: 'Last answer',
+    kind: 'fill',
+    cell: ({ lastError, state, endedAt }) =>
+      state === 'DELIVERED' && endedAt !== null ? <Ago at={endedAt} word="accepted" /> : lastError,
+  },
   {
     head: '#Tries',
     cell: ({ of, attempts }) => (
