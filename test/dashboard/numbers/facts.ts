@@ -150,13 +150,13 @@ export const ranFor = ({ ranAt, endedAt }: Pick<Job, 'ranAt' | 'endedAt'>): stri
   ranAt !== null && endedAt !== null && endedAt >= ranAt ? took(endedAt - ranAt) : '–'
 
 /** Slots of a limit, and its starts. */
+const periods: Record<number, string> = { 1000: 'second', 60000: 'minute', 3600000: 'hour', 86400000: 'day' }
+export const periodOf = (ms: number): string => periods[ms] ?? took(ms)
+
 export function slotsOf({ concurrency, running, rate, started, fullSince }: Partial<LimitRow> & { running: number }) {
-  const period = rate ? `${n(rate.limit)} in ${took(rate.period)}` : ''
   return [
-    concurrency === null || concurrency === undefined
-      ? `${period}; ${n(running)} running`
-      : `${n(running)} of ${n(concurrency)}`,
-    rate && started !== undefined ? `; ${n(started)} of ${period}` : '',
+    concurrency === null || concurrency === undefined ? `${n(running)} running` : `${n(running)} of ${n(concurrency)}`,
+    rate && started !== undefined ? `; ${n(started)} of ${n(rate.limit)} in the last ${periodOf(rate.period)}` : '',
     fullSince ? `; full for ${since(fullSince)}` : '',
   ].join('')
 }

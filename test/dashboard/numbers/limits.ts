@@ -1,9 +1,9 @@
 // Limits, groups and constraints.
 
-import { counted, type Facts, having, slotsOf } from './facts.ts'
+import { counted, type Facts, having, periodOf, slotsOf } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { clockOf, cut, n, row, since, sum, time, took } from './words.ts'
+import { clockOf, cut, n, row, since, sum, time } from './words.ts'
 
 const boundOf = ({
   concurrency,
@@ -14,7 +14,7 @@ const boundOf = ({
 }) =>
   [
     ...(concurrency ? [`max ${n(concurrency)} running`] : []),
-    ...(rate ? [`${n(rate.limit)} in ${took(rate.period)}`] : []),
+    ...(rate ? [`${n(rate.limit)} per ${periodOf(rate.period)}`] : []),
   ].join(', ')
 
 export async function limitsPage(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {

@@ -50,12 +50,12 @@ export async function callbacksPage(facts: Facts, { site: { engine } }: Scene): 
   return {
     '.head .note': [`${n(PENDING + IN_PROGRESS + DELIVERED + FAILED)} callbacks`],
     '.seg a': ['All', ...[PENDING, IN_PROGRESS, DELIVERED, FAILED].map(n)],
-    'main tbody tr': callbacks.map(({ of, state, url, lastError, attempts, createdAt, nextAt }) =>
+    'main tbody tr': callbacks.map(({ of, state, url, lastError, attempts, createdAt, nextAt, endedAt }) =>
       row(
         state,
         `#${of}`,
         url,
-        lastError ?? '',
+        state === 'DELIVERED' ? `accepted ${time(endedAt!)}` : (lastError ?? ''),
         `{Attempts of the callback of job ${of}}${n(attempts)}`,
         time(createdAt),
         state === 'FAILED' || state === 'DELIVERED' || nextAt === null ? 'none' : time(nextAt),

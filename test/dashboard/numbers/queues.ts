@@ -27,9 +27,15 @@ export function queueRow(facts: Facts, queue: QueueView, ends = true): string {
   ].join(' | ')
 }
 
+/** The queues of the standard library and of sidejob. */
+const isLast = (name: string): boolean => /^(core|files|alerts|downloader|sidejob(\..+)?)$/.test(name)
+
+export const inOrder = ({ queues }: Facts): QueueView[] =>
+  queues.toSorted((a, b) => Number(isLast(a.name)) - Number(isLast(b.name)))
+
 export const queuesPage = (facts: Facts): Claims => ({
   '.head .note': [`${n(facts.queues.length)} queues, ${n(facts.queues.filter(({ paused }) => paused).length)} paused`],
-  'main tbody tr': facts.queues.map((queue) => queueRow(facts, queue)),
+  'main tbody tr': inOrder(facts).map((queue) => queueRow(facts, queue)),
 })
 
 /** Jobs per batch if the queue sets none. */
@@ -63,7 +69,8 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
       .map(({ class: of, job, startedAt }) => row(`${of} #${job}`, time(startedAt), '')),
     [`${serves} > header .tag`]: [n(pulling.length)],
     [`${serves} tbody tr`]: pulling.map(
-      ({ id, runs, startedAt }) => `${id} pull | ${n(runs.length)} current runs | ${time(startedAt)}`,
+      ({ id, runs, startedAt }) =>
+        `${id} pull | ${n(runs.filter(({ queue }) => queue === name).length)} current runs | ${time(startedAt)}`,
     ),
     '.form label .note': ['', '', `default ${BATCH}`, ''],
     '.form > p.note': [`0 ${queue.maxLanes} ${queue.batch} ${n(ready)}`],

@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core'
 import { columnsOf, type Facts, maximaOf, openIn, worstFirst } from './facts.ts'
 import { slicesOf } from './messages.ts'
+import { inOrder } from './queues.ts'
 import { sum } from './words.ts'
 
 const rounded = (shares: readonly number[]): number[] => shares.map((share) => Math.round(share * 50) / 50)
@@ -131,7 +132,9 @@ export const shapes: Record<string, Shape> = {
           all.map((one) => [one.querySelectorAll('.on').length, one.querySelectorAll('.pip').length]),
         ),
     expected: (facts) =>
-      facts.queues.filter(({ paused }) => !paused).map(({ lanes, maxLanes }) => [lanes, Math.min(12, maxLanes)]),
+      inOrder(facts)
+        .filter(({ paused }) => !paused)
+        .map(({ lanes, maxLanes }) => [lanes, Math.min(12, maxLanes)]),
   },
   'slots of limits': {
     path: '/limits',

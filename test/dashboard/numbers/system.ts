@@ -30,8 +30,15 @@ const checksOf = ({ now, health, series }: Facts): string[] => {
     ...(tickAt === undefined ? [] : [`Tick ${timeOf(tickAt)}`]),
     `Data ${restored ? `${timeOf(restored.noticedAt)} ${restored.lost.from} to ${restored.lost.to}` : ''}`,
     `Runs ${lost === 0 ? '' : n(lost)}`,
-    'Pull workers',
   ]
+}
+
+/** A class is in a row of its own if its jobs are ready, and no pull worker has claimed them for a minute. */
+const unclaimedIn = (facts: Facts, found: readonly string[]): string[] => {
+  const rows = found.filter((text) => text.startsWith('Pull workers'))
+  const isReady = (row: string) =>
+    having(facts, { status: 'queued' }).some((job) => row.endsWith(`claims ${job.class} from queue ${job.queue}`))
+  return rows.length === 1 && rows[0]!.includes('no job has waited') ? rows : rows.filter(isReady)
 }
 
 const version = ({ health }: Facts): Claims => ({ 'main .card > header .right': [`version ${health.version}`] })
@@ -42,7 +49,11 @@ export function doctorPage(facts: Facts): Claims {
   const found = examined && faults > 0 ? `${n(faults)} faults, at ${Object.values(examined.faults).join(', ')}` : ''
   return {
     ...version(facts),
-    '.checks li': [...checksOf(facts), ...(examined ? [`Jobs ${time(examined.at)}: ${found}`] : [])],
+    '.checks li': (shown) => [
+      ...checksOf(facts),
+      ...unclaimedIn(facts, shown),
+      ...(examined ? [`Jobs ${time(examined.at)}: ${found}`] : []),
+    ],
   }
 }
 
@@ -52,7 +63,7 @@ export async function examinedPage(facts: Facts, { site: { engine } }: Scene, is
   const first = n((await engine.doctor.examine()).jobs)
   return {
     ...version(facts),
-    '.checks li': checksOf(facts),
+    '.checks li': (shown) => [...checksOf(facts), ...unclaimedIn(facts, shown)],
     '#examined h2': [`No faults in ${isWhole ? all : first} jobs`],
     '#slices .word': [isWhole ? 'All jobs are checked' : `${first} of ${all} jobs checked`],
   }
@@ -73,8 +84,8 @@ export async function filesPage(_: Facts, { call, kept, site: { engine } }: Scen
         type,
         `${n(size)} bytes`,
         `#${job}`,
-        `stored ${time(Date.parse(storedAt))}`,
-        id === kept ? 'kept until you remove it' : `removed ${endOf(id)}`,
+        time(Date.parse(storedAt)),
+        id === kept ? 'never' : endOf(id),
         `{Get link to ${id}}{Remove ${id}}`,
       ),
     ),
@@ -94,7 +105,9 @@ export async function schedulesPage({ now }: Facts, { site: { engine } }: Scene)
   const placeOf = (at: number) => ((at - now) / DAY) * 100 + 50
   const isFree = (at: number) => placeOf(at) > 2 && Math.abs(placeOf(at) - 50) > 5
   return {
-    '.head .note': [`${n(schedules.length)} schedules; ${of('paused')} paused, ${of('failing')} failed last time`],
+    '.head .note': [
+      `${n(schedules.length)} schedules; ${of('paused')} paused, ${of('failing')} failed last time, 0 overdue`,
+    ],
     '.trk:not(.hd) svg[aria-label]@aria-label': schedules.map(({ paused }) => n(Number(isShown && !paused))),
     '.trk.hd text': [...ticks.filter(isFree).map(hourOf), 'now'],
     '.sch': schedules.map(({ job, repeat }) => `#${job} {${repeat}}At ${hourOf(DUE)}`),

@@ -29,6 +29,7 @@ export async function workersPage(facts: Facts, { site: { engine } }: Scene): Pr
   return {
     '.head .note': [heard ? `${note}; pull workers claimed from ${n(heard)} queues in the last minute` : note],
     '.card:has(.classes) > header .tag': [n(workers.length)],
+    'summary.body': [`Standard library: ${n(workers.filter(({ queue }) => rankOf(queue) > 0).length)} classes`],
     '.classes tr': [...Map.groupBy(workers.toSorted(byPlace), ({ queue }) => queue)].flatMap(([queue, own]) => [
       row(queue, 'Runs', 'Failed', 'p95'),
       ...own.map((worker) => workerRow(facts, queue, worker.class)),
@@ -57,7 +58,9 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
       retry?.max === undefined ? 'default' : n(retry.max + 1),
       history ? `default, with the last ${n(history)} runs` : 'default',
     ],
-    '.legend': [`${n(row.counts.runs)} runs{${n(failed)}}${short(failed)} failed`],
+    '.stack > .card:nth-child(3) > header .right': [
+      `${n(row.counts.runs)} runs, {${n(failed)}}${short(failed)} failed`,
+    ],
     '.wideplot > .vh': [
       row.took!.buckets.flatMap((runs, i) => (runs ? [`${n(runs)} up to ${ENDS[i]}`] : [])).join(', '),
     ],
