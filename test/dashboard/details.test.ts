@@ -82,7 +82,7 @@ test('a group has one colour in the slots of a limit, in the lists below them, a
   expect([...colours(closed.slice(0, closed.indexOf('class="q"')))]).toEqual(['g0'])
 })
 
-test('a queue whose jobs all wait for limits says so, and counts only its own runs', async () => {
+test('the page of a queue names the jobs that wait for limits, and counts only its own runs', async () => {
   const { engine } = pages
   await engine.workers.register('press', 'print', { pull: true, limits: [{ key: 'press', concurrency: 8 }] })
   await engine.workers.register('shelf', 'store', { pull: true })

@@ -138,7 +138,7 @@ async function backAndForth([, path, fields, is]: (typeof acts)[number], stays: 
 test.each(acts.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, true))
 test.each(changes.map((one) => [one[0], one] as const))('%s, and back by Undo', (_, one) => backAndForth(one, false))
 
-test('the undo of a change of a limit says what is restored', async () => {
+test('the undo of a changed limit names the restored maximum', async () => {
   await pages.engine.limits.set('openai', { concurrency: 20 })
   const { say, undo } = await press('/limits', { act: 'set', key: 'openai', concurrency: '30' })
   expect(say).toBe('Limit openai changed: max 30 running')
