@@ -16,7 +16,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/flows': [2, 10, 15],
   '/flows/:job': [2, 14, 18],
   '/flows/:job/edit': [2, 12, 25],
-  '/queues': [1, 8, 8],
+  '/queues': [1, 9, 9],
   '/queues/:queue': [1, 20, 39],
   '/schedules': [2, 6, 13],
   '/limits': [1, 10, 16],

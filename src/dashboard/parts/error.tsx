@@ -10,7 +10,7 @@ export function ErrorPage({ code, message }: { code: Code; message: string }) {
   return (
     <div class="empty page-error">
       <h1>{isMissing ? 'Not found' : 'This page could not be loaded'}</h1>
-      <p>{title(plain(message))}</p>
+      <p>{isMissing ? title(plain(message)) : plain(message)}</p>
       {!isMissing && <p class="dim">{title(remedies[code].remedy).replaceAll('`', '')}.</p>}
       <code class="dimmer">{code}</code>
       <p class="row">
