@@ -5,8 +5,8 @@ export type Prices = { run: number; second: number }
 /** Stored failed runs of a job without a history. */
 export const FAILURES_KEPT = 10
 
-/** `took` is in milliseconds. `whole` means that no run is missing. */
-export type Spent = { runs: number; took: number; commits: number | null; whole: boolean }
+/** `took` is in milliseconds. `whole` means that no run is missing. `total` lacks only failed runs that are not stored. */
+export type Spent = { runs: number; total: number; took: number; commits: number | null; whole: boolean }
 
 const expected = 'expected the price of a run and of a second of run time, such as "run=0.00002,second=0.00001"'
 

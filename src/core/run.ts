@@ -298,6 +298,8 @@ export type PastRun = {
   version?: string
   error?: Encoded
   n?: number
+  /** Missing if it is unknown how many runs came before. */
+  number?: number
   readyAt?: number
   commits?: number
 }

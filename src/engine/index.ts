@@ -291,7 +291,10 @@ function assemble(options: EngineOptions) {
     const kept = await keptRunsOf(store, found)
     const spent = spentOf(found.document, kept)
     const cost = { ...spent, price: options.prices ? priceOf(spent, options.prices) : null }
-    return { job: { ...viewed(found), cost }, runs: pastRunsOf(found.document, kept) }
+    const past = pastRunsOf(found.document, kept)
+    const isWhole = spent.total === past.length
+    const runs = past.map((run, i) => ({ ...run, number: run.n ?? (i === 0 || isWhole ? spent.total - i : undefined) }))
+    return { job: { ...viewed(found), cost }, runs }
   }
 
   const classes = createClasses({ store, registry })

@@ -144,6 +144,16 @@ counted('a look at a failed job costs at most 24 commands first, and as few as a
   expect(next.commands).toBeLessThanOrEqual(most['/jobs/:job']![1])
 })
 
+counted('the page of a completed job shows its result, and costs no more than the page of another job', async () => {
+  const done = await startPages({ workers: [defineWorker({ class: 'done', perform: () => 'sent to kim' })] })
+  const visitor = await done.enter(['read'])
+  const id = await done.make('done')
+  await done.rest(id)
+  expect(await visitor.html(`/ui/jobs/${id}`)).toContain('sent to kim')
+  expectWithin('/jobs/:job', await looks(`/jobs/${id}`, done, visitor))
+  await done.close()
+})
+
 counted(
   'the first look at the Overview costs 12 commands if no job has failed and no job waits at a limit',
   async () => {

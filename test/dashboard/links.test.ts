@@ -79,7 +79,7 @@ test('a run in the timeline links to its details, and its address alone opens it
 test('the log is read back from the moment of the address, and the timeline marks it', async () => {
   const { runs } = await pages.engine.jobs.runs(String(id))
   const [last, first] = [runs[0]!, runs.at(-1)!]
-  const errors = await visitor.html(`${way}?tab=errors`)
+  const errors = await visitor.html(`${way}?tab=runs`)
   const [, until] = /href="([^"]*)"[^>]*>\s*Open the log up to this error/.exec(errors)!
   expect(until).toContain(`at=${encodeURIComponent(new Date(last.endedAt).toISOString())}`)
   const early = new Date(first.startedAt - 60_000).toISOString()

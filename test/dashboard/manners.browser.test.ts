@@ -216,6 +216,15 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       })
     })
 
+    test('a retry that fails again said only that the job ended while the page was open', async () => {
+      const id = await site.make('fails')
+      await site.rest(id)
+      await at(`/jobs/${id}`, async (page) => {
+        await page.getByRole('button', { name: /^Retry/ }).click()
+        await page.getByText(/^Your retry failed again at \d\d:\d\d:\d\d\.$/).waitFor()
+      })
+    })
+
     test('two minutes before its end the session offers another login, and continues with it', () =>
       at('/limits?q=str', async (page) => {
         await page.clock.install()
@@ -277,7 +286,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test('members that are called like secrets are covered until they are pressed', async () => {
     const id = await site.make('waits', { args: encodeValue({ shop: 7, password: 'sesame', token: 'sk_live' }) })
     await site.rest(id)
-    await at(`/jobs/${id}?tab=args`, async (page) => {
+    await at(`/jobs/${id}`, async (page) => {
       const cover = page.locator('.cover').first()
       expect(await page.getByText('sesame').isVisible()).toBe(false)
       expect(await page.getByText('sk_live').isVisible()).toBe(false)

@@ -124,6 +124,8 @@ test('without kept runs the page explains how to keep them', async () => {
   const shown = async (name: string) => {
     const id = await pages.make(name)
     await pages.rest(id)
+    await pages.engine.jobs.run(String(id), {})
+    await pages.until(async () => (await pages.engine.jobs.get(String(id), { details: true })).cost!.total === 2)
     return reader.html(`/ui/jobs/${id}?tab=runs`)
   }
   const note = 'Only the last run and failed runs are stored.'

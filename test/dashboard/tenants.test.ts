@@ -75,7 +75,7 @@ const paths = (name: string) => [
   `/limits?open=limit-${name}`,
   '/find?q=class',
   '/callbacks?state=FAILED',
-  '/jobs/1?tab=errors',
+  '/jobs/1?tab=runs',
 ]
 
 describe.each([...names, HOME])('%s', (name) => {

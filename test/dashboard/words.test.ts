@@ -312,8 +312,8 @@ describe('the history of a job', () => {
 describe('a timeline', () => {
   const job = { ...view, status: 'suspended' as const, createdAt: 0, ranAt: DAY, endedAt: null }
   const runs = [
-    { startedAt: DAY, endedAt: DAY + 20, outcome: 'suspended', attempt: 0 },
-    { startedAt: 10, endedAt: 30, outcome: 'failed', attempt: 1 },
+    { startedAt: DAY, endedAt: DAY + 20, outcome: 'suspended', attempt: 0, number: 2 },
+    { startedAt: 10, endedAt: 30, outcome: 'failed', attempt: 1, number: 1 },
   ]
 
   test('has runs in their order, with waits between', () => {

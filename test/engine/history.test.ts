@@ -193,11 +193,11 @@ test('the cost of a job covers the known runs, and reports if any are missing', 
   await ended(all)
   const { runs } = await kit.engine.jobs.runs(String(all))
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
-  expect(await costOf(all)).toEqual({ runs: 2, took, commits: 2, whole: true, price: 2 + took / 2_000 })
+  expect(await costOf(all)).toEqual({ runs: 2, total: 2, took, commits: 2, whole: true, price: 2 + took / 2_000 })
   broken = 3
   const more = await make({ class: 'flaky' })
   await ended(more)
-  expect(await costOf(more)).toMatchObject({ runs: 3, whole: false })
+  expect(await costOf(more)).toMatchObject({ runs: 3, total: 4, whole: false })
   await kit.engine.jobs.run(String(more), {})
   await ended(more)
   const once = await make({ class: 'flaky', history: 0 })

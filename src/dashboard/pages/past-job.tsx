@@ -8,10 +8,11 @@ import { LinkButton } from '../parts/act.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { Fault } from '../parts/fault.tsx'
 import { LabelTags } from '../parts/label-tags.tsx'
-import { Ago, Card, Head, Link, Name, StatusPill } from '../parts/layout.tsx'
-import { Json } from '../parts/value.tsx'
-import { count, moment, span, title } from '../words/text.ts'
+import { Ago, Card, Head, JobId, Link, Name, StatusPill } from '../parts/layout.tsx'
+import { jobPath } from '../words/paths.ts'
+import { count, moment, span } from '../words/text.ts'
 import { RunRows } from './job/runs.tsx'
+import { Values } from './job/values.tsx'
 import { NoHistory } from './jobs/past.tsx'
 
 /** `found` is missing if the deployment has no history. */
@@ -25,18 +26,20 @@ const runOf = ({ version, by, error, ...run }: HistoryRun): PastRun => ({
 })
 
 function factsOf(end: HistoryJob, zone: string): Fact[] {
-  const { queue, class: name, group, labels, parent, took, waited, attempts, version, createdAt, createdBy } = end
+  const { queue, class: name, group, labels, parent, took, waited, attempts, lost, version, createdAt, createdBy } = end
   return [
     ['Queue', queue],
     ['Class', <Link to={`/jobs?${new URLSearchParams({ in: 'history', class: name })}`}>{name}</Link>],
     ['Group', group],
     ['Labels', Object.keys(labels).length > 0 && <LabelTags labels={labels} also="in=history" />],
-    ['Parent', parent && <Link to={`/jobs/${parent.id}`}>{`${parent.name} #${parent.id}`}</Link>],
+    ['Name', parent?.name],
+    ['Parent', parent && <JobId id={parent.id} />],
     ['Created', `${moment(createdAt, zone)}${createdBy && ` by ${createdBy}`}`],
     ['Ended', moment(end.endedAt, zone)],
     ['Waited', waited !== null && span(waited)],
     ['Ran for', took !== null && span(took)],
-    ['Attempts', count(attempts)],
+    ['Attempts', lost === 0 && count(attempts)],
+    ['Lost runs', lost > 0 && count(lost)],
     ['Version', version && <span class="mono">{version}</span>],
   ]
 }
@@ -48,15 +51,7 @@ function End({ end }: { end: HistoryJob }) {
     <Card title={<StatusPill status={status} />} right={<Ago at={endedAt} />}>
       <Facts of={factsOf(end, zone)} kind="body" />
       {error !== null && <Fault error={error} />}
-      {Object.entries({ args, result }).map(
-        ([name, value]) =>
-          value !== null && (
-            <section aria-label={name}>
-              <h3 class="body">{title(name)}</h3>
-              <Json value={value} />
-            </section>
-          ),
-      )}
+      <Values args={args} result={status === 'completed' ? result : undefined} />
     </Card>
   )
 }
@@ -82,9 +77,12 @@ export const pastJob = page<PastJob>({
         note={found && 'from the history'}
       >
         {found && (
-          <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e">
-            Duplicate
-          </LinkButton>
+          <>
+            <LinkButton to={jobPath(id)}>Current state</LinkButton>
+            <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e">
+              Duplicate
+            </LinkButton>
+          </>
         )}
       </Head>
       {!found && <NoHistory />}

@@ -4,6 +4,7 @@ import { messageOf, stackOf } from '../words/job.ts'
 import { stackParts } from '../words/stack.ts'
 import { many } from '../words/text.ts'
 import { Ago, Link } from './layout.tsx'
+import { linesOf } from './log.tsx'
 import { Json } from './value.tsx'
 
 function Stack({ stack }: { stack: string }) {
@@ -40,7 +41,7 @@ export function Fault({ error, at }: { error: Encoded; at?: number }) {
         )}
       </p>
       {stack === undefined ? (
-        <Json value={error} />
+        (linesOf(error).rest || error.length > 300) && <Json value={error} />
       ) : (
         <>
           <Stack stack={stack} />

@@ -1,7 +1,7 @@
 // Shows users' values as text, never as HTML, and covers secrets.
 
 import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts'
-import { isSecret, pretty, shownJson, textOf } from '../words/json.ts'
+import { isSecret, type Piece, pretty, shownJson, textOf } from '../words/json.ts'
 import { bytes, plain } from '../words/text.ts'
 
 /** Larger values are linked instead of shown. */
@@ -40,7 +40,13 @@ export function Value({ value, href }: { value: Encoded; href?: string }) {
   )
 }
 
-export function Json({ value, href }: { value: Encoded; href?: string }) {
+const linesIn = (pieces: readonly Piece[]): string[] =>
+  pieces
+    .map(({ text }) => text)
+    .join('')
+    .split(/,?\n/)
+
+export function Json({ value, href, unlike }: { value: Encoded; href?: string; unlike?: Encoded | null }) {
   const json = shownJson(value)
   if (json.length > MOST)
     return (
@@ -54,6 +60,10 @@ export function Json({ value, href }: { value: Encoded; href?: string }) {
       </p>
     )
   const pieces = pretty(json)
+  const own = linesIn(pieces)
+  const known = new Set(unlike ? linesIn(pretty(shownJson(unlike))) : own)
+  let line = 0
+  const isNew = pieces.map(({ text }) => !known.has(own[text.startsWith('\n') ? ++line : line]!))
   return (
     <pre tabindex={0}>
       {pieces.map((piece, at) =>
@@ -62,6 +72,8 @@ export function Json({ value, href }: { value: Encoded; href?: string }) {
             <summary>hidden</summary>
             <span class="s">{piece.text}</span>
           </details>
+        ) : isNew[at] && 'sno'.includes(piece.kind || ' ') ? (
+          <mark>{piece.text}</mark>
         ) : piece.kind === '' || piece.kind === 'n' ? (
           piece.text
         ) : (

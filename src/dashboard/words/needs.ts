@@ -216,7 +216,7 @@ export const lostRuns: Rule = (known) => {
       name: many(lost, 'run'),
       subject: 'runs',
       text: '{} lost in the last hour.',
-      more: `${lostByClass(known)}Their leases ended without a commit, because a lane or worker stopped or could not commit. The runs are retried`,
+      more: `${lostByClass(known)}Their leases ended without a commit, because a lane or worker stopped or could not commit. They are retried, unless their job has failed`,
       since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
       buttons: [{ to: '/log', text: 'Open the log' }],
     }),
@@ -259,7 +259,7 @@ const failingSchedules: Rule = ({ schedules }) =>
               : `Schedule {} failed ${count(failedInARow)} times in a row.`,
           since: lastRun?.endedAt,
           buttons: [
-            { to: `/jobs/${job}?tab=errors`, text: 'Why' },
+            { to: `/jobs/${job}?tab=runs`, text: 'Why' },
             {
               act: 'run',
               at: '/schedules',

@@ -96,13 +96,14 @@ const badly = new Set(['failed', 'lost', 'conflict'])
 const endOf = ({ endedAt, status }: JobView, now: number): number =>
   endedAt !== null && (status === 'completed' || status === 'failed' || status === 'terminated') ? endedAt : now
 
-function stretchesOf(job: JobView, runs: readonly PastRun[], now: number): Stretch[] {
-  const past = runs.toSorted((a, b) => a.startedAt - b.startedAt)
+const runName = (number: number | undefined): string => (number === undefined ? 'run' : `run ${number}`)
+
+function stretchesOf(job: JobView, past: readonly PastRun[], now: number): Stretch[] {
   const out: Stretch[] = []
   let at = job.createdAt
-  past.forEach(({ n, readyAt, startedAt, endedAt, outcome }, i) => {
+  past.forEach(({ n, number, readyAt, startedAt, endedAt, outcome }, i) => {
     const from = Math.max(at, readyAt ?? at)
-    const isQueued = i === 0 || readyAt !== undefined
+    const isQueued = (i === 0 && number === 1) || readyAt !== undefined
     if (from > at) out.push({ kind: 'wait', from: at, to: from })
     if (startedAt > from) out.push({ kind: isQueued ? 'queued' : 'wait', from, to: startedAt })
     const isBad = badly.has(outcome)
@@ -110,16 +111,18 @@ function stretchesOf(job: JobView, runs: readonly PastRun[], now: number): Stret
       kind: isBad ? 'fail' : 'run',
       from: startedAt,
       to: endedAt,
-      text: `run ${i + 1}`,
+      text: runName(number),
       run: n,
     })
     at = endedAt
   })
   if (job.status === 'running' && job.ranAt !== null) {
     if (job.ranAt > at) out.push({ kind: out.length === 0 ? 'queued' : 'wait', from: at, to: job.ranAt })
-    out.push({ kind: 'running', from: job.ranAt, to: now, text: `run ${past.length + 1}` })
-  } else if (endOf(job, now) > at)
-    out.push({ kind: out.length === 0 ? 'queued' : 'wait', from: at, to: endOf(job, now) })
+    out.push({ kind: 'running', from: job.ranAt, to: now, text: runName((past.at(-1)?.number ?? 0) + 1) })
+  } else if (endOf(job, now) > at) {
+    const kind = out.length === 0 && job.waitingAt === null ? 'queued' : 'wait'
+    out.push({ kind, from: at, to: endOf(job, now) })
+  }
   return out
 }
 
@@ -153,10 +156,11 @@ function childRow(name: string, child: JobView, now: number, share: number | und
   }
 }
 
-function stepRow({ name, at, took, run }: KeptStep): Row[] {
+function stepRow({ name, at, took }: KeptStep, past: readonly PastRun[]): Row[] {
   if (at === null) return []
   const stretch: Stretch = { kind: 'completed', from: at - (took ?? 0), to: at }
-  const note = run === null ? 'step' : `step, run ${run}`
+  const number = past.find(({ startedAt, endedAt }) => at >= startedAt && at <= endedAt)?.number
+  const note = number === undefined ? 'step' : `step, ${runName(number)}`
   return [{ name, note, depth: 1, stretches: [stretch], took: took ?? 0, isOpen: false }]
 }
 
@@ -164,21 +168,26 @@ export type Family = { name: string; job: JobView; share?: number }[]
 
 export type Parts = { job: JobView; runs: readonly PastRun[]; steps: readonly KeptStep[]; family: Family }
 
+export const CHILDREN = 20
+
 export function rowsOf({ job, runs, steps, family }: Parts, now: number): Row[] {
+  const past = runs.toSorted((a, b) => a.startedAt - b.startedAt)
   const end = endOf(job, now)
   const own: Row = {
     name: job.class,
     note: 'this job',
     depth: 0,
     status: job.status,
-    stretches: stretchesOf(job, runs, now),
+    stretches: stretchesOf(job, past, now),
     took: end - job.createdAt,
     isOpen: end === now,
   }
+  const rank = ({ job: { status } }: Family[number]) => Number(status !== 'failed')
   const children = family
-    .toSorted((a, b) => a.job.createdAt - b.job.createdAt || a.job.id - b.job.id)
+    .toSorted((a, b) => rank(a) - rank(b) || a.job.createdAt - b.job.createdAt || a.job.id - b.job.id)
+    .slice(0, CHILDREN)
     .map(({ name, job, share }) => childRow(name, job, now, share))
-  return [own, ...steps.flatMap(stepRow), ...children]
+  return [own, ...steps.flatMap((step) => stepRow(step, past)), ...children]
 }
 
 export const busyIn = (rows: readonly Row[]): [number, number][] =>

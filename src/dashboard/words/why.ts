@@ -52,7 +52,9 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
       : most === undefined
         ? 'is full'
         : `is full: ${count(limit?.running ?? Number(most))} of ${count(Number(most))}`
-  const next = reason.until === undefined ? '' : ` The next job may start ${till(reason, when)}.`
+  const last = limit?.holders.find(({ leaseUntil }) => leaseUntil === reason.until)
+  const [latest, cause] = last ? ['no later than ', `, when the lease of #${last.job} ends`] : ['', '']
+  const next = reason.until === undefined ? '' : ` The next job may start ${latest}${till(reason, when)}${cause}.`
   const who = held
     ? ` #${held.job} has ${held.startedAt === null ? 'a slot' : `held a slot for ${span(when.now - held.startedAt)}`}.`
     : ''
@@ -70,8 +72,11 @@ function limited(reason: Reason, link: WhyLink, when: When): Said {
 function children(reason: Reason, link: WhyLink): Said {
   const names = (reason.data.names as string[] | undefined) ?? []
   const n = Math.max(numberOf(reason, 'waiting'), 1)
+  const more = n > 3 ? [`${count(n - 3)} more`] : []
   const told =
-    names.length > 0 ? `when ${listed(names.slice(0, 3))} ${n === 1 ? 'has' : 'have'} ended` : 'when they have ended'
+    names.length > 0
+      ? `when ${listed([...names.slice(0, 3), ...more])} ${n === 1 ? 'has' : 'have'} ended`
+      : 'when they have ended'
   return {
     text: `It waits for ${many(n, 'child', 'children')}.`,
     sub: `It continues ${told}, or when a run is requested.`,
@@ -149,7 +154,7 @@ const says: Record<ReasonCode, Say> = {
   CANCELLED: () => ({ text: 'It was cancelled.', sub: 'Only a forced run wakes it.' }),
   FAILED: (reason, { job }) => ({
     text: 'It has failed.',
-    sub: `Failed after ${many(Math.max(1, numberOf(reason, 'attempts')), 'attempt')}. It stays failed until you retry it.`,
+    sub: `${title(reason.message.split(';')[0]!)}. It stays failed until you retry it.`,
     remedies: [{ kind: 'retry', job }],
   }),
   CODE_CHANGED: (reason, { job }) => ({
@@ -205,12 +210,18 @@ function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }
   }
 }
 
+const completedText = ({ createdAt, ranAt, endedAt, cost }: JobView): string =>
+  cost?.total === 1
+    ? `Completed in ${span(endedAt! - ranAt!)}, after waiting ${span(ranAt! - createdAt)}.`
+    : `Completed in ${span(endedAt! - createdAt)}.`
+
 const CELLS = 3
 
 function cellsOfLink(link: WhyLink, job: JobView | undefined, when: When): Cell[] {
   if (link.running) return [runningCell(link, job?.progress ?? null, when)]
   return link.reasons.map((reason) => {
     const cell = reasonCell(reason, link, when)
+    if (reason.code === 'COMPLETED' && job) return { ...cell, text: completedText(job) }
     return reason.code === 'FAILED' && job?.error ? { ...cell, text: stop(title(messageOf(job.error))) } : cell
   })
 }

@@ -249,13 +249,18 @@ function endReasons({ document: doc }: Looked): Told[] {
       },
     ]
   const kept = portsOf(doc, 'i').filter(({ pushed, taken }) => pushed > taken)
+  const { lostRuns: lost = 0, failures: attempts = lost > 0 ? 0 : 1 } = doc
+  const after = [
+    ...(attempts > 0 ? [counted(attempts, 'attempt')] : []),
+    ...(lost > 0 ? [counted(lost, 'lost run')] : []),
+  ]
   const change = codeChangeIn(shownError(doc))
   return [
     ...(change ? [changeReason(change)] : []),
     {
       code: 'FAILED',
-      message: `failed after ${counted(doc.failures ?? 1, 'attempt')}; only a retry or a run with force wakes it`,
-      data: { attempts: doc.failures ?? 1, lost: doc.lostRuns ?? 0 },
+      message: `failed after ${after.join(' and ')}; only a retry or a run with force wakes it`,
+      data: { attempts, lost },
     },
     ...kept.map(({ port, pushed, taken }) => ({
       code: 'INPUT_KEPT',

@@ -35,7 +35,7 @@ const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follo
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
   lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
 
-/** Counts only recorded runs, because a total would make each run of every job more expensive. */
+/** `runs` counts only recorded runs. A stored counter of all runs would make each run of every job more expensive. */
 export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   const runs = runLines(doc, kept).map(pastRunOf)
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
@@ -44,7 +44,10 @@ export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   const well = runs.filter(({ outcome }) => succeeded.has(outcome)).length
   const all = (doc.runNumber ?? 1) - 1
   const whole = well >= all && kept.length < (doc.history ?? FAILURES_KEPT)
-  return { runs: runs.length, took, commits, whole }
+  const lost = runs.filter(({ outcome }) => outcome === 'lost').length
+  const missing = Math.max(0, all - well) + Math.max(0, (doc.lostRuns ?? 0) - lost)
+  const total = Math.max(doc.runsNoted ?? 0, runs.length + missing)
+  return { runs: runs.length, total, took, commits, whole }
 }
 
 function keptUntil(doc: JobRecord, retain?: number): number | null {

@@ -1,5 +1,6 @@
 // One job: why it does not run, its timeline, ports, runs and details.
 
+import { statusOrder } from '../../../src/dashboard/words/text.ts'
 import type { JobView, Why, WhyLink } from '../../../src/engine/engine.ts'
 import { counted, type Facts, having, messageOf, ranFor } from './facts.ts'
 import { logLine } from './messages.ts'
@@ -101,9 +102,6 @@ function waitsIn(job: JobView, runs: readonly Run[], children: readonly JobView[
   return Number.isFinite(at) ? [...waits, until(job, at)] : waits
 }
 
-const hintOf = ({ history }: JobView, runs: readonly Run[]): string[] =>
-  history === 0 && runs.length > 0 ? ['To keep 20 runs, set history: 20'] : []
-
 function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: readonly JobView[]): Claims {
   const children = family.toSorted((a, b) => a.createdAt - b.createdAt || a.id - b.id)
   const named = runs.map((_, i) => `run ${i + 1}`)
@@ -127,7 +125,7 @@ function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: re
     '.wf .trk:not(.hd) text': (found) =>
       found.map((text) => (named.includes(text) || !/\d/.test(text) ? text : named.join())),
     '.wf .dur:not(.hd)': [job, ...children].map((one) => until(one, one.createdAt)),
-    '.wf + .note': hintOf(job, runs),
+    '.wf + .note': [],
   }
 }
 
@@ -153,6 +151,7 @@ async function portsOf({ site: { engine } }: Scene, job: JobView): Promise<Claim
 function details(job: JobView, runs: readonly Run[]): string[] {
   const { retry, attempt, timeout, run, version, group, labels, limits, keptUntil, retain, history } = job
   const { max, backoff } = retry ?? {}
+  const failures = attempt - Number(job.status === 'running')
   const base = backoff?.base === undefined ? '' : `, ${took(Number(backoff.base))} × ${backoff.factor ?? 2}`
   const commits = history > 0 ? `, ${n(sum(runs.map((one) => one.commits ?? 0)))} commits` : ''
   const ran = took(sum(runs.map(({ startedAt, endedAt }) => endedAt - startedAt)))
@@ -161,7 +160,7 @@ function details(job: JobView, runs: readonly Run[]): string[] {
     ...(group ? [''] : []),
     ...(Object.keys(labels).length > 0 ? [''] : []),
     ...(limits.length > 0 ? [''] : []),
-    `${n(attempt)}${max === undefined ? '' : ` of ${n(max + 1)}`}${base}`,
+    ...(max === undefined ? [] : [`${n(Math.min(failures, max))} of ${n(max)}${base}`]),
     ...(timeout === null ? [] : [took(timeout)]),
     ...(run ? [run.process ?? `lane ${run.lane}`] : []),
     ...(version ? [''] : []),
@@ -177,7 +176,7 @@ function placeOf(facts: Facts, { id }: JobView): string {
 }
 
 /** A failed job next to the last job of its class that completed, and the deploy before its run. */
-function failure(facts: Facts, job: JobView, log: readonly string[]): Claims {
+function failure(facts: Facts, job: JobView): Claims {
   if (job.status !== 'failed') return {}
   const completed = having(facts, { class: job.class, status: 'completed' })
   const good = completed.toSorted((a, b) => b.endedAt! - a.endedAt!)[0]!
@@ -185,7 +184,6 @@ function failure(facts: Facts, job: JobView, log: readonly string[]): Claims {
   return {
     '.failure > .fault:first-of-type p': [`${messageOf(job)} ${time(job.endedAt!)}`],
     '.pair dd': [ranFor(job), time(deploy.at), `#${good.id} ${time(good.endedAt!)}`, ranFor(good), ''],
-    '.failure .log > li': log,
   }
 }
 
@@ -198,8 +196,11 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
     engine.log.read({ job: String(id), limit: 50 }),
     engine.jobs.why(String(id), { deep: 3 }),
   ])
-  const family = [...(job.parent ? [job.parent.id] : []), id, ...Object.values(job.children).map((child) => child.id)]
+  const rank = ({ status }: JobView) => ['failed', ...statusOrder].indexOf(status)
+  const sorted = children.toSorted((a, b) => rank(a) - rank(b))
+  const family = [...(job.parent ? [job.parent.id] : []), id, ...sorted.map((child) => child.id)]
   const failed = runs.filter(({ outcome }) => outcome === 'failed').length
+  const isThrown = job.status === 'failed' && runs[0]?.outcome === 'failed' && why.reasons.length === 1
   const log = entries.map((entry) => logLine(entry))
   return {
     'main h1': [`${job.class} #${id} ${job.status}`],
@@ -208,26 +209,24 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
       '',
       ...(job.group ? [''] : []),
       `priority ${job.priority}`,
-      `runs ${n(runs.length + Number(job.status === 'running'))}${failed > 1 ? `, ${n(failed)} failed` : ''}`,
+      `runs ${n(runs.length + Number(job.status === 'running'))}${failed > 0 ? `, ${n(failed)} failed` : ''}`,
       `created ${time(job.createdAt)} by ${shortened(job.createdBy, 40)}`,
     ],
     '#neighbours': (found) => found.map((text) => (text === '' ? '' : placeOf(facts, job))),
-    ...causes(facts, why, children),
-    ...failure(facts, job, log.slice(0, 5)),
+    ...(isThrown ? { '.why > li': [] } : causes(facts, why, children)),
+    ...failure(facts, job),
     ...timeline(facts, job, runs, children),
     ...(await portsOf(scene, job)),
     '#tabs .tabs a': [
       `Log ${n(entries.length)}${cursor === null ? '' : '+'}`,
       'State',
-      'Args',
-      'Result',
-      `Errors ${n(failed)}`,
-      `Runs ${n(runs.length)}`,
+      `Runs ${n(runs.length + Number(job.status === 'running'))}`,
       'Steps',
     ],
     ...(tab === 'runs'
       ? {
-          '#tabs .note': hintOf(job, runs),
+          '#tabs .note': [],
+          '#tabs .fault p': runs.flatMap(({ error, endedAt }) => (error === undefined ? [] : [time(endedAt)])),
           '#tabs tbody tr': runs.map(({ n: number, startedAt, endedAt, readyAt, attempt }) =>
             row(
               `Run ${number}`,

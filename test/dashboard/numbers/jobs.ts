@@ -164,6 +164,6 @@ export async function pastJobPage(_: Facts, { site: { engine } }: Scene): Promis
     ],
     '.fault b': [messageOf({ error })],
     '.fault pre': isSame(error),
-    '.card > section:not(.fault) pre': isSame(args),
+    '.pair pre': isSame(args),
   }
 }

@@ -61,7 +61,9 @@ export async function peek(row: HTMLElement): Promise<void> {
   // Does not check the status, because the preview also shows error pages.
   const answer = await fetch(href, { headers: { accept: 'text/html' }, cache: 'no-store' })
   const page = parsed(await answer.text())
-  const parts = page.querySelectorAll('#main .jobhead, #main .why, #main .ports, #main .empty')
+  const parts = page.querySelectorAll(
+    '#main .jobhead, #main .why, #main .failure, #main .values, #main .ports, #main .empty, #main ol.log',
+  )
   if (parts.length === 0) return
   const close = made('button', { className: 'btn', type: 'button' }, 'Close')
   close.dataset.do = 'close'

@@ -22,6 +22,7 @@ type State = {
   looked: number
   whole: number
   told?: string
+  asked?: string
   due?: number
 }
 
@@ -104,7 +105,13 @@ const headOf = (): DOMStringMap => ({ ...document.querySelector<HTMLElement>('.j
 function showEnded(was: DOMStringMap): void {
   const { job, status, ended } = headOf()
   if (job !== was.job || !ended) state.told = undefined
-  else if (!was.ended) state.told = `It ended while this page was open: ${status} at ${timeOf(Number(ended))}.`
+  else if (was.ended !== ended) {
+    const isRetry = state.asked === 'retry'
+    const again = isRetry && status === 'failed' ? ' again' : ''
+    const what = isRetry ? 'Your retry' : 'It ended while this page was open:'
+    state.told = `${what} ${status}${again} at ${timeOf(Number(ended))}.`
+    state.asked = undefined
+  }
   const line = document.querySelector('.gone')
   if (!state.told) line?.remove()
   else if (line?.textContent !== state.told) showLine(state.told)
@@ -201,6 +208,7 @@ export function startLive(): void {
     document.hidden ? clearTimeout(state.timer) : state.every > 0 && !state.isPaused && void look(),
   )
   addEventListener('popstate', () => pageOf() !== shown && location.reload())
+  hear('acted', (act) => (state.asked = String(act)))
   hear('look', () => void look(true))
   hear('go', (url) => void go(String(url)))
   hear('pause', toggle)

@@ -4,7 +4,6 @@ import type { Asked } from '../../page.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { Fault } from '../../parts/fault.tsx'
 import { Ago, Card, Empty, JobId, Link, Name, To } from '../../parts/layout.tsx'
-import { type LogEntry, LogLines } from '../../parts/log.tsx'
 import { Json } from '../../parts/value.tsx'
 import { type DeployMark, deployOfRun, deploysOf } from '../../words/deploy.ts'
 import { ofClass } from '../../words/paths.ts'
@@ -15,7 +14,6 @@ export type FailureData = { good?: JobView; deploy?: DeployMark & { id: string }
 
 /** Milliseconds. */
 const FRESH = 60_000
-const LINES = 5
 
 const goodJob = ({ engine, cache }: Asked, { queue, class: name }: JobView): Promise<JobView | undefined> =>
   cache.get(`good ${queue}/${name}`, FRESH, async () => {
@@ -64,16 +62,15 @@ function Good({ job, good }: { job: JobView; good?: JobView }) {
   return (
     <>
       <Facts of={facts} kind="body" />
-      {good.args !== null && <Json value={good.args} />}
+      {good.args !== null && <Json value={good.args} unlike={job.args} />}
     </>
   )
 }
 
-type FailureProps = { job: JobView; runs: readonly PastRun[]; log: readonly LogEntry[]; data: FailureData }
+type FailureProps = { job: JobView; runs: readonly PastRun[]; data: FailureData }
 
-export function Failure({ job, runs, log, data: { good, deploy } }: FailureProps) {
+export function Failure({ job, runs, data: { good, deploy } }: FailureProps) {
   const last = runs.find(({ error }) => error !== undefined)
-  const own = last ? log.filter(({ at }) => at >= last.startedAt) : log
   const error = last?.error ?? job.error
   const facts: Fact[] = [
     ['Ran for', tookOf(job)],
@@ -86,7 +83,7 @@ export function Failure({ job, runs, log, data: { good, deploy } }: FailureProps
         <section aria-label="This job">
           <h3>This job</h3>
           <Facts of={facts} kind="body" />
-          {job.args !== null && <Json value={job.args} />}
+          {job.args !== null && <Json value={job.args} unlike={good?.args} />}
         </section>
         <section aria-label="Last successful job">
           <h3>
@@ -95,10 +92,6 @@ export function Failure({ job, runs, log, data: { good, deploy } }: FailureProps
           <Good job={job} good={good} />
         </section>
       </div>
-      <section class="fault" aria-label="Log of the last run">
-        <h3>Log of the last run</h3>
-        <LogLines entries={own.slice(0, LINES)} of={String(job.id)} />
-      </section>
     </Card>
   )
 }

@@ -1,20 +1,25 @@
-import { lacksFailures, lacksRuns } from '../../../core/cost.ts'
+import { lacksFailures } from '../../../core/cost.ts'
 import { ended } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
-import type { JobView } from '../../../engine/engine.ts'
+import type { JobView, Reason } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Ago, Name, NameLink, StatusPill } from '../../parts/layout.tsx'
 import { groupPath, queuePath } from '../../words/paths.ts'
-import { atLeast, count, cut } from '../../words/text.ts'
+import { atLeast, count, cut, hourOf } from '../../words/text.ts'
 
-const bad = new Set(['failed', 'lost'])
+/** Includes the current run. */
+export const runsOf = (job: JobView, runs: readonly PastRun[]): string =>
+  atLeast((job.cost?.total ?? 0) + Number(job.status === 'running'), lacksFailures(job, runs))
 
-function runsOf(job: JobView, runs: readonly PastRun[]): string {
-  const all = atLeast(runs.length + (job.status === 'running' ? 1 : 0), lacksRuns(job))
-  const failed = atLeast(runs.filter(({ outcome }) => bad.has(outcome)).length, lacksFailures(job, runs))
-  return failed === '0' ? all : `${all}, ${failed === '1' ? 'one' : failed} failed`
+function runsText(job: JobView, runs: readonly PastRun[]): string {
+  const ended = (as: string) => runs.filter(({ outcome }) => outcome === as).length
+  const failed = atLeast(ended('failed'), lacksFailures(job, runs) && ended('failed') > 0)
+  const lost = Math.max(job.lost, ended('lost'))
+  return [runsOf(job, runs), failed !== '0' && `${failed} failed`, lost > 0 && `${count(lost)} lost`]
+    .filter(Boolean)
+    .join(', ')
 }
 
 function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
@@ -38,7 +43,7 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
         <span class="kk">priority</span> {count(priority)}
       </span>
       <span>
-        <span class="kk">runs</span> {runsOf(job, runs)}
+        <span class="kk">runs</span> {runsText(job, runs)}
       </span>
       <span>
         <span class="kk">created</span> <Ago at={createdAt} />
@@ -53,9 +58,11 @@ function Others({ job }: { job: JobView }) {
   const { base } = useLook()
   return (
     <More label="More">
-      <Act act="cancel" scope="write" kind="danger">
-        Cancel
-      </Act>
+      {!ended.has(status) && (
+        <Act act="cancel" scope="write" kind="danger">
+          Cancel
+        </Act>
+      )}
       {job.history > 0 && Object.keys(job.in).length > 0 && (
         <Act act="again" scope="write">
           Duplicate with the inputs of the last run
@@ -83,14 +90,20 @@ function Others({ job }: { job: JobView }) {
   )
 }
 
-export function Head({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
+type HeadProps = { job: JobView; runs: readonly PastRun[]; reason?: Reason }
+
+export function Head({ job, runs, reason }: HeadProps) {
   const { id, status, endedAt } = job
-  const isOver = status === 'terminated' || status === 'terminating'
+  const { zone } = useLook()
+  const sleeps = reason?.code === 'PAUSED_UNTIL' && reason.until
   return (
     <div class="jobhead" data-job={id} data-status={status} data-ended={ended.has(status) ? endedAt : undefined}>
       <div class="grow">
         <h1>
-          <Name of={job.class} most={60} /> <span class="id">#{id}</span> <StatusPill status={status} big />
+          <Name of={job.class} most={60} /> <span class="id">#{id}</span>{' '}
+          <StatusPill status={status} big>
+            {sleeps ? `Sleeps until ${hourOf(sleeps, zone)}` : undefined}
+          </StatusPill>
         </h1>
         <Facts job={job} runs={runs} />
       </div>
@@ -108,16 +121,11 @@ export function Head({ job, runs }: { job: JobView; runs: readonly PastRun[] }) 
         <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e" wide={status !== 'failed'}>
           Duplicate
         </LinkButton>
-        <Act
-          act="terminate"
-          scope="write"
-          icon="stop"
-          kind="danger"
-          hotkey="x"
-          off={isOver ? 'the job is already terminated' : undefined}
-        >
-          Terminate
-        </Act>
+        {!ended.has(status) && status !== 'terminating' && (
+          <Act act="terminate" scope="write" icon="stop" kind="danger" hotkey="x">
+            Terminate
+          </Act>
+        )}
         <Others job={job} />
       </div>
     </div>

@@ -1,9 +1,12 @@
+import type { Encoded } from '../../../core/codec/value.ts'
 import { hasCode, missing, SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { Item, JobView, WaitedLimit, Why as WhyView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { type Asked, Elsewhere, page } from '../../page.ts'
+import { Act } from '../../parts/act.tsx'
+import { Card } from '../../parts/layout.tsx'
 import { Listen, LOG } from '../../parts/listen.tsx'
 import { shareOf } from '../../words/job.ts'
 import type { Family } from '../../words/timeline.ts'
@@ -14,16 +17,17 @@ import { type PortRow, Ports } from './ports.tsx'
 import { Rail } from './rail.tsx'
 import { FIRST_TAB, isTab, type Tab, type TabData, Tabs } from './tabs.tsx'
 import { Timeline } from './timeline.tsx'
+import { Values } from './values.tsx'
 import { Why } from './why.tsx'
 
-const CHILDREN = 20
+const CHILDREN = 50
 const STEPS = 20
 const PORTS = 40
 const [LOOKED, LINES] = [8, 50]
 const [VALUES, OPENED] = [5, 50]
 const DEEP = 3
 /** Milliseconds. */
-const CHAIN_FRESH = 10_000
+const FRESH = 10_000
 
 type JobData = {
   job: JobView
@@ -38,6 +42,7 @@ type JobData = {
   folded: boolean
   at?: number
   failure?: FailureData
+  result?: Encoded | null
 }
 
 type Steps = Awaited<ReturnType<Engine['jobs']['steps']>>
@@ -83,14 +88,13 @@ function momentIn(query: URLSearchParams): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** Loaded only for its tab, because state and result cost commands. */
+/** Loaded only for its tab, because state costs commands. */
 async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null
-  const [{ entries }, state, result, opened] = await Promise.all([
+  const [{ entries }, state, opened] = await Promise.all([
     engine.log.read({ job, limit: LINES + 1, until: momentIn(query) }),
     name === 'state' ? engine.jobs.state(job) : undefined,
-    name === 'result' ? engine.jobs.result(job, {}) : undefined,
     run === null ? undefined : engine.jobs.pastRun(job, Number(run)).catch(missing),
   ])
   return {
@@ -98,7 +102,6 @@ async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabDa
     log: entries.slice(0, LINES),
     isCut: entries.length > LINES,
     state,
-    result,
     run: run === null ? undefined : (opened ?? null),
   }
 }
@@ -114,11 +117,11 @@ const leadsTo = (why: WhyView): string =>
 
 async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
   const name = `why ${job}`
-  const deep = () => cache.get(name, CHAIN_FRESH, () => engine.jobs.why(job, { deep: DEEP }))
+  const deep = () => cache.get(name, FRESH, () => engine.jobs.why(job, { deep: DEEP }))
   if (!cache.isFresh(name)) return deep()
   const [why, known] = await Promise.all([engine.jobs.why(job), deep()])
   if (leadsTo(why) !== leadsTo(known))
-    return cache.get(`${name} ${leadsTo(why)}`, CHAIN_FRESH, () => engine.jobs.why(job, { deep: DEEP }))
+    return cache.get(`${name} ${leadsTo(why)}`, FRESH, () => engine.jobs.why(job, { deep: DEEP }))
   return { ...why, chain: known.chain, ...(known.limit && { limit: known.limit }) }
 }
 
@@ -147,7 +150,7 @@ async function load(asked: Asked): Promise<JobData> {
   const found = engine.jobs.withRuns(ref)
   const isAtMoment = momentIn(query) !== undefined || query.has('tail')
   const opened = isTab(given) ? given : isAtMoment ? 'log' : undefined
-  const [{ job, runs }, steps, ports, why, children, shown, { limits }, failure] = await Promise.all([
+  const [{ job, runs }, steps, ports, why, children, shown, { limits }, failure, result] = await Promise.all([
     found,
     engine.jobs.steps(ref),
     found.then(({ job }) => looked(engine, job, portsOf(job, query.get('port')))),
@@ -156,6 +159,11 @@ async function load(asked: Asked): Promise<JobData> {
     tabOf(asked, opened ?? FIRST_TAB),
     asked.cache.glance(),
     found.then(({ job }) => failureOf(asked, job)),
+    found.then(async ({ job: { status, endedAt } }) => {
+      if (status !== 'completed') return undefined
+      const found = await asked.cache.get(`result ${ref} ${endedAt}`, FRESH, () => engine.jobs.result(ref, {}))
+      return found.ended && found.result?.type === 'success' ? found.result.result : null
+    }),
   ]).catch((error) => gone(asked, error))
   const names = new Map(Object.entries(job.children).map(([name, { id }]) => [id, name]))
   const family = children.map((child) => ({
@@ -165,7 +173,21 @@ async function load(asked: Asked): Promise<JobData> {
   }))
   const folded = query.get('scale') !== 'true'
   const morePorts = portsIn(job) - ports.length
-  return { job, why, limits, family, runs, steps, ports, morePorts, tab: shown, folded, at: momentIn(query), failure }
+  return {
+    job,
+    why,
+    limits,
+    family,
+    runs,
+    steps,
+    ports,
+    morePorts,
+    tab: shown,
+    folded,
+    at: momentIn(query),
+    failure,
+    result,
+  }
 }
 
 function Heard({ job, tail }: { job: JobView; tail: boolean }) {
@@ -178,17 +200,34 @@ function Heard({ job, tail }: { job: JobView; tail: boolean }) {
   )
 }
 
+const ArgsCard = ({ job: { id, args }, result }: { job: JobView; result?: Encoded | null }) => (
+  <Card kind="values">
+    <Values args={args} result={result} href={`/v1/jobs/${id}/result`}>
+      {result && (
+        <div class="foot">
+          <Act act="takeResult" scope="write" kind="danger" small>
+            Take result
+          </Act>
+        </div>
+      )}
+    </Values>
+  </Card>
+)
+
 function View({ data, query }: { data: JobData; query: URLSearchParams }) {
   const { job, tab } = data
+  // The card of the error has its message.
+  const isTold = data.failure && data.runs[0]?.outcome === 'failed' && data.why.reasons.length === 1
   const tail = tab.name === 'log' && query.has('tail') && data.at === undefined
   return (
     <>
       <Heard job={job} tail={tail} />
-      <Head job={job} runs={data.runs} />
-      <Why job={job} why={data.why} family={data.family} limits={data.limits} />
+      <Head job={job} runs={data.runs} reason={data.why.reasons[0]} />
+      {!isTold && <Why job={job} why={data.why} family={data.family} limits={data.limits} />}
       <div class="jobcols">
         <div class="stack">
-          {data.failure && <Failure job={job} runs={data.runs} log={tab.log} data={data.failure} />}
+          {data.failure && <Failure job={job} runs={data.runs} data={data.failure} />}
+          {!data.failure && (data.result ?? job.args) !== null && <ArgsCard job={job} result={data.result} />}
           <Timeline
             {...{ job, runs: data.runs, family: data.family, folded: data.folded, at: data.at }}
             steps={data.steps.steps.slice(0, STEPS)}

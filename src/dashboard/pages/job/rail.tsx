@@ -1,4 +1,5 @@
 import { groupIdOf } from '../../../core/constraint.ts'
+import type { Status } from '../../../core/job.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
@@ -11,25 +12,20 @@ import type { Family as Known } from '../../words/timeline.ts'
 
 type RailProps = { job: JobView; known: Known }
 
-const CHILDREN = 100
+/** Maximum children without a summary. */
+const FEW = 5
 
-function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
-  const known = Map.groupBy(Object.values(children), ({ status }) => status)
-  return (
-    <>
-      {statusOrder
-        .filter((status) => known.has(status))
-        .map((status) => (
-          <li class="l1">
-            <StatusMark status={status} />
-            <Link to={`/jobs?parent=${id}&status=${status}`}>{`${count(known.get(status)!.length)} ${status}`}</Link>
-          </li>
-        ))}
-      <li class="l1">
-        <Link to={`/jobs?parent=${id}`}>{moreChildren > 0 ? `${count(moreChildren)} more` : 'Show all'}</Link>
-      </li>
-    </>
-  )
+type Child = { id: number; name: string; status: Status; is: string }
+
+const { compare } = new Intl.Collator('en', { numeric: true })
+const rank = ({ status }: Child): number => (status === 'failed' ? -1 : statusOrder.indexOf(status))
+
+function Summary({ id, all, more }: { id: number; all: readonly Child[]; more: number }) {
+  const groups = [...Map.groupBy(all, ({ is }) => is)].map(([is, { length }]) => (
+    <Link to={`/jobs?parent=${id}&status=${is}`}>{`${count(length)} ${is.replace(',', ' or ')}`}</Link>
+  ))
+  if (more > 0) groups.push(<Link to={`/jobs?parent=${id}`}>{`${count(more)} more`}</Link>)
+  return <p class="note foot">{groups.map((link, i) => [i > 0 && ', ', link])}</p>
 }
 
 /** `known`: children whose details are loaded. */
@@ -37,14 +33,20 @@ function Family({ job, known }: RailProps) {
   const read = new Map(known.map((child) => [child.job.id, child.job.status]))
   const { id, parent, children, moreChildren = 0, status } = job
   const all = Object.entries(children)
-  const isCounted = all.length + moreChildren > CHILDREN
+    .map(([name, { id, status }]): Child => {
+      // In the record of a parent, running children are queued.
+      const is = read.get(id) ?? (status === 'queued' ? 'queued,running' : status)
+      return { id, name, status: read.get(id) ?? status, is }
+    })
+    .sort((a, b) => rank(a) - rank(b) || compare(a.name, b.name))
   return (
     <Card title="Related jobs" right={count(all.length + moreChildren + (parent ? 2 : 1))}>
       <ul class="tree">
         {parent && (
           <li>
-            <span class="dimmer">parent</span>
-            <NameLink to={`/jobs/${parent.id}`} of={parent.name} most={20} />
+            <span class="dimmer">child</span>
+            <Name of={parent.name} most={20} />
+            <span class="dimmer">of</span>
             <JobId id={parent.id} />
           </li>
         )}
@@ -53,25 +55,28 @@ function Family({ job, known }: RailProps) {
           <b class="clip">{job.class}</b>
           <span class="id">#{id}</span>
         </li>
-        {(isCounted ? [] : all).map(([name, child]) => (
-          <li class={parent ? 'l2' : 'l1'}>
-            <StatusMark status={read.get(child.id) ?? child.status} />
-            <span class="clip">
-              <To to={`/jobs/${child.id}`}>{name}</To>
-            </span>
-            <JobId id={child.id} />
-          </li>
-        ))}
-        {isCounted && <Counts job={job} />}
+        {moreChildren === 0 &&
+          all.map(({ id, name, status }) => (
+            <li class={parent ? 'l2' : 'l1'}>
+              <StatusMark status={status} />
+              <span class="clip">
+                <To to={`/jobs/${id}`}>{name}</To>
+              </span>
+              <JobId id={id} />
+            </li>
+          ))}
       </ul>
+      {all.length > FEW && <Summary id={id} all={all} more={moreChildren} />}
     </Card>
   )
 }
 
-const triesOf = ({ retry, attempt }: JobView): string => {
-  const most = retry?.max === undefined ? '' : ` of ${count(retry.max + 1)}`
-  const base = retry?.backoff?.base
-  return `${count(attempt)}${most}${base === undefined ? '' : `, ${span(base)} × ${retry?.backoff?.factor ?? 2}`}`
+function retriesOf({ retry, attempt, status }: JobView): string | false {
+  if (retry?.max === undefined) return false
+  const failures = attempt - (status === 'running' ? 1 : 0)
+  const base = retry.backoff?.base
+  const pause = base === undefined ? '' : `, ${span(base)} × ${retry.backoff?.factor ?? 2}`
+  return `${count(Math.min(failures, retry.max))} of ${count(retry.max)}${pause}`
 }
 
 function costOf({ cost }: JobView): string | false {
@@ -122,7 +127,7 @@ function factsOf(job: JobView, zone: string): Fact[] {
     ['Group', group && <NameLink kind="clip" to={groupPath(group)} of={group} most={30} />],
     ['Labels', Object.keys(labels).length > 0 && <LabelTags labels={labels} />],
     ['Limits', limits.length > 0 && <Limits job={job} />],
-    ['Attempts', triesOf(job)],
+    ['Retries', retriesOf(job)],
     ['Run timeout', timeout !== null && span(timeout)],
     ['Run by', run && (run.process ?? (run.lane ? `lane ${run.lane}` : '–'))],
     ['Version', version && <span class="mono">{version}</span>],

@@ -3,6 +3,7 @@ import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useWay } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
+import { Fault } from '../../parts/fault.tsx'
 import { Ago, Empty, JobId, Link, Name, To } from '../../parts/layout.tsx'
 import { LogLines } from '../../parts/log.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
@@ -120,7 +121,8 @@ export function Runs(props: { job: JobView; runs: readonly PastRun[]; open?: Pas
     <>
       <Open job={job} run={open} />
       <RunRows id={job.id} runs={runs} open={open?.n} />
-      {runs.length > 0 && <OnlyLastRun {...job} />}
+      {job.cost!.total > runs.length && <OnlyLastRun {...job} />}
+      {runs.map(({ error, endedAt }) => error !== undefined && <Fault error={error} at={endedAt} />)}
     </>
   )
 }

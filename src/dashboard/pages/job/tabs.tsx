@@ -1,25 +1,23 @@
 import { codeChangeIn } from '../../../core/code-change.ts'
 import type { Encoded } from '../../../core/codec/value.ts'
-import { lacksFailures, lacksRuns } from '../../../core/cost.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useLook, useWay } from '../../look.ts'
-import { Act } from '../../parts/act.tsx'
-import { Fault } from '../../parts/fault.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Ago, Empty, Link, Name } from '../../parts/layout.tsx'
 import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value.tsx'
 import { shownJson } from '../../words/json.ts'
-import { atLeast, bytes, count, moment, span, title } from '../../words/text.ts'
+import { atLeast, bytes, moment, span, title } from '../../words/text.ts'
+import { runsOf } from './head.tsx'
 import { Runs } from './runs.tsx'
 
-const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs', 'steps'] as const
+const tabs = ['log', 'state', 'runs', 'steps'] as const
 export type Tab = (typeof tabs)[number]
-const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's', args: 'v', errors: 'f' }
+const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's', runs: 'f' }
 
 export const FIRST_TAB: Tab = 'log'
 export const isTab = (name: string): name is Tab => (tabs as readonly string[]).includes(name)
@@ -29,7 +27,6 @@ export type TabData = {
   log: LogEntry[]
   isCut: boolean
   state?: Record<string, Encoded>
-  result?: Awaited<ReturnType<Engine['jobs']['result']>>
   /** Null if the run is not kept. */
   run?: PastRunView | null
 }
@@ -37,14 +34,8 @@ export type TabData = {
 type KeptSteps = Awaited<ReturnType<Engine['jobs']['steps']>>
 type Props = { job: JobView; runs: readonly PastRun[]; steps: KeptSteps; tab: TabData; tail: boolean; at?: number }
 
-const failed = (runs: readonly PastRun[]): PastRun[] => runs.filter(({ error }) => error !== undefined)
-
-const numberOf = (name: Tab, { job, runs, tab }: Props): string | undefined => {
-  if (name === 'log') return atLeast(tab.log.length, tab.isCut)
-  if (name === 'runs') return atLeast(runs.length, lacksRuns(job))
-  if (name !== 'errors') return undefined
-  return atLeast(Math.max(failed(runs).length, job.error === null ? 0 : 1), lacksFailures(job, runs))
-}
+const numberOf = (name: Tab, { job, runs, tab }: Props): string | undefined =>
+  name === 'log' ? atLeast(tab.log.length, tab.isCut) : name === 'runs' ? runsOf(job, runs) : undefined
 
 function StateForm() {
   return (
@@ -77,47 +68,9 @@ function State({ state = {} }: { state?: Record<string, Encoded> }) {
   )
 }
 
-function Result({ job, found }: { job: JobView; found?: TabData['result'] }) {
-  if (!found?.ended) return <Empty>The job has not ended.</Empty>
-  if (found.result === null) return <Empty>No result: it was not stored, or a client took it.</Empty>
-  const value = found.result.type === 'success' ? found.result.result : found.result.error
-  return (
-    <>
-      {value === null ? (
-        <Empty>The job failed without details.</Empty>
-      ) : (
-        <Json value={value} href={`/v1/jobs/${job.id}/result`} />
-      )}
-      <div class="foot">
-        <Act act="takeResult" scope="write" kind="danger" small>
-          Take result
-        </Act>
-      </div>
-    </>
-  )
-}
-
-function Errors({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
-  const all = failed(runs)
-  if (all.length === 0 && job.error === null) return <Empty>No runs have failed.</Empty>
-  const [last, ...before] = all
-  return (
-    <>
-      {last ? <Fault error={last.error!} at={last.endedAt} /> : <Fault error={job.error!} />}
-      {before.map(({ error, endedAt }) => (
-        <Fault error={error!} at={endedAt} />
-      ))}
-    </>
-  )
-}
-
 function Body(props: Props) {
   const { job, runs, tab } = props
   if (tab.name === 'state') return <State state={tab.state} />
-  if (tab.name === 'args')
-    return job.args === null ? <Empty>The job was created without args.</Empty> : <Json value={job.args} />
-  if (tab.name === 'result') return <Result job={job} found={tab.result} />
-  if (tab.name === 'errors') return <Errors job={job} runs={runs} />
   if (tab.name === 'runs') return <Runs job={job} runs={runs} open={tab.run} />
   if (tab.name === 'steps') return <Steps job={job} found={props.steps} />
   return (
@@ -141,7 +94,6 @@ function Until({ at }: { at: number }) {
 const stepColumns: readonly Column<KeptSteps['steps'][number]>[] = [
   { head: 'Step', kind: 'fill mono', title: ({ name }) => name, cell: ({ name }) => <Name of={name} most={60} /> },
   { head: 'Completed', cell: ({ at }) => (at === null ? '–' : <Ago at={at} />) },
-  { head: '#Run', cell: ({ run }) => (run === null ? '–' : count(run)) },
   { head: '#Took', cell: ({ took }) => (took === null ? '–' : span(took)) },
   { head: '#Keeps', cell: ({ bytes: size }) => bytes(size) },
 ]

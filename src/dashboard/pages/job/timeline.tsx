@@ -1,8 +1,17 @@
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'
-import { Card, Choice, StatusMark, To } from '../../parts/layout.tsx'
-import { clock, cut, dayOf, hourOf, percent, round, span } from '../../words/text.ts'
-import { busyIn, type Parts, type Row, rowsOf, type Scale, type Stretch, scaleOf } from '../../words/timeline.ts'
+import { Card, Choice, Link, StatusMark, To } from '../../parts/layout.tsx'
+import { clock, count, cut, dayOf, hourOf, percent, round, span } from '../../words/text.ts'
+import {
+  busyIn,
+  CHILDREN,
+  type Parts,
+  type Row,
+  rowsOf,
+  type Scale,
+  type Stretch,
+  scaleOf,
+} from '../../words/timeline.ts'
 import { OnlyLastRun } from './runs.tsx'
 
 const DAY = 86_400_000
@@ -12,7 +21,7 @@ const at = (n: number): string => `${round(n)}%`
 const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
   queued: { kind: 'f-queued', tall: false },
   wait: { kind: 'wait', tall: false },
-  run: { kind: 'f-run', tall: true },
+  run: { kind: 'f-completed', tall: true },
   fail: { kind: 'f-fail', tall: true },
   running: { kind: 'f-running', tall: false },
   completed: { kind: 'f-completed', tall: false },
@@ -20,7 +29,7 @@ const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
 }
 
 /** Minimum width, in percent, of a bar that shows its name. */
-const ROOM = 4.5
+const ROOM = 7.5
 
 function RunLink({ run, children }: { run?: number; children: Child }) {
   const way = useWay()
@@ -137,6 +146,7 @@ export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
   const rows = rowsOf(parts, now)
   const to = Math.max(...rows.flatMap(({ stretches }) => stretches.map(({ to }) => to)), job.createdAt + 1)
   const scale = scaleOf(job.createdAt, to, busyIn(rows), folded)
+  const more = Object.keys(job.children).length + (job.moreChildren ?? 0) - Math.min(parts.family.length, CHILDREN)
   const way = useWay()
   const right = (
     <>
@@ -175,7 +185,12 @@ export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
           </>
         ))}
       </div>
-      {runs.length > 0 && <OnlyLastRun {...job} />}
+      {more > 0 && (
+        <p class="note foot">
+          <Link to={`/jobs?parent=${job.id}`}>{`${count(more)} more`}</Link>
+        </p>
+      )}
+      {job.cost!.total > runs.length && <OnlyLastRun {...job} />}
     </Card>
   )
 }

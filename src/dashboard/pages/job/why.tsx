@@ -42,7 +42,13 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
 }
 
 const headOf = (status: string): string =>
-  status === 'running' ? 'Current activity' : status === 'failed' ? 'Why it failed' : 'Why it does not run'
+  status === 'running'
+    ? 'Current activity'
+    : status === 'failed'
+      ? 'Why it failed'
+      : status === 'completed'
+        ? 'Outcome'
+        : 'Why it does not run'
 
 export function CellText({ cell: { text, limit }, kind }: { cell: Cell; kind?: string }) {
   if (!limit) return <>{text}</>

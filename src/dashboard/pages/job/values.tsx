@@ -1,0 +1,26 @@
+import type { Child } from 'hono/jsx'
+import type { Encoded } from '../../../core/codec/value.ts'
+import { Empty } from '../../parts/layout.tsx'
+import { Json } from '../../parts/value.tsx'
+
+type ValuesProps = { args: Encoded | null; result?: Encoded | null; href?: string; children?: Child }
+
+export const Values = ({ args, result, href, children }: ValuesProps) => (
+  <div class="pair">
+    <section>
+      <h3>Args</h3>
+      {args === null ? <Empty>No args.</Empty> : <Json value={args} />}
+    </section>
+    {result !== undefined && (
+      <section>
+        <h3>Result</h3>
+        {result === null ? (
+          <Empty>No result: it was not stored, or a client took it.</Empty>
+        ) : (
+          <Json value={result} href={href} />
+        )}
+        {children}
+      </section>
+    )}
+  </div>
+)
