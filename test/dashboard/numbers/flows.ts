@@ -70,7 +70,7 @@ const wireClaims = (facts: Facts, wires: readonly WireView[]): Claims =>
   Object.fromEntries(
     wires.flatMap((wire) => [
       [`[data-board] [role=button][data-wire="${wire.id}"]@aria-label`, [wireSaid(wire)]],
-      [`[data-board] .badge[data-wire="${wire.id}"]`, [badgeOf(facts, wire)]],
+      [`[data-board] .badge[data-wire="${wire.id}"]`, [badgeOf(facts, wire)].filter(Boolean)],
     ]),
   )
 
