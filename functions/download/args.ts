@@ -5,7 +5,7 @@ export type Resources = {
   files: Files
   /** Hosts in our own network that downloads may reach. */
   allowHosts: readonly string[]
-  /** Credentials for buckets that jobs name: `name` at AWS, or `https://host/name`. Both may contain `*`. */
+  /** Credentials for buckets that jobs name. A bucket is `name` (at AWS) or `https://host/name`, and may contain `*`. */
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
   /** Maximum size of a body in bytes (default 1 GiB). */
   maxSize?: number

@@ -185,7 +185,7 @@ function tokensOf(source: string, [from, to]: readonly [number, number], edits: 
 /** These tokens cannot raise an error, so they stay on the previous line. */
 const isCloser = ({ text }: Token): boolean => /^(end|else|[)}\],])$/.test(text)
 
-/** A function head cannot raise an error either, so the next code stays on its line. */
+/** A function head cannot raise an error, so the next token stays on the same line. */
 const HEAD = /\bfunction\b[^()\n]*\([^()\n]*\)$/
 
 /** @example print('local a = 1 -- one', [0, 18], []).text // 'local a=1' */

@@ -91,7 +91,7 @@ export const classes = z.object({
           .array(z.object({ at: moment, ...point }))
           .optional()
           .describe(
-            'with hours=true: hours of this day with events, within the last 24 hours; absent for queues with more than 4 MiB of stored counts',
+            'with hours=true: the hours of this day that had events, if they are at most 24 hours ago; absent for queues with more than 4 MiB of stored counts',
           ),
       }),
     )

@@ -62,9 +62,9 @@ export const deployments = {
     scope: 'read',
     summary: 'Compare the periods before and after a deploy',
     description:
-      'Compares the counts and run times of each class, and lists new kinds of error. The period before begins with ' +
-      'the previous deploy, and the period after ends with the next one. Counts are kept for two days, so a longer ' +
-      'period begins at midnight UTC of the day before its end.',
+      'Compares the counts and run times of each class, and lists new kinds of error. `before` starts at the ' +
+      'previous deploy, and `after` ends at the next one. Counts are kept for two days, so a period that started ' +
+      'earlier is shortened: it then starts at midnight UTC on the day before it ends.',
     query: comparisonQuery,
     answers: { 200: comparison },
     handle: ({ engine, params, query }) => engine.deployments.compare(params.deployment, query),

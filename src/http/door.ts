@@ -168,7 +168,7 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
 
 const rootOf = ({ scopes }: Caller): Pick<Call, 'rootless'> => (scopes.includes('admin') ? {} : { rootless: true })
 
-/** Only memory limits the deployment's own key. */
+/** The deployment's own key has no quota. */
 const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Pick<Call, 'quota'> => {
   if (unlimited) return {}
   const quota = { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes }

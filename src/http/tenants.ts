@@ -30,7 +30,7 @@ export const tenants = {
     summary: 'Suspend a tenant, or erase its data',
     description:
       'Suspends the tenant: its keys and wake-ups are refused. `erase=true` also deletes its jobs, keys, logs and files in ' +
-      'slices: repeat the call with the returned `cursor` until that is null. `preview=true` is a dry run, which only counts.',
+      'slices. Repeat the call with the returned `cursor` until `cursor` is null. `preview=true` only counts.',
     query: z.strictObject({
       erase: flag.optional().describe('true to delete the data of the tenant, which cannot be undone'),
       preview: flag.optional().describe('true for a dry run, which only counts the data; requires erase=true'),

@@ -53,7 +53,7 @@ function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const texts = JSON.parse(args) as string[]
   const fields = Object.entries(JSON.parse(more ?? '{}') as Record<`${string}:${string}`, string[]>)
   if (![texts, ...fields.map(([, each]) => each)].every((list) => list.length >= mask.length))
-    throw new Error('its mask is longer than its values')
+    throw new Error('the mask of a pack is longer than its values')
   const isAnySealed = isSealed(text)
   const jobs: ClaimedJob[] = []
   for (let place = 0; place < mask.length; place++) {

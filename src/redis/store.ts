@@ -23,7 +23,7 @@ const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0
 export type StoreOptions = {
   client: Client
   namespace?: string
-  /** Returns milliseconds that are added to Redis' clock. */
+  /** Returns the milliseconds to add to Redis' clock. */
   clock?: () => number
   random?: () => string
   /** If absent, values are stored in plain text. */

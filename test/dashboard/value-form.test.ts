@@ -104,7 +104,7 @@ describe('the ports of a job', () => {
     expect(values[0]!.data).toBe('{"id":12345678901234567890}')
 
     const set = await writer.act(path, { act: 'default', ...port, 'value/id': '7', 'value/gift': 'false' })
-    expect(await set.json()).toMatchObject({ say: 'The default of order is set' })
+    expect(await set.json()).toMatchObject({ say: 'Default of order set' })
     expect((await pages.engine.jobs.get(job)).in.order!.default).toBe('{"id":7,"gift":false}')
 
     const refused = await writer.act(path, { act: 'write', ...port, 'value/gift': 'true' })

@@ -1,4 +1,4 @@
-// Tests that pages cite.
+// Finds the tests that pages of the manual cite.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The package contains compressed scripts, and keys and limits without texts, which equal the originals.
+// In the package, scripts are compressed, and limits and Redis fields lose their descriptions. Nothing else changes.
 
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'

@@ -16,7 +16,7 @@ type State =
 
 const MOST = { characters: 500, states: 1_000 }
 
-const tooLarge = () => new Error(`expected a pattern of at most ${MOST.states} states, with its repetitions expanded`)
+const tooLarge = () => new Error(`expected a pattern of at most ${MOST.states} states, counting expanded repetitions`)
 
 class Reader {
   readonly #text: string

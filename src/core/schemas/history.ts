@@ -112,7 +112,7 @@ export const historyStatus = z.object({
     .describe(
       'true if too many ended jobs are waiting to be stored; no jobs are claimed until the history has stored some',
     ),
-  storedAt: moment.nullable().describe('time at which a deployment last fetched ended jobs to store'),
+  storedAt: moment.nullable().describe('time at which a deployment last read ended jobs in order to store them'),
   error: z.string().nullable().describe('last error of the database in this isolate'),
   keptDays: z.int().nullable().describe('number of days that ended jobs are kept'),
 })

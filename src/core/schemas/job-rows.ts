@@ -222,7 +222,7 @@ export const bulkPreview = z.object({
   newest: z
     .int()
     .optional()
-    .describe('newest id that was counted, if `more` is true; the count covers all ids from there down to the cursor'),
+    .describe('newest id that was counted, if `more` is true; the count includes all ids between it and the cursor'),
 })
 export type BulkPreview = z.output<typeof bulkPreview>
 

@@ -115,7 +115,7 @@ export const jobView = z.object({
   cost: z
     .object({
       runs: z.int().describe('number of known runs: the last run and the recorded runs'),
-      total: z.int().describe('number of ended runs, without failed runs that are no longer stored'),
+      total: z.int().describe('number of ended runs, excluding failed runs that are no longer stored'),
       took: span.describe('total duration of the known runs'),
       commits: z.int().nullable().describe('number of commits of the known runs; null if the job has no history'),
       whole: z.boolean().describe('true if all completed, failed and lost runs of the job are known'),

@@ -140,6 +140,6 @@ export function eventSaid({ moves, counts }: FlowEvent): { who: string; did: str
   const move = bad ?? moves.find(({ run }) => run !== null) ?? moves[0]
   if (move) return moveSaid(move)
   const [count] = counts
-  if (!count) return { who: 'the flow', did: 'did more than the recording holds' }
+  if (!count) return { who: 'the flow', did: 'did something that is not in the recording' }
   return { who: endText({ node: count.node, port: count.port }), did: `holds ${many(count.is, 'value')}` }
 }

@@ -1,4 +1,4 @@
-// Every text with a digit on every page is compared with the API, with SQL, or with the jobs as the API lists them.
+// Every text that contains a number, on every page, is compared with the API, with SQL, or with the jobs as the API lists them.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

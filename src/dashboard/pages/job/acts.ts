@@ -196,7 +196,7 @@ const inside: Record<string, Act> = {
       const was = await portNow(asked, { schemas: true })
       const value = typedFor(was, asked.form)
       await asked.call('PUT', `${portOf(asked)}/default`, `{"value":${value}}`)
-      return { say: `The default of ${given(asked.form, 'port')} is set`, undo: asItWas(asked, was) }
+      return { say: `Default of ${given(asked.form, 'port')} set`, undo: asItWas(asked, was) }
     },
   },
 

@@ -151,8 +151,8 @@ function write.set_off(id, doc, dir, port, options)
   if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
 end
 
--- A message to more ports than this goes through the relay of the channel. To keep the order, later messages take the
--- same way while the relay has any.
+-- If a message has more receivers than this, the relay of the channel delivers it. To keep the order, later messages
+-- take the same way while the relay has any.
 write.MAX_DIRECT = 500
 write.budget = 1000
 write.bytes_left = 8388608
