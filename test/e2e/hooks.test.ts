@@ -261,6 +261,7 @@ test('an entry of the audit is also a line of the log, and strangers see the mou
     verb: 'keys.add',
     method: 'POST',
     path: '/v1/keys',
+    change: '{"name":"logged","scopes":["read"]}',
     url: 'http://127.0.0.1:1/_jobs',
   })
   const own = jobs.with({ fetch: () => new Response('own') })

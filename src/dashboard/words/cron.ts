@@ -1,3 +1,5 @@
+/// <reference path="./cronstrue.d.ts" />
+
 import cronstrue from 'cronstrue/dist/cronstrue.min.js'
 import { SidejobError } from '../../core/errors.ts'
 import { type ParsedRepeat, parseRepeat } from '../../core/repeat.ts'

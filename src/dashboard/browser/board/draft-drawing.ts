@@ -109,11 +109,11 @@ export function createDraftDrawing(
     places: () => ({
       ...drawn!,
       nodes: union(draft).nodes.map((name) => {
-        const { queue = 'default', class: of } = nodeOf(name)
+        const { queue = 'default', class: className } = nodeOf(name)
         return {
           name,
           queue,
-          class: of,
+          class: className,
           job: now().data.nodes.find((one) => one.name === name)?.job,
         }
       }),

@@ -32,11 +32,12 @@ function Summary({ id, all, more }: { id: number; all: readonly Child[]; more: n
 function Family({ job, known }: RailProps) {
   const read = new Map(known.map((child) => [child.job.id, child.job.status]))
   const { id, parent, children, moreChildren = 0, status } = job
+  // In the record of a parent, running children are queued.
+  const isUnsure = Object.values(children).some(({ id, status }) => status === 'queued' && !read.has(id))
   const all = Object.entries(children)
-    .map(([name, { id, status }]): Child => {
-      // In the record of a parent, running children are queued.
-      const is = read.get(id) ?? (status === 'queued' ? 'queued,running' : status)
-      return { id, name, status: read.get(id) ?? status, is }
+    .map(([name, { id, status: recorded }]): Child => {
+      const status = read.get(id) ?? recorded
+      return { id, name, status, is: isUnsure && /queued|running/.test(status) ? 'queued,running' : status }
     })
     .sort((a, b) => rank(a) - rank(b) || compare(a.name, b.name))
   return (
