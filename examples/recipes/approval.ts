@@ -3,16 +3,24 @@
 import * as z from 'zod'
 import { defineWorker, port } from '../../src/index.ts'
 
+export const bank = { pay: async (_amount: number, _key: string): Promise<string> => 'P1' }
+
 export const refund = defineWorker({
   class: 'refund',
   args: z.object({ order: z.string(), amount: z.number() }),
   in: { decision: port(z.object({ approved: z.boolean(), by: z.string() })) },
   result: z.string(),
   async perform(job) {
+    // A value that arrives after the end starts the function from its beginning, without its stored steps.
+    const earlier = job.get<string>('outcome')
+    if (earlier) return earlier
     const decision = await job.waitFor('decision', { timeout: '3 days' })
-    if (!decision) return 'nobody has decided'
-    if (!decision.approved) return `refused by ${decision.by}`
-    await job.step('pay', () => ({ paid: job.args.amount, key: job.effectKey('pay') }))
-    return `paid, approved by ${decision.by}`
+    if (decision?.approved) await job.step('pay', () => bank.pay(job.args.amount, job.effectKey('pay')))
+    const outcome = decision
+      ? `${decision.approved ? 'paid, approved' : 'refused'} by ${decision.by}`
+      : 'nobody has decided'
+    // After the last step: a step commits the state that was set before it.
+    job.set({ outcome })
+    return outcome
   },
 })

@@ -16,9 +16,11 @@ test('an approval waits for its decision', async () => {
   expect((await job.settle())?.result).toEqual({ approved: true, by: 'ann' })
 })
 
-test('without one it is refused after three days', async () => {
+test('without one it is refused after three days, and a later decision changes nothing', async () => {
   const job = sandbox(approval)
   await job.settle()
   job.advance('3 days')
+  expect((await job.settle())?.result).toEqual({ approved: false, by: 'timeout' })
+  job.write('decision', { approved: true, by: 'ann' })
   expect((await job.settle())?.result).toEqual({ approved: false, by: 'timeout' })
 })

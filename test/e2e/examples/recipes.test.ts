@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { agent, model } from '../../../examples/recipes/agent.ts'
-import { refund } from '../../../examples/recipes/approval.ts'
+import { bank, refund } from '../../../examples/recipes/approval.ts'
 import { changed, reindex } from '../../../examples/recipes/debounce.ts'
 import { extract, load, ordersFlow, transform } from '../../../examples/recipes/etl.ts'
 import { measure, measureAll } from '../../../examples/recipes/fan_out.ts'
@@ -92,6 +92,34 @@ test('an approval continues with the answer of a person, or without one', async 
   await kit.engine.tick()
   await kit.rest(forgotten, 'completed')
   expect(await resultOf(forgotten)).toBe('nobody has decided')
+})
+
+test('a decision after the timeout paid, and each further decision paid again', async () => {
+  bank.pay = async (amount) => {
+    did.push(`paid ${amount}`)
+    return 'P1'
+  }
+  const waits = async (id: number) => (await client.jobs.why(id)).reasons.some(({ code }) => code === 'INPUT')
+  const lastRunOf = async (id: number) => (await client.jobs.get(id)).ranAt
+  const decide = async (id: number) => {
+    const before = await lastRunOf(id)
+    await client.ports.write(id, 'in', 'decision', { values: [{ approved: true, by: 'ann' }] })
+    await kit.until(async () => (await lastRunOf(id)) !== before)
+    await kit.rest(id, 'completed')
+  }
+  const [late, paid] = [
+    await enqueue({ class: 'refund', args: { order: '9', amount: 12 } }),
+    await enqueue({ class: 'refund', args: { order: '10', amount: 7 } }),
+  ]
+  for (const id of [late, paid]) await kit.until(() => waits(id))
+  await decide(paid)
+  await kit.advance(3 * 86_400_000 + 1_000)
+  await kit.engine.tick()
+  await kit.rest(late, 'completed')
+  for (const id of [late, paid, late]) await decide(id)
+  expect(did).toEqual(['paid 7'])
+  expect(await resultOf(late)).toBe('nobody has decided')
+  expect(await resultOf(paid)).toBe('paid, approved by ann')
 })
 
 test('a limited API gets two calls at once, ten a second, and none during its Retry-After', async () => {
