@@ -168,7 +168,7 @@ export const resources: Record<string, Command> = {
     'List the limits with their used slots and waiting jobs',
     (client) => client.limits.list(),
     'limits',
-    ['key', 'concurrency', 'rate', 'active', 'waiting'],
+    ['key', 'concurrency', 'rate', 'paused', 'running', 'waiting'],
   ),
   'limits set': act(
     'Set a limit',

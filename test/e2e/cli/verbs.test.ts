@@ -159,7 +159,9 @@ test('queues, processes, limits, groups, schedules, workers, channels, callbacks
   for (const word of ['quiet', 'stop', 'resume']) expect(await json('processes', word, 'host:1')).toEqual({})
   expect(await run('processes', 'stop', 'nobody')).toMatchObject({ exit: 1, noted: expect.stringMatching(/404/) })
   expect(await json('limits', 'set', 'mine', '--rate', '5', '--per', '1m')).toMatchObject({ key: 'mine' })
-  expect((await run('limits', 'ls')).printed).toMatch(/mine/)
+  expect((await run('limits', 'ls')).printed).toMatch(
+    /^key +concurrency +rate +paused +running +waiting\nmine .* false +0 +0$/m,
+  )
   expect(await json('limits', 'rm', 'mine')).toEqual({})
   expect(await json('groups')).toEqual({ groups: [] })
   const { id } = await json<{ id: number }>('schedules', 'add', 'noop', '--cron', '0 2 * * *', '--tz', 'Europe/Berlin')
