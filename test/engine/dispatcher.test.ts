@@ -213,6 +213,13 @@ describe('a lane', () => {
     const [id] = await make(1)
     const other = createEngine({ ...kit.engineOptions, workers: [] })
     expect(await other.dispatch('default', (await bells())[0]!)).toMatchObject({ ended: 'empty' })
+    const [reason] = (await kit.engine.jobs.why(String(id))).reasons
+    expect(reason).toMatchObject({
+      code: 'BACKOFF',
+      message: expect.stringContaining(
+        'released without using an attempt: the deployment that claimed it does not serve class noop; waits until',
+      ),
+    })
     const { status, attempt, lost, runAt, error } = await kit.engine.jobs.get(String(id))
     expect({ status, attempt, lost, error }).toEqual({ status: 'queued', attempt: 0, lost: 0, error: null })
     const { endedAt, outcome } = (await kit.engine.jobs.runs(String(id))).runs[0]!

@@ -41,8 +41,9 @@ function backoffText(doc: JobRecord): string {
   if (!wasReleased(doc))
     return `${counted(doc.failures ?? 0, 'failure')} and ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; waits until`
   const error = shownError(doc)
-  const why = error === null ? '' : `: ${readObject<{ message?: string }>(error)?.message}`
-  return `its last run was released without using an attempt${why}; waits until`
+  const cause = error && readObject<{ message?: string }>(error)?.message
+  const why = cause ?? `the deployment that claimed it does not serve class ${doc.class}`
+  return `its last run was released without using an attempt: ${why}; waits until`
 }
 
 const messageReason = (channel: string): Told => ({
