@@ -328,7 +328,7 @@ export const jobs: Record<string, Command> = {
       for (const { code, message } of found.reasons) {
         print(`${code}: ${message}`)
         print(
-          `  Remedy: ${reasons[code as keyof typeof reasons].remedy.replace(LINK, 'docs/$1').replaceAll(':job', job!)}`,
+          `  Remedy: ${reasons[code as keyof typeof reasons].remedy.replace(LINK, 'docs/$1').replaceAll(/:job|<job>/g, job!)}`,
         )
       }
       for (const link of found.chain ?? []) {

@@ -5,24 +5,26 @@ export const reasons = {
   QUEUED: {
     means: 'it is ready, but other jobs are ahead of it or no lane has started yet',
     remedy:
-      'add `lanes` to its queue, lower its `priority` number, or wait: a lost wake-up is noticed within two minutes',
+      'add `lanes` to its queue (`sidejob queues set <queue> --lanes …`), lower its `priority` number, or wait: a lost wake-up is noticed within two minutes',
   },
   PULL: {
     means: 'it waits for a pull worker that claims its class, and its tag if it has one',
-    remedy: '`GET /v1/processes` shows whether a pull worker is running and whether it may claim',
+    remedy:
+      '`sidejob processes ls` (`GET /v1/processes`) shows in `live` whether a pull worker is running, and in `signal` whether it may claim: a quiet process claims nothing',
   },
   PAUSED: {
     means: 'its queue is paused',
-    remedy: '`PATCH /v1/queues/:queue { "paused": false }` resumes it',
+    remedy: '`sidejob queues resume <queue>`, or `PATCH /v1/queues/:queue { "paused": false }`',
   },
   LIMITED: {
     means: 'one of its limits is full, paused or closed',
     remedy:
-      '`GET /v1/limits/:key` shows the jobs that hold its slots; raise the limit, or lower the `priority` number of this job',
+      'if it is paused: `PUT /v1/limits/:key { "paused": false }`; otherwise raise it (`sidejob limits set`), or lower the `priority` number of this job; `GET /v1/limits/:key/holders` lists the runs that hold its slots',
   },
   BACKOFF: {
     means: 'its last run failed, was lost or was released, and it waits before the next attempt',
-    remedy: '`POST /v1/jobs/:job/run` runs it now',
+    remedy:
+      '`POST /v1/jobs/:job/run` runs it now; that does not help if its class has no deployment (`sidejob workers ls`): deploy the class',
   },
   DUE: {
     means: 'it is scheduled for a later time',
@@ -30,19 +32,20 @@ export const reasons = {
   },
   REPEAT: {
     means: 'it repeats, and its next slot is in the future',
-    remedy: '`POST /v1/schedules/:job/run` runs it now',
+    remedy: '`sidejob schedules run <job>`, or `POST /v1/schedules/:job/run`, runs it now',
   },
   PAUSED_UNTIL: {
     means: 'its function sleeps until a later time',
-    remedy: 'nothing is wrong; terminate the job if it should not wake',
+    remedy: 'nothing is wrong; `sidejob terminate <job>` if it should not wake',
   },
   INPUT: {
     means: 'it waits for a value at an input port',
-    remedy: '`POST /v1/jobs/:job/in/:port` writes a value; check the job or client that should have written it',
+    remedy:
+      '`sidejob send <job> <port> <value>`, or `POST /v1/jobs/:job/in/:port`, writes a value; check the job or client that should have written it',
   },
   MESSAGE: {
     means: 'its function waits for a message on a channel',
-    remedy: '`POST /v1/publish` sends one',
+    remedy: '`sidejob channels publish`, or `POST /v1/publish`, sends one',
   },
   CHILDREN: {
     means: 'it waits for its children to end',
@@ -80,7 +83,8 @@ export const reasons = {
   },
   FAILED: {
     means: 'it failed, and its attempts are used up',
-    remedy: 'its error has the cause; `POST /v1/jobs/:job/retry` tries again with all attempts',
+    remedy:
+      'its error has the cause; `sidejob retry <job>`, or `POST /v1/jobs/:job/retry`, tries again with all attempts',
   },
   CODE_CHANGED: {
     means:
