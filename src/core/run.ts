@@ -239,7 +239,9 @@ const runError = z.strictObject({
 export const changes = z
   .strictObject({
     end: z.enum(['completed', 'suspended', 'follow', 'failed', 'again', 'checkpoint']),
-    n: count.optional(),
+    n: count
+      .optional()
+      .describe('number of the commit in its run: 0, 1, …; a commit sent again with its number takes effect once'),
     waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
     at: ms.optional(),
     wait: ms.optional(),
@@ -266,11 +268,11 @@ export const changes = z
       .optional(),
     version: codeVersion.optional(),
     schema: builtAgainst,
-    /** ISO 8601, by the worker's own clock. */
     saidAt: z.iso
       .datetime({ offset: true, error: 'expected a time such as "2027-01-01T09:00:00Z"' })
       .max(64)
-      .optional(),
+      .optional()
+      .describe('time at which the run ended, by the clock of the worker; shown with the result'),
   })
   .refine(({ end, pause }) => pause === undefined || end === 'suspended', {
     error: 'is allowed only if "end" is "suspended"',
