@@ -180,7 +180,8 @@ export const resources: Record<string, Command> = {
   'groups ls': list('List the groups that have jobs', (client) => client.groups.list(), 'groups', [
     'id',
     'concurrency',
-    'active',
+    'paused',
+    'running',
     'waiting',
     'jobs',
   ]),

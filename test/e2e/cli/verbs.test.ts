@@ -164,6 +164,12 @@ test('queues, processes, limits, groups, schedules, workers, channels, callbacks
   )
   expect(await json('limits', 'rm', 'mine')).toEqual({})
   expect(await json('groups')).toEqual({ groups: [] })
+  const inGroup = JSON.stringify({ class: 'noop', wait: '1h', group: { id: 'acme', concurrency: 1 } })
+  const made = await fetch(`${kit.stack.url}/v1/jobs`, { method: 'POST', body: inGroup, headers })
+  expect((await run('groups', 'ls')).printed).toMatch(
+    /^id +concurrency +paused +running +waiting +jobs\nacme +1 +false +0 +0 +1$/m,
+  )
+  await run('delete', String(((await made.json()) as { id: number }).id), '--force')
   const { id } = await json<{ id: number }>('schedules', 'add', 'noop', '--cron', '0 2 * * *', '--tz', 'Europe/Berlin')
   expect((await run('schedules')).printed).toContain('0 2 * * *')
   expect(await json('schedules', 'show', String(id))).toMatchObject({ job: id, paused: false })
