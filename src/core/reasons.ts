@@ -5,12 +5,12 @@ export const reasons = {
   QUEUED: {
     means: 'it is ready, but other jobs are ahead of it or no lane has started yet',
     remedy:
-      'add `lanes` to its queue (`sidejob queues set <queue> --lanes …`), lower its `priority` number, or wait: a lost wake-up is noticed within two minutes',
+      'add `lanes` to its queue (`sidejob queues set`), lower its `priority` number, or wait: a lost wake-up is noticed within two minutes',
   },
   PULL: {
     means: 'it waits for a pull worker that claims its class, and its tag if it has one',
     remedy:
-      '`sidejob processes ls` (`GET /v1/processes`) shows in `live` whether a pull worker is running, and in `signal` whether it may claim: a quiet process claims nothing',
+      '`sidejob processes ls` (`GET /v1/processes`) shows which pull workers are `live`; with the `signal` quiet, they claim nothing',
   },
   PAUSED: {
     means: 'its queue is paused',
@@ -19,12 +19,12 @@ export const reasons = {
   LIMITED: {
     means: 'one of its limits is full, paused or closed',
     remedy:
-      'if it is paused: `PUT /v1/limits/:key { "paused": false }`; otherwise raise it (`sidejob limits set`), or lower the `priority` number of this job; `GET /v1/limits/:key/holders` lists the runs that hold its slots',
+      '`PUT /v1/limits/:key { "paused": false }` if it is paused; otherwise raise it (`sidejob limits set`), or lower the `priority` number of this job; `GET /v1/limits/:key/holders` lists its runs',
   },
   BACKOFF: {
     means: 'its last run failed, was lost or was released, and it waits before the next attempt',
     remedy:
-      '`POST /v1/jobs/:job/run` runs it now; that does not help if its class has no deployment (`sidejob workers ls`): deploy the class',
+      '`POST /v1/jobs/:job/run` runs it now; if it was released because its class is not deployed (`sidejob workers ls` does not list it), deploy it',
   },
   DUE: {
     means: 'it is scheduled for a later time',

@@ -272,7 +272,7 @@ export const changes = z
       .datetime({ offset: true, error: 'expected a time such as "2027-01-01T09:00:00Z"' })
       .max(64)
       .optional()
-      .describe('time at which the run ended, by the clock of the worker; shown with the result'),
+      .describe('time at which the run ended, by the clock of the worker'),
   })
   .refine(({ end, pause }) => pause === undefined || end === 'suspended', {
     error: 'is allowed only if "end" is "suspended"',
