@@ -217,7 +217,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     expect(limit.started).toBe(4)
     await at('/limits?open=openai', async (page) => {
       const row = page.locator('.limit', { hasText: 'openai' }).first()
-      expect(await row.innerText()).toMatch(/4 of \d+ started in 1 h/)
+      expect(await row.innerText()).toMatch(/4 of \d+ started in the last hour/)
       const marks = await row.locator('.bar .f-running').evaluateAll((all) => all.map((one) => one.getAttribute('x')!))
       expect(marks.length).toBe(4)
       for (const x of marks) expect(Number.parseFloat(x)).toBeGreaterThan(97)
@@ -226,14 +226,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
     await at('/limits', async (page) => {
       const row = page.locator('.limit', { hasText: 'openai' }).first()
-      expect(await row.innerText()).toMatch(/4 of \d+ started in 1 h 00 m; full for /)
+      expect(await row.innerText()).toMatch(/4 of \d+ started in the last hour; full for /)
       expect(await row.locator('.bar .f-running').count()).toBe(4)
     })
   })
 
   test.each([
     ['/queues', 'media'],
-    ['/settings/keys', 'Remove'],
+    ['/settings/keys', 'Revoke'],
   ])('on a phone a row of %s has two lines, and nothing of it is beyond the edge', async (path, has) => {
     await site.engine.keys.add({ name: 'grafana', scopes: ['read', 'write'] })
     await at(

@@ -344,7 +344,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     async keys(hand) {
       await hand.press('g', 'c')
       await hand.comes('/channels')
-      await hand.down('/shop/7/paid')
+      await hand.down('paid')
       const hearing = hears(hand)
       await hand.press('Enter')
       await hand.comes(/at=%2Fshop%2F7%2Fpaid/)
@@ -403,10 +403,10 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     prepare: async () => (await site.engine.keys.add({ name: 'aaa-leaked', scopes: ['read'] })).key,
     async mouse(hand) {
       await hand.click(hand.go('Keys'))
-      await hand.click(hand.page.getByRole('button', { name: 'Remove aaa-leaked' }))
+      await hand.click(hand.page.getByRole('button', { name: 'Revoke aaa-leaked' }))
       await hand.page.getByRole('dialog').waitFor()
       await hand.type('aaa-leaked')
-      await hand.click(hand.page.getByRole('dialog').getByRole('button', { name: /^Remove/ }))
+      await hand.click(hand.page.getByRole('dialog').getByRole('button', { name: /^Revoke/ }))
     },
     async keys(hand) {
       await hand.press('g', 'k')

@@ -14,8 +14,8 @@ const FOCUSED = 'a, button:not([disabled])'
 function rows(): HTMLElement[] {
   const own = [...document.querySelectorAll<HTMLElement>('[data-row]')]
   if (own.length > 0) return own
-  return [...document.querySelectorAll<HTMLElement>('main :is(.limit, .tbl tbody > tr)')].filter((row) =>
-    row.querySelector(FOCUSED),
+  return [...document.querySelectorAll<HTMLElement>('main :is(.limit, .tbl tbody > tr:not(.of))')].filter(
+    (row) => row.checkVisibility() && row.querySelector(FOCUSED),
   )
 }
 

@@ -111,7 +111,7 @@ export function Classes({ workers: all, wanted, ...shown }: ClassesProps) {
       {workers.length === 0 && <Empty>No classes match.</Empty>}
       <ClassTable workers={own} {...shown} />
       {library.length > 0 && (
-        <details open={wanted !== '' || (shown.chosen && isLibrary(shown.chosen))}>
+        <details open={own.length === 0 || wanted !== '' || (shown.chosen && isLibrary(shown.chosen))}>
           <summary class="body">{`Standard library: ${many(library.length, 'class', 'classes')}`}</summary>
           <ClassTable workers={library} {...shown} />
         </details>
