@@ -87,8 +87,11 @@ function Runs({ lost, unclaimed }: Pick<DoctorData, 'lost' | 'unclaimed'>) {
       {[...unclaimed].map(([queue, classes]) =>
         classes.map((name) => (
           <Check ok={false} text="Pull workers">
-            No pull worker claims <Link to={`/jobs?status=queued&${ofClass(queue, name)}`}>{name}</Link> from queue{' '}
-            {queue}
+            No pull worker claims{' '}
+            <To kind="link said" to={`/jobs?status=queued&${ofClass(queue, name)}`}>
+              {name}
+            </To>{' '}
+            from queue {queue}
           </Check>
         )),
       )}

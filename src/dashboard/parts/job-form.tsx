@@ -10,7 +10,7 @@ import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
 import { Sent, useRefusal } from './act.tsx'
 import { Field, Options, TextArea } from './field.tsx'
-import { Icon, Link } from './layout.tsx'
+import { Icon, To } from './layout.tsx'
 import { ValueFields } from './value-fields.tsx'
 
 type Ports = NonNullable<WorkerDefinition['in']>
@@ -88,9 +88,9 @@ function OtherClasses({ queue = 'default', name, classes }: Pick<JobFormProps, '
       {name && `No class "${cut(name, 40)}" in queue ${cut(queue, 40)}. `}
       {others.slice(0, KNOWN).map((one) => (
         <>
-          <Link to={`/jobs/new?${ofClass(one.queue, one.class)}`}>
+          <To kind="btn small" to={`/jobs/new?${ofClass(one.queue, one.class)}`}>
             {name ? `Use queue ${one.queue}` : `${one.queue}/${one.class}`}
-          </Link>{' '}
+          </To>{' '}
         </>
       ))}
     </p>

@@ -7,12 +7,12 @@ type ValuesProps = { args: Encoded | null; result?: Encoded | null; href?: strin
 
 export const Values = ({ args, result, href, children }: ValuesProps) => (
   <div class="pair">
-    <section>
+    <section aria-label="Args">
       <h3>Args</h3>
       {args === null ? <Empty>No args.</Empty> : <Json value={args} />}
     </section>
     {result !== undefined && (
-      <section>
+      <section aria-label="Result">
         <h3>Result</h3>
         {result === null ? (
           <Empty>No result: it was not stored, or a client took it.</Empty>
