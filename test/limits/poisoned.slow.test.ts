@@ -54,7 +54,7 @@ const poisons: Record<string, Poison> = {
     },
     ends: 'suspended',
   },
-  'garbage from a push worker': { push: true, says: /not changes/ },
+  'garbage from a push worker': { push: true, says: /the worker's answer is invalid/ },
   'thirty thousand counts': {
     perform: (job) => many(30_000, (i) => job.count(`count ${i}`)),
     says: /too large|expected at most|TOO_LARGE/,

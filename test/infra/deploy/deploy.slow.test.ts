@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type DeployOptions, deploy, destroy } from '../../../src/deploy/index.ts'
 import { type Cloud, startCloud } from './cloud.ts'
@@ -198,6 +199,7 @@ describe('every kind of Worker', { timeout: 120_000 }, () => {
   })
 
   test('a Worker with static files, an alias and a build command: relative paths work as in wrangler', async () => {
+    cloud.databases.set('00000000-0000-4000-8000-000000000000', { name: 'mine', sql: new DatabaseSync(':memory:') })
     write('public/hello.html', 'hello')
     write('lib/dep.js', "export const dep = 'the alias'")
     write(
@@ -396,7 +398,7 @@ describe('failures before the upload', () => {
 
   test('Cloudflare cannot be reached: that nothing was done', async () => {
     cloud.state.faults.push({ at: /workers\/subdomain/, breaks: 'before' })
-    expect(await failure()).toMatch(/Cloudflare cannot be reached.*Nothing was done/)
+    expect(await failure()).toMatch(/Cloudflare cannot be reached.*Nothing was changed/)
   })
 
   test('in CI the keys have to be given', async () => {
@@ -442,7 +444,7 @@ describe('failures during and after the upload, and the next attempt', { timeout
     [
       'a binding names a Worker that is not there',
       { at: upload, code: 10143, message: 'Service binding SELF references Worker sidejob which was not found.' },
-      'names a Worker that is not there',
+      'names a Worker that does not exist',
     ],
     [
       'the account has no room for a cron trigger',
@@ -496,8 +498,8 @@ describe('failures during and after the upload, and the next attempt', { timeout
   })
 
   test.each([
-    ['the token', 401, 'unauthorized', /QSTASH_TOKEN is not one of this QStash: copy it from the Upstash console/],
-    ['another schedule', 412, 'maximum number of schedules reached', /maximum number of schedules.*console of QStash/s],
+    ['the token', 401, 'unauthorized', /QSTASH_TOKEN does not belong to this QStash/],
+    ['another schedule', 412, 'maximum number of schedules reached', /maximum number of schedules.*QStash console/s],
   ])(
     'QStash refuses %s: the Worker exists, and the next attempt creates the missing parts',
     async (_, status, message, says) => {
