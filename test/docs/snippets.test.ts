@@ -28,7 +28,7 @@ const tsconfig = {
       'sidejob/functions/*': ['../../functions/*.ts'],
     },
   },
-  include: ['./**/*.ts', './**/*.tsx', '../../src/cloudflare.d.ts', '../../src/dashboard/words/cronstrue.d.ts'],
+  include: ['./**/*.ts', './**/*.tsx', '../../src/cloudflare.d.ts'],
 }
 
 function compile(): string {
