@@ -1,4 +1,4 @@
-// No room of the source may exceed its bound in bytes.json. Bounds only ever fall.
+// No room of the source may exceed its bound in bytes.json. The sum of the bounds only falls.
 // node infra/bytes.ts --update    lower the numbers of rooms that shrank
 
 import { execFileSync } from 'node:child_process'

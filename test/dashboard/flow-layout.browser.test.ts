@@ -259,7 +259,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
     })
   })
 
-  test('zoomed out, the status of a node was drawn beside it', async () => {
+  test('zoomed out, the status of a node was drawn next to it', async () => {
     await as(['read'], `/flows/${await make(30)}`, async (page) => {
       await page.locator('[data-board].far:not(.farthest)').waitFor()
       const beside = await page.locator('.board .node').evaluateAll((nodes) =>

@@ -27,7 +27,7 @@ const { values } = parseArgs({
 })
 const [NODES, RATE, ROWS] = [Number(values.nodes), Number(values.rate), Number(values.rows)]
 const [SECONDS, ROUNDS] = [Number(values.seconds), Number(values.rounds)]
-/** The first row is the only one that gets values. A row has one wire more than nodes. */
+/** Only the first row gets values. A row has one wire more than nodes. */
 const FIRST = values.moving ? Number(values.moving) - 1 : undefined
 const FED = FIRST ? 1 : ROWS
 const GOALS = { frames: 58, frame: 1_000 / 60, cpu: 5 }

@@ -160,7 +160,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       })
       set(parts.badge, { transform: `translate(${at.x - long / 2} ${at.y - 11})` })
     },
-    /** Hides elements outside of the view, because each zoom lays out all others. */
+    /** Hides elements outside of the view, so that a zoom lays out only visible elements. */
     cull({ x, y, width, height }: Box): void {
       const show = (group: Element, box: Box): void => {
         const isIn = box.x + box.width > x && box.x < x + width && box.y + box.height > y && box.y < y + height
