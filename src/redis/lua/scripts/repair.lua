@@ -328,10 +328,13 @@ function mend.erase(job) salvage.erase(aliases.resolve(job)) end
 function mend.result(id, doc)
   local key = ns .. 'result:' .. id
   local left = redis.call('PTTL', key)
-  if left == -2 then cache.change(id, doc, fields.result_until, nil) end
-  if left ~= -1 then return end
-  local kept_until = tonumber((cache.text_at(key):match('^%a+\n%d+ (%d+)')))
-  redis.call('PEXPIRE', key, numbers.int(math.max(1, (kept_until or time.now) - time.now)))
+  local text = left == -1 and cache.text_at(key) or ''
+  local kept_for = (tonumber((text:match('^%a+\n%d+ (%d+)'))) or 0) - time.now
+  if left == -1 and kept_for > 0 then
+    redis.call('PEXPIRE', key, numbers.int(kept_for))
+  elseif left < 0 then
+    results.drop(id, doc)
+  end
 end
 
 -- Removes a job without enough data from the indexes. It waits for an operator.
