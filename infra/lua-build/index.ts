@@ -7,28 +7,6 @@ import { readArguments } from './fields.ts'
 import { type Built, build, Library } from './scripts.ts'
 import { headerOf, luaFiles, readLua } from './sources.ts'
 
-/**
- * Batches of packed jobs use no part of a module from this statement on, so the functions after it are created
- * separately. This saves a batch of 600 no-op runs 3 % of redis-server's instructions.
- */
-const FIRST_APART: Readonly<Record<string, string>> = {
-  'lib/job/ending.lua': 'clear_steps',
-  'lib/job/places.lua': 'index_of',
-  'lib/port/hints.lua': 'stored_version',
-  'lib/queue/counts.lua': 'today',
-  'lib/queue/globs.lua': 'read',
-  'lib/queue/sides.lua': 'of',
-  'lib/queue/standby.lua': 'MOST_HANDED',
-  'lib/run/claim.lua': 'RUNS_A_MINUTE',
-  'lib/run/finish.lua': 'apply',
-  'lib/run/packed.lua': 'WHOLE',
-  'lib/run/snapshot.lua': 'MAX_INPUTS',
-  'lib/runtime/cache.lua': 'take_out',
-  'lib/runtime/outbox.lua': 'key',
-  'lib/runtime/pieces.lua': 'place_of',
-  'lib/runtime/tally.lua': 'count',
-}
-
 const target = join(import.meta.dirname, '../../src/redis/scripts.generated.ts')
 
 /** Changes a file before the build. Tests remove rules with it. */
@@ -39,7 +17,7 @@ export const editedTexts = (edit: Editing = (_, text) => text): Map<string, stri
 
 export function buildScripts(edit?: Editing): { library: Library; scripts: Map<string, Built> } {
   const texts = editedTexts(edit)
-  const library = new Library(new Map([...texts].map(([file, text]) => [file, readArguments(file, text)])), FIRST_APART)
+  const library = new Library(new Map([...texts].map(([file, text]) => [file, readArguments(file, text)])))
   const built = library.scripts.map((script) => build(script, headerOf(script.file, texts.get(script.file)!), library))
   built.sort((a, b) => (a.name < b.name ? -1 : 1))
   return { library, scripts: new Map(built.map((one) => [one.name, one])) }

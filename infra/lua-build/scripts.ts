@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
 import type { Header } from './sources.ts'
-import { nameOfShared, type Piece, print, refuse } from './syntax.ts'
+import { nameOfShared, type Piece, print } from './syntax.ts'
 
 /** `end`: an upper bound of the numbers of their members in `F`, not included. */
 type Group = { units: Unit[]; end: number }
@@ -23,7 +23,6 @@ export type Built = Omit<Header, 'args'> & {
 const BASIC = ['ns', 'clock', 'seed', 'at']
 
 export class Library {
-  readonly apart: Readonly<Record<string, string>>
   readonly modules
   readonly scripts
   readonly unitOf = new Map<Given, Unit>()
@@ -36,9 +35,7 @@ export class Library {
   readonly #args = new Map([['ns', nameOfShared(0)]])
   #count = 1
 
-  /** `apart` names the first statement of a module's second group, by file. */
-  constructor(texts: ReadonlyMap<string, string>, apart: Readonly<Record<string, string>> = {}) {
-    this.apart = apart
+  constructor(texts: ReadonlyMap<string, string>) {
     const { modules, scripts } = linked(texts)
     this.modules = modules
     this.scripts = scripts
@@ -49,40 +46,16 @@ export class Library {
       ({ adds }) => adds!,
     )
     this.eager = eagerOf(units, this.unitOf, this.#assigned(scripts))
-    this.groups = [...modules.values()].flatMap(({ file, units }) => {
-      const first = this.#firstApart(file, units)
-      const parts = [units.slice(0, first), units.slice(first)]
-      return parts
-        .map((part) => ({ units: part.filter((unit) => !this.eager.has(unit)), end: 0 }))
-        .filter((group) => group.units.length)
-    })
+    this.groups = [...modules.values()]
+      .map(({ units }) => ({ units: units.filter((unit) => !this.eager.has(unit)), end: 0 }))
+      .filter((group) => group.units.length)
     this.#giveNames(units)
-  }
-
-  #firstApart(file: string, units: readonly Unit[]): number {
-    const name = this.apart[file]
-    if (!name) return units.length
-    const first = units.findIndex(({ gives }) => gives.some((symbol) => symbol.name === name))
-    return first < 0 ? refuse(file, 1, `expected a statement that declares ${name}`) : first
   }
 
   /** Units with assigned members are eager: if created later, they would reset these members. */
   #assigned(scripts: Iterable<File>): Unit[] {
     const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
-  }
-
-  /** If a name starts as nil or is assigned before its group is created, creating the group would reset it. */
-  #checkReset({ module, node }: Unit, symbol: Given, isTarget: boolean): void {
-    const unit = this.unitOf.get(symbol)!
-    if (symbol.isMember || this.eager.has(unit) || unit.isFunction) return
-    const isNil = !(unit.node as never as { init: unknown[] }).init.length
-    if (isNil || isTarget)
-      refuse(
-        module.file,
-        node.loc.start.line,
-        `expected ${symbol.name} on the same side of ${this.apart[unit.module.file]}`,
-      )
   }
 
   /** Only members that other groups use are in `F`. */
@@ -92,11 +65,8 @@ export class Library {
     )
     const shared = new Set<Given>()
     for (const unit of units)
-      for (const { symbol, isTarget } of unit.uses)
-        if (this.unitOf.has(symbol) && groupOf.get(unit) !== groupOf.get(this.unitOf.get(symbol)!)) {
-          shared.add(symbol)
-          this.#checkReset(unit, symbol, isTarget)
-        }
+      for (const { symbol } of unit.uses)
+        if (this.unitOf.has(symbol) && groupOf.get(unit) !== groupOf.get(this.unitOf.get(symbol)!)) shared.add(symbol)
     const uses = usesOf(units)
     const often = (symbol: Given): number => uses.get(symbol) ?? 0
     const locals = [...handy.values(), ...[...this.eager].flatMap(({ gives }) => gives)]

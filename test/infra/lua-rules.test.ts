@@ -265,25 +265,6 @@ describe('modules', () => {
     ).not.toContain('flag')
   })
 
-  test('functions from a named statement on are created apart, unless that would reset a name', () => {
-    const many = Array.from(
-      { length: 50 },
-      (_, i) => `function b.n${i}() return b.n${i}(b.n${i}(b.n${i}(b.n${i}()))) end`,
-    ).join('\n')
-    const groups = (apart: string, ...lines: string[]) =>
-      new Library(texts({ a: lines.join('\n'), b: many }), { 'lib/a.lua': apart }).groups.map(({ units }) =>
-        units.flatMap(({ gives }) => gives.map(({ name }) => name)),
-      )
-    const read = 'function a.get() return x end'
-    expect(groups('rare', 'local x = {}', read, 'function a.rare() return x end')).toEqual(
-      expect.arrayContaining([['x', 'get'], ['rare']]),
-    )
-    const says = 'lib/a.lua:3: expected x on the same side of rare'
-    expect(() => groups('rare', 'local x = {}', read, 'function a.rare() x = 1 end')).toThrow(says)
-    expect(() => groups('rare', 'local x', read, 'function a.rare() return x end')).toThrow(says)
-    expect(() => groups('gone', 'local x = {}', read)).toThrow('lib/a.lua:1: expected a statement that declares gone')
-  })
-
   test('a statement at the top of a module has one value, unless all are numbers', () => {
     const module = (line: string) => lib({ a: line })
     expect(() => module('local x, y = {}, {}')).toThrow('lib/a.lua:1: expected one value in a statement')
