@@ -5,7 +5,7 @@ import { stackParts } from '../words/stack.ts'
 import { many } from '../words/text.ts'
 import { Ago, Link } from './layout.tsx'
 import { linesOf } from './log.tsx'
-import { Json } from './value.tsx'
+import { Json } from './value-view.tsx'
 
 function Stack({ stack }: { stack: string }) {
   return (

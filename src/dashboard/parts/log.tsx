@@ -6,7 +6,7 @@ import { textOf } from '../words/json.ts'
 import { clock, cut, dayOf, hourOf, moment, plain } from '../words/text.ts'
 import { CopyButton } from './act.tsx'
 import { Card, Empty, Icon, JobId, To } from './layout.tsx'
-import { Json, said } from './value.tsx'
+import { Json, said } from './value-view.tsx'
 
 export type LogEntry = {
   id: string

@@ -5,7 +5,7 @@ import { useLook } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { Ago, Card, JobId, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { Json } from '../../parts/value.tsx'
+import { Json } from '../../parts/value-view.tsx'
 import { clock, count, many, plain, span, title } from '../../words/text.ts'
 
 export type Near = Awaited<ReturnType<Engine['callbacks']['get']>>

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Encoded } from '../../../core/codec/value.ts'
 import { Empty } from '../../parts/layout.tsx'
-import { Json } from '../../parts/value.tsx'
+import { Json } from '../../parts/value-view.tsx'
 
 type ValuesProps = { args: Encoded | null; result?: Encoded | null; href?: string; children?: Child }
 

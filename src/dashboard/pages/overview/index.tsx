@@ -17,7 +17,7 @@ import { demo } from './acts.ts'
 import { ALERTS, type Alerts, alertActs, depthNeeds } from './alerts.tsx'
 import { Ends } from './chart.tsx'
 import { FirstMinute, type FirstMinuteData, firstMinuteOf } from './first-minute.tsx'
-import { Needs } from './needs.tsx'
+import { Needs } from './needs-list.tsx'
 import { type Ends as EndsByQueue, Queues, RunningLongest, Where } from './tables.tsx'
 import { Tiles } from './tiles.tsx'
 
