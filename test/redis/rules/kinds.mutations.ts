@@ -37,11 +37,6 @@ export const mutations = [
     ['      if scores[i] then kinds.leave(id, doc) end\n', '', 'a job keeps its place without a kind'],
     ['  cache.del(index_of(q))\n', '', 'an index that is written again keeps its wrong entries'],
   ),
-  ...of(133, 'lib/run/retry.lua', [
-    '  run.kind = nil\n',
-    '',
-    'a refused run has the kind of the error that its function reported',
-  ]),
   ...of(
     133,
     'lib/job/places.lua',

@@ -5,6 +5,7 @@ import { createErrors } from '../../../src/engine/api/errors.ts'
 import type { Context } from '../../../src/engine/context.ts'
 import { kindOfFailed } from '../../../src/engine/jobs/kind.ts'
 import type { JobRecord } from '../../../src/redis/record.ts'
+import { createStore } from '../../../src/redis/store.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
 const MINUTE = 60_000
@@ -52,6 +53,33 @@ async function sameAsScan(world: World, queue = 'q'): Promise<void> {
   }
   const known = Object.entries(await textOf(world, queue)).filter(([, { minutes }]) => minutes !== '')
   expect(Object.fromEntries(known)).toEqual(counts)
+}
+
+/** `most`: maximum of ids that one call looks at. */
+const lookingAt = (most: number, { client, namespace, now }: World) =>
+  createStore({
+    client: {
+      ...client,
+      evaluate: (script, keys, args, rest) =>
+        client.evaluate(script, keys, script.name === 'list' ? { ...args, scan: most } : args, rest),
+    },
+    namespace,
+    clock: () => now() - Date.now(),
+  })
+
+async function pagesOf(
+  store: World['store'],
+  filter: { class?: string; kind?: string; group?: string; limit: number },
+) {
+  const ids: number[] = []
+  let before: string | undefined
+  for (let page = 0; page < 20; page++) {
+    const { jobs, cursor } = await store.list({ mode: 'all', status: 'failed', before, ...filter })
+    ids.push(...jobs.map(({ id }) => id))
+    if (!cursor) break
+    before = cursor
+  }
+  return ids
 }
 
 const rule133: Facts = {
@@ -128,6 +156,18 @@ const rule133: Facts = {
     expect(await minutes()).toEqual(['1'])
     expect((await errorsOf(world).list({})).errors).toMatchObject([{ count: 5 }])
   },
+  async 'jobs that leave are counted in the quarter that their minute has joined'(world) {
+    world.advance(15 * MINUTE - (world.now() % (15 * MINUTE)))
+    const ids: number[] = []
+    for (let i = 0; i < 4; i++) {
+      ids.push(await fail(world, 'broken'))
+      world.advance(MINUTE)
+    }
+    world.advance(60 * MINUTE)
+    ids.push(await fail(world, 'broken'))
+    for (const id of [ids[4]!, ids[2]!]) await world.change('', 'retry', id)
+    expect(Object.values(await textOf(world)).map(({ minutes }) => minutes.split(':')[1])).toEqual(['3'])
+  },
   async 'a job that fails without a commit has no kind until kinds are listed'(world) {
     const id = await world.make({ maxLost: 1 })
     await world.claimOne({ lease: 5_000 })
@@ -166,6 +206,23 @@ const rule133: Facts = {
     expect([rest.jobs.map(({ id }) => id), rest.cursor]).toEqual([cards.slice(3), null])
     expect((await page(undefined, { queue: 'q' })).jobs.map(({ id }) => id)).toEqual(cards.slice(0, 4))
   },
+  async 'pages of a kind show each of its jobs once, even if they look at three'(world) {
+    const ids: number[] = []
+    for (let i = 0; i < 8; i++) {
+      ids.unshift(await fail(world, 'card declined'))
+      await fail(world, 'timeout')
+    }
+    const kind = kindOf(await world.document(ids[0]!))
+    expect(await pagesOf(lookingAt(3, world), { kind, limit: 2 })).toEqual(ids)
+  },
+  async 'a page of a class with many kinds ends where the longest of them was cut off'(world) {
+    const failed = { class: 'child', group: 'shop' }
+    const older = await fail(world, 'timeout', { ...failed, queue: 'q0' })
+    for (let i = 1; i < 55; i++) await fail(world, 'timeout', { class: 'child', queue: `q${i}` })
+    const newer = await fail(world, 'timeout', failed)
+    for (let i = 0; i < 89; i++) await fail(world, 'timeout', { class: 'child' })
+    expect(await pagesOf(world.store, { class: 'child', group: 'shop', limit: 50 })).toEqual([newer, older])
+  },
   async 'a list of failed jobs of a class reads its kinds'(world) {
     const ids: number[] = []
     for (let i = 0; i < 3; i++) {
@@ -186,6 +243,10 @@ const rule133: Facts = {
       await world.restore(id, document)
     }
     ids.push(await fail(world, 'card 3 declined'))
+    const kind = kindOf(await world.document(ids[2]!))
+    const other = await fail(world, 'lost')
+    expect(await pagesOf(world.store, { kind, limit: 9 })).toEqual(ids.toReversed())
+    await world.change('', 'delete', other, '1')
     expect(await world.faults()).toEqual([])
     const { jobs } = await world.store.list({ mode: 'all', status: 'failed', class: 'plain', limit: 9 })
     expect(jobs.map(({ id }) => id)).toEqual(ids.toReversed())

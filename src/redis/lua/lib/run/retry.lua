@@ -127,7 +127,6 @@ local retryable = { TAKEN = true, NOT_FOUND = true, INTERNAL = true }
 
 function retry.refused(run, refusal)
   local error = '{"message":' .. cjson.encode(refusal.message) .. ',"reason":"other","code":"' .. refusal.code .. '"}'
-  run.kind = nil
   retry.fail(run, error, retryable[refusal.code] and run.retry or '')
   return 'refused:' .. refusal.code .. ' ' .. refusal.message
 end
