@@ -241,7 +241,9 @@ export const changes = z
     end: z.enum(['completed', 'suspended', 'follow', 'failed', 'again', 'checkpoint']),
     n: count
       .optional()
-      .describe('number of the commit in its run: 0, 1, …; a commit sent again with its number takes effect once'),
+      .describe(
+        'number of the commit within the run: 0, 1, …; a commit that is resent with the same number takes effect once',
+      ),
     waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
     at: ms.optional(),
     wait: ms.optional(),

@@ -6,7 +6,7 @@ const counts = z.record(z.string(), z.int()).describe('number of events by name'
 const waits = z
   .array(z.int())
   .describe(
-    'numbers of runs that started up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or later after their job became ready; absent if there were no runs',
+    'numbers of runs by the time from ready to start: up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, or longer; absent if there were no runs',
   )
 
 export const statsQuery = z.strictObject({
@@ -78,7 +78,7 @@ export const classCounts = z.object({
     .nullable()
     .describe('name of the class; null for the total of all classes after the first 100 of the queue on that day'),
   counts: z.object(point),
-  waited: spread.describe('time between ready and start of the runs of the class; null if there were no runs'),
+  waited: spread.describe('time from ready to start, for runs of the class; null if there were no runs'),
   took: spread.describe('duration of the runs of the class; null if there were no runs'),
 })
 

@@ -43,7 +43,7 @@ export const channels = {
     scope: 'read',
     summary: 'Subscribe to a channel',
     description:
-      'Streams the messages of the channel and of all channels below it as Server-Sent Events. `/v1/subscribe/a/b` is the channel `/a/b`.',
+      'Streams the messages of the channel and of all channels below it as Server-Sent Events. `/v1/subscribe/a/b` subscribes to the channel `/a/b`.',
     query: z.strictObject({
       token: z.string().max(255).optional().describe('stream token, for clients that cannot send a header'),
     }),

@@ -45,7 +45,7 @@ const comparison = z.object({
       }),
     )
     .describe('classes, ordered by queue and name; a period without events is null'),
-  errors: z.array(errorKindView).describe('kinds of error whose first failure came after the deploy'),
+  errors: z.array(errorKindView).describe('kinds of error that first occurred after the deploy'),
   more: z.boolean().describe('true if some failed jobs are not yet counted; repeat the call'),
 })
 

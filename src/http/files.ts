@@ -110,7 +110,7 @@ export const files = {
   remove: route('DELETE /v1/files/:file', {
     scope: 'write',
     summary: 'Delete a file',
-    description: 'Its signed download addresses stop working.',
+    description: 'Signed download addresses of the file stop working.',
     answers: { 200: done },
     only: 'downloads',
     handle: async ({ deps, params }) => {

@@ -73,7 +73,7 @@ export const flows = {
   get: route('GET /v1/flows/:job', {
     scope: 'read',
     summary: 'Get a flow',
-    description: 'Returns its graph, nodes and wires as one consistent snapshot.',
+    description: 'Returns the graph, nodes and wires of the flow as one consistent snapshot.',
     answers: { 200: flowView },
     handle: ({ engine, params }) => engine.flows.get(params.job),
   }),
@@ -241,7 +241,7 @@ export const graphs = {
   get: route('GET /v1/graphs/:name', {
     scope: 'read',
     summary: 'Get a stored graph',
-    description: 'Returns its nodes, edges and ports.',
+    description: 'Returns the nodes, edges and ports of the graph.',
     answers: { 200: graph },
     handle: ({ engine, params }) => engine.graphs.get(params.name),
   }),
@@ -258,7 +258,7 @@ export const graphs = {
   remove: route('DELETE /v1/graphs/:name', {
     scope: 'write',
     summary: 'Delete a stored graph',
-    description: 'Flows that were created from it keep their copy.',
+    description: 'Flows that were created from the graph keep their copy.',
     answers: { 200: done },
     handle: ({ engine, params, call }) => engine.graphs.remove(params.name, call),
   }),

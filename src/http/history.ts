@@ -6,7 +6,7 @@ export const history = {
     scope: 'read',
     summary: 'Search ended jobs',
     description:
-      'Returns the most recently ended job first. Each call searches at most 10,000 index entries and returns a cursor to continue; `searchedTo` is the end time of the last job that it searched.',
+      'Returns the most recently ended job first. Each call searches at most 10,000 index entries and returns a cursor to continue; `searchedTo` is the end time of the last job searched.',
     query: historyQuery,
     mapped: ['args', 'labels'],
     answers: { 200: historyPage },

@@ -69,7 +69,7 @@ export const jobs = {
   get: route('GET /v1/jobs/:job', {
     scope: 'read',
     summary: 'Get a job',
-    description: 'Returns its settings, status, ports and children.',
+    description: 'Returns the settings, status, ports and children of the job.',
     query: z.strictObject({
       schemas: flag.optional().describe('true to add the JSON Schemas of the ports'),
       details: flag.optional().describe('true to add the cost of the runs'),
@@ -128,7 +128,7 @@ export const jobs = {
   retry: route('POST /v1/jobs/:job/retry', {
     scope: 'write',
     summary: 'Retry a failed job',
-    description: 'Resets its number of attempts to zero.',
+    description: 'Resets the number of attempts to zero.',
     answers: { 200: stepped },
     handle: ({ engine, params, call }) => engine.jobs.retry(params.job, call),
   }),
@@ -163,7 +163,7 @@ export const jobs = {
   state: route('GET /v1/jobs/:job/state', {
     scope: 'read',
     summary: 'Get the state of a job',
-    description: 'Returns the values that its runs stored, by name.',
+    description: 'Returns the values that runs of the job stored, by name.',
     answers: { 200: state },
     handle: ({ engine, params }) => engine.jobs.state(params.job),
   }),
@@ -206,11 +206,11 @@ export const jobs = {
     scope: 'read',
     summary: 'Explain why a job is not running',
     description:
-      'Returns the reasons, the immediate cause first. `deep` also explains why the jobs that it waits for are not running.',
+      'Returns the reasons, starting with the immediate cause. `deep` also explains why the jobs that it waits for are not running.',
     query: z.strictObject({
       deep: count(0, 5)
         .optional()
-        .describe('maximum number of further jobs to examine; each one is the cause of the previous one'),
+        .describe('maximum number of further jobs to examine; each one blocks the previous one'),
     }),
     answers: { 200: why },
     handle: ({ engine, params, query }) => engine.jobs.why(params.job, query),
@@ -230,7 +230,7 @@ export const jobs = {
   pastRun: route('GET /v1/jobs/:job/runs/:n', {
     scope: 'read',
     summary: 'Get one run of a job',
-    description: 'Returns its times, outcome, changes and log. The job must keep a history.',
+    description: 'Returns the times, outcome, changes and log of the run. The job must keep a history.',
     answers: { 200: pastRunView },
     handle: ({ engine, params }) => engine.jobs.pastRun(params.job, Number(params.n)),
   }),

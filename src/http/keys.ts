@@ -5,7 +5,7 @@ export const me = {
   show: route('GET /v1/me', {
     scope: 'any',
     summary: 'Get the current API key',
-    description: 'Returns its name, scopes and tenant.',
+    description: 'Returns the name, scopes and tenant of the key.',
     answers: { 200: meView },
     handle: async ({ caller }) => {
       const { id, name, scopes, tenant = null } = caller!
@@ -18,7 +18,7 @@ export const keys = {
   list: route('GET /v1/keys', {
     scope: 'read',
     summary: 'List API keys',
-    description: 'Returns their names, scopes, expiry and last use, never the keys themselves.',
+    description: 'Returns the names, scopes, expiry and last use of the keys, never the keys themselves.',
     answers: { 200: keyList },
     handle: ({ engine }) => engine.keys.list(),
   }),

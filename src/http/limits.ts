@@ -34,7 +34,7 @@ export const limits = {
   get: route('GET /v1/limits/:key', {
     scope: 'read',
     summary: 'Get a limit',
-    description: 'Returns its settings, used slots and number of waiting jobs.',
+    description: 'Returns the settings, used slots and number of waiting jobs of the limit.',
     answers: { 200: limitView },
     handle: ({ engine, params }) => engine.limits.get(params.key),
   }),
@@ -42,7 +42,7 @@ export const limits = {
   holders: route('GET /v1/limits/:key/holders', {
     scope: 'read',
     summary: 'List the runs that hold slots of a limit',
-    description: 'Returns the runs, the earliest lease expiry first, and the time at which the next slot becomes free.',
+    description: 'Returns the runs, ordered by lease expiry, and the time at which the next slot becomes free.',
     query: page,
     answers: { 200: z.object({ limit: roomView, holders: z.array(holder) }) },
     handle: async ({ engine, params, query: { limit = 50 } }) => {
@@ -79,7 +79,7 @@ export const limits = {
   remove: route('DELETE /v1/limits/:key', {
     scope: 'admin',
     summary: 'Delete a limit',
-    description: 'Jobs that wait for it become ready.',
+    description: 'Jobs that wait for the limit become ready.',
     answers: { 200: done },
     handle: ({ engine, params }) => engine.limits.remove(params.key),
   }),
@@ -107,7 +107,7 @@ export const constraints = {
   get: route('GET /v1/constraints/:key', {
     scope: 'read',
     summary: 'Get a constraint',
-    description: 'Returns its matcher, rate and concurrency.',
+    description: 'Returns the matcher, rate and concurrency of the constraint.',
     answers: { 200: constraintView },
     handle: ({ engine, params }) => engine.constraints.get(params.key),
   }),
@@ -124,7 +124,7 @@ export const constraints = {
   remove: route('DELETE /v1/constraints/:key', {
     scope: 'admin',
     summary: 'Delete a constraint',
-    description: 'Jobs that wait because of it become ready.',
+    description: 'Jobs that wait because of the constraint become ready.',
     answers: { 200: done },
     handle: ({ engine, params }) => engine.constraints.remove(params.key),
   }),
@@ -142,7 +142,7 @@ export const groups = {
   get: route('GET /v1/groups/:key', {
     scope: 'read',
     summary: 'Get a group',
-    description: 'Returns its settings, running jobs and waiting jobs.',
+    description: 'Returns the settings, running jobs and waiting jobs of the group.',
     answers: { 200: groupView },
     handle: ({ engine, params }) => engine.groups.get(params.key),
   }),

@@ -33,7 +33,7 @@ const about =
 export const keyScheme = {
   type: 'http',
   scheme: 'bearer',
-  description: 'An API key with the scope of the operation.',
+  description: 'An API key that has the scope of the operation.',
 }
 const securitySchemes = {
   key: keyScheme,
@@ -47,7 +47,7 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'Webhook-Signature',
-    description: 'Signature of another version of this deployment. Only such versions call this operation.',
+    description: 'Signature of another version of this deployment. Only other versions call this operation.',
   },
 }
 

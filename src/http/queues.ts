@@ -16,7 +16,7 @@ export const queues = {
   get: route('GET /v1/queues/:queue', {
     scope: 'read',
     summary: 'Get a queue',
-    description: 'Returns its lanes, current runs, waiting claims and next jobs.',
+    description: 'Returns the lanes, current runs, waiting claims and next jobs of the queue.',
     query: z.strictObject({ limit: count(1, 200).optional() }),
     answers: { 200: queueDetail },
     handle: ({ engine, params, query }) => engine.queues.get(params.queue, query),

@@ -6,7 +6,7 @@ export const recorded = {
     scope: 'admin',
     summary: 'List ended jobs with a recorded run',
     description:
-      'Returns everything that the last run of each job read and changed, newest first, for classes with `history: { values: true }`. `sidejob rehearse --recorded` replays these runs with new code.',
+      'Returns jobs, newest first, each with everything that its last run read and changed. Their class must have `history: { values: true }`. `sidejob rehearse --recorded` replays these runs with new code.',
     query: recordedQuery,
     answers: { 200: recordedPage },
     handle: ({ engine, query }) => engine.recorded.list(query),
@@ -16,7 +16,7 @@ export const recorded = {
     scope: 'admin',
     summary: 'Get the recorded run of a job',
     description:
-      'Returns everything that its last run read and changed. If there is no record, `fault` states the reason.',
+      'Returns everything that the last run read and changed. If there is no record, `fault` states the reason.',
     answers: { 200: recordedJob },
     handle: ({ engine, params }) => engine.recorded.get(params.job),
   }),

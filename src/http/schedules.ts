@@ -37,7 +37,7 @@ export const schedules = {
       until: until.optional(),
       failing: flag
         .optional()
-        .describe('only schedules whose last run failed or was lost, without muted kinds of error'),
+        .describe('only schedules whose last run failed or was lost, unless its kind of error is muted'),
       muted: flag.optional().describe('with failing=true: also includes muted kinds'),
     }),
     answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
@@ -70,7 +70,7 @@ export const schedules = {
   get: route('GET /v1/schedules/:job', {
     scope: 'read',
     summary: 'Get a schedule',
-    description: 'Returns its next five runs, or all runs until a given time.',
+    description: 'Returns the next five runs of the schedule, or all runs until a given time.',
     query: z.strictObject({ until: until.optional() }),
     answers: { 200: scheduleView },
     handle: ({ engine, params, query }) => engine.schedules.get(params.job, query),

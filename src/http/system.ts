@@ -32,7 +32,7 @@ const health = z.object({
     .enum(['cron', 'qstash'])
     .nullable()
     .optional()
-    .describe("source of that tick: Cloudflare's cron trigger or QStash's schedule"),
+    .describe("source of the last tick: Cloudflare's cron trigger or QStash's schedule"),
   bellAt: moment.nullable().optional().describe('time at which QStash last started a lane'),
   version: z.string().optional().describe('version of the code; shown only to callers with an API key'),
   restored: restored.optional(),

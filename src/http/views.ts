@@ -23,7 +23,7 @@ export const views = {
   remove: route('DELETE /v1/views/:name', {
     scope: 'admin',
     summary: 'Delete a shared view',
-    description: 'Removes it for everyone who uses the dashboard.',
+    description: 'Removes the view for everyone who uses the dashboard.',
     answers: { 200: done },
     handle: ({ engine, params }) => engine.views.remove(params.name),
   }),

@@ -11,7 +11,7 @@ export const waiting = {
     scope: 'admin',
     summary: 'List jobs that wait inside their function',
     description:
-      'Returns jobs, newest first, each with its stored steps and waits and everything else that its next run would read. `sidejob rehearse` runs new code with these jobs.',
+      'Returns jobs, newest first, each with everything that its next run would read, including stored steps and waits. `sidejob rehearse` runs new code with these jobs.',
     query: waitingQuery,
     answers: { 200: waitingPage },
     handle: ({ engine, query }) => engine.waiting.list(query),

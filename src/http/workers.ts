@@ -38,7 +38,7 @@ export const workers = {
   unregister: route('DELETE /v1/workers/:queue/:class', {
     scope: 'admin',
     summary: 'Remove a worker class',
-    description: 'Its waiting jobs stay, and run when the class is registered again.',
+    description: 'Waiting jobs of the class stay, and run when the class is registered again.',
     answers: { 200: done },
     handle: ({ engine, params }) => engine.workers.unregister(params.queue, params.class),
   }),

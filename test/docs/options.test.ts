@@ -29,18 +29,19 @@ function propertiesOf(schema: z.ZodType): Record<string, Shape> {
 
 const times = ['at', 'runAt']
 
+const plural = (type: string): string => type.replace(/^(string|list)\b/, '$1s')
+
 function takes(name: string, shape: Shape): string {
   const { type, anyOf, items, properties, additionalProperties } = shape
   if (anyOf) return [...new Set(anyOf.map((one) => takes(name, one)))].join(', or ')
   if (shape.enum) return shape.enum.flatMap((one) => (typeof one === 'string' ? [`\`'${one}'\``] : [])).join(', ')
   if (shape.const !== undefined) return `\`${JSON.stringify(shape.const)}\``
   if (properties) return `\`{ ${Object.keys(properties).join(', ')} }\``
-  if (type === 'array') return `list of ${takes(name, items!)}`
-  if (type === 'object') return additionalProperties ? `by name: ${takes(name, additionalProperties)}` : 'object'
+  if (type === 'array') return `list of ${plural(takes(name, items!))}`
+  if (type === 'object') return additionalProperties ? `map of ${plural(takes(name, additionalProperties))}` : 'object'
   if (Array.isArray(type)) return times.includes(name) ? 'time' : 'duration'
   if (type === 'null') return '`null`'
-  if (type === 'string') return 'text'
-  return type === 'integer' ? 'whole number' : (type ?? 'any value')
+  return type ?? 'any value'
 }
 
 const has = (properties: Record<string, Shape>, name: string) => (name in properties ? 'yes' : '')

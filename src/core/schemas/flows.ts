@@ -69,7 +69,7 @@ export type Tried = z.output<typeof tried>
 
 export const flowRow = z.object({
   id: jobId,
-  name: z.string().describe('name of the graph of the flow; if it has none, the alias or class of the flow'),
+  name: z.string().describe('name of the graph; if the graph has no name, the alias or class of the flow'),
   aliases: z.array(z.string()),
   status,
   createdAt: moment,
@@ -103,7 +103,7 @@ export const flowEvent = z.object({
   counts: z
     .array(z.object({ node: z.string().nullable(), dir, port: z.string(), was: z.int(), is: z.int() }))
     .describe('number of values waiting at a port, before and after the event'),
-  more: z.int().describe('number of further changes that the event leaves out'),
+  more: z.int().describe('number of further changes, which the event does not list'),
 })
 export type FlowEvent = z.output<typeof flowEvent>
 

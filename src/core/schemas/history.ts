@@ -64,7 +64,7 @@ export const historyJob = z.object({
   lost: z.int(),
   version: z.string().nullable(),
   createdBy: z.string(),
-  by: z.string().optional().describe('API key that requested it, as key:<id>'),
+  by: z.string().optional().describe('API key that created the job, as key:<id>'),
 })
 export type HistoryJob = z.output<typeof historyJob>
 

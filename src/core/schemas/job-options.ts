@@ -79,14 +79,14 @@ export const redeliver = z
 
 export const retry = retryOver(backoffWays).describe('number and backoff of retries of a failed run')
 
-/** In code, numbers are milliseconds. In requests, they are seconds. */
+/** Numbers are milliseconds in code, and seconds in requests. */
 export const codeRetry = retryOver(backoffOver(milliseconds))
 export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER]).transform(() => FOREVER)])
 
 export const missed = z
   .enum(missedWays)
   .describe(
-    'handling of missed slots: `run` runs each one, `last` runs once for all of them (the default for cron), `skip` skips slots that are more than five minutes late',
+    'handling of missed slots (scheduled times): `run` runs once for each, `last` runs once for all (the default for cron), `skip` skips slots that are more than five minutes late',
   )
 const stopOnFail = z.boolean().describe('true if the schedule ends when a run fails permanently')
 const repeatOptions = { missed: missed.optional(), stopOnFail: stopOnFail.optional() }
@@ -141,7 +141,7 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected a group that does not begin with "callback:"')
 export const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
-  .describe('limit for jobs with the same group id; groups that also wait for another limit take turns there')
+  .describe('limit for jobs with the same group id; groups take turns at limits that they share')
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
@@ -190,19 +190,21 @@ export const callback = z.union([
 export const jobInput = z
   .strictObject({
     queue: queueName.default('default').describe('queue of the job'),
-    class: className.describe('class of the worker that performs it'),
+    class: className.describe('class of the worker that performs the job'),
     args: closed.optional().describe('input of the job; `null` if omitted'),
     name: childName.optional().describe('name of the job among the children of its parent'),
-    parent: ref.optional().describe('id or alias of its parent'),
+    parent: ref.optional().describe('id or alias of the parent'),
     in: portSpecs
       .optional()
       .describe('input ports with defaults and channels; each replaces the port of the class with the same name'),
     out: portSpecs.optional().describe('output ports, like `in`'),
-    inputs: inputs.optional().describe('initial values of its input ports'),
+    inputs: inputs.optional().describe('initial values of input ports'),
     at: time
       .optional()
-      .describe('time at which it becomes ready: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds'),
-    wait: duration.optional().describe("delay before it becomes ready: seconds, or a string like '5m'"),
+      .describe(
+        'time at which the job becomes ready: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds',
+      ),
+    wait: duration.optional().describe("delay before the job becomes ready: seconds, or a string like '5m'"),
     priority: priority.optional(),
     retry: retry.optional().describe('number and backoff of retries of a failed run; by default as in its class'),
     timeout: positive.optional().describe("maximum duration of a run: seconds, or a string like '30s'"),
@@ -213,10 +215,10 @@ export const jobInput = z
     unique: unique
       .optional()
       .describe(
-        'key that only one job of its queue and class can hold at a time; a request with the same key returns that job',
+        'key that only one job per queue and class can hold at a time; a request with the same key returns that job',
       ),
     repeat: repeat.optional().describe('schedule of the job: a cron pattern, or a Bedrock pattern'),
-    alias: z.array(alias).max(100).optional().describe('names that can be used instead of its id'),
+    alias: z.array(alias).max(100).optional().describe('names that can be used instead of the id'),
     callback: callback.optional().describe('address or Kafka topic that is notified when the job ends'),
     createdBy: label.optional().describe('free text that names the requester; shown, but not verified'),
     group: group.optional(),
@@ -243,7 +245,7 @@ quickParses.set(
 )
 
 export const jobPatch = z.strictObject({
-  args: closed.optional().describe('args of its next run'),
+  args: closed.optional().describe('args of the next run'),
   schema: builtAgainst,
   priority: priority.optional(),
   retry: retry.optional(),
@@ -253,7 +255,7 @@ export const jobPatch = z.strictObject({
     .nullable()
     .optional()
     .describe(
-      'time of its next run: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds; null runs it as soon as possible',
+      'time of the next run: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds; null runs it as soon as possible',
     ),
   group: group.optional(),
 })

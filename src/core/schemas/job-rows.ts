@@ -84,7 +84,7 @@ export const jobQuery = z
       .enum(['all', 'row'])
       .optional()
       .describe('`row` returns a summary of each job, with the first reason why it is not running'),
-    sort: z.enum(['made', 'ended']).optional().describe('`ended` lists only ended jobs, the most recently ended first'),
+    sort: z.enum(['made', 'ended']).optional().describe('`ended` lists only ended jobs, most recently ended first'),
     limit: count(1, 1_000).optional(),
     cursor: z.union([cursor, endedCursor]).optional(),
   })
@@ -113,7 +113,7 @@ export const jobRow = z.object({
   runAt,
   progress,
   run: runUnderWay.nullable(),
-  message: z.string().nullable().describe('first 200 characters of its error message'),
+  message: z.string().nullable().describe('first 200 characters of the error message'),
   reason: reasonView
     .nullable()
     .describe('first reason why the job is not running, without the number of jobs ahead of it'),
@@ -131,14 +131,12 @@ const paged = {
     .int()
     .optional()
     .describe(
-      'total number of matches; present only if an index counts them: for one queue, without conditions other than status',
+      'total number of matches; present only if the list is limited to one queue, with no other condition than status',
     ),
   newest: z
     .int()
     .optional()
-    .describe(
-      'newest id that was searched, if the list is ordered by id; the search covered all ids from there down to the cursor',
-    ),
+    .describe('newest id searched, for lists ordered by id; the search covered all ids between it and the cursor'),
 }
 
 export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
@@ -183,7 +181,7 @@ export const errorKindView = z.object({
   queues: z.array(z.string()),
   message: z.string().describe('error message without numbers, ids, quoted text, times, paths and addresses'),
   example: z.string(),
-  frame: z.string().nullable().describe('innermost function of the stack that is not in a library'),
+  frame: z.string().nullable().describe('innermost function of the stack, without library code'),
   count: z.int().describe('number of jobs that are failed now'),
   firstAt: moment.describe('time of the first failure of this kind, even if its job has been retried or deleted'),
   lastAt: moment,
@@ -192,14 +190,14 @@ export const errorKindView = z.object({
     .array(z.object({ at: moment, count: z.int() }))
     .optional()
     .describe(
-      'with details=true: number of failures in the last six hours, oldest first: first per quarter of an hour, then per minute for the last half hour',
+      'with details=true: failures in the last six hours, oldest first; counted per quarter of an hour, and per minute in the last half hour',
     ),
   muted: errorMute.optional().describe('with muted=true: the mute, if there is one'),
 })
 export type ErrorKind = z.output<typeof errorKindView>
 
 export const errorPage = z.object({
-  errors: z.array(errorKindView).describe('kinds of error, the most frequent first'),
+  errors: z.array(errorKindView).describe('kinds of error, most frequent first'),
   looked: z.int().describe('number of matching failed jobs; with `since`, the number of failed jobs checked'),
   cursor: z
     .string()

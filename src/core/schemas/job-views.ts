@@ -12,7 +12,7 @@ export const portView = z.object({
   taken: z.int(),
   default: closed.optional(),
   channels: z.array(z.string()),
-  schema: closed.optional().describe('with schemas=true: JSON Schema of its values'),
+  schema: closed.optional().describe('with schemas=true: JSON Schema of the values'),
 })
 export type PortView = z.output<typeof portView>
 
@@ -72,7 +72,7 @@ export const jobView = z.object({
   createdAt: moment,
   createdBy: z.string(),
   labels: z.record(z.string(), z.string()),
-  by: z.string().optional().describe('API key that requested it, as key:<id>'),
+  by: z.string().optional().describe('API key that created the job, as key:<id>'),
   ranAt: moment.nullable(),
   endedAt: moment.nullable(),
   runAt: moment.nullable(),
@@ -84,9 +84,7 @@ export const jobView = z.object({
   in: z.record(z.string(), portView),
   out: z.record(z.string(), portView),
   children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
-  limits: z
-    .array(z.string())
-    .describe('keys of the limits of the job; GET /v1/jobs/:job includes the limit of its class'),
+  limits: z.array(z.string()).describe('limit keys of the job; GET /v1/jobs/:job also returns the key of its class'),
   waitingAt: z.string().nullable().describe('limit that the job is waiting for'),
   tag: z.string().nullable(),
   retry: shownRetry.nullable(),
@@ -100,7 +98,7 @@ export const jobView = z.object({
     .describe('unique key of the job, and the event or time that releases the key'),
   lockedUntil: moment.nullable(),
   run: runUnderWay.nullable(),
-  version: z.string().nullable().describe('version of the code that performed its last run; null if unknown'),
+  version: z.string().nullable().describe('version of the code that performed the last run; null if unknown'),
   pinnedTo: z
     .string()
     .nullable()
@@ -110,7 +108,7 @@ export const jobView = z.object({
   keptUntil: moment
     .nullable()
     .describe(
-      'earliest time at which an ended job is deleted; null if it has not ended or if new input can still wake it',
+      'earliest time at which the ended job is deleted; null if the job has not ended or if new input can wake it',
     ),
   cost: z
     .object({
@@ -125,7 +123,7 @@ export const jobView = z.object({
         .describe('cost of the known runs according to SIDEJOB_PRICES; null without that setting'),
     })
     .optional()
-    .describe('with details=true: cost of its runs'),
+    .describe('with details=true: cost of the runs'),
   moreChildren: z.int().optional(),
 })
 export type JobView = z.output<typeof jobView>
@@ -171,7 +169,7 @@ export const tree = z.object({
   class: z.string(),
   status,
   children: z.record(z.string(), z.unknown()),
-  more: z.literal(true).optional().describe('true if some of its descendants are not shown'),
+  more: z.literal(true).optional().describe('true if some descendants are not shown'),
 })
 
 /** The engine returns undefined, and clients receive `{}`. */

@@ -30,7 +30,7 @@ export const portRead = z.strictObject({
   max: z.int().min(1).max(VALUES).optional(),
   wait: waitTime
     .optional()
-    .describe('maximum time to wait for `max` values; returns fewer if the time passes or the job ends'),
+    .describe('maximum time to wait for `max` values; returns fewer if the time runs out or the job ends'),
 })
 
 export const target = z.union(

@@ -71,7 +71,7 @@ export const queueDetail = queueView.extend({
       }),
     )
     .describe('lanes that serve the queue, and bells that QStash has not yet delivered, each with its expiry'),
-  runs: z.array(underWay).describe('current runs, the earliest lease expiry first'),
+  runs: z.array(underWay).describe('current runs, ordered by lease expiry'),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))
     .describe('waiting claims of pull workers, each with the requested classes (empty for all)'),
@@ -124,7 +124,7 @@ export const scheduleView = z.object({
       made: z
         .enum(madeUps)
         .describe(
-          'handling of the missed slots: `each` is one run per slot, `one` is one run for all slots, `none` is no run',
+          'runs for the missed slots: `each` is one run per slot, `one` is one run for all slots, `none` is no run',
         ),
       count: z.int(),
       more: z.boolean().describe('true if more than 100 slots were missed'),

@@ -64,7 +64,7 @@ const workerShape = z.strictObject({
   history: history.optional(),
   redeliver: redeliver.optional(),
   labels: classLabels.optional(),
-  shutdown: z.boolean().optional().describe('true if a terminated job runs once more to clean up'),
+  shutdown: z.boolean().optional().describe('true if a terminated job has one more run to clean up'),
   reach: z
     .enum(['family', 'all'])
     .optional()
@@ -215,7 +215,7 @@ export const workerView = workerShape
     cron: z
       .object({ expression: z.string(), tz: z.string().optional(), missed: missed.optional(), args: closed.optional() })
       .optional()
-      .describe('schedule of the class: cron:<queue>/<class>'),
+      .describe('schedule of the class; its alias is cron:<queue>/<class>'),
     retain: span.optional(),
     redeliver: z.object({ after: span, max: z.int() }).optional(),
     schema: schemaOfClass,

@@ -19,7 +19,7 @@ const members = (body: Record<string, Encoded>): Given => {
   return (name) => textOf(named.get(name.toLowerCase()))
 }
 
-// Header values are bytes. Decodes them if they are valid UTF-8.
+// Header values are bytes. Decodes valid UTF-8.
 const decoded = (header: string): string => {
   if (!/[\x80-\xff]/.test(header)) return header
   try {

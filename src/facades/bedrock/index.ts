@@ -172,7 +172,7 @@ export const bedrock = {
     'QueryJob',
     'read',
     'Get a job',
-    'Returns its state, name, data and times.',
+    'Returns the state, name, data and times of the job.',
     jobID,
     async ({ engine, from }) => ({ body: queried(await wardOf(engine, needJob(from))) }),
     job,

@@ -115,7 +115,7 @@ export const downloader = {
     ...facade,
     scope: 'read',
     summary: 'Get statistics of the processor or the notifier',
-    description: '`processor` returns the downloads of today, `notifier` the callbacks of today.',
+    description: '`processor` returns today’s downloads, `notifier` today’s callbacks.',
     answers: { 200: z.record(z.string(), z.number()) },
     handle: async ({ engine, params }) => {
       const { component } = params

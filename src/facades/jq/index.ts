@@ -158,7 +158,7 @@ export const jq = {
   removeConstraint: route('DELETE /jq/constraints/:name', {
     scope: 'admin',
     summary: 'Delete a constraint',
-    description: 'Jobs that wait because of it become ready.',
+    description: 'Jobs that wait because of the constraint become ready.',
     answers: { 200: shownConstraint },
     facade,
     handle: async ({ engine, params, c }) => {
