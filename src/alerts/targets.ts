@@ -29,7 +29,7 @@ function settingIn(env: Record<string, string | undefined>, name: string): strin
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-const headings = { begins: '', lasts: 'Still: ', 'is over': 'Over: ' } as const
+const headings = { begins: '', lasts: 'Still: ', 'is over': 'Resolved: ' } as const
 
 export const sentenceOf = ({ what, text }: Pick<AlertMessage, 'what' | 'text'>): string => headings[what] + text
 

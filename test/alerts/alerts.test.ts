@@ -119,7 +119,7 @@ test('a paused queue causes a message after two minutes, and another when it is 
   await paused(false)
   await minutes(4)
   await told(2)
-  expect(texts()[1]).toMatch(/^Over: Queue mail is paused/)
+  expect(texts()[1]).toMatch(/^Resolved: Queue mail is paused/)
   expect(bodies('/pagerduty')[1]).toMatchObject({ event_action: 'resolve', dedup_key: event.dedup_key })
   expect((await kit.engine.alerts.list()).alerts).toEqual([])
 })
@@ -136,7 +136,7 @@ test('a counter above its budget of the day causes a message, and midnight UTC e
   ])
   await kit.advance(86_400_000 - (kit.now() % 86_400_000))
   await minutes(4)
-  expect(texts('tokens')[1]).toMatch(/^Over: Today’s count of tokens/)
+  expect(texts('tokens')[1]).toMatch(/^Resolved: Today’s count of tokens/)
 })
 
 test('a class that fails causes one message with its error, although the check is repeated', async () => {
@@ -218,7 +218,7 @@ test('a schedule whose run does not begin within five minutes of its slot causes
   await paused(false)
   await minutes(4)
   await kit.until(() => about().length > 1)
-  expect(about()[1]).toMatch(/^Over: Schedule hourly is more than five minutes late/)
+  expect(about()[1]).toMatch(/^Resolved: Schedule hourly is more than five minutes late/)
   await kit.engine.schedules.end('hourly')
 })
 
@@ -232,7 +232,7 @@ test('failed jobs that were all retried cause no second message about the same f
   for (const id of ids) await kit.engine.jobs.retry(String(id))
   for (const id of ids) await kit.rest(id, 'completed')
   await minutes(3)
-  await kit.until(() => texts('Over: 24 jobs of heal failed').length === 1)
+  await kit.until(() => texts('Resolved: 24 jobs of heal failed').length === 1)
   expect(texts('jobs failed in the last 15 minutes')).toEqual([])
 })
 

@@ -29,7 +29,7 @@ describe.skipIf(!program())('a failing deploy', { timeout: 180_000 }, () => {
     const [begins, over] = shop.messages()
     expect(begins).toMatch(new RegExp(`^${FAILED} jobs of charge failed in the last 15 minutes`))
     expect(begins).toContain("Cannot read properties of undefined (reading 'amount')")
-    expect(over).toMatch(/^Over: \d+ jobs of charge failed/)
+    expect(over).toMatch(/^Resolved: \d+ jobs of charge failed/)
     expect(said.overview).toContain(`${FAILED} jobs of charge failed`)
     expect(said.jobs).toContain(String(FAILED))
     expect(said.job).toContain("Cannot read properties of undefined (reading 'amount')")
