@@ -1,4 +1,4 @@
-// Starts the installed Chromium, logged in and without network requests of its own.
+// Starts the installed Chromium, logged in, and without its own network requests.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -117,7 +117,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     for (const receiver of [one, other]) receiver.answer = (_, response) => response.end()
     const host = new URL(one.url).host
     await as(['read', 'write'], '/', async (page) => {
-      const line = page.locator('.alerts li', { hasText: `2 callbacks to ${host} were given up` })
+      const line = page.locator('.alerts li', { hasText: `2 callbacks to ${host} ran out of attempts` })
       await line.getByRole('button', { name: 'Resend' }).click()
       await page.getByRole('dialog').getByText(`Resend 2 callbacks to ${host}?`).waitFor()
       expect(one.came.length).toBe(2)

@@ -93,7 +93,7 @@ const typings: [field: string, text: string, (was: WorkerDefinition) => WorkerDe
 ]
 
 test.each(typings)(
-  '%s of a class is changed to %j: all else of it stays to the digit, and Undo brings it back',
+  '%s of a class is changed to %j: everything else stays unchanged to the digit, and Undo restores it',
   async (...typed) => {
     const [field, text, made] = typed
     const drawn = await wholeOf('whole')

@@ -1,4 +1,4 @@
-// Numbers that users once saw with wrong values. numbers.browser.test.ts compares all of them.
+// Numbers that users once saw with wrong values. numbers.browser.test.ts compares all numbers.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Compares pages with the API if many newer jobs precede the matching jobs.
+// Compares pages with the API when many newer jobs precede the matching jobs.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -100,13 +100,13 @@ test('nothing needs a look where all is quiet', () => expect(needs.needsOf(quiet
 
 test.each([
   [
-    '20 failures above 1 %',
+    '20 failures above 1%',
     { points: [point(MINUTE, { failed: 20, completed: 1_000 })], queues: failed(20) },
     ['failing'],
   ],
   ['20 failures that were retried', { points: [point(MINUTE, { failed: 20 })], queues: failed(0) }, []],
   ['19 failures', { points: [point(MINUTE, { failed: 19 })], queues: failed(19) }, []],
-  ['many failures below 1 %', { points: [point(MINUTE, { failed: 20, completed: 2_000 })], queues: failed(20) }, []],
+  ['many failures below 1%', { points: [point(MINUTE, { failed: 20, completed: 2_000 })], queues: failed(20) }, []],
   ['failures of an hour ago', { points: [point(HOUR, { failed: 99 })], queues: failed(99) }, []],
   ['a lost run', { points: [point(MINUTE, { lost: 1 })] }, ['lost']],
   ['a full limit with waiters for 5 minutes', { limits: [{ ...limit, waitedSince: NOW - 5 * MINUTE }] }, ['limit']],
@@ -203,8 +203,8 @@ describe('a class that fails', () => {
     ]
     const classes = [hoursOf('parse_csv', 0), hoursOf('charge_card', 20), hoursOf('sync_customer', 9_896)]
     expect(told({ kinds, classes })).toEqual([
-      ['sync_customer', '104 jobs of {} failed in the last 15 minutes, at least 1.0 % of the jobs that ended.'],
-      ['charge_card', '40 jobs of {} failed in the last 15 minutes, at least 67 % of the jobs that ended.'],
+      ['sync_customer', '104 jobs of {} failed in the last 15 minutes, at least 1.0% of the jobs that ended.'],
+      ['charge_card', '40 jobs of {} failed in the last 15 minutes, at least 67% of the jobs that ended.'],
       ['parse_csv', '12 jobs of {} failed in the last 15 minutes, and none completed.'],
     ])
   })
@@ -318,7 +318,7 @@ test('muted kinds are no problem: failures are counted without them, also if mor
   expect(told(2_000, { kinds: Array.from({ length: 5 }, () => kind(100)), muted: [kind(500)] })).toEqual([
     ['1,000 of 2,010 jobs', '{} failed in the last 15 minutes.'],
   ])
-  // It is unknown which of them are muted until the next refresh.
+  // Until the next refresh, it is unknown which failed jobs are muted.
   expect(told(30, { isUntold: true })).toEqual([])
 })
 
@@ -337,7 +337,7 @@ test('failed callbacks are shown once per host, and can be sent again', () => {
   }
   const [need, ...more] = needs.needsOf({ ...quiet, givenUp: [callback, { ...callback, of: 8 }] as never })
   expect(more).toEqual([])
-  expect(need).toMatchObject({ name: 'hooks.example', text: '2 callbacks to {} were given up.' })
+  expect(need).toMatchObject({ name: 'hooks.example', text: '2 callbacks to {} ran out of attempts.' })
   expect(need!.buttons.map(({ text }) => text)).toEqual(['See them', 'Resend'])
 })
 

@@ -7,39 +7,39 @@ const one = (name: string, page: string, title: string, path = page): Shown => (
 
 export const shownPages = (order: number, flow: number): Shown[] => [
   one('overview', '/', 'Overview: problems and their age'),
-  one('jobs', '/jobs', 'Jobs that failed, and the kinds of their errors', '/jobs?status=failed'),
+  one('jobs', '/jobs', 'Failed jobs by kind of error', '/jobs?status=failed'),
   one('job', '/jobs/:job', 'A job: why it does not run', `/jobs/${order}`),
-  one('ended', '/jobs/:job/history', 'A job of the history', `/jobs/${order}/history`),
+  one('ended', '/jobs/:job/history', 'An ended job in the history', `/jobs/${order}/history`),
   one('new', '/jobs/new', 'A new job', '/jobs/new?queue=media&class=resize'),
   one('flows', '/flows', 'Flows'),
   one(
     'flow',
     '/flows/:job',
-    'A flow, and a wire at which values wait',
+    'A flow with values waiting on a wire',
     `/flows/${flow}?wire=${encodeURIComponent('enrich.image>images.url')}`,
   ),
-  one('flow-edit', '/flows/:job/edit', 'The graph of a flow, to be changed', `/flows/${flow}/edit`),
+  one('flow-edit', '/flows/:job/edit', 'Edit the graph of a flow', `/flows/${flow}/edit`),
   one('queues', '/queues', 'Queues and their lanes'),
   one('queue', '/queues/:queue', 'A queue: its next jobs and their order', '/queues/media'),
   one('schedules', '/schedules', 'Schedules, twelve hours back and ahead'),
   one('limits', '/limits', 'Limits: the holders of their slots', '/limits?open=worker:media/resize'),
   one('group', '/groups/:id', 'A group: its holders and its waiting jobs', '/groups/shop-7'),
   one('workers-all', '/workers', 'Classes'),
-  one('workers', '/workers/:queue/:class', 'A class, to be tried', '/workers/media/resize'),
-  one('workers-change', '/workers/:queue/:class', 'A class, to be changed', '/workers/media/resize?change'),
-  one('workers-register', '/workers', 'A class, to be registered', '/workers?register'),
+  one('workers', '/workers/:queue/:class', 'Try a class', '/workers/media/resize'),
+  one('workers-change', '/workers/:queue/:class', 'Change a class', '/workers/media/resize?change'),
+  one('workers-register', '/workers', 'Register a class', '/workers?register'),
   one('channels', '/channels', 'Channels'),
   one('callbacks', '/callbacks', 'Callbacks'),
   one('files', '/files', 'Files'),
   one('log', '/log', 'Log'),
-  one('deploys', '/deploys', 'Deploys: each class before and after one, and new kinds of error'),
+  one('deploys', '/deploys', 'Deploys: each class before and after a deploy, and new kinds of error'),
   one('keys', '/settings/keys', 'Keys'),
   one('doctor', '/doctor', 'Doctor'),
-  one('find', '/find', 'The result of a search', '/find?q=m'),
+  one('find', '/find', 'Search results', '/find?q=m'),
   one('more', '/more', 'The other pages, on a phone'),
 ]
 
-export const before = [one('login', '/login', 'Coming in'), one('first-minute', '/', 'Get started')]
+export const before = [one('login', '/login', 'Log in'), one('first-minute', '/', 'Get started')]
 
 export const looks = [
   { name: 'light', theme: 'light', width: 1440, height: 1000 },
@@ -52,8 +52,8 @@ export function gallery(): string {
   const entry = (shown: Shown) => [`## ${shown.title}`, ...looks.map(({ name }) => picture(shown, name))].join('\n\n')
   return `# Every page of the dashboard
 
-These are all pages of the [dashboard](dashboard.md) in light, in dark, and on a phone 390 pixels
-wide. \`npm run docs:pictures\` takes them again: it starts a stack, fills it with data of a shop at three in the morning
+This page shows each page of the [dashboard](dashboard.md) in light, in dark, and on a phone (390 pixels
+wide). \`npm run docs:pictures\` takes the pictures again: it starts a stack, fills it with data of a shop at three in the morning
 (\`test/dashboard/seed.ts\`), and takes screenshots.
 
 ${[...before, ...shownPages(0, 0)].map(entry).join('\n\n')}

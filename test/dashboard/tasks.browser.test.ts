@@ -50,7 +50,7 @@ function handOf(page: Page) {
       did.texts += 1
       await page.keyboard.type(text)
     },
-    /** Types a text and presses Enter. */
+    /** Types text and presses Enter. */
     async enter(text: string): Promise<void> {
       await this.type(text)
       await page.keyboard.press('Enter')

@@ -45,10 +45,10 @@ test.each([
   [short(41_230), '41.2 k'],
   [short(9_114), '9,114'],
   [short(2_500_000), '2.5 M'],
-  [percent(0.015), '1.5 %'],
-  [percent(0.61), '61 %'],
-  [percent(0), '0 %'],
-  [percent(0.0002), 'under 0.1 %'],
+  [percent(0.015), '1.5%'],
+  [percent(0.61), '61%'],
+  [percent(0), '0%'],
+  [percent(0.0002), 'under 0.1%'],
   [bytes(3_174), '3.1 KB'],
   [bytes(12), '12 bytes'],
   [many(1, 'job'), '1 job'],
@@ -277,7 +277,7 @@ describe('the history of a job', () => {
     [
       'its run',
       { status: 'running', ranAt: NOW - 5, progress: '0.34' as Encoded, reason: null },
-      { text: '34 % done, running for', at: { of: 'since', moment: NOW - 5 } },
+      { text: '34% done, running for', at: { of: 'since', moment: NOW - 5 } },
     ],
   ])('is shown while it waits for %s', (_, more, told) => expect(happened({ ...job, ...more })).toEqual(told))
 

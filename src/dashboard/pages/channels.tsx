@@ -164,7 +164,7 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
           <Json value={last.message} />
         </details>
       )}
-      <ol class="log" id="tail" data-island aria-label={`Messages of ${at}, the newest first`} />
+      <ol class="log" id="tail" data-island aria-label={`Messages of ${at}, newest first`} />
     </Card>
   )
 }

@@ -174,7 +174,7 @@ export const failing: Rule = (known) => {
   ]
 }
 
-/** Classes that were failing, and whose failed jobs were neither retried nor muted. They are not alerts. */
+/** Classes that were failing, and whose failed jobs were neither retried nor muted. These classes are not alerts. */
 export function leftFailed({ kinds = [], classes, now, isUntold }: Known, needs: readonly Need[]): Need[] {
   // Callbacks have their own rule.
   const told = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]
@@ -229,7 +229,7 @@ const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
     const error = failed[0]!.lastError
     return need('callbacks', {
       name: host,
-      text: `${moreGivenUp ? 'At least ' : ''}${many(failed.length, 'callback')} to {} ${failed.length === 1 ? 'was' : 'were'} given up.`,
+      text: `${moreGivenUp ? 'At least ' : ''}${many(failed.length, 'callback')} to {} ran out of attempts.`,
       more: error ? `Last response: ${error}` : undefined,
       since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),
       buttons: [

@@ -49,8 +49,8 @@ export const short = (n: number): string => {
 /** Never 0 for a positive share. */
 export const percent = (share: number): string => {
   const n = share * 100
-  if (n > 0 && n < 0.1) return 'under 0.1 %'
-  return `${n < 10 && n > 0 ? n.toFixed(1) : Math.round(n)} %`
+  if (n > 0 && n < 0.1) return 'under 0.1%'
+  return `${n < 10 && n > 0 ? n.toFixed(1) : Math.round(n)}%`
 }
 
 /** Uses enough digits that a positive amount is not 0. */

@@ -30,7 +30,7 @@ export type Scale = {
   breaks: { at: number; length: number }[]
 }
 
-/** Position of the current time, in percent. The rest is for names of long bars. */
+/** Position of the current time, in percent. The remaining width is for names of long bars. */
 const END = 96.4
 /** A wait longer than this many median runs is folded. */
 const FOLD = 10

@@ -90,7 +90,7 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
   }
 }
 
-/** Classes in the order of the page: most failed jobs first. */
+/** Classes as the page sorts them: most failed jobs first. */
 export const worstFirst = ({ classes }: Facts): Facts['classes'] =>
   classes.toSorted((a, b) => b.counts.failed - a.counts.failed)
 
@@ -110,7 +110,7 @@ export function waitingIn(facts: Facts, of: Partial<Job> = {}): Waiting {
   return { limited, later, ready: queued.length - limited - later }
 }
 
-/** Open jobs: suspended, later, ready, at limits, in paused queues and running. */
+/** Open jobs: suspended, due later, ready, at limits, in paused queues, and running. */
 export function openIn(facts: Facts): [number, number, number, number, number, number] {
   const { ready, limited, later } = waitingIn(facts)
   const paused = facts.queues.filter((queue) => queue.paused)

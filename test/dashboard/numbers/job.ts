@@ -24,7 +24,7 @@ import {
 
 type Run = Awaited<ReturnType<Scene['site']['engine']['jobs']['runs']>>['runs'][number]
 
-/** The numbers of the sentences about a job. */
+/** The numbers in sentences about a job. */
 export function whyTexts({ running, run, reasons, limit }: WhyLink): string[] {
   if (running) return [run ? `${since(run.startedAt)} ${run.process ?? run.lane ?? ''} ${clockOf(run.leaseUntil)}` : '']
   return reasons.map(({ code, data: { ahead, concurrency, waiting, attempts, failures, losses }, until }) => {
@@ -57,11 +57,11 @@ function causes(facts: Facts, why: Why, children: readonly JobView[]): Claims {
 
 const over = new Set(['completed', 'failed', 'terminated'])
 
-/** The time from a moment to the end of the job, or until now. */
+/** Time from a moment to the end of the job, or until now. */
 const until = ({ endedAt, status }: JobView, from: number): string =>
   endedAt !== null && over.has(status) ? took(endedAt - from) : since(from)
 
-/** The parts of the line of a job, with their durations. */
+/** The parts of a job's timeline, with their durations. */
 function stretches(job: JobView, runs: readonly Run[]): string[] {
   const parts: string[] = []
   const add = (ms: number) => ms > 0 && parts.push(took(ms))
@@ -85,7 +85,7 @@ const childParts = (child: JobView): string[] =>
     ? [until(child, child.createdAt)]
     : [took(child.ranAt - child.createdAt), until(child, child.ranAt)]
 
-/** The waits in which neither the job nor a child runs. A long one is drawn shorter, with its duration. */
+/** Waits in which neither the job nor a child runs. A long wait is drawn shorter, with its duration. */
 function waitsIn(job: JobView, runs: readonly Run[], children: readonly JobView[]): string[] {
   const ends = ({ status, endedAt }: JobView) => (status === 'running' ? Number.POSITIVE_INFINITY : (endedAt ?? 0))
   const family = [...(job.status === 'running' ? [job] : []), ...children.filter(({ ranAt }) => ranAt !== null)]
@@ -169,13 +169,13 @@ function details(job: JobView, runs: readonly Run[]): string[] {
   ]
 }
 
-/** The place in the list of failed jobs, if the browser has seen the list. */
+/** Position in the list of failed jobs, if the browser has loaded the list. */
 function placeOf(facts: Facts, { id }: JobView): string {
   const failed = having(facts, { status: 'failed' }).slice(0, 50)
   return `${failed.findIndex((one) => one.id === id) + 1} of ${failed.length}`
 }
 
-/** A failed job next to the last job of its class that completed, and the deploy before its run. */
+/** A failed job next to the last completed job of its class, and the deploy before its run. */
 function failure(facts: Facts, job: JobView): Claims {
   if (job.status !== 'failed') return {}
   const completed = having(facts, { class: job.class, status: 'completed' })

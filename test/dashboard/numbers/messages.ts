@@ -77,7 +77,7 @@ export function logLine({ at, job, class: name, entry }: Entry, withJob = false)
 /** Slices of the chart of the log. */
 const SLICES = 40
 
-/** Slices of the log with entries, the newest first. */
+/** Slices of the log with entries, newest first. */
 export function slicesOf(entries: readonly Entry[]): { from: number; to: number; of: Entry[] }[] {
   const [first, last] = [entries.at(-1)?.at ?? 0, entries[0]?.at ?? 0]
   const width = Math.ceil((last + 1 - first) / SLICES)

@@ -42,7 +42,7 @@ function failingIn(facts: Facts): Need[] {
   })
 }
 
-/** Each problem by words of its text, with its numbers and its start. */
+/** Problems by words of their text, each with its numbers and start. */
 async function needsIn(facts: Facts, { site: { engine } }: Scene): Promise<Need[]> {
   const { now, queues, health } = facts
   const { callbacks } = await engine.callbacks.list({ state: 'FAILED', limit: 50 })
@@ -124,7 +124,7 @@ export function kinds(facts: Facts): Claims {
   }
 }
 
-/** The jobs that run, the longest first. Jobs of one claim started at the same time. */
+/** Running jobs, longest first. Jobs of one claim started at the same time. */
 const longest = (facts: Facts) => (found: readonly string[]) =>
   having(facts, { status: 'running' })
     .toSorted((a, b) => a.ranAt! - b.ranAt!)

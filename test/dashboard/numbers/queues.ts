@@ -77,7 +77,7 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
     [`${classes} > header .tag`]: [n(own.length)],
     [`${classes} tbody tr`]: own.slice(0, 12).map(({ class: of, counts, took: spread }) => {
       const failed = n(counted(facts, { queue: name, class: of!, status: 'failed' }))
-      return `${of} | ${n(counts.runs)} runs | ${failed} failed | {95 %}${spread ? took(spread.p95) : '–'}`
+      return `${of} | ${n(counts.runs)} runs | ${failed} failed | {95%}${spread ? took(spread.p95) : '–'}`
     }),
   }
 }

@@ -1,4 +1,5 @@
-// One job or more of each kind that the pages count. No name has a digit, so that each digit of a page is a number.
+// At least one job of each kind that the pages count. Names have no digits, so each digit on a page belongs to a
+// number.
 
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'

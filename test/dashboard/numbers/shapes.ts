@@ -1,4 +1,4 @@
-// The shapes of charts: each is read as shares of its largest value.
+// Reads the shape of a chart as shares of its largest value.
 
 import type { Page } from 'playwright-core'
 import { columnsOf, type Facts, maximaOf, openIn, worstFirst } from './facts.ts'
@@ -10,7 +10,7 @@ const rounded = (shares: readonly number[]): number[] => shares.map((share) => M
 
 const sharesOf = (values: readonly number[]): number[] => rounded(values.map((one) => one / Math.max(1, ...values)))
 
-/** Shares of the heights of bars. An empty bar has the class `f-line2`. */
+/** Heights of bars, as shares. An empty bar has the class `f-line2`. */
 const barsOf = async (page: Page, selector: string): Promise<number[][]> => {
   const found = await page
     .locator(selector)
@@ -24,7 +24,7 @@ const barsOf = async (page: Page, selector: string): Promise<number[][]> => {
   return found.map((heights) => sharesOf(heights))
 }
 
-/** Shares of the points of lines, between their floor and their top. */
+/** Points of lines, as shares of the distance between floor and top. */
 const linesOf = async (page: Page, selector: string): Promise<number[][]> => {
   const paths = await page.locator(selector).evaluateAll((lines) => lines.map((line) => line.getAttribute('d')!))
   return paths.map((path) =>

@@ -89,10 +89,10 @@ const survey = (page: Page, selectors: string[], none: string[]): Promise<Survey
     [selectors, none] as const,
   )
 
-/** Put before a number, which it changes beyond all bounds. */
+/** Prefix that changes a number by more than any tolerance. */
 const WRONG = '99999'
 
-/** Differences between a page and its claims. `from`: reading of the clock before the page was opened. */
+/** Differences between a page and its claims. `from`: time before the page was opened. */
 export async function differences(page: Page, claims: Claims, names: Set<string>, from: number): Promise<object> {
   const selectors = Object.keys(claims)
   const { found, times, unclaimed, twice } = await survey(page, selectors, none)
@@ -107,7 +107,7 @@ export async function differences(page: Page, claims: Claims, names: Set<string>
   const wrong = Object.fromEntries(
     all.filter(({ differing }) => differing.length > 0).map(({ selector, differing }) => [selector, differing]),
   )
-  // A claim that follows the page would accept any number.
+  // A claim that reads its number from the page would accept any number.
   const following = all.flatMap(({ selector, shown }) =>
     shown.flatMap((text, i) =>
       [...text.matchAll(/\d+/g)]

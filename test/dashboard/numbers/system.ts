@@ -33,7 +33,7 @@ const checksOf = ({ now, health, series }: Facts): string[] => {
   ]
 }
 
-/** A class is in a row of its own if its jobs are ready, and no pull worker has claimed them for a minute. */
+/** A class has its own row if its jobs are ready and no pull worker has claimed them for a minute. */
 const unclaimedIn = (facts: Facts, found: readonly string[]): string[] => {
   const rows = found.filter((text) => text.startsWith('Pull workers'))
   const isReady = (row: string) =>

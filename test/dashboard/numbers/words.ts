@@ -1,4 +1,4 @@
-// Texts of expected numbers, made without the dashboard's functions, and their comparison with shown texts.
+// Formats expected numbers without the dashboard's functions, and compares them with displayed texts.
 
 export const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000] as const
 
@@ -11,17 +11,17 @@ export const short = (one: number): string =>
   one < 10_000 ? n(one) : one < 1e6 ? `${tenth(one / 1e3)} k` : `${tenth(one / 1e6)} M`
 
 export function percent(share: number): string {
-  if (share > 0 && share < 0.001) return 'under 0.1 %'
-  return `${share > 0 && share < 0.1 ? (share * 100).toFixed(1) : Math.round(share * 100)} %`
+  if (share > 0 && share < 0.001) return 'under 0.1%'
+  return `${share > 0 && share < 0.1 ? (share * 100).toFixed(1) : Math.round(share * 100)}%`
 }
 
 /** A duration, which a page may round down. */
 export const took = (ms: number): string => `<${ms}>`
-/** The time between a moment and the reading of the page. */
+/** Time from a moment until the page was read. */
 export const since = (at: number): string => `<@${at}>`
-/** A duration that is part of the time of loading the page. */
+/** A duration within the time that the page took to load. */
 export const whileLoading = '<!>'
-/** Values per minute: the count of this minute, and a falling share of the count of the minute before. */
+/** Values per minute: the count of this minute, plus a decreasing share of the previous minute. */
 export const perMinute = (minutes: readonly number[]): string => `<~${minutes.at(-1) ?? 0},${minutes.at(-2) ?? 0}>`
 /** A `time` element. */
 export const time = (at: number): string => `@${at}`
@@ -49,7 +49,7 @@ export function shortened(text: string, most: number): string {
 export const cut = (text: string, most: number): string =>
   `${text.length > most && /\d/.test(text) ? `{${text}}` : ''}${shortened(text, most)}`
 
-/** Expected texts by words that a shown text contains, in the order of the shown texts. */
+/** Expected texts by words of the displayed text, in the order of the page. */
 export const arranged = (expected: Record<string, string>) => (found: readonly string[]) => {
   const left = new Map(Object.entries(expected))
   const texts = found.map((text) => {
@@ -61,7 +61,7 @@ export const arranged = (expected: Record<string, string>) => (found: readonly s
   return [...texts, ...left.values()]
 }
 
-/** Readings of the clock before and after a page was read. */
+/** Times before and after a page was read. */
 export type Clock = { from: number; to: number }
 
 const units: Record<string, number> = { ms: 1, s: 1_000, min: MINUTE, m: MINUTE, h: HOUR, d: DAY }
@@ -107,7 +107,7 @@ function atomsOf(text: string, names: ReadonlySet<string>): string[] {
   })
 }
 
-/** Words may change, so only numbers are compared, and the names with which cells of a row begin. */
+/** Wording may change, so only numbers are compared, and the names at the beginning of cells. */
 export function isSame(
   shown: string | undefined,
   expected: string | undefined,
@@ -121,7 +121,7 @@ export function isSame(
 
 export type Time = { text: string; title: string | null; at: number }
 
-/** A `time` element agrees with its moment: `3 s ago`, `in 2 h`, `12 s`, `26 Nov, 14:05` or `14:05:09.120`. */
+/** A `time` element shows its moment: `3 s ago`, `in 2 h`, `12 s`, `26 Nov, 14:05` or `14:05:09.120`. */
 export function saysTime({ text, title, at }: Time, clock: Clock): boolean {
   const moment = momentOf(at)
   if (title !== null && title !== moment) return false

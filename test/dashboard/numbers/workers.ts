@@ -11,7 +11,7 @@ function workerRow(facts: Facts, queue: string, name: string): string {
   const own = facts.classes.find((one) => one.queue === queue && one.class === name)
   const failed = counted(facts, { queue, class: name, status: 'failed' })
   const spread = own?.took
-  const title = spread ? `{95 %; mean ${took(spread.mean)}, median ${took(spread.p50)}}${took(spread.p95)}` : '–'
+  const title = spread ? `{95%; mean ${took(spread.mean)}, median ${took(spread.p50)}}${took(spread.p95)}` : '–'
   return row(name, '', short(own?.counts.runs ?? 0), short(failed), title)
 }
 

@@ -32,7 +32,7 @@ function Summary({ id, all, more }: { id: number; all: readonly Child[]; more: n
 function Family({ job, known }: RailProps) {
   const read = new Map(known.map((child) => [child.job.id, child.job.status]))
   const { id, parent, children, moreChildren = 0, status } = job
-  // In the record of a parent, running children are queued.
+  // The record of a parent lists running children as queued.
   const isUnsure = Object.values(children).some(({ id, status }) => status === 'queued' && !read.has(id))
   const all = Object.entries(children)
     .map(([name, { id, status: recorded }]): Child => {

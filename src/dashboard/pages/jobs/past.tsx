@@ -67,7 +67,7 @@ export function Past({ data: { found }, query }: { data: PastData; query: URLSea
   return (
     <Card kind="list">
       <DataTable
-        caption="Ended jobs, last ended first"
+        caption="Ended jobs, most recently ended first"
         kind="lined"
         id="rows"
         grows

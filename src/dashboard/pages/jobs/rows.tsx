@@ -72,7 +72,7 @@ function Moment({ query }: { query: URLSearchParams }) {
   return (
     <th scope="col" class="num" aria-sort={sorted ? 'descending' : undefined}>
       {canSort(query) ? (
-        <To kind="link" to={to} label={`${text}. Sort by ${sorted ? 'creation' : 'end, newest first'}`}>
+        <To kind="link" to={to} label={`${text}. Sort by ${sorted ? 'creation time' : 'end time, newest first'}`}>
           {text}
         </To>
       ) : (
@@ -113,7 +113,7 @@ const heads = ['-Status', 'Job', 'Class and group', 'What happened', 'Queue', '#
 
 const JobTable = ({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'query' | 'selected' | 'paused'>) => (
   <table class="tbl jobs">
-    <caption class="vh">{isSorted(query) ? 'Jobs, last ended first' : 'Jobs, newest first'}</caption>
+    <caption class="vh">{isSorted(query) ? 'Jobs, most recently ended first' : 'Jobs, newest first'}</caption>
     <thead>
       <tr>
         <th scope="col">

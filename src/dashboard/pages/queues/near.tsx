@@ -161,7 +161,7 @@ const classColumns: readonly Column<ClassRow>[] = [
   {
     head: '#p95',
     kind: 'dim',
-    title: () => '95 % of runs took at most this long',
+    title: () => '95% of runs took at most this long',
     cell: ({ took }) => (took ? about(took.p95) : '–'),
   },
 ]

@@ -20,7 +20,7 @@ export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ..
         : 'More lanes can already open: the next bell opens one.'
   const apart = new Set(queue.next.map(({ priority }) => priority)).size
   const order =
-    ageing === null && apart > 1 ? ' With ageing, jobs that wait long would overtake smaller priorities.' : ''
+    ageing === null && apart > 1 ? ' With ageing, jobs that wait long would overtake lower priority numbers.' : ''
   return `${stand} ${more}${order}`
 }
 

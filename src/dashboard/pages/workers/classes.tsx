@@ -47,7 +47,7 @@ function Numbers({ of, at }: { of?: ClassRow; at: string }) {
 }
 
 const spread = ({ mean, p50 }: NonNullable<ClassRow['took']>): string =>
-  `95 % of runs took at most this long; mean ${about(mean)}, median ${about(p50)}`
+  `95% of runs took at most this long; mean ${about(mean)}, median ${about(p50)}`
 
 type RowProps = { worker: Worker; of?: ClassRow; isChosen: boolean; isWide: boolean }
 
