@@ -7,7 +7,7 @@ type Comparison = Awaited<ReturnType<Client['deployments']['compare']>>
 type Row = Comparison['classes'][number]
 
 const share = (of: Row['before']): string =>
-  of === null || of.counts.runs === 0 ? '–' : `${Math.round((of.counts.errors / of.counts.runs) * 1_000) / 10} %`
+  of === null || of.counts.runs === 0 ? '–' : `${Math.round((of.counts.errors / of.counts.runs) * 1_000) / 10}%`
 const took = (of: Row['before']): string => (of?.took ? `${of.took.p50}–${of.took.p95} ms` : '–')
 
 const rowOf = ({ queue, class: name, before, after }: Row) => ({

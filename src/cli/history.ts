@@ -6,7 +6,7 @@ import { type Command, chosen, pairsIn } from './command.ts'
 type Query = Parameters<Client['history']['list']>[0]
 
 const list: Command = {
-  does: 'Search ended jobs in the history, the most recently ended first',
+  does: 'Search ended jobs in the history, most recently ended first',
   options: {
     status: { type: 'string', short: 's', does: 'only completed, failed or terminated jobs' },
     queue: { type: 'string', short: 'q', does: 'only jobs in this queue' },

@@ -92,7 +92,7 @@ export function createIo(json: boolean): Io {
     },
     progress(done, total, words) {
       if (!stderr.isTTY) {
-        // Output to a file gets one line per 10 %.
+        // Output to a file gets one line per 10%.
         const reached = Math.floor((10 * done) / Math.max(1, total))
         if (reached > tenths) stderr.write(`${done} of ${total}, ${words}\n`)
         tenths = reached

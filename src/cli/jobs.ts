@@ -145,7 +145,7 @@ const ls: Command = {
     parent: { type: 'string', does: 'only children of this job' },
     arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path in their args: order.id=4711' },
     label: { type: 'string', short: 'l', multiple: true, does: 'only jobs with this label: customer=7' },
-    sort: { type: 'string', does: 'ended: only ended jobs, the most recently ended first' },
+    sort: { type: 'string', does: 'ended: only ended jobs, most recently ended first' },
     limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
     cursor: { type: 'string', does: 'cursor of the next page' },
   },
@@ -319,7 +319,7 @@ export const jobs: Record<string, Command> = {
   ls,
   show: one('Show everything about a job', (client, job) => client.jobs.get(job)),
   why: {
-    does: 'Explain why a job is not running, the immediate cause first',
+    does: 'Explain why a job is not running, starting with the immediate cause',
     takes: ['job'],
     async run(client, _, { show, print, json }, [job]) {
       const found = await client.jobs.why(job!, { deep: DEEP })

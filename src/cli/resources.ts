@@ -242,7 +242,7 @@ export const resources: Record<string, Command> = {
   },
   'flows graph': graph,
   'errors ls': {
-    does: 'List the kinds of error that failed jobs have, the most frequent first',
+    does: 'List the kinds of error of failed jobs, most frequent first',
     options: { muted: { type: 'boolean', does: 'also show muted kinds' } },
     async run(client, { muted }, { show, json }) {
       const page = await client.errors.list(muted ? { muted: 'true' } : {})

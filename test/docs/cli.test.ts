@@ -11,7 +11,7 @@ const flag = ([name, { type, short, default: usual, does }]: [string, Option]): 
 const about: Record<string, string> = {
   create: 'Projects',
   run: 'Jobs',
-  'queues ls': 'Queues, limits, schedules and all else',
+  'queues ls': 'Queues, limits, schedules and more',
   stats: 'Counts, copies, checks',
 }
 

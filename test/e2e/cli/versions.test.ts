@@ -78,7 +78,7 @@ test('deploys compare shows runs, errors and durations of each class before and 
     const [before, after, , ...rows] = await linesOf('deploys', 'compare')
     expect([before, after]).toEqual([expect.stringMatching(/^before: v1, /), expect.stringMatching(/^after: v2, /)])
     expect(rows).toEqual([
-      expect.stringMatching(/^default +resize +2 → 2 +0 % → 100 % +[\d.]+–[\d.]+ ms → [\d.]+–[\d.]+ ms$/),
+      expect.stringMatching(/^default +resize +2 → 2 +0% → 100% +[\d.]+–[\d.]+ ms → [\d.]+–[\d.]+ ms$/),
       'new error: resize: no memory (2 jobs)',
     ])
   } finally {
