@@ -21,8 +21,8 @@ export function databaseQuestion(env: Env): Question {
         `eviction ${eviction === undefined ? 'unknown' : eviction ? 'on' : 'off'}`,
         `read regions ${readRegions.join(', ') || 'none'}`,
         `budget ${budget ? `$${budget} a month` : 'none'}`,
-        ...(luaMs === undefined ? [] : [`a script may take ${luaMs} ms`]),
-        ...(luaMsPerMinute === undefined ? [] : [`all scripts ${luaMsPerMinute} ms a minute`]),
+        ...(luaMs === undefined ? [] : [`at most ${luaMs} ms per script`]),
+        ...(luaMsPerMinute === undefined ? [] : [`at most ${luaMsPerMinute} ms of scripts per minute`]),
       ].join(', ')
       return is(eviction === false && readRegions.length === 0 && !budget, got)
     },
@@ -44,7 +44,7 @@ type Clocks = Where & { time: () => Promise<number> }
 
 export const clockQuestion = ({ url = 'https://qstash.upstash.io', token, publicUrl, time }: Clocks): Question => ({
   about: 'the clocks of the Worker, Redis and QStash',
-  expected: `within ${SPREAD_MS / 1_000} s of one another; signatures tolerate 5 s`,
+  expected: `within ${SPREAD_MS / 1_000} s of each other; signatures tolerate 5 s`,
   async ask() {
     const authorization = `Bearer ${token}`
     const sent = Date.now()

@@ -20,13 +20,13 @@ const [PATIENCE_MS, PAUSE_MS] = [60_000, 100]
 /** Milliseconds until a job starts. A bell needs one call of QStash. */
 const [P50_MS, LATE_MS] = [2_000, 3_000]
 
-const ABOUT = [`${JOBS} jobs, one after the other, from the call to the end`, 'jobs with a delay'] as const
+const ABOUT = [`${JOBS} jobs in sequence, from the call to the end`, 'jobs with a delay'] as const
 
 export function questionsOfJobs(place: JobsPlace) {
   const { key, delays = DELAYS_S, patience = PATIENCE_MS, pause = PAUSE_MS } = place
   const expected = [
-    `the middle below ${P50_MS / 1_000} s`,
-    `each begins at most ${LATE_MS / 1_000} s after its moment`,
+    `the median below ${P50_MS / 1_000} s`,
+    `each begins at most ${LATE_MS / 1_000} s after its time`,
   ] as const
   if (!key) {
     const why = 'set SIDEJOB_API_KEY, the key of the deployment, to run jobs'

@@ -37,12 +37,12 @@ export function questionsOfQstash(place: QstashPlace) {
           current !== place.keys.current && 'QSTASH_CURRENT_SIGNING_KEY',
           next !== place.keys.next && 'QSTASH_NEXT_SIGNING_KEY',
         ].filter((name) => name !== false)
-        return is(wrong.length === 0, wrong.length ? `not the same: ${wrong.join(', ')}` : 'the same')
+        return is(wrong.length === 0, wrong.length ? `different: ${wrong.join(', ')}` : 'the same')
       },
     },
     {
-      about: 'deliveries under way at once, of the account',
-      expected: '10 or more: a lane holds one, and a queue has at most 8',
+      about: 'concurrent deliveries of the account',
+      expected: '10 or more: each lane holds one, and a queue has at most 8 lanes',
       async ask() {
         const { parallelismMax } = await get<{ parallelismMax: number | null }>('/v2/globalParallelism')
         // An account without a limit has Infinity, which is null in JSON.
@@ -63,8 +63,8 @@ export function questionsOfQstash(place: QstashPlace) {
       },
     },
     {
-      about: 'a schedule that is set up again under its id',
-      expected: 'it replaces the former one',
+      about: 'a schedule that is created again with the same id',
+      expected: 'it replaces the previous schedule',
       async ask() {
         const schedule = { scheduleId: place.schedule, destination: tickUrl(place.publicUrl), method: 'POST' } as const
         await client.schedules.create({ ...schedule, cron: '0 0 2 1 *' })
@@ -77,9 +77,9 @@ export function questionsOfQstash(place: QstashPlace) {
       },
     },
     unknown(
-      'the longest time for which a delivery waits for its answer',
+      'the maximum time that a delivery waits for the response',
       '15 minutes on Free, 2 hours on paid plans; a lane answers after 25 s and the longest run',
-      'it takes 16 minutes of an invocation: enqueue a run of 14 and one of 16 minutes, and look at QStash’s log',
+      'needs an invocation of 16 minutes: enqueue runs of 14 and of 16 minutes, and read QStash’s log',
     ),
   ]
 

@@ -61,7 +61,7 @@ type Asked = ReturnType<typeof askedAt>
 const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[] => [
   {
     about: 'Lua: a match that finds nothing, as the last argument of a call',
-    expected: 'an error, "value expected": gopher-lua; nil would be PUC Lua, which our scripts take too',
+    expected: 'the error "value expected" of gopher-lua; nil means PUC Lua, which our scripts support too',
     async ask() {
       const said = await refusalOf(run("return tonumber(('x'):match('%d'))"))
       return is(said?.includes('value expected') ?? false, said ? short(said) : 'nil')
@@ -69,7 +69,7 @@ const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[]
   },
   {
     about: 'Lua: a large number as an index of a table',
-    expected: 'slower than a small one, for the array is filled up to it; our scripts do without',
+    expected: 'slower than a small index, because the array is filled up to it; our scripts avoid large indexes',
     async ask() {
       const at = (index: number) => timed(() => run(`local t = {} t[${index}] = 1 return 1`))
       await at(1)
@@ -80,35 +80,35 @@ const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[]
   },
   {
     about: `Lua: ${PIECE.toLocaleString('en')} words unpacked into one command`,
-    expected: 'taken: our pieces are no larger',
+    expected: 'accepted: our pieces are no larger',
     async ask() {
       const said = await refusalOf(run(unpacked(PIECE), [key('none')]))
-      return is(said === undefined, said ? short(said) : 'taken')
+      return is(said === undefined, said ? short(said) : 'accepted')
     },
   },
   {
     about: `Lua: ${TOO_MANY.toLocaleString('en')} words unpacked into one command`,
-    expected: 'refused, "registry overflow" or "index out of range": gopher-lua; taken would do no harm',
+    expected: 'refused by gopher-lua with "registry overflow" or "index out of range"; accepting them does no harm',
     async ask() {
       const said = await refusalOf(run(unpacked(TOO_MANY), [key('none')]))
-      return is(said !== undefined, said ? short(said) : 'taken')
+      return is(said !== undefined, said ? short(said) : 'accepted')
     },
   },
   {
     about: `all ${scripts.length} scripts are loaded`,
-    expected: 'each compiles, and is known by the sha that we have for it',
+    expected: 'each compiles, and has the sha that we computed',
     async ask() {
       const wrong: string[] = []
       for (const { name, sha, text } of scripts) {
         const got = await redis.scriptLoad(text).catch((error: Error) => error.message)
         if (got !== sha) wrong.push(`${name}: ${short(String(got))}`)
       }
-      return is(wrong.length === 0, wrong.length ? wrong.join('; ') : 'all compile, each by its sha')
+      return is(wrong.length === 0, wrong.length ? wrong.join('; ') : 'all compile, with the same sha')
     },
   },
   {
-    about: 'a script that is not known',
-    expected: 'NOSCRIPT, upon which its text is sent',
+    about: 'an unknown script',
+    expected: 'NOSCRIPT; the client then sends the source',
     async ask() {
       const said = await refusalOf(redis.evalsha('0'.repeat(40), [], []))
       return is(said?.includes('NOSCRIPT') ?? false, said ? short(said) : 'no error')
@@ -116,15 +116,15 @@ const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[]
   },
   {
     about: 'a tick of an empty namespace',
-    expected: 'nothing to ring for, nothing more to do',
+    expected: 'no bells to send, and no work left',
     async ask() {
       const { rings, more } = await createStore({ client, namespace }).tick()
-      return is(rings.length === 0 && !more, `${rings.length} rings, ${more ? 'more' : 'nothing more'} to do`)
+      return is(rings.length === 0 && !more, `${rings.length} bells, ${more ? 'work' : 'no work'} left`)
     },
   },
   {
     about: `one script called ${ROUNDS} times`,
-    expected: `its compiled form is kept: less than ${COMPILED} ms above an empty script`,
+    expected: `it stays compiled: less than ${COMPILED} ms slower than an empty script`,
     async ask() {
       const store = createStore({ client, namespace })
       const [empty, whole]: number[][] = [[], []]
@@ -133,7 +133,7 @@ const luaQuestions = ({ redis, client, namespace, key, run }: Asked): Question[]
         whole!.push(await timed(() => store.tick()))
       }
       const [low, high] = [middle(empty!), middle(whole!)]
-      return is(high - low < COMPILED, `${high.toFixed(1)} ms in the middle, an empty script ${low.toFixed(1)} ms`)
+      return is(high - low < COMPILED, `${high.toFixed(1)} ms median, an empty script ${low.toFixed(1)} ms`)
     },
   },
 ]
@@ -143,26 +143,26 @@ const sizeQuestions = (asked: Asked): Question[] => {
   return [
     {
       about: 'a request of 9.9 MB',
-      expected: 'taken',
+      expected: 'accepted',
       async ask() {
         const said = await refusalOf(redis.set(key('large'), 'x'.repeat(9_900_000)))
-        return is(said === undefined, said ? short(said) : 'taken')
+        return is(said === undefined, said ? short(said) : 'accepted')
       },
     },
     {
       about: 'a request of more than 10 MiB',
-      expected: 'refused, "max request size exceeded"; larger plans take it',
+      expected: 'refused with "max request size exceeded"; larger plans accept it',
       async ask() {
         const said = await refusalOf(redis.set(key('large'), 'x'.repeat(MOST + 1)))
-        return is(said?.includes('max request size exceeded') ?? false, said ? short(said) : 'taken')
+        return is(said?.includes('max request size exceeded') ?? false, said ? short(said) : 'accepted')
       },
     },
     {
-      about: 'an answer of 12 MB',
-      expected: 'refused, "max request size exceeded"; larger plans give it',
+      about: 'a response of 12 MB',
+      expected: 'refused with "max request size exceeded"; larger plans allow it',
       async ask() {
         const said = await refusalOf(run("return string.rep('x', 12000000)"))
-        return is(said?.includes('max request size exceeded') ?? false, said ? short(said) : 'given')
+        return is(said?.includes('max request size exceeded') ?? false, said ? short(said) : 'accepted')
       },
     },
     recordQuestion(asked),
@@ -178,7 +178,7 @@ const sizeQuestions = (asked: Asked): Question[] => {
     },
     {
       about: `the same after ${asked.silence / 1_000} s of silence`,
-      expected: 'received: lanes hold a subscription that long',
+      expected: 'received, because lanes keep subscriptions open that long',
       ask: async () => is(true, await heard(asked, () => publishByScript(asked), asked.silence)),
     },
     crowdQuestion(asked),
@@ -186,10 +186,10 @@ const sizeQuestions = (asked: Asked): Question[] => {
 }
 
 function recordQuestion({ redis, record, key, run }: Asked): Question {
-  const about = 'a record that is filled beyond its limit, in a script that has written before'
+  const about = 'a script that fills a record beyond its limit after an earlier write'
   const expected = 'refused with "max single record size exceeded"; earlier writes are kept'
   if (!record)
-    return unknown(about, expected, 'not tried, for it writes 100 MB: give --record to try it (on a small plan)')
+    return unknown(about, expected, 'not tried, because it writes 100 MB: use --record to try it (on a small plan)')
   return {
     about,
     expected,
@@ -201,7 +201,7 @@ function recordQuestion({ redis, record, key, run }: Asked): Question {
       await redis.unlink(key('full'))
       return is(
         (said?.includes('max single record size exceeded') ?? false) && kept,
-        `${said ? short(said) : 'taken'}; what was written before is ${kept ? 'kept' : 'gone'}`,
+        `${said ? short(said) : 'accepted'}; the earlier write is ${kept ? 'kept' : 'lost'}`,
       )
     },
   }
@@ -227,7 +227,7 @@ function crowdQuestion({ client, namespace }: Asked): Question {
   const tick = () => timed(() => store.tick())
   return {
     about: `${AT_ONCE} ticks at once`,
-    expected: `in the middle at most ${CROWDED_MS} ms above one alone`,
+    expected: `median at most ${CROWDED_MS} ms slower than one alone`,
     async ask() {
       const alone: number[] = []
       for (let round = 0; round < AT_ONCE; round++) alone.push(await tick())
@@ -257,14 +257,14 @@ const jsonQuestions = ({ run }: Asked): Question[] =>
   }))
 
 const billing = ({ key, run }: Asked): Question => ({
-  about: '100 scripts with 10 commands in each: the bill',
-  expected: '1,100 commands: those inside of a script count',
+  about: 'billed commands of 100 scripts with 10 commands each',
+  expected: '1,100 commands: commands inside of scripts count',
   async ask() {
     const from = new Date().toISOString()
     for (let round = 0; round < 100; round++)
       await run("for i = 1, 10 do redis.call('GET', KEYS[1]) end", [key('none')])
     return {
-      got: `sent from ${from} to ${new Date().toISOString()}: see whether the console's counter grew by some 1,100 or by 100`,
+      got: `sent from ${from} to ${new Date().toISOString()}: check in the console whether the counter grew by about 1,100 or by 100`,
     }
   },
 })

@@ -29,7 +29,7 @@ export const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =
 export async function answerOf({ about, expected, ask }: Question): Promise<Line> {
   const { as, got } = await ask().catch((error: unknown) => ({
     as: undefined,
-    got: `the question broke off: ${messageOf(error)}`,
+    got: `the check was interrupted: ${messageOf(error)}`,
   }))
   return { about, expected, got, verdict: as === undefined ? 'not known' : as ? 'ok' : 'differs' }
 }

@@ -38,7 +38,7 @@ async function cronArrives(url: string, patience: number, pause: number): Promis
 function earlierVersion(url: string | undefined): Question {
   const about = 'the address of a version that no longer serves PUBLIC_URL'
   const expected = 'healthy with the secrets of its upload, and refuses unsigned runs with 401'
-  if (!url) return unknown(about, expected, 'set SIDEJOB_VERSION_URL to the address of an earlier version to ask it')
+  if (!url) return unknown(about, expected, 'set SIDEJOB_VERSION_URL to the address of an earlier version to check it')
   return {
     about,
     expected,
@@ -75,7 +75,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
   return [
     {
       about: 'the Worker',
-      expected: 'it answers as this version, and reaches Redis within 50 ms',
+      expected: 'it responds with this version, and reaches Redis within 50 ms',
       async ask() {
         const { version = 'unknown', redisMs } = await checkHealth(place.publicUrl, { ...waits, key: place.key })
         if (redisMs === undefined) return { got: `version ${version}; without the time that Redis took` }
@@ -92,7 +92,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
     },
     {
       about: 'a tick published through QStash',
-      expected: 'delivered, with a signature that the Worker takes',
+      expected: 'delivered, with a signature that the Worker accepts',
       async ask() {
         const said = await refusalOf(checkTick(place, waits))
         return is(said === undefined, said ?? 'delivered')
@@ -100,7 +100,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
     },
     {
       about: "a tick of Cloudflare's cron trigger",
-      expected: `noted within ${cronPatience / 1_000} s, in \`tickAt\` and \`tickBy\` of /health`,
+      expected: `recorded within ${cronPatience / 1_000} s, in \`tickAt\` and \`tickBy\` of /health`,
       ask: () => cronArrives(place.publicUrl, cronPatience, pause),
     },
     {
@@ -115,32 +115,32 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
     unknown(
       'a run that the serving version sends to the address of an earlier one',
       'performed there: a Worker may call another version of itself with global_fetch_strictly_public',
-      'it makes a job of your own: let a job of a class with `pin` wait, deploy again, wake it, and read its version',
+      'needs a job of your deployment: let a job of a class with `pin` wait, deploy again, wake it, and read its version',
     ),
     unknown(
       'the time for which a replaced version keeps its address',
       'as long as Cloudflare lists the version, which is for 100 versions',
-      'it takes 100 deploys: ask the oldest address of `wrangler versions list` for /health',
+      'needs 100 deploys: request /health at the oldest address of `wrangler versions list`',
     ),
     unknown(
-      'connections that an invocation has open at once',
-      'six that wait for headers; a lane calls four workers at once',
+      'concurrent connections of an invocation',
+      'six that wait for headers; a lane calls at most four workers at once',
       'needs a host that answers after 10 s: create 20 push jobs to it and count the requests that arrive together',
     ),
     unknown(
-      'isolated runs of one invocation, and the memory that they share',
-      '32 calls of a binding and 128 MB an isolate; a lane has four at once and hands on after 30',
-      'it needs functions of your own with `isolate: true`, and the memory chart of the Worker',
+      'isolated runs of one invocation, and their shared memory',
+      '32 calls of a binding, and 128 MB per isolate; a lane has four such runs at once and hands over after 30',
+      'needs your own functions with `isolate: true`, and the memory chart of the Worker',
     ),
     unknown(
-      'a claim that waits and whose caller hangs up',
+      'a waiting claim whose caller disconnects',
       'its claimed jobs are released immediately (enable_request_signal); otherwise after their lease',
-      'it makes jobs in the deployment’s own namespace: claim with `wait`, hang up, enqueue, and claim again',
+      'needs jobs in the deployment’s namespace: claim with `wait`, disconnect, enqueue, and claim again',
     ),
     unknown(
       'the cost of an idle day',
       '1,440 ticks of cron and 144 messages, 3 commands each',
-      'leave it idle for a day, and read the counters in the consoles of Upstash and Cloudflare',
+      'leave the deployment idle for a day, and read the counters in the consoles of Upstash and Cloudflare',
     ),
   ]
 }

@@ -1,4 +1,4 @@
-// Goes through the first hour with a real account, with stand-ins instead of the account.
+// Follows the first hour with a real account, using stand-ins instead of the account.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const measured = [
   'one script called 50 times',
   '20 ticks at once',
   'the Worker',
-  '10 jobs, one after the other, from the call to the end',
+  '10 jobs in sequence, from the call to the end',
   'jobs with a delay',
 ]
 /** This check fails here, because in the local stack only QStash sends ticks. */
@@ -88,14 +88,14 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     expect(judged.filter(({ verdict }) => verdict === 'differs')).toEqual([])
     expect(judged.filter(({ verdict }) => verdict === 'ok')).toHaveLength(27)
     expect(lines.filter(({ verdict }) => verdict === 'not known').map((line) => line.about)).toEqual([
-      '100 scripts with 10 commands in each: the bill',
-      'the longest time for which a delivery waits for its answer',
+      'billed commands of 100 scripts with 10 commands each',
+      'the maximum time that a delivery waits for the response',
       'the address of a version that no longer serves PUBLIC_URL',
       'a run that the serving version sends to the address of an earlier one',
       'the time for which a replaced version keeps its address',
-      'connections that an invocation has open at once',
-      'isolated runs of one invocation, and the memory that they share',
-      'a claim that waits and whose caller hangs up',
+      'concurrent connections of an invocation',
+      'isolated runs of one invocation, and their shared memory',
+      'a waiting claim whose caller disconnects',
       'the cost of an idle day',
       'the plan of the database',
     ])
@@ -120,13 +120,13 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     await qstash.schedules.resume({ schedule: scheduleId })
     expect(about(lines, 'the signing keys')).toMatchObject({
       verdict: 'differs',
-      got: 'not the same: QSTASH_CURRENT_SIGNING_KEY',
+      got: 'different: QSTASH_CURRENT_SIGNING_KEY',
     })
     expect(about(lines, 'schedules that tick this Worker')).toMatchObject({
       verdict: 'differs',
       got: expect.stringContaining('paused'),
     })
-    expect(about(lines, 'a record that is filled')).toMatchObject({
+    expect(about(lines, 'a script that fills a record')).toMatchObject({
       verdict: 'not known',
       got: expect.stringContaining('--record'),
     })
@@ -205,7 +205,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
         lines.push(await answerOf(question))
       expect(lines.filter(({ verdict }) => verdict === 'differs')).toEqual([
         expect.objectContaining({ about: expect.stringContaining('a match that finds nothing'), got: 'nil' }),
-        expect.objectContaining({ about: expect.stringContaining('7,000 words unpacked'), got: 'taken' }),
+        expect.objectContaining({ about: expect.stringContaining('7,000 words unpacked'), got: 'accepted' }),
       ])
       expect(await remove()).toBe(0)
     } finally {
