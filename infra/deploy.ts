@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   const [verb = 'deploy'] = positionals
   const options = { env: process.env, name: values.name, cron: values.cron, say: console.log }
   if (verb === 'destroy') {
-    if (!values.name) throw new Error('destroy: expected --name, so that nothing is taken down by mistake')
+    if (!values.name) throw new Error('destroy: expected --name, so that no deployment is removed by mistake')
     return destroy(options)
   }
   if (verb !== 'deploy') throw new Error(`expected deploy or destroy, got ${verb}`)

@@ -44,7 +44,7 @@ export const localSettings = {
   },
   CLOUDFLARE_API_TOKEN: {
     of: 'deployment',
-    means: 'API token, made from Cloudflare\'s template "Edit Cloudflare Workers".',
+    means: 'API token, created from Cloudflare\'s template "Edit Cloudflare Workers".',
     without: 'the login of `wrangler login`',
   },
   CLOUDFLARE_ACCOUNT_ID: { of: 'deployment', means: 'Account to deploy to.', without: 'the only account of the token' },
@@ -52,7 +52,7 @@ export const localSettings = {
   UPSTASH_REDIS_REGION: {
     of: 'deployment',
     means: 'Region of the database; the Worker is placed near it.',
-    without: 'asked from Upstash, with the next two settings',
+    without: 'requested from Upstash, if the next two settings are set',
   },
   UPSTASH_EMAIL: {
     of: 'deployment',

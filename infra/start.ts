@@ -87,5 +87,5 @@ function introduce({ url, apiKey, webhookSecret, redis, gateway, qstash }: Stack
 function portOf(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port > 0 && port <= 65_535) return port
-  throw new Error(`PORT is a number from 1 to 65535, not "${text}"`)
+  throw new Error(`PORT: expected a number from 1 to 65535, got "${text}"`)
 }

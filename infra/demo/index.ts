@@ -80,7 +80,7 @@ function enoughTexts() {
       `node_modules has ${texts.length} texts of ${figure(bytes)} bytes; at least ${ENOUGH.files} of ${figure(ENOUGH.bytes)} are wanted: run npm install`,
     )
   }
-  console.log(`Counting the words of ${texts.length} files, ${(bytes / 1e6).toFixed(1)} MB, each in a job of its own`)
+  console.log(`Counting the words of ${texts.length} files, ${(bytes / 1e6).toFixed(1)} MB, with one job per file`)
   return texts
 }
 

@@ -52,9 +52,9 @@ async function demonstrate({ url, apiKey, worker }: Stack) {
     `killed ${kills} times, ${lost} runs lost, ${wrong.length} counts differ, ${faults.length} faults in Redis`,
   )
   if (kills < PERCENT.length) throw new Error('the demo was over before it could be killed three times')
-  if (lost === 0) throw new Error('no run was lost: the kills have hit nothing')
+  if (lost === 0) throw new Error('no run was lost: no kill interrupted a run')
   if (wrong.length > 0) throw new Error(`a direct count differs: ${wrong.slice(0, 5).join(', ')}`)
-  if (faults.length > 0) throw new Error(`Redis is not as it must be: ${JSON.stringify(faults.slice(0, 5))}`)
+  if (faults.length > 0) throw new Error(`the doctor found faults: ${JSON.stringify(faults.slice(0, 5))}`)
 }
 
 async function lostRuns(client: Client, parent: number) {

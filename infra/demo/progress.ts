@@ -9,7 +9,7 @@ export function progress(total: number, what: string, out: NodeJS.WriteStream = 
     if (step <= shown) return
     shown = step
     const filled = Math.round((WIDTH * percent) / 100)
-    const line = `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${String(percent).padStart(3)} %  ${done} of ${total} ${what}`
+    const line = `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${String(percent).padStart(3)}%  ${done} of ${total} ${what}`
     out.write(out.isTTY ? `\r${line}${done >= total ? '\n' : ''}` : `${line}\n`)
   }
 }

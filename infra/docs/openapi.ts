@@ -1,4 +1,4 @@
-// Adds examples to the OpenAPI document of the manual. Workers omit them to keep the upload small.
+// Adds examples to the OpenAPI document of the manual. Workers omit examples to keep the upload small.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

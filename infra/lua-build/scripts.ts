@@ -6,7 +6,7 @@ import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, u
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print } from './syntax.ts'
 
-/** `end`: an upper bound of the numbers of their members in `F`, not included. */
+/** `end`: exclusive upper bound of the numbers of their members in `F`. */
 type Group = { units: Unit[]; end: number }
 
 type Part = Piece & { file?: string }

@@ -107,7 +107,9 @@ function keepSnapshots(state: RedisServerState, file: string) {
 
   function later() {
     timer = undefined
-    saving = saving.then(save).catch((error: Error) => console.error(`sidejob: Redis is not saved: ${error.message}`))
+    saving = saving
+      .then(save)
+      .catch((error: Error) => console.error(`sidejob: Redis could not be saved: ${error.message}`))
   }
 
   async function save(): Promise<void> {

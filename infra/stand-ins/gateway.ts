@@ -243,7 +243,9 @@ function listen(server: ReturnType<typeof createServer>, port: number, host: str
       const taken = error.code === 'EADDRINUSE'
       reject(
         taken
-          ? new Error(`the gateway wants ${host}:${port}, which another process has: stop it or choose another port`)
+          ? new Error(
+              `the gateway needs ${host}:${port}, which another process uses: stop that process, or choose another port`,
+            )
           : error,
       )
     })

@@ -36,12 +36,10 @@ export async function startRedis({
   if (/^rediss?:\/\//.test(choice)) return useUrl(choice)
   if (choice === 'embedded') return useEmbedded(persist ? dir : undefined, port)
   if (choice !== 'server' && choice !== 'strict')
-    throw new Error(`SIDEJOB_REDIS is embedded, server, strict or redis://host:port, not "${choice}"`)
+    throw new Error(`SIDEJOB_REDIS: expected embedded, server, strict or redis://host:port, got "${choice}"`)
   if (binary && choice === 'strict') return strictly(await startServer(binary, persist, dir), port)
   if (binary) return startServer(binary, persist, dir, port)
-  throw new Error(
-    'a Redis server is wanted and neither redis-server nor valkey-server is on the PATH: install one, or set SIDEJOB_REDIS=embedded',
-  )
+  throw new Error('neither redis-server nor valkey-server is on the PATH: install one, or set SIDEJOB_REDIS=embedded')
 }
 
 export function findServer(): string | undefined {
@@ -67,7 +65,7 @@ function parseUrl(given: string): Address {
     throw new Error('a Redis address looks like redis://user:password@host:6379/0; the one given does not')
   const db = Number(url.pathname.slice(1) || 0)
   if (!Number.isInteger(db))
-    throw new Error(`the database in a Redis address is a number, not "${url.pathname.slice(1)}"`)
+    throw new Error(`expected a number as the database in a Redis address, got "${url.pathname.slice(1)}"`)
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(url.port || 6379),
@@ -82,7 +80,9 @@ async function useEmbedded(dir: string | undefined, port: number | undefined): P
   const redis = await startEmbedded({ dir: dir && resolve(dir), port }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? portTaken(port!) : error
   })
-  const describe = dir ? `embedded Redis, data in ${resolve(dir)}` : 'embedded Redis, data ends with this process'
+  const describe = dir
+    ? `embedded Redis, data in ${resolve(dir)}`
+    : 'embedded Redis, data is discarded when this process ends'
   return { ...redis, kind: 'embedded', describe }
 }
 
@@ -107,7 +107,7 @@ async function startForgetful(binary: string, port?: number): Promise<RunningRed
   return {
     ...server.address,
     kind: 'server',
-    describe: `${server.version} on ${HOST}:${server.address.port}, data ends with this process`,
+    describe: `${server.version} on ${HOST}:${server.address.port}, data is discarded when this process ends`,
     close: server.stop,
   }
 }
@@ -156,7 +156,7 @@ async function retire(dir: string) {
     }
     const answer = await redis.call('SHUTDOWN').catch(() => undefined)
     if (answer instanceof RespError) {
-      throw new Error(`the Redis of an earlier run (process ${note.pid}) does not end: ${answer.message}`)
+      throw new Error(`the Redis of an earlier run (process ${note.pid}) does not stop: ${answer.message}`)
     }
   } catch (error) {
     if (!(error instanceof ConnectionLost)) throw error
@@ -241,7 +241,7 @@ async function ready(port: number, server: ReturnType<typeof spawnServer>) {
       .then((pong) => (pong instanceof RespError ? undefined : infoOf(redis)))
       .catch(() => undefined)
     await redis?.close()
-    // Another server may have taken the port; then this one is about to end.
+    // Another server may have taken the port; then this server is about to end.
     if (info?.pid === server.pid) return info
     await sleep(20)
   }
@@ -268,7 +268,7 @@ function freePort() {
 }
 
 function portTaken(port: number) {
-  return new Error(`Redis wants ${HOST}:${port}, which another process has: stop it or choose another port`)
+  return new Error(`Redis needs ${HOST}:${port}, which another process uses: stop that process, or choose another port`)
 }
 
 function isExecutable(path: string) {

@@ -113,7 +113,7 @@ export async function startWorker(all: WorkerOptions) {
           workerd = message.reloaded
           onReload?.(message.ms)
         }
-        if ('restarted' in message && !isEnding) say('workerd ended by itself. It was started again.')
+        if ('restarted' in message && !isEnding) say('workerd exited unexpectedly. It was restarted.')
         if ('ready' in message || 'restarted' in message)
           workerd = 'ready' in message ? message.ready : message.restarted
         if ('ready' in message) resolve(void (ready = true))

@@ -36,7 +36,7 @@ test('close ends the subscriptions and frees the port', async () => {
     headers: { authorization: 'Bearer secret' },
   })
   await expect(startGateway({ redis, token: 'secret', port: gateway.port })).rejects.toThrow(
-    `the gateway wants 127.0.0.1:${gateway.port}, which another process has`,
+    `the gateway needs 127.0.0.1:${gateway.port}, which another process uses`,
   )
   await gateway.close()
   await open.text().catch(() => {})

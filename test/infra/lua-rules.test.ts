@@ -139,8 +139,8 @@ test.each([
   [
     'a note of how deep they go that says too much',
     'lib/port/write.lua',
-    'at most 20 calls deep',
-    'at most 101 calls deep',
+    'at most 20 levels deep',
+    'at most 101 levels deep',
     Array(9).fill(/write\.lua:\d+: write.*with N up to 100, got 101/),
   ],
 ])('functions that lead back to themselves are refused with their lines: %s', (_, file, find, replace, says) => {

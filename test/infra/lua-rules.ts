@@ -266,7 +266,7 @@ function wayBack(from: Calling): Calling[] {
 }
 
 const saidDepth = (header: string): number | undefined => {
-  const found = /^-- Within itself at most (\d+) calls deep: ./m.exec(header)?.[1]
+  const found = /^-- Calls itself at most (\d+) levels deep: ./m.exec(header)?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
@@ -276,7 +276,7 @@ function circlesIn(library: Library, textOf: (file: string) => string): Refused[
     if (way.length === 0) return []
     const depth = saidDepth(textOf(one.file))
     if (depth !== undefined && depth <= MOST_CALLS) return []
-    const expected = `"-- Within itself at most N calls deep: why." in its header, with N up to ${MOST_CALLS}`
+    const expected = `"-- Calls itself at most N levels deep: why." in its header, with N up to ${MOST_CALLS}`
     const says = `${[one, ...way].map(({ name }) => name).join(' → ')}: expected a loop, or ${expected}`
     return [{ file: one.file, line: one.line, says: depth === undefined ? says : `${says}, got ${depth}` }]
   })

@@ -80,7 +80,7 @@ describe.skipIf(!findServer())('a server of this machine', () => {
   test('names a port that is taken', async () => {
     const taken = await startRedis({ force: 'server', persist: false })
     await expect(startRedis({ force: 'server', persist: false, port: taken.port })).rejects.toThrow(
-      `Redis wants 127.0.0.1:${taken.port}, which another process has`,
+      `Redis needs 127.0.0.1:${taken.port}, which another process uses`,
     )
     await taken.close()
   })
@@ -109,14 +109,14 @@ test('the embedded Redis works with any client, on this machine only, until it i
   expect(redis).toMatchObject({
     kind: 'embedded',
     host: '127.0.0.1',
-    describe: 'embedded Redis, data ends with this process',
+    describe: 'embedded Redis, data is discarded when this process ends',
   })
   const client = new Redis(redis.port, redis.host)
   expect(await client.set('k', 'v')).toBe('OK')
   expect(await client.eval("return redis.call('GET', KEYS[1])", 1, 'k')).toBe('v')
   client.disconnect()
   await expect(startRedis({ force: 'embedded', persist: false, port: redis.port })).rejects.toThrow(
-    'which another process has',
+    'which another process uses',
   )
   await redis.close()
   expect(await answers(redis)).toBe(false)
@@ -258,7 +258,7 @@ test('the embedded Redis compiles a long script once', async () => {
 
 test('an unavailable Redis is refused with the remedy', async () => {
   await expect(startRedis({ force: 'sqlite' })).rejects.toThrow(
-    'SIDEJOB_REDIS is embedded, server, strict or redis://host:port, not "sqlite"',
+    'SIDEJOB_REDIS: expected embedded, server, strict or redis://host:port, got "sqlite"',
   )
   const port = await freePort()
   await expect(startRedis({ force: `redis://127.0.0.1:${port}` })).rejects.toThrow(

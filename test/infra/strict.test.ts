@@ -34,7 +34,7 @@ async function startStack(compileEach = false) {
 
 const MiB = 1024 * 1024
 
-// It needs a redis-server behind it.
+// The strict stand-in needs a redis-server.
 describe.skipIf(kind !== 'strict' || !canBuild() || !findServer())('the strict Redis', () => {
   let stack: Awaited<ReturnType<typeof startStack>>
   beforeAll(async () => {

@@ -26,7 +26,7 @@ export async function strictBinary(): Promise<string> {
   if (existsSync(binary)) return binary
   if (!canBuild())
     throw new Error(
-      'the strict Redis is wanted: install golang-go and golang-github-yuin-gopher-lua-dev, or set SIDEJOB_REDIS=server',
+      'the strict Redis needs golang-go and golang-github-yuin-gopher-lua-dev: install them, or set SIDEJOB_REDIS=server',
     )
   mkdirSync(cache, { recursive: true })
   const fresh = `${binary}.${process.pid}`

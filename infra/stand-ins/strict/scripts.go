@@ -31,7 +31,8 @@ type scripts struct {
 	state  *lua.LState
 	mutex  sync.Mutex
 	known  map[string]*script
-	// Time that the current script has waited for the server. The vendor's scripts do not wait, because they run inside it.
+	// Time that the current script has waited for the server. The vendor's scripts do not wait, because they run inside
+	// the server.
 	waited time.Duration
 }
 

@@ -1,4 +1,4 @@
-// Fakes of Cloudflare, Upstash and QStash. A request that they do not know fails the test.
+// Fakes of Cloudflare, Upstash and QStash. An unknown request fails the test.
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
