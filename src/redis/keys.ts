@@ -152,7 +152,7 @@ export const jobFields = {
   nextSlot: ['ns', 'nextSlot of the repeat', 'number'],
   slotMissed: ['ms', 'the slot was missed; it runs only if the repeat runs missed slots'],
   catchUpAt: ['nc', 'earliest time at which a missed slot is made up', 'number'],
-  passedSlots: ['px', 'last missed slots that have no run of their own: from,to, and the run that replaces them'],
+  passedSlots: ['px', 'last missed slots without their own runs: from,to, and the run that replaces them'],
   failedInARow: ['fx', 'for a job that repeats: number of consecutive slots that failed', 'number'],
   sleepUntil: ['sl', 'its function sleeps until a later time', 'number'],
   awaitedChildren: ['aw', 'list of names of the children that its function waits for'],

@@ -17,7 +17,7 @@ export const repairs: Record<string, string> = {
   version: 'deploy that version again, or move the job with `sidejob move`',
   slot: 'the slots are assigned again from current runs',
   record: 'the record is completed from other records if possible; otherwise delete the job with force',
-  piece: 'each of its jobs gets a record of its own; jobs without readable args fail',
+  piece: 'each of its jobs gets a separate record; jobs without readable args fail',
   field: 'the field is removed',
   settings: 'the former settings cannot be restored; set them again',
   class: 'the definition is removed; the class is registered again when its deployment or worker announces it',

@@ -20,7 +20,7 @@ type TogetherOptions<Call, Answer> = {
 const PATIENCE = 2_000
 /** Maximum jobs that one call leases to a waiting lane. */
 const MOST = 16
-/** Time that frequent calls are collected before they are sent, in milliseconds. */
+/** Time for which frequent calls are collected before they are sent, in milliseconds. */
 const GATHERING = 6
 
 /**

@@ -1,5 +1,5 @@
 // A sealed value is the string `~f<id of the key>.<nonce, ciphertext and tag>`, which also authenticates the purpose of
-// the value. Readers open only fields that our own code seals. They never search opened strings for sealed values,
+// the value. Readers open only fields that our own code seals. Readers never search opened strings for sealed values,
 // because users may have written anything there.
 
 import { Buffer } from 'node:buffer'

@@ -1,5 +1,4 @@
-// Changes the data one step at a time. Each fact has a namespace of its own. Tests can replace scripts to remove a
-// rule.
+// Changes the data one step at a time. Each fact has its own namespace. Tests can replace scripts to remove a rule.
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
@@ -54,7 +53,7 @@ export type Claiming = {
   process?: string
 }
 
-/** 'in pieces' stores each job in a piece of its own if possible (lib/runtime/pieces.lua). */
+/** 'in pieces' stores each job in its own piece if possible (lib/runtime/pieces.lua). */
 export type Way = 'as it comes' | 'in pieces'
 export const ways: Way[] = ['as it comes', 'in pieces']
 

@@ -1,5 +1,5 @@
-// SideJob had 28 points at which a crash or a race caused harm. Each test reproduces one of them, and fails with
-// scripts that are broken at that point.
+// SideJob had 28 points at which a crash or a race caused harm. Each test reproduces one such point, and fails with
+// scripts that are broken there.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'

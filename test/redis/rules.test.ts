@@ -24,7 +24,7 @@ for (const [rule, facts] of Object.entries(rules))
       })
   })
 
-// mutations.test.ts applies the mutations, which takes long. This only checks that each one still applies.
+// mutations.test.ts applies the mutations, which takes long. This test only checks that each mutation still applies.
 test('each mutation changes one place of the scripts', () => {
   const scripts = readScripts()
   expect(mutations.filter((mutation) => scripts.occurrences(mutation) !== 1).map(({ says }) => says)).toEqual([])

@@ -61,7 +61,8 @@ export function createJobs(parts: Parts) {
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
   /**
-   * Answers that are stored for minutes share a shelf (idempotency.lua). They contain only ids, which reveal nothing.
+   * Answers that are stored for minutes share a shelf (idempotency.lua). These answers contain only ids, which reveal
+   * nothing.
    */
   const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })

@@ -1,5 +1,5 @@
 // Rule 38: a host that keeps failing is not called for some time, which grows with each failure. Then one call tests
-// it.
+// the host.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'

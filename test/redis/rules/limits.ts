@@ -1,4 +1,4 @@
-// Rules 26–28: slots, batons, constraints; 127: counts of jobs that wait for a limit.
+// Rules 26–28: slots, reservations, constraints; 127: counts of jobs that wait for a limit.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'

@@ -337,7 +337,7 @@ function mend.result(id, doc)
   end
 end
 
--- Removes a job without enough data from the indexes. It waits for an operator.
+-- Removes a job without enough data from the indexes. The job waits for an operator.
 local function mend_record(id)
   local text = cache.text_at(redis_keys.key_of(id))
   if not text then return end

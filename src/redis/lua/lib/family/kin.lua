@@ -83,4 +83,4 @@ function kin.rejoin(id, doc)
   if parent_doc and parent_doc.waits_for == '*' then await(id, doc.parent, parent_doc) end
 end
 
-kin.memo = {} -- `roots`: job → the topmost above it
+kin.memo = {} -- `roots`: job → its topmost ancestor

@@ -1,5 +1,5 @@
 -- Ending a job may end and delete more jobs, so all of this is one module.
--- Within itself at most 20 calls deep: a held child has not run and has no children, and a job that must be deleted is
+-- Calls itself at most 20 levels deep: a held child has not run and has no children, and a job that must be deleted is
 -- already ending.
 
 local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000

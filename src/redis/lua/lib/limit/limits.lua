@@ -3,7 +3,7 @@ limits.touched = {} -- key → true if a slot may have become free
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
 -- A run reaches the other service some time after its claim. Starts count from then, so that starts of two periods do
--- not arrive in one period. 3 % of the period costs at most 3 % of the rate.
+-- not arrive in one period. 3% of the period costs at most 3% of the rate.
 local function margin(settings, late) return late + math.max(math.min(settings.period * 0.03, 100), 3 * late) end
 
 local counts_of = {

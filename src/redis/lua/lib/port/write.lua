@@ -1,4 +1,4 @@
--- Within itself at most 20 calls deep: values for a wired port are queued while another value is being delivered, and
+-- Calls itself at most 20 levels deep: values for a wired port are queued while another value is being delivered, and
 -- input ports have no channels.
 
 local MAX_WAITING = 100000

@@ -1,4 +1,4 @@
--- TypeScript computes the kind, a hash, for the commit that fails a job. Otherwise the kind is empty until
+-- TypeScript computes the kind, a hash, for the commit that fails a job. For other failures, the kind is empty until
 -- engine/api/errors.ts computes it. The index of a queue is whole if it contains all failed jobs.
 
 kinds.WHOLE = '-'

@@ -23,7 +23,7 @@ function snapshot.of(ids)
   return list
 end
 
--- Maximum bytes of port values, and of values with their own keys. The run fetches the rest when it needs them.
+-- Maximum bytes of port values, and of values with their own keys. The run fetches other values when it needs them.
 local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
 
 local inputs_of = {}

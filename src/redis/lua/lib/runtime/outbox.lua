@@ -61,7 +61,7 @@ end
 
 function outbox.key(n) return HEAD .. ':' .. numbers.int(n) end
 
--- Retention of ended jobs in Redis if the history has them, in milliseconds.
+-- Retention of ended jobs in Redis if there is a history, in milliseconds.
 function outbox.retain() return tonumber((outbox.head() or {}).retain) end
 
 function outbox.set_head(head)
