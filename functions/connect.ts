@@ -8,7 +8,7 @@ export const connect = defineWorker({
   out: { out: port() },
   perform(job) {
     job.connect({ in: 'in' }, { out: 'out' })
-    // One commit moves at most 10,000 values. The next run moves the rest.
+    // One commit moves at most 10,000 values. The next run moves the remaining values.
     if (job.size('in') > 10_000) return job.again()
   },
 })

@@ -62,7 +62,7 @@ async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFact
   }
 }
 
-/** Maximum nodes in the error message. Each needs a request for its job. */
+/** Maximum nodes in the error message. Each node needs a request for its job. */
 const TOLD = 5
 
 async function faultAt(job: Job, name: string): Promise<string> {

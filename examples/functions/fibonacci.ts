@@ -3,7 +3,7 @@ import { defineWorker, port } from '../../src/index.ts'
 
 export const fibonacci = defineWorker({
   class: 'fibonacci',
-  description: 'The n-th Fibonacci number, by two children that wait for theirs. Slow on purpose.',
+  description: 'Computes the n-th Fibonacci number with two children, which do the same. Deliberately slow.',
   out: { answer: port(z.number()) },
   async perform(job) {
     const { n } = job.args as { n: number }

@@ -2,7 +2,7 @@ import { defineWorker } from '../../src/index.ts'
 
 export const noop = defineWorker({
   class: 'noop',
-  description: 'Does nothing, and is gone at once: what a run costs when it does no work.',
+  description: 'Does nothing, and is deleted immediately. Shows the cost of a run without work.',
   retain: 0,
   perform() {},
 })

@@ -17,7 +17,7 @@ export const passOn = defineWorker({
 
 export const fanOut = defineWorker({
   class: 'fan_out',
-  description: 'Makes args.n children that do nothing, and is done when all of them are.',
+  description: 'Creates args.n children that do nothing, and completes when all of them have completed.',
   args: z.object({ n: z.number() }),
   retain: 0,
   perform(job) {

@@ -21,7 +21,7 @@ function count(text: string): Counts {
 
 export const countWords = defineWorker({
   class: 'count_words',
-  description: 'Counts the words of each text that comes in.',
+  description: 'Counts the words of each text at its input port.',
   in: { text: port(z.string()) },
   out: { counts: port(counts) },
   async perform(job) {
@@ -33,7 +33,8 @@ export const wordCount = defineWorker({
   // Allows the parent to delete children whose results are merged.
   reach: 'all',
   class: 'word_count',
-  description: 'Counts each of args.files in a child of its own, and merges the results as children end.',
+  description:
+    'Counts the words of each file in args.files in a separate child, and merges the results as children end.',
   in: { files: port(z.object({ name: z.string(), text: z.string() })) },
   out: { total: port(counts), merged: port(z.number()) },
   async perform(job) {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { isFromSidejob } from './webhook.ts'
 
 const secret = process.env.WEBHOOK_SECRET ?? ''
-if (secret === '') throw new Error('WEBHOOK_SECRET is not set: calls could not be told from forged ones')
+if (secret === '') throw new Error('WEBHOOK_SECRET is not set: forged calls could not be detected')
 
 type Port = { cursor: number; values: { data: unknown }[]; default?: { data: unknown } }
 type Snapshot = { job: { class: string }; state: Record<string, unknown>; in: Record<string, Port> }
@@ -41,7 +41,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 async function answer(request: IncomingMessage): Promise<{ status: number; value: unknown }> {
   const body = await bodyOf(request)
   if (!isFromSidejob(request.headers, body, secret))
-    return { status: 401, value: { error: 'the signature is not of this secret, body and time' } }
+    return { status: 401, value: { error: 'the signature does not match this secret, body and time' } }
   const snapshot = JSON.parse(body.toString()) as Snapshot
   const perform = classes[snapshot.job.class]
   if (!perform) return { status: 404, value: { error: `no class ${snapshot.job.class} here` } }

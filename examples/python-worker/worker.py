@@ -33,7 +33,7 @@ def is_from_sidejob(headers, body: bytes) -> bool:
 
 
 def zip_ports(snapshot: dict) -> dict:
-    """What a run of class `zip` does: takes as many pairs as there are, waits for the other half of the rest."""
+    """Performs a run of class `zip`: takes all complete pairs, and waits for the missing halves."""
     left, right = snapshot["in"]["left"], snapshot["in"]["right"]
     lefts = [item["data"] for item in left["values"]]
     rights = [item["data"] for item in right["values"]]
@@ -62,7 +62,7 @@ class Worker(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         if not is_from_sidejob(self.headers, body):
-            return self.answer(401, {"error": "the signature is not of this secret, body and time"})
+            return self.answer(401, {"error": "the signature does not match this secret, body and time"})
         snapshot = json.loads(body)
         perform = CLASSES.get(snapshot["job"]["class"])
         if perform is None:

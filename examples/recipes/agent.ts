@@ -21,8 +21,8 @@ export const agent = defineWorker({
       const { says, cents: cost, done } = await job.step(`turn ${turn}`, () => model.ask(job.args.task, turn))
       cents += cost
       if (done) return { says, cents }
-      if (cents >= job.args.budget) throw new Terminal(`${cents} cents were spent, and it is not done: ${says}`)
+      if (cents >= job.args.budget) throw new Terminal(`the budget is used up after ${cents} cents: ${says}`)
     }
-    throw new Terminal(`it is not done after ${TURNS} turns`)
+    throw new Terminal(`the task is not done after ${TURNS} turns`)
   },
 })

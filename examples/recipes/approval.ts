@@ -16,9 +16,7 @@ export const refund = defineWorker({
     if (earlier) return earlier
     const decision = await job.waitFor('decision', { timeout: '3 days' })
     if (decision?.approved) await job.step('pay', () => bank.pay(job.args.amount, job.effectKey('pay')))
-    const outcome = decision
-      ? `${decision.approved ? 'paid, approved' : 'refused'} by ${decision.by}`
-      : 'nobody has decided'
+    const outcome = decision ? `${decision.approved ? 'paid, approved' : 'refused'} by ${decision.by}` : 'no decision'
     // After the last step: a step commits the state that was set before it.
     job.set({ outcome })
     return outcome

@@ -18,7 +18,7 @@ export const bookTrip = defineWorker({
     const flight = await job.step('flight', () => bookings.flight(job.effectKey('flight')))
     const room = await job.step('room', () => (job.args.rooms ? bookings.room(job.effectKey('room')) : null))
     if (room) return { flight: flight.id, room: room.id }
-    await job.step('give back', () => bookings.cancel(flight.id).then(() => true))
-    throw new Terminal('there is no room; the flight was given back')
+    await job.step('cancel flight', () => bookings.cancel(flight.id).then(() => true))
+    throw new Terminal('no room is available; the flight was cancelled')
   },
 })

@@ -91,7 +91,7 @@ test('an approval continues with the answer of a person, or without one', async 
   await kit.advance(3 * 86_400_000 + 1_000)
   await kit.engine.tick()
   await kit.rest(forgotten, 'completed')
-  expect(await resultOf(forgotten)).toBe('nobody has decided')
+  expect(await resultOf(forgotten)).toBe('no decision')
 })
 
 test('a decision after the timeout paid, and each further decision paid again', async () => {
@@ -118,7 +118,7 @@ test('a decision after the timeout paid, and each further decision paid again', 
   await kit.rest(late, 'completed')
   for (const id of [late, paid, late]) await decide(id)
   expect(did).toEqual(['paid 7'])
-  expect(await resultOf(late)).toBe('nobody has decided')
+  expect(await resultOf(late)).toBe('no decision')
   expect(await resultOf(paid)).toBe('paid, approved by ann')
 })
 
@@ -174,7 +174,7 @@ test('a flight is given back when there is no room', async () => {
   await kit.rest(good, 'completed')
   expect(await resultOf(good)).toEqual({ flight: 'F1', room: 'R1' })
   await kit.rest(bad, 'failed')
-  expect(await errorOf(bad)).toBe('there is no room; the flight was given back')
+  expect(await errorOf(bad)).toBe('no room is available; the flight was cancelled')
   expect(did).toEqual(['cancel F1'])
 })
 
@@ -188,7 +188,7 @@ test('an agent stops when its budget is used up, and asks for no turn twice', as
   await kit.rest(easy, 'completed')
   expect(await resultOf(easy)).toEqual({ says: 'turn 2', cents: 40 })
   await kit.rest(hard, 'failed')
-  expect(await errorOf(hard)).toBe('60 cents were spent, and it is not done: turn 3')
+  expect(await errorOf(hard)).toBe('the budget is used up after 60 cents: turn 3')
   expect(did.toSorted()).toEqual(['easy 1', 'easy 2', 'hard 1', 'hard 2', 'hard 3'])
 })
 
