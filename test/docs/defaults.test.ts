@@ -89,7 +89,7 @@ test('the defaults of failures', async () => {
   expect(said('`retry.max`, push worker not reachable')).toBe(String(retryDefaults.unreached))
   const { base, factor, cap, jitter } = retryDefaults
   expect([base, factor, cap, jitter]).toEqual([10 * SECOND, 2, HOUR, 0.2])
-  expect(said('`retry.backoff`')).toBe('10 s, doubling, up to 1 h, plus up to 20 %')
+  expect(said('`retry.backoff`')).toBe('10 s, doubling, up to 1 h, plus up to 20%')
   expect(said('`retain`, failed')).toBe('30 days')
   expect(await keptFor(id, 'failed')).toBe(30 * DAY)
   expect(said('lost runs')).toBe('repeated until 10 are lost in a row, regardless of `retry`')

@@ -53,7 +53,7 @@ trap 'echo "!! $BASH_COMMAND"' ERR
 started=()
 stay() {
   local log=$(mktemp "$SCRATCH/stay.XXXXXX")
-  # A group of its own, to end with all that it starts.
+  # A separate process group, so that all its processes end together.
   set -m
   "$@" >"$log" 2>&1 &
   started+=($!)
