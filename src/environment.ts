@@ -82,7 +82,7 @@ function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH
   }
 }
 
-/** The first key seals, and all keys open. Each is 32 bytes in base64, as `openssl rand -base64 32` prints. */
+/** The first key seals, and all keys open. Each key is 32 bytes in base64, as `openssl rand -base64 32` prints. */
 export function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8Array[] {
   return listOf(SIDEJOB_ENCRYPTION_KEY).map((text, i) => {
     const bytes = /^[\w+/-]{43}=?$/.test(text)

@@ -66,7 +66,7 @@ const tell = (report: RunReport): void => {
   else console.log(line)
 }
 
-/** Redis keeps only the latest audit entries. The platform's log keeps all of them, and API keys cannot change it. */
+/** Redis keeps only the latest audit entries. The platform's log keeps all audit entries, and API keys cannot change it. */
 export const tellAudit = (entry: AuditEntry & { url: string }): void =>
   console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 

@@ -1,4 +1,4 @@
-// Redis stores the source positions of each build. An isolate reads them after its first failed run.
+// Redis stores the source positions of each build. An isolate reads these positions after its first failed run.
 
 import { mappedStack, type SourceTable } from '../core/source-table.ts'
 import type { Deployment } from '../environment.ts'

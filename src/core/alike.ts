@@ -24,7 +24,7 @@ export const quickParses = new WeakMap<z.ZodType, QuickParse>()
 
 type Likeness = {
   by: string
-  /** Optional members without a default. Schemas of the whole object must not read them. */
+  /** Optional members without a default. Schemas of the whole object must not read these members. */
   members: readonly string[]
   most: number
 }

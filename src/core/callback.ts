@@ -23,7 +23,7 @@ export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 /** True for the queues that sidejob itself uses. */
 export const isOurs = (queue: string): boolean => queue === CALLBACKS.queue || queue.startsWith(`${CALLBACKS.queue}.`)
 
-/** The API refuses group names that begin with this. */
+/** The API refuses group names with this prefix. */
 export const CALLBACK_GROUP = 'callback:'
 export const callbackGroup = (host: string): string => CALLBACK_GROUP + host
 export const isCallbackGroup = (id: string): boolean => id.startsWith(CALLBACK_GROUP)

@@ -18,7 +18,7 @@ export const recordedJob = z.object({
   queue: z.string(),
   class: z.string(),
   status,
-  run: recordedRun.nullable().describe('its last run; null if the run cannot be replayed'),
+  run: recordedRun.nullable().describe('last run; null if the run cannot be replayed'),
   fault: z.string().optional().describe('reason why `run` is null'),
 })
 

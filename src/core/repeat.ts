@@ -1,5 +1,5 @@
 // Slots are whole seconds. SCHEDULED and cron count from the scheduled slot, so a late run does not move later slots.
-// STARTED and FINISHED count from the run, so a late run moves them.
+// STARTED and FINISHED count from the run, so a late run moves later slots.
 
 import { SidejobError } from './errors.ts'
 import { bedrockRule } from './repeat/bedrock.ts'

@@ -18,7 +18,7 @@ export async function fetchAgain(url: string, init: RequestInit): Promise<Respon
 
 type Refusal = { name?: string; status?: number }
 
-/** Does not repeat after the daily limit. */
+/** A call that exceeds the daily limit is not repeated. */
 export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -128,7 +128,7 @@ export const withConfig = <T>({ path }: Project, config: Raw, use: (path: string
   withFile(join(dirname(path), `wrangler.sidejob-${process.pid}.json`), JSON.stringify(config, null, 2), use)
 
 const reasons: Record<(typeof flags)[number], string> = {
-  enable_request_signal: 'jobs of a pull worker that hangs up are returned when their lease ends, not at once',
+  enable_request_signal: 'if a pull worker disconnects, its claimed jobs wait until their leases end',
   global_fetch_strictly_public: 'the URL of a job can reach another Worker of your zone and bypass its access rules',
 }
 

@@ -1,4 +1,4 @@
-// One condition selects the index, which has the order of the list. All other conditions filter its rows.
+// One condition selects the index, which is sorted like the list. All other conditions filter its rows.
 
 import type { SqlValue } from './database.ts'
 

@@ -162,7 +162,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
   },
 }
 
-/** Returns a new memory. Throws if a change is refused, and leaves `before` unchanged. */
+/** Returns the changed memory. Throws if a change is refused, and leaves `before` unchanged. */
 export function applied(before: Memory, { reads = {}, state, ops = [] }: Changes): { memory: Memory; woken: boolean } {
   const memory = structuredClone(before)
   let woken = false

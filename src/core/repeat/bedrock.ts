@@ -51,7 +51,7 @@ const repeatShapes: Shape[] = [...delayShapes, { form: /^START OF (HOUR)$/, read
 
 const bases: Record<string, Base> = { SCHEDULED: 'scheduled', STARTED: 'started', FINISHED: 'finished' }
 
-// Follows Bedrock's documentation. Its code also rounds to the hour, the day and the Sunday.
+// Follows Bedrock's documentation. Bedrock's code also rounds to the hour, the day and the Sunday.
 const canned: Record<string, string> = {
   HOURLY: 'FINISHED, +1 HOUR',
   DAILY: 'FINISHED, +1 DAY',

@@ -42,8 +42,8 @@ const understood = (pattern: string) => {
   return { walls, isHourly: fields.hour.every((named) => named === 1) }
 }
 
-// Represents a wall-clock time as milliseconds, as if the clock showed UTC. croner supports no years after 3000. Its
-// class Cron also starts timers, and would add 4 KiB to a Worker.
+// Represents a wall-clock time as milliseconds, as if the clock showed UTC. croner supports no years after 3000.
+// croner's class Cron also starts timers, and would add 4 KiB to a Worker.
 const wallTimes =
   (fields: CronPattern): Step =>
   (wall) =>
@@ -53,8 +53,8 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A change moves the clock by at most a day. If it goes back, some times occur twice. If forward, the slot comes
-    // sooner.
+    // A change moves the clock by at most a day. If the clock goes back, some times occur twice. If forward, the slot
+    // comes sooner.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))

@@ -20,7 +20,7 @@ import { withoutMissed } from './missed-slots.ts'
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000
-/** Maximum searches for one claim. Each examines up to 1,000 jobs. */
+/** Maximum searches for one claim. Each search examines up to 1,000 jobs. */
 const MAX_LOOKS = 50
 
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {

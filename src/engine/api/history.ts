@@ -7,14 +7,14 @@ import type { HistoryJob, HistoryQuery, HistoryRows, HistoryRun, HistorySql, His
 import { historyJob, historyRun, rowsOf } from './history-rows.ts'
 
 const DAY = 86_400_000
-/** A lane stores history after this many ended jobs, or after this time. The tick stores the rest. */
+/** A lane stores history after this many ended jobs, or after this time. The tick stores the remaining jobs. */
 const ENDS = 200
 const EVERY_MS = 5_000
 const PAUSE_MS = 10_000
 /** Maximum slices per call. Each slice has at most 4 MiB. */
 const SLICES = 20
 const FORGOTTEN = 10
-/** The platform may cut off an invocation that drains. Another one then starts after this many milliseconds. */
+/** The platform may cut off an invocation that drains. Another drain then starts after this many milliseconds. */
 const CUT_OFF_MS = 30_000
 /** Must match lib/runtime/outbox.lua. */
 const FULL = 67_108_864

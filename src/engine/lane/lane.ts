@@ -11,7 +11,7 @@ import { createRenewals } from './renewals.ts'
 import type { Guest } from './ringer.ts'
 
 /**
- * Maximum warm lanes per isolate. Each keeps a delivery of QStash open, and QStash's free plan allows ten open
+ * Maximum warm lanes per isolate. Each lane keeps a delivery of QStash open, and QStash's free plan allows ten open
  * deliveries.
  */
 const MAX_WARM = 5

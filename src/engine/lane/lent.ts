@@ -4,7 +4,7 @@ import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
-/** Milliseconds to wait after a frequent call, so that one commit covers several runs. */
+/** Milliseconds to wait if calls are frequent, so that one commit covers several runs. */
 const GATHERING_MS = 10
 
 export function createLent() {

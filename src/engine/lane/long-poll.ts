@@ -37,7 +37,7 @@ export const createLongPoll =
       for (;;) {
         const call = next()
         const left = over.aborted ? 0 : Math.max(0, end - now())
-        // When no time is left, the waiter leaves the queue, so that no job calls it in vain.
+        // When no time is left, the waiter leaves the queue, so that jobs do not call it unnecessarily.
         const found = await ask({ id, wait: left })
         if (found.length || left === 0) return found
         await quiet(call)

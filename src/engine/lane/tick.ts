@@ -97,7 +97,7 @@ export function createTick({
 
   return async (by: Heart = 'qstash', tell?: (hasTenants: boolean) => void): Promise<Ticked> => {
     const at = now()
-    // In most minutes nothing is due, and this one command finds out.
+    // In most minutes, this one command shows that nothing is due.
     const { announced, hasTenants, isDue } = await store.standingAt(at + SOON, toNote(at, by))
     tell?.(hasTenants)
     await announce(announced)

@@ -42,7 +42,7 @@ const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
 })
 
 /**
- * A job during one run. Reads and writes use the snapshot and a buffer. The commit applies all of them or none.
+ * A job during one run. Reads and writes use the snapshot and a buffer. The commit applies all changes or none.
  *
  * @example
  * for await (const { left, right } of job.inputs('left', 'right')) job.write('pair', [left, right])
