@@ -9,7 +9,7 @@ import { startReceiver } from '../kit/receiver.ts'
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 const realNow = Date.now
 
-/** Skipped with the embedded Redis, which has no clock of its own. */
+/** Skipped with the embedded Redis, which has no separate clock. */
 const differing = test.skipIf(kind === 'embedded')
 
 let kit: Kit

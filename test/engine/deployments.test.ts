@@ -76,7 +76,7 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     await kit.advance(120_000)
     const noted = await costOf(kit, one.tick)
     expect([noted.calls, noted.billed]).toEqual([1, 2])
-    // Jobs that are due within 15 minutes get no bell of their own.
+    // Jobs that are due within 15 minutes get no separate bell.
     await kit.engine.jobs.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 14 * 60_000 } as never])
     await one.tick()
     expect((await costOf(kit, one.tick)).billed).toBe(4)
@@ -471,7 +471,7 @@ describe('a function with a cron', () => {
     expect(await kit.engine.jobs.get('cron:default/report')).toMatchObject({ args: '{"deep":true}' })
   })
 
-  test('is removed with its job by a version without it', async () => {
+  test('is removed with its job by a version that lacks it', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     await kit.engine.tick()
     const { job } = await nightly()

@@ -1,4 +1,4 @@
-// Schema of the JSON that a receiver of OTLP 1.0 accepts over HTTP. It refuses unknown members.
+// Schema of the JSON that a receiver of OTLP 1.0 accepts over HTTP. The schema refuses unknown members.
 
 import * as z from 'zod'
 

@@ -896,7 +896,7 @@ describe('children', () => {
       job.write('out', await job.readChildren('num'))
     },
   })
-  test('are created, get input, are waited for and read', async () => {
+  test('are created, receive input, and are read when they have ended', async () => {
     const { id, status } = await jobOf('doubling', {})
     await kit.rest(id, 'completed')
     expect(status).not.toBe('failed')
@@ -1040,7 +1040,7 @@ describe('state', () => {
       job.set({ seen: { before, now: [job.get('n'), job.get('old') ?? null] } })
     },
   })
-  test('has what earlier runs have set', async () => {
+  test('contains the values that earlier runs set', async () => {
     const { id } = await jobOf('remembering')
     expect(await state(id)).toEqual({ n: 1, seen: { before: {}, now: [1, null] } })
     await write(id, 'in', 1)

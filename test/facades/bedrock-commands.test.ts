@@ -103,7 +103,7 @@ describe('CreateJob', () => {
       await client.refused('CreateJob', all, status)
       all[name] = right
     }
-    // A waiting child cannot be a parent. Bedrock reports this before it checks the repeat.
+    // A waiting child cannot be a parent. Bedrock reports this error before it checks the repeat.
     await client.refused('CreateJob', all, BAD_PARENT)
   })
 

@@ -1,5 +1,5 @@
 // A client without HTTP, for tests of scripts. A call over HTTP takes forty times as long; tests of the engine and the
-// gateway use it.
+// gateway use HTTP.
 
 import { Redis } from '@upstash/redis'
 import { type Address, type Connection, connect, decode, type Reply, RespError } from '../../infra/stand-ins/resp.ts'

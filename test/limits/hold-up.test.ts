@@ -1,4 +1,4 @@
-// Numbers, names and sizes that a script loops over. Each of them once delayed all callers.
+// Numbers, names and sizes that a script loops over. Each case once delayed all callers.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'

@@ -77,7 +77,7 @@ test('a job takes seven megabytes of state and is read whole; what would be more
   expect(seen).toEqual([{ f0: MiB - 2, f1: MiB - 2, f2: MiB - 2, f3: MiB - 2, f4: MiB - 2, f5: MiB - 2, f6: MiB - 2 }])
 })
 
-test('room that was given back is there again, however often a value is replaced', { timeout: 60_000 }, async () => {
+test('removed values free their bytes, no matter how often a value is replaced', { timeout: 60_000 }, async () => {
   const id = await make({ class: 'sleeper', wait: '10h' })
   await fill(id, 7)
   for (let i = 0; i < 2; i++) expect(await setState(id, { f0: large('z') })).toMatchObject({ status: 200 })

@@ -235,7 +235,7 @@ beforeAll(async () => {
 })
 afterAll(() => doors.close())
 
-/** Each commit needs a token of its own. */
+/** Each commit needs its own token. */
 async function claimed(): Promise<string> {
   await doors.ask('POST', '/v1/jobs', { queue: 'pulled', class: 'c', in: { in: {} }, out: { out: {} } })
   const { text } = await doors.ask('POST', '/v1/queues/pulled/claim', { max: 1 })

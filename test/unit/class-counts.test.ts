@@ -30,7 +30,7 @@ describe('counts by class', () => {
     expect(classCountsOf(['', ...texts], 5)).toEqual([])
   })
 
-  test('half of all, and 95 %, took at most as long as their bucket', () => {
+  test('half of all, and 95%, took at most as long as their bucket', () => {
     const [one] = classCountsOf([`7\n${line('a', [0, 20], [400, 20], [9_000, 0, 0, 18, 0, 1, 0, 1])}`], 7)
     expect(one!.waited).toMatchObject({ mean: 20, p50: 10, p95: 10 })
     expect(one!.took).toMatchObject({ mean: 450, p50: 100, p95: 1_000 })

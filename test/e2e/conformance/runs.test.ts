@@ -299,7 +299,7 @@ describe('commit', () => {
     expect(answer.body).toEqual({ status: 'failed' })
   })
 
-  test('backoff is 10 s by default, with up to 20 % on top', async () => {
+  test('backoff is 10 s by default, plus up to 20%', async () => {
     const kind = await pull()
     const id = await make({ ...kind, retry: { max: 1 } })
     const at = Date.now()

@@ -89,7 +89,7 @@ describe('retention', () => {
 })
 
 describe('backoff', () => {
-  test('10 s, doubled, at most an hour, with up to 20 % on top', async () => {
+  test('10 s, doubled, at most an hour, plus up to 20%', async () => {
     const kind = await pull()
     const id = await make({ ...kind, retry: { max: 20 } })
     for (let n = 0; n < 11; n++) {

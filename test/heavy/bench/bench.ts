@@ -94,7 +94,7 @@ const flags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile
 const how = { under: options.node ? 'node' : 'workerd', far: options.strict } as const
 const stack = await startMeasured(redis, how, flags)
 const ours = await measureOurs(stack)
-// BullMQ's scripts need cmsgpack. Upstash's Lua has it, but our stand-in does not.
+// BullMQ's scripts need cmsgpack. Upstash's Lua has cmsgpack, but our stand-in does not.
 const theirs = options.strict ? undefined : await measureBullmq(redis)
 
 const sides = {

@@ -1,4 +1,4 @@
-// Runs the measured stack in a process of its own.
+// Runs the measured stack in a separate process.
 
 import type { Counts } from '../../redis/commandstats.ts'
 import { type Lanes, startServed } from './served.ts'

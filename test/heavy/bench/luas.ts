@@ -16,7 +16,7 @@ type Started = {
   address: Address
   pid: number
   describe: string
-  /** Time of scripts without their commands, in milliseconds. Only the vendor's stand-in reports them. */
+  /** Time of scripts without their commands, in milliseconds. Only the vendor's stand-in reports these times. */
   luaMs?: () => Promise<number>
   close: () => Promise<void>
 }

@@ -38,7 +38,7 @@ const make = (n: number, about: (i: number) => object): Promise<void> =>
   )
 
 /**
- * Shares of jobs: 60 % wait in ten queues, 15 % are scheduled, 5 % suspended, 19.5 % completed, and 0.5 % failed.
+ * Shares of jobs: 60% wait in ten queues, 15% are scheduled, 5% suspended, 19.5% completed, and 0.5% failed.
  */
 async function fill(): Promise<{ order: number; flow: number }> {
   const seeded = await seed(stack.url, KEY)

@@ -7,7 +7,7 @@ import { type Measured, until } from './stack.ts'
 import type { Side } from './workloads.ts'
 
 const QUEUE = 'default'
-/** Commands that this program sends itself. They do not count. */
+/** Commands that this program sends itself, which do not count. */
 const OWN = ['info', 'type', 'get']
 const MEBIBYTE = 1_048_576
 const MILLION = 1_000_000

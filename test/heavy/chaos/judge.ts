@@ -256,7 +256,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A lane that ends with work remaining starts a successor. It never leaves due timers unhandled. */
+  /** A lane that ends with work remaining starts a successor. A lane never leaves due timers unhandled. */
   function left({ after, facts, now }: Step): void {
     for (const { queue: name, looked } of facts.left) {
       const queue = after.queues.get(name)!

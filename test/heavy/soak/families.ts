@@ -1,4 +1,4 @@
-// Random families of any depth, with cancelled, failed, deleted and lost members. All of them end.
+// Random families of any depth, with cancelled, failed, deleted and lost members. All members end.
 
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import { defineWorker, type Job } from '../../../src/index.ts'
@@ -100,7 +100,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       if ((await stateOf(child.id)) === 'FAILED') await send('DeleteJob', { jobID: child.id })
     if ((await send('FinishJob', { jobID: id })).code === 200) return
     await send('RequeueJobs', { jobIDs: id })
-    // It exists although its ancestors were deleted, and no job will ever wait for it.
+    // The child exists although its ancestors were deleted, and no job will ever wait for the child.
     if (parent !== undefined && (await stateOf(parent)) === 'CANCELLED') await send('DeleteJob', { jobID: id })
   }
 

@@ -1,4 +1,4 @@
-// Downloads bodies that exceed the memory of a Worker. Its memory must not grow with them.
+// Downloads bodies that exceed the memory of a Worker. The memory of the Worker must not grow with the bodies.
 
 import { createHash, type Hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Schedules very many jobs at random times. Each starts soon after its time, and none before it.
+// Schedules very many jobs at random times. Each job starts soon after its time, and never before that time.
 
 import { atLeast, atMost, defineShow, exactly, quantile, told } from './show.ts'
 import { startSoak } from './stack.ts'
