@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
-export const array = defineWorker({
-  queue: 'core',
+export const array = defineFunction({
   class: 'array',
   description: 'Collects one value from each input port into a list, in the order of the port names.',
   in: { '*': port() },

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
-export const concat = defineWorker({
-  queue: 'core',
+export const concat = defineFunction({
   class: 'concat',
   description: 'Joins one list from each input port into a single list, in the order of the port names.',
   in: { '*': port(z.array(z.unknown())) },

@@ -1,7 +1,7 @@
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
-export const connect = defineWorker({
-  queue: 'core',
+export const connect = defineFunction({
   class: 'connect',
   description: 'Moves all values from "in" to "out" in order, and copies the default of "in".',
   in: { in: port() },

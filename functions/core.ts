@@ -25,7 +25,6 @@ import { waitEach } from './wait_each.ts'
 import { widget } from './widget.ts'
 import { zip } from './zip.ts'
 
-// If a run refuses a value, the value stays at its port. Flows rely on this.
 export const core = [
   array,
   concat,
@@ -51,4 +50,4 @@ export const core = [
   waitEach,
   widget,
   zip,
-].map((worker) => ({ ...worker, checked: 'run' as const }))
+]

@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
 type Waiting = { data: unknown; time: number }
 
 const CENTURY = 3_155_760_000
 
-export const delay = defineWorker({
-  queue: 'core',
+export const delay = defineFunction({
   class: 'delay',
   description: 'Passes on each value after a delay in seconds.',
   in: { delay: port(z.number().max(CENTURY)), in: port() },

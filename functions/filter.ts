@@ -1,6 +1,7 @@
 import { JqError, loadJq } from 'jq-wasm'
 import * as z from 'zod'
-import { defineWorker, port, Terminal } from '../src/index.ts'
+import { port, Terminal } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
 const MAX_VALUES = 10_000
 const MAX_BYTES = 1_048_576
@@ -17,8 +18,7 @@ ${filter}
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, shown) => (typeof shown === 'bigint' ? Number(shown) : shown))
 
-export const filter = defineWorker({
-  queue: 'core',
+export const filter = defineFunction({
   class: 'filter',
   description: 'Applies a jq filter to each value, and writes the results.',
   isolate: true,

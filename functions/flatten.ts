@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
 const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())], 'expected a list or an object')
 
@@ -8,8 +9,7 @@ const depth = (level: unknown, otherwise: number): number => {
   return level < 0 ? Number.POSITIVE_INFINITY : Math.trunc(level)
 }
 
-export const flatten = defineWorker({
-  queue: 'core',
+export const flatten = defineFunction({
   class: 'flatten',
   description:
     'Flattens nested lists, completely or by a number of levels. An object becomes the list [key, value, …].',

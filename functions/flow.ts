@@ -1,6 +1,5 @@
 import {
   adoptions,
-  defineWorker,
   type FlowFacts,
   type Graph,
   graphText,
@@ -11,6 +10,7 @@ import {
   Terminal,
   withGraph,
 } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
 /** A graph that arrives at this port replaces the graph of the flow. */
 const GRAPH = '__graph'
@@ -86,10 +86,9 @@ async function faultOf(job: Job, { nodes }: Graph): Promise<string | undefined> 
   return [...told, ...(broken.length > TOLD ? [`${broken.length - TOLD} more`] : [])].join(', ')
 }
 
-export const flow = defineWorker({
+export const flow = defineFunction({
   // A graph may name any job as a node, and the flow adopts that job.
   reach: 'all',
-  queue: 'core',
   class: 'flow',
   description:
     'Runs a graph of jobs. A node is a job that starts when a value or default reaches it; an edge moves values from port to port. The flow is completed while all its nodes are completed, and fails when a node fails. A new graph changes the running flow.',

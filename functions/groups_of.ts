@@ -1,13 +1,13 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 import { checkRoom, sizeOf } from './room.ts'
 
 const MAX = 100_000
 const SIZE = `expected a number from 1 to ${MAX}`
 const size = z.number(SIZE).min(1, SIZE).max(MAX, SIZE)
 
-export const groupsOf = defineWorker({
-  queue: 'core',
+export const groupsOf = defineFunction({
   class: 'groups_of',
   description: 'Cuts a list into groups of equal size, and can pad the last group.',
   in: { in: port(z.array(z.unknown())), size: port(size), fill: port(z.unknown(), { default: false }) },

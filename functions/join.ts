@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 import { checkRoom } from './room.ts'
 
 const textOf = (value: unknown, sep: string): string => {
@@ -13,8 +14,7 @@ const textOf = (value: unknown, sep: string): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-export const join = defineWorker({
-  queue: 'core',
+export const join = defineFunction({
   class: 'join',
   description: 'Joins the elements of a list into a string, with a separator between them.',
   in: { sep: port(z.string(), { default: ',' }), in: port(z.array(z.unknown())) },

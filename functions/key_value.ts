@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
-export const keyValue = defineWorker({
-  queue: 'core',
+export const keyValue = defineFunction({
   class: 'key_value',
   description:
     'Writes each value of an object to the output port that has the name of its key, and ignores keys without a port.',

@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { defineWorker, port, Terminal } from '../src/index.ts'
+import { port, Terminal } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
 const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())], 'expected a list or an object')
 
-export const map = defineWorker({
-  queue: 'core',
+export const map = defineFunction({
   class: 'map',
   description:
     'Writes the elements of a list to output port "each", and collects one result for each element from input port "each".',

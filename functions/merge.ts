@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
 const object = z.record(z.string(), z.unknown())
 
-export const merge = defineWorker({
-  queue: 'core',
+export const merge = defineFunction({
   class: 'merge',
   description:
     'Merges one object from each input port into a single object. If several objects have the same key, the last port wins, in the order of the port names.',

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
-export const object = defineWorker({
-  queue: 'core',
+export const object = defineFunction({
   class: 'object',
   description: 'Collects one value from each input port into an object, with the port names as keys.',
   in: { '*': port() },

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 import { checkRoom, sizeOf } from './room.ts'
 
 type Choice = { ordered: boolean; repeat: boolean }
@@ -15,8 +16,7 @@ function* lists(from: unknown[], n: number, choice: Choice, chosen: unknown[] = 
   for (const [i, element] of from.entries()) yield* lists(rest(from, i, choice), n - 1, choice, [...chosen, element])
 }
 
-export const permutation = defineWorker({
-  queue: 'core',
+export const permutation = defineFunction({
   class: 'permutation',
   description: 'Lists all ways to select "n" elements from a list.',
   isolate: true,

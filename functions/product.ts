@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 import { checkRoom, sizeOf } from './room.ts'
 
 const lists = z.array(z.array(z.unknown()))
@@ -14,8 +15,7 @@ function countChoices(lists: unknown[][]): number {
   return n
 }
 
-export const product = defineWorker({
-  queue: 'core',
+export const product = defineFunction({
   class: 'product',
   description: 'Lists all ways to select one element from each of several lists. The last list varies fastest.',
   isolate: true,

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 import { checkRoom, sizeOf } from './room.ts'
 
-export const repeat = defineWorker({
-  queue: 'core',
+export const repeat = defineFunction({
   class: 'repeat',
   description: 'Writes a list with several copies of a value.',
   isolate: true,

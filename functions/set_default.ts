@@ -1,7 +1,7 @@
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
-export const setDefault = defineWorker({
-  queue: 'core',
+export const setDefault = defineFunction({
   class: 'set_default',
   description: 'Sets the default of "out" to the last value of "in", or to the default of "in" if it has one.',
   in: { in: port() },

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
 /** A space matches any white space. An empty separator splits between all characters. */
 function pieces(text: string, sep: string): string[] {
@@ -7,8 +8,7 @@ function pieces(text: string, sep: string): string[] {
   return sep === '' ? [...text] : text.split(sep)
 }
 
-export const split = defineWorker({
-  queue: 'core',
+export const split = defineFunction({
   class: 'split',
   description: 'Splits a string at each separator, and drops empty parts at the end.',
   in: { sep: port(z.string(), { default: ',' }), in: port(z.string()) },

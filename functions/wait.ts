@@ -1,7 +1,7 @@
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
-export const wait = defineWorker({
-  queue: 'core',
+export const wait = defineFunction({
   class: 'wait',
   description: 'Passes on one value of "in" each time a value arrives at "trigger".',
   in: { trigger: port(), in: port() },

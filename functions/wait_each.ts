@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { defineWorker, type Job, port } from '../src/index.ts'
+import { type Job, port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 
 const keyOf = (value: unknown): string =>
   JSON.stringify(value, (_, shown) => {
@@ -28,8 +29,7 @@ async function next(job: Job): Promise<unknown[] | undefined> {
   return job.read('in')
 }
 
-export const waitEach = defineWorker({
-  queue: 'core',
+export const waitEach = defineFunction({
   class: 'wait_each',
   description: 'Holds back a list until each of its elements has arrived at port "each", in any order.',
   in: { each: port(), in: port(z.array(z.unknown())) },

@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { defineWorker, port } from '../src/index.ts'
+import { port } from '../src/index.ts'
+import { defineFunction } from './library.ts'
 import { checkRoom } from './room.ts'
 
 const lists = z.array(z.array(z.unknown()))
 
-export const zip = defineWorker({
-  queue: 'core',
+export const zip = defineFunction({
   class: 'zip',
   description: 'Groups the elements of several lists by position: the first group has the first element of each list.',
   in: { in: port(lists.min(1, 'expected at least one list')) },

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { decodeValue, encodeValue } from '../../src/core/codec/value.ts'
 import { duration } from '../../src/core/time.ts'
+import type { Worker } from '../../src/core/worker.ts'
 import type { PortSpecs } from '../../src/engine/engine.ts'
+import { createEngine } from '../../src/engine/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { type Player, play, type Seen } from './play.ts'
 import { type Row, table } from './table.ts'
@@ -67,6 +69,19 @@ async function player(className: string, { in: ins, out: outs, args }: Row['with
 describe.each(core)('$class', ({ class: className }) => {
   test.each(table[className]!)('$name', async (row) => play(row, await player(className, row.with)))
 })
+
+test.each(core)(
+  '$class, imported without the rest of the library, refuses no value when it is written',
+  async ({ class: className, in: ins = {} }) => {
+    const own = Object.values<Worker>(await import(`../../functions/${className}.ts`))
+    const alone = createEngine({ ...kit.engineOptions, workers: own.filter((one) => one.class === className) })
+    const ports = Object.keys(ins).map((port) => port.replace('*', 'any'))
+    const inputs = Object.fromEntries(ports.map((port) => [port, [encodeValue(null)]]))
+    const { jobs } = await alone.jobs.enqueue([{ queue: 'core', class: className, inputs }])
+    const { in: written } = await alone.jobs.get(String(jobs[0]!.id))
+    expect(mapped(written, ({ size }) => size)).toMatchObject(mapped(inputs, () => 1))
+  },
+)
 
 test('everything is where it should be afterwards', async () => {
   expect(await kit.engine.doctor.verify()).toEqual([])
