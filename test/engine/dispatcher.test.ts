@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSlots } from '../../src/core/slots.ts'
+import { cellsOf } from '../../src/dashboard/words/why.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { createRinger, type Guest } from '../../src/engine/lane/ringer.ts'
 import { defineWorker } from '../../src/index.ts'
@@ -36,6 +37,13 @@ const holding = defineWorker({
 const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
 /** May outlast an invocation that has already answered. */
 const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })
+const breaks = defineWorker({
+  class: 'breaks',
+  retry: { max: 3, backoff: { base: 60_000, jitter: 0 } },
+  perform() {
+    throw new Error('out of paper')
+  },
+})
 const workers = [noop, lasting, holding, short, long]
 
 let kit: Kit
@@ -227,6 +235,30 @@ describe('a lane', () => {
     await kit.advance(11_000)
     expect(await dispatch()).toEqual({ runs: 1, ended: 'empty' })
     expect(await kit.statusOf(id!)).toBe('completed')
+  })
+
+  test('reports that the class is gone, and not the error of the attempt before', async () => {
+    await start({ workers: [noop, breaks] })
+    const [id] = await make(1, 'breaks')
+    await dispatch()
+    const [failed] = (await kit.engine.jobs.why(String(id))).reasons
+    expect(failed!.message).toMatch(/^1 failure and 0 losses in a row/)
+    await kit.advance(61_000)
+    const other = createEngine({ ...kit.engineOptions, workers: [noop] })
+    expect(await other.dispatch('default', (await bells())[0] ?? 'unknown')).toMatchObject({ ended: 'empty' })
+    const why = await kit.engine.jobs.why(String(id))
+    expect(why.reasons[0]!.message).toMatch(
+      /^its last run was released without using an attempt: the deployment that claimed it does not serve class breaks; waits until /,
+    )
+    const [cell] = cellsOf(why, [], { now: kit.now(), zone: 'UTC' })
+    expect(cell!.sub).toBe(
+      'Its last run was released without using an attempt: the deployment that claimed it does not serve class breaks.',
+    )
+    const { runs: past } = await kit.engine.jobs.runs(String(id))
+    expect(past.map(({ outcome, error }) => [outcome, error && JSON.parse(error).message])).toEqual([
+      ['released', undefined],
+      ['failed', 'out of paper'],
+    ])
   })
 })
 

@@ -137,7 +137,9 @@ const says: Record<ReasonCode, Say> = {
   }),
   BACKOFF: (reason, { job }, when) => ({
     text: at('BACKOFF', reason, when),
-    sub: `After ${many(numberOf(reason, 'failures'), 'failed run')} and ${many(numberOf(reason, 'losses'), 'lost run')} in a row.`,
+    sub: numberOf(reason, 'released')
+      ? stop(title(reason.message.split('; waits until')[0]!))
+      : `After ${many(numberOf(reason, 'failures'), 'failed run')} and ${many(numberOf(reason, 'losses'), 'lost run')} in a row.`,
     remedies: [{ kind: 'run', job }],
   }),
   INPUT: (reason, { job }) => ({

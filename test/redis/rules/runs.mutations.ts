@@ -173,9 +173,14 @@ export const mutations = [
     10,
     'lib/run/retry.lua',
     [
-      '  if run.at then cache.change(id, doc, fields.backoff_until, numbers.int(run.at)) end\n',
+      '    cache.change(id, doc, fields.backoff_until, numbers.int(run.at))\n',
       '',
       'a job of an unknown class comes back at once',
+    ],
+    [
+      '    values.set_value(id, doc, fields.last_error, run.error)\n',
+      '    if run.error then values.set_value(id, doc, fields.last_error, run.error) end\n',
+      'a job of an unknown class shows the error of an earlier failure',
     ],
     [
       'fields.has_shutdown, nil) end\n  if ending.ends_after_release',

@@ -524,6 +524,19 @@ const rule10: Facts = {
     world.advance(10_001)
     expect(await world.claim({ queue: 'new' })).toHaveLength(1)
   },
+  async 'a job that comes again later for another reason than its failure forgets the error of the failure'(world) {
+    const id = await world.make({ class: 'unheard-of' })
+    const errors = []
+    for (const message of ['short', 'long '.repeat(200)]) {
+      await (await world.claimOne()).fail(retry, message)
+      errors.push((await world.document(id)).lastError)
+      world.advance(30_000)
+      await world.engine({ workers: [], lane: { budget: 500 } }).dispatch('q', 'bell')
+      errors.push((await world.document(id)).lastError)
+      world.advance(10_001)
+    }
+    expect(errors).toEqual([expect.stringContaining('short'), undefined, expect.stringContaining('long'), undefined])
+  },
 }
 
 async function collide(world: World, id: number) {

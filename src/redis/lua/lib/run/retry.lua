@@ -117,8 +117,10 @@ function retry.release(run)
   leases.finish(id, doc)
   if run.unknown and doc.has_shutdown and sides.is_gone(doc) then cache.change(id, doc, fields.has_shutdown, nil) end
   if ending.ends_after_release(id, doc) then return doc.gone or states.of(doc) end
-  if run.at then cache.change(id, doc, fields.backoff_until, numbers.int(run.at)) end
-  if run.error then values.set_value(id, doc, fields.last_error, run.error) end
+  if run.at then
+    cache.change(id, doc, fields.backoff_until, numbers.int(run.at))
+    values.set_value(id, doc, fields.last_error, run.error)
+  end
   queueing.enqueue(id, doc, true)
   return states.of(doc)
 end
