@@ -1,10 +1,9 @@
 // `npm run create -- ../my-jobs` works like `npm create sidejob my-jobs`, but uses this repository as the package.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { main } from '../src/cli/main.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const OLDEST = 22
@@ -32,7 +31,8 @@ try {
   process.chdir(process.env.INIT_CWD ?? root)
   const words = process.argv.slice(2)
   if (!words.some((word) => word === '--help' || word === '-h')) process.env.SIDEJOB_PACKAGE = pack(scratch)
-  process.exitCode = await main(['create', ...words])
+  const cli = join(root, 'src/cli/index.ts')
+  process.exitCode = spawnSync(process.execPath, [cli, 'create', ...words], { stdio: 'inherit' }).status ?? 1
 } catch (error) {
   console.error(`sidejob create: ${(error as Error).message}`)
   process.exitCode = 1
