@@ -21,8 +21,11 @@ const chosenIn = (list: HTMLElement): number => optionsIn(list).findIndex(({ ari
 function show(field: HTMLInputElement, list: HTMLElement, found: Document): void {
   const lines = [...found.querySelectorAll<HTMLElement>('.found > li')]
   for (const [i, line] of lines.entries()) Object.assign(line, { role: 'option', id: `found-${i}` })
+  // Results may arrive after an arrow key. The first line is the default, so it is not kept.
+  const chosen = optionsIn(list)[chosenIn(list) || -1]?.textContent
   list.replaceChildren(...lines)
-  choose(field, list, 0)
+  const at = lines.findIndex(({ textContent }) => textContent === chosen)
+  choose(field, list, Math.max(0, at))
 }
 
 function press(line: HTMLElement | undefined): void {
