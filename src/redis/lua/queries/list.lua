@@ -188,35 +188,6 @@ end
 
 local function is_small() return newest_id() <= scan end
 
--- Returns false if it does not find all limits at which jobs wait. Jobs of several queues can wait for one limit.
--- Queues name the limits whose next free slot has a known time.
-local function waited_limits(names)
-  local is_asked, found, named, waiting = false, {}, {}, 0
-  for _, name in ipairs(names) do is_asked = is_asked or (cache.queue(name).at_limits or 0) > 0 end
-  if not is_asked or not wanted.queued or awaits == 'retry' then return found end
-  local function add(list)
-    local keys = {}
-    for i, key in ipairs(list) do keys[i] = redis_keys.limit_key(key) end
-    cache.fetch(keys)
-    for i, key in ipairs(list) do
-      local settings = not found[key] and readable.decode(cache.text_at(keys[i]) or '', keys[i])
-      if settings then
-        local n = settings[limit_fields.waiting] or redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
-        waiting, found[key] = waiting - n, n
-      end
-    end
-  end
-  local all_names = queues.names()
-  queues.fetch(all_names)
-  for _, name in ipairs(all_names) do
-    waiting = waiting + (cache.queue(name).at_limits or 0)
-    for key in pairs(cache.queue(name).limit_moments or {}) do named[#named + 1] = key end
-  end
-  add(named)
-  if waiting > 0 then add(redis.call('SSCAN', ns .. 'limits', '0', 'COUNT', scan)[2]) end
-  return waiting <= 0 and found
-end
-
 local function members_of(one)
   if #one == 2 then return tally.members(one[1], one[2], SORTED) end
   return redis.call('ZRANGE', redis_keys.limit_key(one[1], 'waiting'), 0, SORTED - 1)
@@ -226,11 +197,18 @@ local function indexed()
   if status == '' and (is_small() or (queue_name == '' and not awaited[awaits])) then return nil end
   for one in pairs(status == '' and places or {}) do wanted[one] = true end
   local names, n, ids, from = asked_queues(), 0, {}, {}
-  local waited = waited_limits(names)
-  if not waited then return nil end
-  for key, waiting in pairs(waited) do
-    from[#from + 1] = { key }
-    n = n + waiting
+  local is_asked = false
+  for _, name in ipairs(names) do is_asked = is_asked or (cache.queue(name).at_limits or 0) > 0 end
+  if is_asked and wanted.queued and awaits ~= 'retry' then
+    -- Jobs of several queues can wait for one limit.
+    local all_names = queues.names()
+    queues.fetch(all_names)
+    local waits, left = waited.limits(all_names, scan, {})
+    if left > 0 then return nil end
+    for key, waiting in pairs(waits) do
+      from[#from + 1] = { key }
+      n = n + waiting
+    end
   end
   for _, name in ipairs(names) do
     for _, place in ipairs(wanted_places(name)) do
