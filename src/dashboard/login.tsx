@@ -9,7 +9,7 @@ import { list } from '../http/routes.ts'
 import { dropSession, keepSession, LIFE, likesOf, sessionOf } from './cookies.ts'
 import { formOf } from './form.ts'
 import { Icon } from './parts/layout.tsx'
-import { Document } from './parts/shell.tsx'
+import { Document, Logo } from './parts/shell.tsx'
 import { expectOurs, placeOfSession, whoLooks } from './session.ts'
 
 const FORM_BYTES = 65_536
@@ -31,7 +31,9 @@ function EntryPage({ base, c, children }: Pick<PageProps, 'base' | 'c'> & { chil
   return (
     <Document look={{ base, csrf: '', ...likesOf(c) }} title="Log in · sidejob" kind="enter">
       <main class="login card">
-        <h1>sidejob</h1>
+        <h1 class="row">
+          <Logo /> sidejob
+        </h1>
         {children as string}
       </main>
     </Document>
@@ -72,7 +74,9 @@ function LoginPage({ base, c, to, wrong, host }: PageProps) {
         </button>
       </form>
       <p class="note">
-        <code>npm start</code> and <code>sidejob dev</code> print a one-time login link.
+        No key at hand? In the folder of your project, <code>npx sidejob open</code> logs you in, and{' '}
+        <code>npx sidejob key</code> prints the key. <code>npm start</code> and <code>sidejob dev</code> print a login
+        link.
       </p>
     </EntryPage>
   )

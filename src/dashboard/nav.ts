@@ -14,36 +14,46 @@ export type NavName =
   | 'keys'
   | 'doctor'
 
-type NavEntry = { name: NavName; title: string; path: string; key: string }
+/** `says` lists the contents of the page. */
+type NavEntry = { name: NavName; title: string; path: string; key: string; says: string }
 
-const entry = (name: NavName, title: string, key: string, path = `/${name}`): NavEntry => ({ name, title, path, key })
+const entry = (name: NavName, title: string, key: string, says: string, path = `/${name}`): NavEntry => ({
+  name,
+  title,
+  path,
+  key,
+  says,
+})
 
 export const nav: { title: string; entries: NavEntry[] }[] = [
   {
     title: 'Work',
     entries: [
-      entry('overview', 'Overview', 'o', '/'),
-      entry('jobs', 'Jobs', 'j'),
-      entry('flows', 'Flows', 'f'),
-      entry('queues', 'Queues', 'q'),
-      entry('schedules', 'Schedules', 's'),
-      entry('limits', 'Limits', 'l'),
+      entry('overview', 'Overview', 'o', 'the problems of now, and the counts of today', '/'),
+      entry('jobs', 'Jobs', 'j', 'the jobs that wait, run, ended or failed, and the reasons'),
+      entry('flows', 'Flows', 'f', 'connected jobs, and the values that move between them'),
+      entry('queues', 'Queues', 'q', 'the waiting and running jobs of each queue, and the next job'),
+      entry('schedules', 'Schedules', 's', 'the jobs that repeat, and their next runs'),
+      entry('limits', 'Limits', 'l', 'the jobs that hold slots, and the jobs that wait for one'),
     ],
   },
   {
     title: 'System',
     entries: [
-      entry('workers', 'Workers', 'w'),
-      entry('channels', 'Channels', 'c'),
-      entry('callbacks', 'Callbacks', 'b'),
-      entry('files', 'Files', 'i'),
-      entry('log', 'Log', 'e'),
-      entry('deploy', 'Deploys', 'v', '/deploys'),
+      entry('workers', 'Workers', 'w', 'the classes, with their ports and their runs'),
+      entry('channels', 'Channels', 'c', 'the listeners, and the last messages'),
+      entry('callbacks', 'Callbacks', 'b', 'the calls to other servers, and their answers'),
+      entry('files', 'Files', 'i', 'the stored files, and the time of their removal'),
+      entry('log', 'Log', 'e', 'the lines that functions and workers wrote'),
+      entry('deploy', 'Deploys', 'v', 'the effect of each version of your code', '/deploys'),
     ],
   },
   {
     title: 'Settings',
-    entries: [entry('keys', 'Keys and audit', 'k', '/settings/keys'), entry('doctor', 'Doctor', 'd')],
+    entries: [
+      entry('keys', 'Keys and audit', 'k', 'the API keys, and the changes that each made', '/settings/keys'),
+      entry('doctor', 'Doctor', 'd', 'the health of the services and of the stored data'),
+    ],
   },
 ]
 

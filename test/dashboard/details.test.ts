@@ -47,7 +47,9 @@ test('the page of a paused queue names the key that paused it, with the reason',
   await client.queues.patch('parcels', { paused: true })
   const html = await reader.html('/ui/queues/parcels')
   expect(html).toMatch(new RegExp(`Paused by ${name} <time.*DHL is down`, 's'))
-  expect(await reader.html('/ui/settings/keys')).toMatch(/queues\.patch.*v1\/queues\/parcels.*DHL is down.*ana/s)
+  expect(await reader.html('/ui/settings/keys')).toMatch(/ana.*queues\.patch.*v1\/queues\/parcels.*DHL is down/s)
+  expect(await reader.html('/ui/settings/keys?q=dhl')).toMatch(/1 in the newest 500.*href="\/ui\/queues\/parcels"/s)
+  expect(await reader.html('/ui/settings/keys?q=nobody')).toContain('No changes match.')
   await client.queues.patch('parcels', { paused: false })
   expect(await reader.html('/ui/queues/parcels')).not.toContain('Paused by')
 })
@@ -152,7 +154,7 @@ test('a schedule shows its class, its last result, and why it is overdue', async
   await engine.schedules.end('moon')
 })
 
-test('New job offers the known classes, and shows the default of a choice', async () => {
+test('New job begins with the known classes, and shows the default of a choice', async () => {
   await pages.engine.workers.register('media', 'resize', {
     pull: true,
     in: {
@@ -161,8 +163,8 @@ test('New job offers the known classes, and shows the default of a choice', asyn
     },
   })
   const blank = await reader.html('/ui/jobs/new')
-  expect(blank).toMatch(/href="\/ui\/jobs\/new\?queue=media&amp;class=resize"[^>]*>media\/resize</)
-  expect(blank).not.toContain('href="/ui/jobs/new?queue=core')
+  expect(blank).toMatch(/href="\/ui\/jobs\/new\?queue=media&amp;class=resize"[^>]*><b>resize<\/b>/)
+  expect(blank).not.toContain('data-act="make"')
   const html = await reader.html('/ui/jobs/new?queue=media&class=resize')
   expect(html).toMatch(/name="in.format"[^>]*><option value="">webp \(default\)<\/option><option value="webp">webp</)
   expect(html).toMatch(/name="in.crop"[^>]*><option value="">no \(default\)<\/option><option value="true">yes</)

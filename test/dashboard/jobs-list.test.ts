@@ -103,7 +103,7 @@ test('lost runs of a class are counted, although none of them ended', async () =
 
 const foundBy = async (text: string): Promise<string[]> => {
   const html = await admin.html(`/ui/find?list&q=${text}`)
-  return [...html.matchAll(/<li>(.*?)<\/li>/gs)].map(([, line]) => textOf(line!).trim())
+  return [...html.replace(/<\/?mark>/g, '').matchAll(/<li>(.*?)<\/li>/gs)].map(([, line]) => textOf(line!).trim())
 }
 
 test('the search finds a flow by its name, an exact name first, and shows schedules as schedules', async () => {
@@ -121,6 +121,11 @@ test('the search finds a flow by its name, an exact name first, and shows schedu
   const found = await foundBy('shop')
   expect(found[0]).toBe('shop limit')
   expect(found).toContainEqual(expect.stringMatching(/^shopping waits, \w+ schedule$/))
+  const html = await admin.html('/ui/find?q=shop')
+  expect([...html.matchAll(/<h3 class="group">(.*?)<\/h3>/g)].map(([, group]) => group)).toEqual(
+    expect.arrayContaining(['Limits', 'Schedules', 'Search further']),
+  )
+  expect(html).toContain('<mark>shop</mark>ping')
 })
 
 test('jobs that send alerts are found after jobs of the user', async () => {
@@ -133,12 +138,16 @@ test('jobs that send alerts are found after jobs of the user', async () => {
 })
 
 test.each(['/ui/nothing', '/ui/queues/nothing', '/ui/jobs/999'])(
-  '%s has a sentence about the missing name, and links to jobs',
+  '%s has a sentence about the missing name, says where it may be, and searches for it',
   async (path) => {
     const main = /<main.*<\/main>/s.exec(await admin.html(path))![0]
-    expect(textOf(main)).not.toContain('Check the id')
-    expect(textOf(main)).toMatch(/Not found .* NOT_FOUND Jobs History/)
-    expect(main).toMatch(/<\/p><code class="dimmer">NOT_FOUND<\/code>/)
-    for (const to of ['/ui/jobs', '/ui/jobs?in=history']) expect(main).toContain(`href="${to}"`)
+    expect(textOf(main)).toMatch(
+      /Not found \S.*\. (?:It may have been removed .*)?It may be in another deployment: this is 127\.0\.0\.1:8787 /,
+    )
+    expect(main).toMatch(
+      new RegExp(`<form class="filter small" action="/ui/find"><input name="q"[^>]* value="${path.split('/').at(-1)}"`),
+    )
+    for (const to of path === '/ui/nothing' ? ['/ui/more'] : ['/ui/jobs?in=history', '/ui/settings/keys#audit'])
+      expect(main).toContain(`href="${to}"`)
   },
 )

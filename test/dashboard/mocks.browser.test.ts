@@ -53,61 +53,35 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   const newest = async () => (await site.engine.jobs.list({ class: 'resize', limit: 1 })).jobs[0]
 
-  test('a class is tried as JSON: values are checked against its ports, errors are shown, and the job is created', () =>
-    at('/workers/media/resize', async (page) => {
-      await page.getByRole('link', { name: 'JSON' }).click()
-      await page.waitForURL(/as=json/)
-      const body = page.getByRole('textbox', { name: /^Body/ })
-      const given = JSON.parse(await body.inputValue())
-      expect(given).toMatchObject({
-        queue: 'media',
-        class: 'resize',
-        inputs: { url: ['text'], format: ["it's webp"], sizes: [[320, 960]] },
-      })
-      await body.fill('{"class":')
-      await page.getByRole('button', { name: 'Create job' }).click()
-      await page.getByRole('alert').filter({ hasText: 'body: expected JSON' }).waitFor()
-      await body.fill(JSON.stringify({ ...given, priority: 7 }))
-      await page.getByRole('button', { name: 'Create job' }).click()
-      await page.locator('.toast', { hasText: /Job #\d+ created/ }).waitFor()
-      expect(await newest()).toMatchObject({ priority: 7, class: 'resize' })
-    }))
-
-  test('JSON and curl begin with the values of the form, the form gets them back, and the last input fills it', () =>
-    at('/workers/media/resize', async (page) => {
-      const fill = page.getByRole('button', { name: 'Fill in the last input' })
-      expect(await fill.getAttribute('title')).toBe('this tab has not created a job yet')
-      expect(await fill.isDisabled()).toBe(true)
+  test('a new job begins with its class, and the code next to its form changes while one types', () =>
+    at('/jobs/new', async (page) => {
+      await page.getByRole('link', { name: 'resize' }).click()
+      await page.waitForURL(/queue=media&class=resize/)
+      const code = page.locator('#preview pre')
+      expect(await code.first().innerText()).toContain(`format: ["it's webp"]`)
       await page.getByLabel('url').fill('https://cdn.example/881.heic')
-      await page.getByLabel('sizes').fill('[640]')
       await page.getByLabel('format').selectOption('avif')
       await page.getByText('Options:').click()
       await page.getByLabel('Priority').fill('3')
-      await page.getByRole('link', { name: 'JSON' }).click()
-      const body = page.getByRole('textbox', { name: /^Body/ })
-      expect(JSON.parse(await body.inputValue())).toEqual({
-        queue: 'media',
-        class: 'resize',
-        priority: 3,
-        inputs: { url: ['https://cdn.example/881.heic'], sizes: [[640]], format: ['avif'] },
-      })
-      await page.getByRole('link', { name: 'curl' }).click()
-      await page.locator('.snip pre', { hasText: 'https://cdn.example/881.heic' }).waitFor()
-      await page.getByRole('link', { name: 'Form' }).click()
-      await page.getByLabel('url').waitFor()
+      await page.getByLabel('Labels').fill('customer=7\nnot a label')
+      for (const text of ['"https://cdn.example/881.heic"', '"avif"', 'priority: 3', '"customer=7\\nnot a label"'])
+        await code.first().filter({ hasText: text }).waitFor()
+      await page.getByLabel('Labels').fill('customer=7')
+      await code.first().filter({ hasText: 'customer: "7"' }).waitFor()
       expect(await page.getByLabel('url').inputValue()).toBe('https://cdn.example/881.heic')
-      expect(await page.getByLabel('format').inputValue()).toBe('avif')
-      expect(await page.getByLabel('Priority').inputValue()).toBe('3')
-      await page.getByLabel('sizes').fill('[320, 640]')
+      await page.getByRole('button', { name: 'Create job' }).click()
+      await page.waitForURL(/\/jobs\/\d+$/)
+      expect(await newest()).toMatchObject({ priority: 3, class: 'resize', labels: { customer: '7' } })
+    }))
+
+  test('the form that tries a class keeps its values after the job is created', () =>
+    at('/workers/media/resize', async (page) => {
+      const url = page.getByLabel('url')
+      await url.fill('https://cdn.example/881.heic')
       await page.getByRole('button', { name: 'Create job' }).click()
       await page.locator('.toast', { hasText: /Job #\d+ created/ }).waitFor()
-
-      await page.goto(`${site.url}/ui/workers/media/resize`)
-      expect(await page.getByLabel('url').inputValue()).toBe('')
-      await fill.click()
-      expect(await page.getByLabel('url').inputValue()).toBe('https://cdn.example/881.heic')
-      expect(await page.getByLabel('sizes').inputValue()).toBe('[320, 640]')
-      expect(await page.getByLabel('Priority').inputValue()).toBe('3')
+      await page.locator('.lasts li').first().waitFor()
+      expect(await url.inputValue()).toBe('https://cdn.example/881.heic')
     }))
 
   test('a value is written by members; an invalid member shows its error next to it', async () => {
@@ -128,19 +102,26 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('the command of a class is copied, and creates a job when it runs', () =>
-    at('/workers/media/resize?as=curl', async (page) => {
-      const before = await newest()
-      await page.getByRole('button', { name: 'Copy' }).click()
-      const copied = await page.evaluate(() => navigator.clipboard.readText())
-      const command = copied.replace(/http:\/\/[\d.:]+(?=\/v1)/, site.url)
-      expect(command).toContain(`${site.url}/v1/jobs`)
-      await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, SIDEJOB_KEY: KEY, no_proxy: '*' } })
-      const made = await newest()
-      expect(made!.id).not.toBe(before?.id)
-      const { values } = await site.engine.ports.get(String(made!.id), 'in', 'format', 1)
-      expect(values[0]!.data).toBe('"it\'s webp"')
-    }))
+  test.each(['TypeScript', 'curl'])(
+    'the code of a new job in %s is copied, and creates the job when it runs',
+    (title) =>
+      at('/jobs/new?queue=media&class=resize', async (page) => {
+        const before = await newest()
+        await page.locator('.snip', { hasText: title }).getByRole('button', { name: 'Copy' }).click()
+        const copied = await page.evaluate(() => navigator.clipboard.readText())
+        const code = copied
+          .replace(/http:\/\/[\d.:]+/, site.url)
+          .replace('sidejob/client', new URL('../../src/client/index.ts', import.meta.url).href)
+        const [program, flag] = title === 'curl' ? ['sh', '-c'] : [process.execPath, '--eval']
+        const typed = title === 'curl' ? [] : ['--input-type=module-typescript']
+        const env = { ...process.env, SIDEJOB_KEY: KEY, no_proxy: '*' }
+        await promisify(execFile)(program, [...typed, flag, code], { env })
+        const made = await newest()
+        expect(made!.id).not.toBe(before?.id)
+        const { values } = await site.engine.ports.get(String(made!.id), 'in', 'format', 1)
+        expect(values[0]!.data).toBe('"it\'s webp"')
+      }),
+  )
 
   test('the doctor checks all slices after one press, collects the faults, and repairs all of them', async () => {
     const job = await site.make('packs', { queue: 'shop' })

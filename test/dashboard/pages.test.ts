@@ -137,7 +137,7 @@ test('a schedule without a run a minute after its slot is overdue', async () => 
   await site.close()
 })
 
-test('a new job of a class in another queue gets a link to it, and args with an example', async () => {
+test('a new job of a class in another queue gets a link to it, and its args have fields', async () => {
   await pages.engine.workers.register('media', 'shrink', {
     pull: true,
     args: '{"type":"object","properties":{"width":{"type":"integer"}}}' as never,
@@ -146,7 +146,8 @@ test('a new job of a class in another queue gets a link to it, and args with an 
   expect(elsewhere).toContain('No class &quot;shrink&quot; in queue default.')
   expect(elsewhere).toContain('href="/ui/jobs/new?queue=media&amp;class=shrink"')
   const known = await reader.html('/ui/jobs/new?queue=media&class=shrink')
-  expect(known).toContain('placeholder="{&quot;width&quot;:0}"')
+  expect(known).toMatch(/<input name="args\/width"[^>]*type="number"/)
+  expect(known).toContain('args: {\n    width: 0\n  }')
   expect(known).not.toContain('No class')
 })
 

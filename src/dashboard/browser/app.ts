@@ -11,7 +11,6 @@ import { startSelection } from './app/selection.ts'
 import { startSession } from './app/session.ts'
 import { startTail } from './app/tail.ts'
 import { startTimes } from './app/times.ts'
-import { startTryIt } from './app/try-it.ts'
 import { startViews } from './app/views.ts'
 import { startZoom } from './app/zoom.ts'
 
@@ -24,7 +23,6 @@ startList()
 startFurther()
 startViews()
 startPreviews()
-startTryIt()
 startZoom()
 startTail()
 startLive()

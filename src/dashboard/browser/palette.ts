@@ -55,8 +55,8 @@ export function openPalette(typed: HTMLInputElement | null): void {
     asked?.abort()
     asked = new AbortController()
     const text = field.value.trim()
-    if (text === '') return list.replaceChildren()
-    const found = await pageAt(`${base}/find?list&q=${encodeURIComponent(text)}`, asked.signal).catch(() => undefined)
+    const to = text ? `find?list&q=${encodeURIComponent(text)}` : 'more'
+    const found = await pageAt(`${base}/${to}`, asked.signal).catch(() => undefined)
     if (!found) return
     show(field, list, found)
     shown = text
@@ -82,7 +82,7 @@ export function openPalette(typed: HTMLInputElement | null): void {
     } else return
     event.preventDefault()
   })
-  opened = openDialog([field, list], {
+  opened = openDialog([field, list, made('p', { className: 'note foot' }, '↑ ↓ choose, Enter opens, Esc closes')], {
     kind: 'palette',
     label: 'Search or jump',
     isLight: true,
@@ -93,8 +93,9 @@ export function openPalette(typed: HTMLInputElement | null): void {
     asked?.abort()
   })
   field.focus()
-  if (!typed?.value) return
-  field.value = typed.value
-  typed.value = ''
+  if (typed?.value) {
+    field.value = typed.value
+    typed.value = ''
+  }
   void ask()
 }

@@ -8,6 +8,7 @@ import { Field, TextArea } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Ago, Card, Head, JobId, Link, Name, NameLink, To } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
+import { First } from '../parts/snippet.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { Json, Value } from '../parts/value-view.tsx'
 import { type Branch, branchesOf } from '../words/channel.ts'
@@ -96,7 +97,7 @@ function Listeners({ channels, cursor }: Pick<ChannelsData, 'channels' | 'cursor
     <Card title="Listeners">
       <DataTable
         caption="Channels with their listeners and publishing classes"
-        empty="No port listens yet. To make a port listen, set its `channels`."
+        empty="No port listens. To listen, set the channels of an input port."
         rows={rows}
         columns={listening}
         kind="lined"
@@ -237,7 +238,13 @@ export const channels = page<ChannelsData>({
         {at && <Tail at={at} last={kept.find(({ name }) => name === at)?.last} />}
         <div class="cols c21">
           <div class="stack">
-            <Listeners channels={heard} cursor={cursor} />
+            {channels.length > 0 ? (
+              <Listeners channels={heard} cursor={cursor} />
+            ) : (
+              <Card>
+                <First of="channels" />
+              </Card>
+            )}
             {kept.length > 0 && <Last channels={kept} isCut={cursor !== null} />}
           </div>
           <Publish to={to} channels={channels} />

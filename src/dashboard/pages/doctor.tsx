@@ -112,7 +112,7 @@ function What({ data }: { data: DoctorData }) {
         <Check ok={redis && !state} text="Redis">
           {state ? <Refused problem={state} /> : ms === undefined ? 'does not respond' : `responds in ${span(ms)}`}
         </Check>
-        <Check ok={!bells} text="Bells">
+        <Check ok={!bells} text="Bells, which wake the lanes">
           {bells ? <Refused problem={bells} /> : 'QStash accepts them'}
           {bellAt && (
             <>
@@ -121,11 +121,11 @@ function What({ data }: { data: DoctorData }) {
           )}
         </Check>
         {tickAt !== undefined && (
-          <Check ok={!isTickMissing(tickAt, now)} text="Tick">
+          <Check ok={!isTickMissing(tickAt, now)} text="Tick, which wakes due jobs">
             <LastTick at={tickAt} />
           </Check>
         )}
-        <Check ok={!restored} text="Data">
+        <Check ok={!restored} text="Data, after each restart of Redis">
           {restored ? (
             <>
               Redis lost recent data <Ago at={restored.noticedAt} />: jobs {restored.lost.from} to {restored.lost.to}{' '}
@@ -143,6 +143,7 @@ function What({ data }: { data: DoctorData }) {
         <Runs lost={data.lost} unclaimed={data.unclaimed} />
         {examined && <LastLook examined={examined} />}
       </ul>
+      <p class="note foot">“Check all jobs” compares every job with the indexes. It changes nothing.</p>
     </Card>
   )
 }

@@ -3,7 +3,8 @@ import type { JobRow } from '../../engine/engine.ts'
 import { entries } from '../nav.ts'
 import { type Asked, Elsewhere, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
-import { Card, Empty, Head, Icon, NameLink } from '../parts/layout.tsx'
+import { Card, Empty, Head, Icon, To } from '../parts/layout.tsx'
+import { Search } from '../parts/search.tsx'
 import { searchedOf } from '../words/further.ts'
 import { channelPath, groupPath, limitPath, queuePath, workerPath } from '../words/paths.ts'
 import { cut, many } from '../words/text.ts'
@@ -190,6 +191,40 @@ async function load(asked: Asked): Promise<FindData> {
 
 const found = (lines: readonly Line[]): number => lines.filter(({ icon }) => icon !== 'search').length
 
+const groupOf = ({ icon, what, to }: Line): string => {
+  if (what === 'page') return 'Pages'
+  if (to === undefined || what === 'setting') return 'Actions and settings'
+  if (icon === 'search') return 'Search further'
+  return entries.find(({ name }) => name === icon)?.title ?? 'Kinds of error'
+}
+
+function Marked({ text, part }: { text: string; part: string }) {
+  const at = part ? text.toLowerCase().indexOf(part.toLowerCase()) : -1
+  const end = at + part.length
+  return at < 0 ? text : [text.slice(0, at), <mark>{text.slice(at, end)}</mark>, text.slice(end)]
+}
+
+function Hit({ line: { icon, text, what, to, does, here }, part }: { line: Line; part: string }) {
+  const shown = <Marked text={cut(text, 80)} part={icon === 'search' ? '' : part} />
+  return (
+    <li>
+      <Icon name={icon} size={14} />
+      {to !== undefined && <To to={to}>{shown}</To>}
+      {here && (
+        <button class="btn quiet small" type="button" data-do={here}>
+          {shown}
+        </button>
+      )}
+      {does && (
+        <Button {...does} scope="admin" kind="quiet" small>
+          {shown}
+        </Button>
+      )}
+      <span class="right">{what}</span>
+    </li>
+  )
+}
+
 export const find = page<FindData>({
   path: '/find',
   every: 0,
@@ -198,29 +233,30 @@ export const find = page<FindData>({
   crumbs: ({ text }) => [{ name: 'Search', to: '/find' }, ...(text ? [{ name: cut(text) }] : [])],
   View: ({ data: { text, lines } }) => (
     <>
-      <Head title="Search" note={text && `${found(lines)} shown for “${cut(text)}”`} />
+      <Head title="Search" note={text && `${found(lines)} shown for “${cut(text)}”`}>
+        <span class="note wide">
+          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens
+        </span>
+        <Search at="/find" label="Name, id or text" value={text} />
+      </Head>
       <Card>
-        {lines.length === 0 && <Empty>Search by id, or by part of a name, label, argument or error.</Empty>}
+        {!text && (
+          <Empty>
+            Search by id, by part of a name, label, argument or error, by a filter such as{' '}
+            <code>status:failed class:charge</code>, or for an action such as <code>pause media</code>.
+          </Empty>
+        )}
         {text && found(lines) === 0 && <Empty>No name or searched job contains this text.</Empty>}
-        <ul class="checks next found">
-          {lines.map(({ icon, text, what, to, does, here }) => (
-            <li>
-              <Icon name={icon} size={14} />
-              {to !== undefined && <NameLink to={to} of={text} most={80} />}
-              {here && (
-                <button class="btn quiet small" type="button" data-do={here}>
-                  {text}
-                </button>
-              )}
-              {does && (
-                <Button {...does} scope="admin" kind="quiet" small>
-                  {text}
-                </Button>
-              )}
-              <span class="right">{what}</span>
-            </li>
-          ))}
-        </ul>
+        {[...Map.groupBy(lines, groupOf)].map(([group, own]) => (
+          <>
+            <h3 class="group">{group}</h3>
+            <ul class="checks next found">
+              {own.map((line) => (
+                <Hit line={line} part={VERB.exec(text)?.[2] ?? text} />
+              ))}
+            </ul>
+          </>
+        ))}
       </Card>
     </>
   ),

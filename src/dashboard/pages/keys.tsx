@@ -6,10 +6,11 @@ import { page } from '../page.ts'
 import { Act } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { Ago, Card, Head, Link, Name } from '../parts/layout.tsx'
+import { Ago, Card, Head, Link, Name, NameLink } from '../parts/layout.tsx'
+import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
-import { many } from '../words/text.ts'
+import { atLeast, count, many } from '../words/text.ts'
 
 const scopes: readonly [Scope, string][] = [
   ['read', 'sees everything, changes nothing'],
@@ -37,15 +38,22 @@ const columns: readonly Column<ApiKey>[] = [
       )),
   },
   { head: 'Id', kind: 'fill dim mono keyid', cell: ({ id }) => id },
-  { head: '#Made', cell: ({ createdAt }) => <Ago at={createdAt} word="made" /> },
+  { head: '#Created', label: 'created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   {
     head: '#Last used',
+    label: 'last used',
     cell: ({ lastUsedAt }) =>
-      lastUsedAt === undefined ? <span class="dimmer">never used</span> : <Ago at={lastUsedAt} word="used" />,
+      lastUsedAt === undefined ? <span class="st suspended">never</span> : <Ago at={lastUsedAt} />,
   },
-  { head: '#Ends', cell: ({ expiresAt }) => expiresAt !== undefined && <Ago at={expiresAt} word="ends" /> },
   {
-    head: '#Acts',
+    head: '#Expires',
+    label: 'expires',
+    kind: 'dim',
+    cell: ({ expiresAt }) => (expiresAt === undefined ? 'never' : <Ago at={expiresAt} />),
+  },
+  {
+    head: '-Acts',
+    kind: 'num',
     cell: ({ id, name }) => (
       <Act act="remove" scope="admin" fields={{ id, name }} kind="danger" small label={`Revoke ${name}`}>
         Revoke
@@ -56,19 +64,40 @@ const columns: readonly Column<ApiKey>[] = [
 
 type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
 
+/** The beginning of a path that is also a page. */
+const PAGE = /^\/v1(\/(?:jobs|flows|queues)\/[^/?]+|\/workers\/[^/]+\/[^/?]+)/
+
 const changes: readonly Column<AuditEntry>[] = [
-  { head: 'Method', kind: 'mono', cell: ({ verb }) => verb },
-  { head: 'Path', kind: 'fill', cell: ({ path }) => <Name of={path} most={60} /> },
+  {
+    head: 'Who',
+    cell: ({ name }) => (
+      <b>
+        <Name of={name} most={30} />
+      </b>
+    ),
+  },
+  { head: 'Action', kind: 'mono', cell: ({ verb }) => verb },
+  {
+    head: 'Path',
+    kind: 'fill mono dim',
+    cell({ path }) {
+      const to = PAGE.exec(path)?.[1]
+      return to ? <NameLink to={to} of={path} most={60} /> : <Name of={path} most={60} />
+    },
+  },
   {
     head: 'Change',
     kind: 'dim',
     cell: ({ change, reason }) => <Name of={[change, reason].filter(Boolean).join(' · ')} />,
   },
-  { head: 'By', cell: ({ name }) => <Name of={name} most={30} /> },
   { head: '#When', cell: ({ at }) => <Ago at={at} /> },
 ]
 
-const SHOWN = 50
+/** Shown entries, and entries that a filter reads. */
+const [SHOWN, READ] = [50, 500]
+
+const isWanted = (wanted: string, { name, verb, path, change = '', reason = '' }: AuditEntry): boolean =>
+  [name, verb, path, change, reason].join(' ').toLowerCase().includes(wanted.toLowerCase())
 
 function MakeForm() {
   return (
@@ -96,39 +125,57 @@ function MakeForm() {
   )
 }
 
-export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[] }>({
+export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[]; wanted: string }>({
   path: '/settings/keys',
   nav: 'keys',
   every: 0,
-  async load({ engine, look }) {
+  async load({ engine, look, query }) {
+    const wanted = query.get('q')?.trim() ?? ''
     const [{ keys }, audit] = await Promise.all([
       engine.keys.list(),
-      may(look, 'admin') ? engine.audit.read({ limit: SHOWN }) : undefined,
+      may(look, 'admin') ? engine.audit.read({ limit: wanted ? READ : SHOWN }) : undefined,
     ])
-    return { keys, entries: audit?.entries }
+    return { keys, wanted, entries: audit?.entries.filter((entry) => isWanted(wanted, entry)).slice(0, SHOWN) }
   },
   title: () => 'Keys',
-  View: ({ data: { keys, entries } }) => (
+  View: ({ data: { keys, entries, wanted } }) => (
     <>
-      <Head title="Keys" note={many(keys.length, 'API key')}>
+      <Head
+        title="Keys"
+        note={`${many(keys.length, 'API key')}, ${count(keys.filter((key) => !key.lastUsedAt).length)} never used`}
+      >
         {entries && <Link to="/settings/keys#audit">Audit</Link>}
       </Head>
       <div class="cols c21">
         <Card>
-          <DataTable
-            caption="API keys"
-            empty="The only key is the key of the deployment."
-            rows={keys}
-            columns={columns}
-            isPlain
-            kind="lined"
-          />
+          {keys.length > 0 && <DataTable caption="API keys" rows={keys} columns={columns} kind="lined" />}
+          <p class="note foot">
+            The key of the deployment (<code>SIDEJOB_API_KEY</code>) has all scopes and is not listed. Give each person
+            and program its own key.
+          </p>
         </Card>
         <MakeForm />
       </div>
       {entries && (
-        <Card title="Audit" id="audit" right={`newest ${SHOWN}`}>
-          <DataTable caption="Audit log" empty="No changes yet." rows={entries} columns={changes} />
+        <Card
+          title="Audit"
+          id="audit"
+          right={
+            <>
+              {wanted
+                ? `${atLeast(entries.length, entries.length === SHOWN)} in the newest ${READ}`
+                : `newest ${SHOWN}`}
+              <Search at="/settings/keys#audit" label="Name, action or path" value={wanted} />
+            </>
+          }
+        >
+          <DataTable
+            caption="Audit log"
+            empty={wanted ? 'No changes match.' : 'No changes yet.'}
+            rows={entries}
+            columns={changes}
+            kind="lined"
+          />
         </Card>
       )}
     </>

@@ -6,6 +6,7 @@ import { Further } from '../parts/further.tsx'
 import { Card, Choice, Empty, Head, Link, To } from '../parts/layout.tsx'
 import { Listen, LOG } from '../parts/listen.tsx'
 import { isBad, type LogEntry, LogLines, Tail, WholeEntry, whenOf } from '../parts/log.tsx'
+import { First } from '../parts/snippet.tsx'
 import { Legend } from '../parts/spark.tsx'
 import { momentOf } from '../words/filter.ts'
 import { rowsText, type Searched } from '../words/further.ts'
@@ -180,7 +181,11 @@ export const log = page<LogData>({
         )}
         <Card>
           {entries.length > 0 && <Histogram entries={entries} to={to} />}
-          <LogLines entries={entries} of={job} withJobs isSearching={cursor !== null} />
+          {entries.length === 0 && query.size === 0 ? (
+            <First of="log" />
+          ) : (
+            <LogLines entries={entries} of={job} withJobs isSearching={cursor !== null} />
+          )}
           <ol class="log" id="older" data-older data-island />
           <Further
             to={cursor === null ? undefined : to({ cursor })}

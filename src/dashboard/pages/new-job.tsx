@@ -1,40 +1,49 @@
 import { encodedToJson } from '../../core/codec/value.ts'
 import { missing } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
-import type { JobView, WorkerDefinition } from '../../engine/engine.ts'
+import type { JobView } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import type { Act } from '../page.ts'
 import { page } from '../page.ts'
+import { LinkButton } from '../parts/act.tsx'
 import { JobForm, jobBody } from '../parts/job-form.tsx'
-import { Card, Head } from '../parts/layout.tsx'
-import { given, jsonText, maybe } from '../words/form.ts'
-import { jobLink } from '../words/paths.ts'
+import { Card, Head, Link } from '../parts/layout.tsx'
+import { Search } from '../parts/search.tsx'
+import { given, labelWords } from '../words/form.ts'
+import { jobLink, ofClass } from '../words/paths.ts'
+import { readSchema } from '../words/schema.ts'
+import { cut } from '../words/text.ts'
+import { typedAs } from '../words/value-form.ts'
+import { Code } from './workers/body.tsx'
+import { Classes, type Counted, countedIn, type Worker } from './workers/classes.tsx'
 
-type NewJobData = {
-  workers: ({ queue: string; class: string } & WorkerDefinition)[]
-  from?: Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priority' | 'labels'>
-  queue?: string
-  class?: string
-}
+type Like = Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priority' | 'labels'>
+
+type NewJobData = { workers: Worker[]; counted: Counted; from?: Like; queue: string; class?: string }
+
+const named = (workers: Worker[], of: { queue: string; class?: string }): Worker | undefined =>
+  workers.find((one) => one.queue === of.queue && one.class === of.class)
 
 async function bodyIn(form: FormData, engine: Engine): Promise<string> {
-  const json = maybe(form, 'json')
-  if (json !== undefined) return jsonText(json, 'body')
-  const [queue, name] = [given(form, 'queue'), given(form, 'class')]
-  const { workers } = await engine.workers.list()
-  return jobBody(
-    form,
-    workers.find((one) => one.queue === queue && one.class === name),
-  )
+  const of = { queue: given(form, 'queue'), class: given(form, 'class') }
+  return jobBody(form, named((await engine.workers.list()).workers, of) ?? of)
 }
 
-async function likeOf(engine: Engine, from: string): Promise<NewJobData['from']> {
+async function likeOf(engine: Engine, from: string): Promise<Like | undefined> {
   const alive = await engine.jobs.get(from).catch((error) => {
     if (engine.history.isOn && isId(from)) return missing(error)
     throw error
   })
   return alive ?? (await engine.history.get(from)).ends[0]
 }
+
+const typedLike = ({ args, group, priority, labels }: Like, { args: schema }: Worker): URLSearchParams =>
+  new URLSearchParams({
+    args: args === null ? '' : typedAs(readSchema(schema && encodedToJson(schema)), encodedToJson(args)),
+    group: group ?? '',
+    priority: String(priority),
+    labels: labelWords(labels),
+  })
 
 export const make: Act = {
   scope: 'write',
@@ -48,44 +57,77 @@ export const make: Act = {
   },
 }
 
+const titleOf = ({ from }: NewJobData): string => (from ? `Duplicate #${from.id}` : 'New job')
+
+function Choose({
+  data: { workers, counted, queue, class: name },
+  query,
+}: {
+  data: NewJobData
+  query: URLSearchParams
+}) {
+  const wanted = name ?? query.get('q')?.slice(0, 100) ?? ''
+  return (
+    <>
+      <Head title="New job" note="Choose its class: the function or worker that runs it.">
+        <Search at="/jobs/new" label="Class or port" value={wanted} />
+      </Head>
+      {name && (
+        <p class="gone">
+          {`No class "${cut(name)}" in queue ${cut(queue)}. `}
+          <Link to="/jobs/new">Show all classes</Link>
+        </p>
+      )}
+      <Classes
+        {...{ workers, counted }}
+        wanted={wanted.toLowerCase()}
+        to={(queue, name) => `/jobs/new?${ofClass(queue, name)}`}
+      />
+    </>
+  )
+}
+
+function Fill({ data, worker, typed }: { data: NewJobData; worker: Worker; typed: URLSearchParams }) {
+  return (
+    <>
+      <Head title={titleOf(data)} note={cut(`${worker.queue}/${worker.class}`, 60)}>
+        <LinkButton to={`/jobs?${ofClass(worker.queue, worker.class)}`}>Show its jobs</LinkButton>
+        <LinkButton to="/jobs/new">Choose another class</LinkButton>
+      </Head>
+      <div class="cols c21">
+        <Card>
+          {worker.description && <p class="body dim">{cut(worker.description, 1_000)}</p>}
+          <JobForm worker={worker} typed={typed} />
+        </Card>
+        <div class="stack" id="preview" data-island>
+          <Code worker={worker} typed={typed} />
+        </div>
+      </div>
+    </>
+  )
+}
+
 export const newJob = page<NewJobData>({
   path: '/jobs/new',
   nav: 'jobs',
   every: 0,
-  async load({ engine, query }) {
-    const from = query.get('from')
-    const [{ workers }, like] = await Promise.all([engine.workers.list(), from ? likeOf(engine, from) : undefined])
-    return {
-      workers,
-      from: like,
-      queue: like?.queue ?? query.get('queue') ?? undefined,
-      class: like?.class ?? query.get('class') ?? undefined,
-    }
+  async load(asked) {
+    const { engine, query } = asked
+    const id = query.get('from')
+    const [{ workers }, counted, from] = await Promise.all([
+      engine.workers.list(),
+      countedIn(asked),
+      id ? likeOf(engine, id) : undefined,
+    ])
+    const { queue, class: name } = from ?? { queue: query.get('queue') || 'default', class: query.get('class') }
+    return { workers, counted, from, queue, class: name || undefined }
   },
-  title: ({ from }) => (from ? `Duplicate #${from.id}` : 'New job'),
-  crumbs: ({ from }) => [{ name: from ? `Duplicate #${from.id}` : 'New job' }],
-  View: ({ data: { workers, from, queue, class: name } }) => (
-    <>
-      <Head title={from ? `Duplicate #${from.id}` : 'New job'} />
-      <Card kind="narrow">
-        <JobForm
-          worker={workers.find((one) => one.queue === queue && one.class === name)}
-          queue={queue}
-          name={name}
-          like={
-            from
-              ? {
-                  args: from.args === null ? undefined : encodedToJson(from.args),
-                  group: from.group,
-                  priority: from.priority,
-                  labels: Object.keys(from.labels).length > 0 ? from.labels : undefined,
-                }
-              : undefined
-          }
-          classes={workers}
-        />
-      </Card>
-    </>
-  ),
+  title: titleOf,
+  crumbs: (data) => [{ name: titleOf(data) }],
+  View({ data, query }) {
+    const worker = named(data.workers, data)
+    if (!worker) return <Choose data={data} query={query} />
+    return <Fill data={data} worker={worker} typed={data.from ? typedLike(data.from, worker) : query} />
+  },
   acts: { make },
 })

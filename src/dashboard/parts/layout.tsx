@@ -88,15 +88,9 @@ export function Empty({ children, act }: { children: Child; act?: Child }) {
   )
 }
 
-export function Choice(props: {
-  label: string
-  options: { text: string; to: string; on: boolean }[]
-  wide?: boolean
-  /** A form in the same card keeps its input. */
-  ways?: true
-}) {
+export function Choice(props: { label: string; options: { text: string; to: string; on: boolean }[]; wide?: boolean }) {
   return (
-    <nav class={`seg${props.wide ? ' wide' : ''}`} aria-label={props.label} data-ways={props.ways && ''}>
+    <nav class={`seg${props.wide ? ' wide' : ''}`} aria-label={props.label}>
       {props.options.map(({ text, to, on }) => (
         <To to={to} current={on}>
           {text}

@@ -30,7 +30,7 @@ type Frame = {
   children?: Child
 }
 
-function Logo() {
+export function Logo() {
   return (
     <svg class="logo" width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
       <rect x="4.5" y="2.5" width="11" height="15" rx="3.5" fill="currentColor" />

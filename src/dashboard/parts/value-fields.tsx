@@ -1,5 +1,5 @@
 import { pretty } from '../words/json.ts'
-import { choicesOf, kindOf, readSchema, type Schema, wordsOf } from '../words/schema.ts'
+import { choicesOf, kindOf, readSchema, type Schema, sampleOf, wordsOf } from '../words/schema.ts'
 import { LINES, memberOf } from '../words/value-form.ts'
 import { Field, Select, TextArea } from './field.tsx'
 
@@ -41,6 +41,7 @@ function Json({ name, label, of, more, path, was, isNeeded }: OneProps) {
         label={label}
         note={`${says}${more ?? ''}`}
         rows={2}
+        placeholder={of ? sampleOf(of) : '{ "order": 7 }'}
         value={was?.(name)}
         path={path}
         required={isNeeded}

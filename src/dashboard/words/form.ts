@@ -1,14 +1,14 @@
 import { SidejobError } from '../../core/errors.ts'
 import type { Labels } from '../../core/labels.ts'
 
-export function given(form: FormData, name: string): string {
+export function given(form: Pick<FormData, 'get'>, name: string): string {
   const value = form.get(name)
   if (typeof value !== 'string' || value === '')
     throw new SidejobError('BAD_REQUEST', `${name}: expected a value, got nothing`, { path: [name] })
   return value
 }
 
-export const maybe = (form: FormData, name: string): string | undefined => {
+export const maybe = (form: Pick<FormData, 'get'>, name: string): string | undefined => {
   const value = form.get(name)
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }

@@ -9,22 +9,19 @@ export const LINES = '-'
 export const memberOf = (field: string, name: string): string =>
   `${field}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-type Read = (text: string, name: string, kind: Kind) => string
-
-const strictly: Read = (text, name, kind) => {
+function read(text: string, name: string, kind: Kind): string {
   if (kind === 'number') numberIn(text, name)
   return jsonText(text, name)
 }
 
 export type Typed = {
   at: (field: string) => string | null | undefined
-  read?: Read
   depth?: number
 }
 
 const shortOf = (field: string): string => field.slice(field.lastIndexOf('/') + 1).replace(/^in\./, '')
 
-function listIn(schema: Schema, field: string, { at, read = strictly }: Typed): string | undefined {
+function listIn(schema: Schema, field: string, { at }: Typed): string | undefined {
   const lines = linesIn(at(`${field}/${LINES}`) ?? '')
   return lines.length === 0
     ? undefined
@@ -42,7 +39,7 @@ function objectIn(schema: Schema, field: string, typed: Typed): string | undefin
 
 /** The field for the whole value overrides the fields of its members. */
 export function valueIn(schema: Schema | undefined, field: string, typed: Typed): string | undefined {
-  const { at, read = strictly, depth = 0 } = typed
+  const { at, depth = 0 } = typed
   const whole = at(field) ?? ''
   const kind = kindOf(schema, depth)
   if (kind === 'list' || kind === 'object') {
@@ -56,7 +53,7 @@ const nothing: Partial<Record<Kind, string>> = { text: '""', list: '[]', object:
 
 /** An empty field is an empty text, list or object. */
 export const neededIn = (schema: Schema | undefined, field: string, typed: Typed): string =>
-  valueIn(schema, field, typed) ?? nothing[kindOf(schema)] ?? (typed.read ?? strictly)('', shortOf(field), 'json')
+  valueIn(schema, field, typed) ?? nothing[kindOf(schema)] ?? read('', shortOf(field), 'json')
 
 export const typedFor = (port: Pick<PortView, 'schema'> | undefined, form: FormData): string =>
   neededIn(readSchema(port?.schema && encodedToJson(port.schema)), 'value', {

@@ -1,5 +1,6 @@
 // The pages, each with the claims on its numbers.
 
+import { ORIGIN } from '../kit.ts'
 import { FIRST } from '../many-ended.ts'
 import type { Facts } from './facts.ts'
 import { editPage, flowPage, flowsPage } from './flows.ts'
@@ -11,8 +12,8 @@ import { frame, overview } from './overview.ts'
 import { queuePage, queuesPage } from './queues.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { doctorPage, examinedPage, filesPage, findPage, keysPage, schedulesPage } from './system.ts'
-import { deploysPage, workerPage, workersPage } from './workers.ts'
+import { doctorPage, examinedPage, filesPage, findPage, keysPage, morePage, schedulesPage } from './system.ts'
+import { classesIn, deploysPage, workerPage, workersPage } from './workers.ts'
 
 export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Promise<Claims>> = {
   '/': overview,
@@ -43,9 +44,10 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/jobs/failed': (facts, scene) => jobPage(facts, scene, scene.failed),
   '/jobs/running': (facts, scene) => jobPage(facts, scene, scene.running),
   '/jobs/report?tab=runs': (facts, scene) => jobPage(facts, scene, scene.report, 'runs'),
-  '/jobs/new': () => ({}),
+  '/jobs/new': classesIn,
   '/jobs/new?from=order': (_, { order }) => ({
     'main h1, .crumbs [aria-current]': [`Duplicate #${order}`, `Duplicate #${order}`],
+    '#preview pre': [`${ORIGIN}, priority: 0`, `${ORIGIN}/v1/jobs, priority: 0`],
   }),
   '/flows/flow': flowPage,
   '/flows/flow?wire=enrich.image%3Eimages.url': (facts, scene) => flowPage(facts, scene, 'wire'),
@@ -61,7 +63,7 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/doctor?cursor=': (facts, scene) => examinedPage(facts, scene, false),
   '/doctor?cursor=&run': (facts, scene) => examinedPage(facts, scene, true),
   '/find?q=card&list': (facts, scene) => findPage(facts, scene, 'card'),
-  '/more': () => ({}),
+  '/more': morePage,
 }
 
 export const claimsOf = async (path: string, facts: Facts, scene: Scene): Promise<Claims> => ({

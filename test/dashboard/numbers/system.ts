@@ -9,13 +9,13 @@ export async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<C
   const [{ keys }, { entries }] = await Promise.all([engine.keys.list(), engine.audit.read({ limit: 50 })])
   const timeOf = (at: number | undefined) => (at === undefined ? '' : time(at))
   return {
-    '.head .note': [`${n(keys.length)} API keys`],
-    '.tbl.lined tbody tr': keys.map(({ id, name, createdAt, lastUsedAt, expiresAt }) =>
+    '.head .note': [`${n(keys.length)} API keys, ${n(keys.filter((key) => !key.lastUsedAt).length)} never used`],
+    '.cols .tbl tbody tr': keys.map(({ id, name, createdAt, lastUsedAt, expiresAt }) =>
       row(name, '', id, time(createdAt), timeOf(lastUsedAt), timeOf(expiresAt), ''),
     ),
     'main > .card > header .right': ['newest 50'],
     'main > .card tbody tr': entries.map(({ verb, path, change, reason, name, at }) =>
-      row(verb, cut(path, 60), cut([change, reason].filter(Boolean).join(' · '), 40), cut(name, 30), time(at)),
+      row(cut(name, 30), verb, cut(path, 60), cut([change, reason].filter(Boolean).join(' · '), 40), time(at)),
     ),
   }
 }
@@ -130,3 +130,11 @@ export async function findPage(facts: Facts, { site: { engine } }: Scene, text: 
     ],
   }
 }
+
+export const morePage = ({ jobs, queues }: Facts): Claims => ({
+  '.pages .right': (shown) =>
+    shown.map((text) => {
+      const of = { job: jobs, queue: queues }[/ (job|queue)/.exec(text)?.[1] ?? '']
+      return of ? n(of.length) : ''
+    }),
+})

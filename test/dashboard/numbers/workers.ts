@@ -20,20 +20,27 @@ const rankOf = (queue: string): number => (queue === 'core' ? 1 : isOurs(queue) 
 const byPlace = (a: WorkerView, b: WorkerView): number =>
   rankOf(a.queue) - rankOf(b.queue) || (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)
 
-export async function workersPage(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {
+export async function classesIn(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {
   const { workers } = await engine.workers.list()
-  const queues = new Set(workers.map(({ queue }) => queue)).size
-  const isHeard = ({ seen }: (typeof workers)[number]) => seen !== null && seen > facts.now - MINUTE
-  const heard = new Set(workers.filter(isHeard).map(({ queue }) => queue)).size
-  const note = `${n(workers.length)} classes in ${n(queues)} queues`
   return {
-    '.head .note': [heard ? `${note}; pull workers claimed from ${n(heard)} queues in the last minute` : note],
     '.card:has(.classes) > header .tag': [n(workers.length)],
     'summary.body': [`Standard library: ${n(workers.filter(({ queue }) => rankOf(queue) > 0).length)} classes`],
     '.classes tr': [...Map.groupBy(workers.toSorted(byPlace), ({ queue }) => queue)].flatMap(([queue, own]) => [
       row(queue, 'Runs', 'Failed', 'p95'),
       ...own.map((worker) => workerRow(facts, queue, worker.class)),
     ]),
+  }
+}
+
+export async function workersPage(facts: Facts, scene: Scene): Promise<Claims> {
+  const { workers } = await scene.site.engine.workers.list()
+  const queues = new Set(workers.map(({ queue }) => queue)).size
+  const isHeard = ({ seen }: (typeof workers)[number]) => seen !== null && seen > facts.now - MINUTE
+  const heard = new Set(workers.filter(isHeard).map(({ queue }) => queue)).size
+  const note = `${n(workers.length)} classes in ${n(queues)} queues`
+  return {
+    '.head .note': [heard ? `${note}; pull workers claimed from ${n(heard)} queues in the last minute` : note],
+    ...(await classesIn(facts, scene)),
   }
 }
 

@@ -118,7 +118,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   if (secret) showSecret(say, secret)
   else toast({ say, link, copy, ...(undo ? { undo: () => void act(url, undo) } : {}) })
   // The form was sent, so leaving the page loses nothing.
-  form.reset()
+  if (form.dataset.keeps === undefined) form.reset()
   tell('acted', form.dataset.act)
   if (answer.to && answer.to !== here()) {
     // Letters become shortcuts again, although the form is still shown.

@@ -14,7 +14,7 @@ const FOCUSED = 'a, button:not([disabled])'
 function rows(): HTMLElement[] {
   const own = [...document.querySelectorAll<HTMLElement>('[data-row]')]
   if (own.length > 0) return own
-  return [...document.querySelectorAll<HTMLElement>('main :is(.limit, .tbl tbody > tr:not(.of))')].filter(
+  return [...document.querySelectorAll<HTMLElement>('main :is(.limit, .found > li, .tbl tbody > tr:not(.of))')].filter(
     (row) => row.checkVisibility() && row.querySelector(FOCUSED),
   )
 }

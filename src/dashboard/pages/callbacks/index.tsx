@@ -7,6 +7,7 @@ import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
 import { Ago, Card, Choice, Empty, Head, JobId, Link, Name, To } from '../../parts/layout.tsx'
+import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { searchOn } from '../../search-on.ts'
 import { maybe } from '../../words/form.ts'
@@ -148,11 +149,11 @@ function List({ callbacks, cursor, newest, isFiltered }: ListProps) {
   return (
     <Card>
       {callbacks.length === 0 && cursor === null ? (
-        <Empty act={isFiltered && <Link to="/callbacks">Show all</Link>}>
-          {isFiltered
-            ? 'No callbacks match.'
-            : 'No callbacks yet. A job with the option callback sends one when it ends.'}
-        </Empty>
+        isFiltered ? (
+          <Empty act={<Link to="/callbacks">Show all</Link>}>No callbacks match.</Empty>
+        ) : (
+          <First of="callbacks" />
+        )
       ) : (
         <DataTable caption="Callbacks" rows={callbacks} columns={columnsOf(way)} idOf={({ of }) => `row-${of}`} grows />
       )}

@@ -4,6 +4,7 @@ import { useWay } from '../../look.ts'
 import { type Act as DoesAct, page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Head, Link, Name, Since, StatusMark, To } from '../../parts/layout.tsx'
+import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { given } from '../../words/form.ts'
 import { count, cut, many, statusOrder, title } from '../../words/text.ts'
@@ -95,6 +96,15 @@ const begin: DoesAct = {
 function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; query: URLSearchParams }) {
   const way = useWay()
   const chosen = query.get('status')
+  if (flows.length + stored.graphs.length === 0 && query.size === 0)
+    return (
+      <>
+        <Head title="Flows" />
+        <Card>
+          <First of="flows" />
+        </Card>
+      </>
+    )
   return (
     <>
       <Head title="Flows" note={`${many(flows.length, 'flow')} on this page`} />
@@ -114,9 +124,7 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
             <DataTable caption="Flows, newest first" rows={flows} columns={columns} idOf={({ id }) => `row-${id}`} />
           ) : (
             <Empty act={chosen && <Link to="/flows">Show all</Link>}>
-              {chosen
-                ? `No flows are ${chosen}.`
-                : 'No flows yet. To create one, create a job of class flow in queue core.'}
+              {chosen ? `No flows are ${chosen}.` : 'No flows.'}
             </Empty>
           )}
           {cursor && (

@@ -5,6 +5,7 @@ import { queryWith } from '../../look.ts'
 import { type Asked, Elsewhere, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
+import { First } from '../../parts/snippet.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
 import type { DeployMark } from '../../words/deploy.ts'
@@ -177,14 +178,26 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
   const counted = status?.split(',').reduce((sum, one) => sum + (data.counts[one as Status] ?? 0), 0) ?? all
   const matches = isCounted ? counted : data.total
   const note = noteOf(data, matches, status)
+  const make = (
+    <LinkButton to="/jobs/new" scope="write" icon="plus" kind="primary" hotkey="c">
+      New job
+    </LinkButton>
+  )
+  if (all === 0 && query.size === 0)
+    return (
+      <>
+        <Head title="Jobs">{make}</Head>
+        <Card>
+          <First of="jobs" />
+        </Card>
+      </>
+    )
   return (
     <>
       <Head title="Jobs" note={note}>
         <Keep query={query} shared={data.views} />
         <Switch query={query} />
-        <LinkButton to="/jobs/new" scope="write" icon="plus" kind="primary" hotkey="c">
-          New job
-        </LinkButton>
+        {make}
       </Head>
       <Views counts={data.counts} query={query} shared={data.views} deploy={data.deploy} />
       <Filter tokens={tokens} query={query} completions={data.completions} error={data.jobs[0]?.message} />

@@ -6,6 +6,7 @@ import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, Icon, Name, To } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
+import { First } from '../../parts/snippet.tsx'
 import { sum } from '../../words/counts.ts'
 import { isFull, kindOfLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/text.ts'
@@ -120,14 +121,14 @@ function View({ data }: { data: LimitsData }) {
       {group && <GroupForm id={group} group={groups.find(({ id }) => id === group)} preview={preview} />}
       {drafted && <ConstraintForm drafted={drafted} />}
       <Card>
-        {limits.length + breakers.length === 0 && <Empty>No limits. Every job starts as soon as a lane is free.</Empty>}
+        {limits.length + breakers.length === 0 && (wanted ? <Empty>No limits match.</Empty> : <First of="limits" />)}
         {limits.slice(0, SHOWN).map((limit) => (
           <Row limit={limit} near={near?.limit.key === limit.key ? near : undefined} />
         ))}
         <Breakers breakers={breakers.filter(({ host }) => host.toLowerCase().includes(wanted))} />
       </Card>
       <div class="cols c21 below">
-        <Groups groups={groups} />
+        {groups.length > 0 && <Groups groups={groups} />}
         <Constraints constraints={constraints} limits={limits} />
       </div>
     </>

@@ -1,11 +1,11 @@
-import type { Child } from 'hono/jsx'
 import { missing } from '../../../core/errors.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { Health, JobView, QueueView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
-import { Act, CopyButton, LinkButton } from '../../parts/act.tsx'
+import { Act, LinkButton } from '../../parts/act.tsx'
 import { Card, Icon, JobId, Link, StatusPill, To } from '../../parts/layout.tsx'
+import { OWN_CLASS, Snippet } from '../../parts/snippet.tsx'
 import { many, span } from '../../words/text.ts'
 import { Check } from '../doctor.tsx'
 import { GROUP } from './acts.ts'
@@ -53,32 +53,6 @@ export async function firstMinuteOf(
   }
 }
 
-function Snippet({ title, text, note, out }: { title: string; text: string; note?: string; out?: Child }) {
-  return (
-    <section class="card snip">
-      <header>
-        {title}
-        <span class="right row">
-          {note && <span class="note">{note}</span>}
-          <CopyButton />
-        </span>
-      </header>
-      <pre tabindex={0}>{text}</pre>
-      {out && <pre class="out">{out}</pre>}
-    </section>
-  )
-}
-
-const worker = `// functions/double.ts, and one line in functions/index.ts
-export const double = defineWorker({
-  class: 'double',
-  in: { n: port(z.number()) },
-  out: { doubled: port(z.number()) },
-  async perform(job) {
-    for await (const { n } of job.inputs('n')) job.write('doubled', n * 2)
-  },
-})`
-
 function Commands({ data: { url, own } }: { data: FirstMinuteData }) {
   const key = '-H "Authorization: Bearer $SIDEJOB_KEY"'
   return (
@@ -103,7 +77,7 @@ function Commands({ data: { url, own } }: { data: FirstMinuteData }) {
         />
       </li>
       <li class="plain">
-        <Snippet title="Write your own worker" note="10 lines" text={worker} />
+        <Snippet title="Write your own worker" note="10 lines" text={OWN_CLASS} />
       </li>
     </ol>
   )

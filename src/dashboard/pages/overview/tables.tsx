@@ -150,14 +150,12 @@ function queueColumns(now: number): Column<Queue>[] {
   ]
 }
 
-const NO_QUEUES = 'No queues yet. The first job creates one.'
-
 export function QueueTable({ queues, ends }: { queues: Queue[]; ends?: Ends }) {
   const { now } = useLook()
   const columns = queueColumns(now)
   if (ends)
     columns.push({ head: `##Ended, ${ends.range.text}`, cell: ({ name }) => <EndsOf name={name} ends={ends} /> })
-  return <DataTable caption="Queues" empty={NO_QUEUES} rows={queues} columns={columns} kind="lined" />
+  return <DataTable caption="Queues" rows={queues} columns={columns} kind="lined" />
 }
 
 const SHOWN = 8

@@ -3,6 +3,7 @@ import { page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
+import { First } from '../../parts/snippet.tsx'
 import { isBuiltIn, type Queue, withPulled } from '../../words/queue.ts'
 import { rangeIn } from '../../words/series.ts'
 import { count, many, title } from '../../words/text.ts'
@@ -38,9 +39,7 @@ export const queues = page<{ queues: Queue[]; ends: Ends }>({
       >
         <RangeChoice at="/queues" range={ends.range} />
       </Head>
-      <Card>
-        <QueueTable queues={queues} ends={ends} />
-      </Card>
+      <Card>{queues.length > 0 ? <QueueTable queues={queues} ends={ends} /> : <First of="queues" />}</Card>
     </>
   ),
   acts,

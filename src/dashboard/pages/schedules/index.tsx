@@ -4,7 +4,8 @@ import { asset as style } from '../../built/schedules-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
-import { Card, Choice, Empty, Head } from '../../parts/layout.tsx'
+import { Card, Choice, Head } from '../../parts/layout.tsx'
+import { First } from '../../parts/snippet.tsx'
 import { movedBy, type Shown, shownIn, spans } from '../../words/calendar.ts'
 import { dayOf, hourOf, many } from '../../words/text.ts'
 import { acts, fieldsOf } from './acts.ts'
@@ -76,7 +77,7 @@ function View({ data: { schedules, more, shown, runs, classes, preview, was, pas
       <i hidden data-zones={zonesOf(schedules).join(' ')} />
       <Card kind="cal">
         {schedules.length === 0 ? (
-          <Empty>No schedules yet.</Empty>
+          <First of="schedules" />
         ) : (
           <Calendar schedules={schedules} shown={shown} runs={runs} />
         )}

@@ -4,7 +4,6 @@ import type { WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Field, Select, TextArea } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
-import { ClassFields } from '../../parts/job-form.tsx'
 import { Card, Link } from '../../parts/layout.tsx'
 import { cronOf, cronWords, ruleIn } from '../../words/cron.ts'
 import { clock, cut, hourOf, longDay } from '../../words/text.ts'
@@ -81,7 +80,13 @@ export function NewSchedule({ preview, was = {}, classes }: NewScheduleProps) {
       >
         <div class="cronf">
           <Field name="alias" label="Name" path="key" value={was.alias} required />
-          <ClassFields queue={was.queue} name={was.class} classes={classes} />
+          <Field name="queue" label="Queue" value={was.queue ?? 'default'} required mono />
+          <Field name="class" label="Class" value={was.class} required mono list="classes" />
+          <datalist id="classes">
+            {classes.map((one) => (
+              <option value={one.class}>{`${one.queue}/${one.class}`}</option>
+            ))}
+          </datalist>
           <Field
             name="cron"
             label="When"

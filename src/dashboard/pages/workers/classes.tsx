@@ -1,12 +1,14 @@
 import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
+import type { Asked } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, NameLink, Zero } from '../../parts/layout.tsx'
 import { Search } from '../../parts/search.tsx'
+import { First } from '../../parts/snippet.tsx'
 import { ofClass, queuePath, workerPath } from '../../words/paths.ts'
 import { isBuiltIn } from '../../words/queue.ts'
-import { about, count, many, short } from '../../words/text.ts'
-import type { ClassRow } from '../jobs/by-class.tsx'
+import { about, count, cut, many, short } from '../../words/text.ts'
+import { byClass, type ClassRow } from '../jobs/by-class.tsx'
 
 export type Worker = WorkerView
 
@@ -26,6 +28,13 @@ const byQueue = (workers: readonly Worker[]): [string, Worker[]][] => [
 
 export const nameOf = (queue: string, name: string | null): string => `${queue}\n${name ?? ''}`
 export type Counted = ReadonlyMap<string, ClassRow>
+
+const LATER = 10_000
+
+export async function countedIn(asked: Asked): Promise<Counted> {
+  const { classes } = await byClass(asked, {}, LATER)
+  return new Map(classes.map((row) => [nameOf(row.queue, row.class), row]))
+}
 
 const heads = ['Runs', 'Failed', 'p95'] as const
 
@@ -49,14 +58,15 @@ function Numbers({ of, at }: { of?: ClassRow; at: string }) {
 const spread = ({ mean, p50 }: NonNullable<ClassRow['took']>): string =>
   `95% of runs took at most this long; mean ${about(mean)}, median ${about(p50)}`
 
-type RowProps = { worker: Worker; of?: ClassRow; isChosen: boolean; isWide: boolean }
+type RowProps = { worker: Worker; of?: ClassRow; isChosen: boolean; isWide: boolean; to: typeof workerPath }
 
-function Row({ worker, of, isChosen, isWide }: RowProps) {
-  const { queue, class: name } = worker
+function Row({ worker, of, isChosen, isWide, to }: RowProps) {
+  const { queue, class: name, description } = worker
   return (
     <tr aria-selected={isChosen ? 'true' : undefined}>
       <td class="fill">
-        <NameLink to={workerPath(queue, name)} of={name} most={34} isMain />
+        <NameLink to={to(queue, name)} of={name} most={34} isMain />
+        {isWide && description && <span class="sub clip">{cut(description, 90)}</span>}
       </td>
       <td>
         {isWide && worker.pull && worker.seen === null && !of?.counts.runs && <span class="note">no claims yet</span>}{' '}
@@ -67,9 +77,9 @@ function Row({ worker, of, isChosen, isWide }: RowProps) {
   )
 }
 
-type TableProps = { workers: readonly Worker[]; counted: Counted; chosen?: Worker }
+type TableProps = { workers: readonly Worker[]; counted: Counted; chosen?: Worker; to?: typeof workerPath }
 
-function ClassTable({ workers, counted, chosen }: TableProps) {
+function ClassTable({ workers, counted, chosen, to = workerPath }: TableProps) {
   return (
     <table class="tbl classes lined">
       <caption class="vh">Classes by queue, with their counts since midnight UTC</caption>
@@ -90,6 +100,7 @@ function ClassTable({ workers, counted, chosen }: TableProps) {
               worker={worker}
               of={counted.get(nameOf(queue, worker.class))}
               isWide={!chosen}
+              to={to}
               isChosen={worker.queue === chosen?.queue && worker.class === chosen?.class}
             />
           ))}
@@ -107,8 +118,9 @@ export function Classes({ workers: all, wanted, ...shown }: ClassesProps) {
   )
   const { own = [], library = [] } = Object.groupBy(workers, (worker) => (isLibrary(worker) ? 'library' : 'own'))
   return (
-    <Card title="Classes" tag={count(workers.length)} right="today, UTC" kind={shown.chosen ? undefined : 'narrow'}>
+    <Card title="Classes" tag={count(workers.length)} right="today, UTC">
       {workers.length === 0 && <Empty>No classes match.</Empty>}
+      {own.length === 0 && !wanted && <First of="workers" />}
       <ClassTable workers={own} {...shown} />
       {library.length > 0 && (
         <details open={own.length === 0 || wanted !== '' || (shown.chosen && isLibrary(shown.chosen))}>

@@ -1,30 +1,22 @@
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/workers-css.generated.ts'
-import { type Act, type Asked, page } from '../../page.ts'
+import { type Act, page } from '../../page.ts'
 import { type Step, searchRows } from '../../search-on.ts'
 import { workerPath } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
-import { byClass } from '../jobs/by-class.tsx'
 import { make } from '../new-job.tsx'
 import { Change, change, found } from './change.tsx'
-import { Classes, type Counted, nameOf, Top, type Worker } from './classes.tsx'
-import { About, Ports, TryIt, type Way, ways } from './one.tsx'
+import { Classes, type Counted, countedIn, nameOf, Top, type Worker } from './classes.tsx'
+import { About, Ports, TryIt } from './one.tsx'
 import { Register, register } from './register.tsx'
 import { Runs } from './runs.tsx'
 import { type Unfit, unfitOfChange, unfitOfNew } from './unfit.tsx'
 
 type ListData = { workers: Worker[]; counted: Counted; wanted: string; unfit?: Unfit }
 type WorkersData = ListData & { registers: boolean }
-type WorkerData = ListData & { worker: Worker; last: Step<JobRow>; as: Way; changes: boolean }
+type WorkerData = ListData & { worker: Worker; last: Step<JobRow>; changes: boolean }
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
-
-const LATER = 10_000
-
-async function countedIn(asked: Asked): Promise<Counted> {
-  const { classes } = await byClass(asked, {}, LATER)
-  return new Map(classes.map((row) => [nameOf(row.queue, row.class), row]))
-}
 
 const named = (workers: readonly Worker[], query: URLSearchParams): Worker | undefined =>
   workers.find(({ queue, class: name }) => queue === query.get('queue')?.trim() && name === query.get('class')?.trim())
@@ -89,7 +81,6 @@ export const worker = page<WorkerData>({
       searchRows(asked, { queue: params.queue!, class: params.class!, limit: 5 }),
       countedIn(asked),
     ])
-    const as = ways.find((way) => way === query.get('as')) ?? 'form'
     const unfit = await unfitOfChange(asked, worker)
     return {
       workers,
@@ -97,14 +88,13 @@ export const worker = page<WorkerData>({
       counted,
       last,
       wanted: wantedIn(query),
-      as,
       changes: query.has('change'),
       unfit,
     }
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
-  View: ({ data, query }) => (
+  View: ({ data }) => (
     <>
       <Top {...data} />
       {data.changes && <Change worker={data.worker} unfit={data.unfit} />}
@@ -115,7 +105,7 @@ export const worker = page<WorkerData>({
           <Ports worker={data.worker} />
           <Runs of={data.counted.get(nameOf(data.worker.queue, data.worker.class))} />
         </div>
-        <TryIt worker={data.worker} last={data.last} as={data.as} typed={query} />
+        <TryIt worker={data.worker} last={data.last} />
       </div>
     </>
   ),

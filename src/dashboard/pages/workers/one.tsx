@@ -1,18 +1,16 @@
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { shownUrl } from '../../../core/url.ts'
 import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'
-import { queryWith } from '../../look.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
-import { Ago, Card, Choice, JobId, Link, Name, StatusPill } from '../../parts/layout.tsx'
+import { Ago, Card, JobId, Link, Name, StatusPill } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import type { Step } from '../../search-on.ts'
 import { furtherText, searchedOf } from '../../words/further.ts'
 import { ofClass, workerPath } from '../../words/paths.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
 import { count, many, span } from '../../words/text.ts'
-import { AsCurl, AsJson } from './body.tsx'
 import type { Worker } from './classes.tsx'
 
 const SERVING = 5
@@ -140,35 +138,11 @@ export function Ports({ worker }: { worker: Worker }) {
   )
 }
 
-export const ways = ['form', 'json', 'curl'] as const
-export type Way = (typeof ways)[number]
-
-type TryProps = { worker: Worker; last: Step<JobRow>; as: Way; typed: URLSearchParams }
-
-export function TryIt({ worker, last, last: { rows }, as, typed }: TryProps) {
+export function TryIt({ worker, last, last: { rows } }: { worker: Worker; last: Step<JobRow> }) {
   const searched = searchedOf(last)
-  const path = workerPath(worker.queue, worker.class)
-  const to = (way: Way): string => `${path}${queryWith(`?${typed}`, { as: way === 'form' ? undefined : way })}`
   return (
-    <Card
-      title="Try it"
-      right={
-        <Choice
-          ways
-          label="Edit as"
-          options={ways.map((way) => ({
-            text: { form: 'Form', json: 'JSON', curl: 'curl' }[way],
-            to: to(way),
-            on: way === as,
-          }))}
-        />
-      }
-    >
-      {as === 'form' && (
-        <JobForm worker={worker} queue={worker.queue} name={worker.class} classes={[]} stay typed={typed} />
-      )}
-      {as === 'json' && <AsJson worker={worker} typed={typed} />}
-      {as === 'curl' && <AsCurl worker={worker} typed={typed} />}
+    <Card title="Try it" right={<Link to={`/jobs/new?${ofClass(worker.queue, worker.class)}`}>As code</Link>}>
+      <JobForm worker={worker} stay />
       <div class="got">
         <b>Newest jobs</b>
         {rows.length === 0 && <p class="note">{searched ? furtherText(0, searched.where) : 'None yet.'}</p>}

@@ -1,7 +1,7 @@
 import type { Act } from '../../page.ts'
 import { Field, type FieldProps, Options, Select, TextArea, type TextAreaProps } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
-import { Card } from '../../parts/layout.tsx'
+import { Card, Link } from '../../parts/layout.tsx'
 import { given, maybe, naming } from '../../words/form.ts'
 import { workerPath } from '../../words/paths.ts'
 import { jsonFields, type WorkerTexts, workerBodyOf, workerFields } from '../../words/worker.ts'
@@ -77,7 +77,12 @@ export function WorkerFields({ values = {} }: ValuesProps) {
 
 export function Register({ unfit, taken }: { unfit?: Unfit; taken?: Worker }) {
   return (
-    <Card title="Register a class" right="functions register themselves" id="register">
+    <Card title="Register a class" right={<Link to="/workers">Cancel</Link>} id="register">
+      <p class="body dim">
+        For workers in any language and for HTTP endpoints; TypeScript functions register themselves when they are
+        deployed. Afterwards, jobs of the class can be created. They wait until a pull worker claims them, or sidejob
+        calls the address. <code>npx sidejob create my-worker --template python</code> creates a pull worker.
+      </p>
       <Form
         act="register"
         scope="admin"

@@ -1,0 +1,61 @@
+import type { Child } from 'hono/jsx'
+import { useLook } from '../look.ts'
+import { entryOf, type NavName } from '../nav.ts'
+import { CopyButton } from './act.tsx'
+
+export function Snippet({ title, text, note, out }: { title: string; text: string; note?: string; out?: Child }) {
+  return (
+    <section class="card snip">
+      <header>
+        {title}
+        <span class="right row">
+          {note && <span class="note">{note}</span>}
+          <CopyButton />
+        </span>
+      </header>
+      <pre tabindex={0}>{text}</pre>
+      {out && <pre class="out">{out}</pre>}
+    </section>
+  )
+}
+
+export const OWN_CLASS = `// functions/double.ts, and one line in functions/index.ts
+export const double = defineWorker({
+  class: 'double',
+  in: { n: port(z.number()) },
+  out: { doubled: port(z.number()) },
+  async perform(job) {
+    for await (const { n } of job.inputs('n')) job.write('doubled', n * 2)
+  },
+})`
+
+const FIRST_JOB = 'npx sidejob run double --input n=3'
+
+const firsts: Partial<Record<NavName, string>> = {
+  flows: `npx sidejob run flow --queue core --args '{ "graph": {
+  "nodes": { "first": { "class": "double" }, "second": { "class": "double" } },
+  "edges": [{ "from": { "node": "first", "outport": "doubled" }, "to": { "node": "second", "inport": "n" } }] } }'`,
+  schedules: "npx sidejob schedules add double --cron '0 2 * * *'",
+  limits: 'npx sidejob limits set stripe --concurrency 8 --rate 25 --per 1s',
+  workers: OWN_CLASS,
+  channels: `npx sidejob channels publish /shop/7 '{ "paid": true }' --keep`,
+  callbacks: `await client.jobs.enqueue({ class: 'double', callback: { url: 'https://app.example.com/ended' } })`,
+  log: "job.log('charged the card')",
+}
+
+/** The contents of an empty page, with code that creates the first row. */
+export function First({ of }: { of: NavName }) {
+  const { base } = useLook()
+  const { title, says } = entryOf(of)
+  return (
+    <div class="empty">
+      <p>
+        <b>No {title.toLowerCase()} yet.</b> Here you see {says}.
+      </p>
+      <Snippet title="Create the first" text={firsts[of] ?? FIRST_JOB} />
+      <a class="link" href={`${base.slice(0, -2)}docs#${of}`}>
+        API of {title.toLowerCase()}
+      </a>
+    </div>
+  )
+}
