@@ -48,8 +48,7 @@ const columns: readonly Column<ApiKey>[] = [
   {
     head: '#Expires',
     label: 'expires',
-    kind: 'dim',
-    cell: ({ expiresAt }) => (expiresAt === undefined ? 'never' : <Ago at={expiresAt} />),
+    cell: ({ expiresAt }) => (expiresAt === undefined ? <span class="dimmer">never</span> : <Ago at={expiresAt} />),
   },
   {
     head: '-Acts',
