@@ -280,8 +280,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await enter(['read', 'write'], '/jobs/new')
     await page.getByText('Stretches a picture.').waitFor()
     await page.getByRole('link', { name: 'stretch' }).click()
-    await page.getByLabel('width').fill('640')
-    await page.getByRole('button', { name: 'Create job' }).click()
+    const form = page.locator('form[data-preview]')
+    await form.getByLabel('width').fill('640')
+    await form.getByRole('button', { name: 'Create job' }).click()
     await toast(/Job #\d+ created/)
     await page.waitForURL(/\/ui\/jobs\/\d+/)
     const [job] = (await served.engine.jobs.list({ class: 'stretch', limit: 1 })).jobs

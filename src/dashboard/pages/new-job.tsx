@@ -9,7 +9,7 @@ import { LinkButton } from '../parts/act.tsx'
 import { JobForm, jobBody } from '../parts/job-form.tsx'
 import { Card, Head, Link } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
-import { given, labelWords } from '../words/form.ts'
+import { given, jsonText, labelWords, maybe } from '../words/form.ts'
 import { jobLink, ofClass } from '../words/paths.ts'
 import { readSchema } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
@@ -25,6 +25,8 @@ const named = (workers: Worker[], of: { queue: string; class?: string }): Worker
   workers.find((one) => one.queue === of.queue && one.class === of.class)
 
 async function bodyIn(form: FormData, engine: Engine): Promise<string> {
+  const body = maybe(form, 'body')
+  if (body) return jsonText(body, 'body')
   const of = { queue: given(form, 'queue'), class: given(form, 'class') }
   return jobBody(form, named((await engine.workers.list()).workers, of) ?? of)
 }

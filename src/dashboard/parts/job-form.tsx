@@ -25,7 +25,6 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
   const { queue, class: name, args: schema } = worker
   const was = (field: string): string | undefined => typed?.get(field) ?? undefined
   const ports = portsOf(worker)
-  const off = useRefusal('write')
   const args = <ValueFields name="args" label="Args" schema={schema && encodedToJson(schema)} was={was} />
   const isOption = ports.length > 0 && !schema
   return (
@@ -67,11 +66,18 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
         </div>
         <TextArea name="labels" label="Labels" note="name=value, one per line" rows={2} value={was('labels')} />
       </Options>
-      <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-        <Icon name="play" size={14} />
-        Create job
-      </button>
+      <CreateJob />
     </form>
+  )
+}
+
+export function CreateJob() {
+  const off = useRefusal('write')
+  return (
+    <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
+      <Icon name="play" size={14} />
+      Create job
+    </button>
   )
 }
 

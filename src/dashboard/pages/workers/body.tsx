@@ -1,6 +1,8 @@
 import { SidejobError } from '../../../core/errors.ts'
 import { useLook } from '../../look.ts'
-import { jobBody, type Named } from '../../parts/job-form.tsx'
+import { Sent } from '../../parts/act.tsx'
+import { TextArea } from '../../parts/field.tsx'
+import { CreateJob, jobBody, type Named } from '../../parts/job-form.tsx'
 import { Snippet } from '../../parts/snippet.tsx'
 import { pretty } from '../../words/json.ts'
 
@@ -8,7 +10,7 @@ import { pretty } from '../../words/json.ts'
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 function Snippets({ body }: { body: string }) {
-  const { base, host } = useLook()
+  const { base, here, host } = useLook()
   const url = `${/^(localhost|127\.)/.test(host) ? 'http' : 'https'}://${host}${base.slice(0, -3)}`
   const curl = [
     `curl -X POST ${quoted(`${url}/v1/jobs`)}`,
@@ -24,6 +26,11 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
     <>
       <Snippet title="TypeScript" text={typescript} />
       <Snippet title="curl" text={curl.join(' \\\n')} />
+      <form class="card form" method="post" action={`${base}${here}`} data-act="make">
+        <Sent act="make" />
+        <TextArea name="body" label="JSON" note="body of POST /v1/jobs" path="*" rows={9} value={body} />
+        <CreateJob />
+      </form>
     </>
   )
 }
