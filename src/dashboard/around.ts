@@ -9,7 +9,7 @@ import { many } from './words/text.ts'
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 
 export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Promise<Around> {
-  const { stats, limits, hasMutes } = await cache.glance()
+  const { stats, limits, moreLimits, hasMutes } = await cache.glance()
   const { queues } = stats
   const counts = countsOf(queues, null)
   const { failed = 0 } = counts
@@ -19,7 +19,9 @@ export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Pr
   return {
     signs: {
       jobs: failures,
-      ...(full > 0 ? { limits: { n: full, kind: 'warn' as const } } : {}),
+      ...(full > 0
+        ? { limits: { n: full, more: moreLimits, kind: 'warn' as const, title: 'Full limits that jobs wait for' } }
+        : {}),
     },
     foot: { ok: true, text: `Redis is up; ${many(jobs, 'job')}` },
   }

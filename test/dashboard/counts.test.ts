@@ -119,6 +119,19 @@ test('a class of a queue at a limit had no newest job once thousands of newer jo
   expect(text).toMatch(/newest jobs #1 Terminated/i)
 })
 
+test('the first 100 full limits were counted as all of them', async () => {
+  const { engine } = pages
+  const sign = async () => / title="Full limits that jobs wait for">([\d+]+)</.exec(await reader.html('/ui/more'))![1]!
+  expect(await sign()).toBe('1')
+  const names = Array.from({ length: 200 }, (_, n) => `single-${n}`)
+  for (const name of names) await engine.workers.register('full', name, { pull: true, concurrency: 1 })
+  await engine.jobs.enqueue(names.flatMap((name) => jobs(2, { queue: 'full', class: name })) as never)
+  while ((await engine.runs.claim('full', { names, lease: 3_600_000, max: 100 })).length > 0);
+  expect((await engine.limits.list()).limits.filter(({ waiting }) => waiting > 0)).toHaveLength(201)
+  pages.forget()
+  expect(await sign()).toMatch(/^1\d\d\+$/)
+})
+
 test('one class was "1 classes"', async () => {
   expect(await textOf('/jobs?by=class&class=waits')).toContain('1 class ')
 })

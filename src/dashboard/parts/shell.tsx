@@ -6,11 +6,11 @@ import { sprite } from '../built/sprite.generated.ts'
 import { asset as style } from '../built/style-css.generated.ts'
 import { type Look, LookContext } from '../look.ts'
 import { entryOf, type NavName, nav, thumb } from '../nav.ts'
-import { count } from '../words/text.ts'
+import { atLeast } from '../words/text.ts'
 import { LogOut } from './act.tsx'
 import { Icon } from './layout.tsx'
 
-export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | ''; title?: string }>>
+export type Signs = Partial<Record<NavName, { n: number; more?: boolean; kind: 'bad' | 'warn' | ''; title?: string }>>
 
 type Frame = {
   look: Look
@@ -41,9 +41,9 @@ export function Logo() {
   )
 }
 
-const Sign = ({ n, kind, title }: NonNullable<Signs[NavName]>) => (
+const Sign = ({ n, more, kind, title }: NonNullable<Signs[NavName]>) => (
   <span class={`n ${kind}`.trim()} title={title}>
-    {count(n)}
+    {atLeast(n, more)}
   </span>
 )
 

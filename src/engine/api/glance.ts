@@ -31,8 +31,10 @@ export function createGlance(context: Context, health: HealthParts) {
         asked,
       ])
       const now = context.now()
+      const atLimits = stats.queues.reduce((sum, { counts }) => sum + counts.limited, 0)
+      const moreLimits = limits.reduce((left, { waiting }) => left - waiting, atLimits) > 0
       const bounds = limits.filter(({ key }) => !isGroup(key)).map((row) => waitedView(row, now))
-      return { stats, series, limits: bounds, ...processes, health: how, hasSchedules, hasMutes }
+      return { stats, series, limits: bounds, moreLimits, ...processes, health: how, hasSchedules, hasMutes }
     },
   }
 }

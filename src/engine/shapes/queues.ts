@@ -91,6 +91,8 @@ export type Glance = {
   stats: Stats
   series: { step: 'minute' | 'hour'; points: Point[]; more: boolean; queues?: Record<string, Point[]> }
   limits: WaitedLimit[]
+  /** True if jobs also wait for limits that are not in the list. */
+  moreLimits: boolean
   processes: ProcessView[]
   others: RunUnderWay[]
   more: boolean
