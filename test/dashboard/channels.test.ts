@@ -25,6 +25,9 @@ const rowsIn = (html: string): string[] =>
       .trimEnd(),
   )
 
+const preview = async (channel: string) =>
+  /id="preview"[^>]*>([^<]*)</.exec(await reader.html(`/ui/channels?channel=${channel}`))![1]!.trim()
+
 test('channels are shown as a tree, and each branch has the ports at and below it', async () => {
   for (const channels of [['/shop/7/paid', '/shop/7'], ['/shop/7/paid'], ['/shop/8/a/b'], ['/shop-b']])
     await hear(channels)
@@ -39,6 +42,7 @@ test('channels are shown as a tree, and each branch has the ports at and below i
   expect(html).toContain('aria-label="Listen to /shop/7/paid"')
   expect(html).not.toContain('More channels')
   await hear(['/'])
+  expect(await preview('/shop/7/paid')).toBe('3 ports would receive it: #5 n, #1 n and #2 n.')
   expect(rowsIn(await reader.html('/ui/channels')).slice(0, 2)).toEqual(['/|6|#5 n', '\u2003shop|4|in 3 channels'])
 })
 
@@ -56,6 +60,11 @@ test('each of 2,000 channels is on exactly one page, and a page has about 300 ro
   }
   expect(found).toHaveLength(2_000)
   expect(new Set(found).size).toBe(2_000)
+})
+
+test('the ports of the first page were counted as all ports that would receive a message', async () => {
+  const [, shown] = /aria-label="Listen to (\/many\/\d+\/\d+)"/.exec(await reader.html('/ui/channels'))!
+  expect(await preview(shown!)).toMatch(/^At least [12] ports? would receive it/)
 })
 
 test('an unreadable cursor shows the first page', async () => {

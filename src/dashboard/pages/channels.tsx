@@ -132,7 +132,7 @@ const keeping: readonly Column<Kept>[] = [
 
 function Last({ channels, isCut }: { channels: readonly Kept[]; isCut: boolean }) {
   return (
-    <Card title="Last messages" tag={atLeast(channels.length, isCut)} right="channels that keep their last message">
+    <Card title="Last messages" tag={atLeast(channels.length, isCut)} right="kept by their channels">
       <DataTable
         caption="Channels with a kept last message, and their messages per minute"
         rows={channels.slice(0, SHOWN)}
@@ -170,21 +170,21 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
   )
 }
 
-function heardBy(to: string, channels: readonly Channel[]): string {
+function heardBy(to: string, channels: readonly Channel[], areAll: boolean): string {
   const ports = new Map(
     channels
       .filter(({ name }) => isBelow(to, name))
       .flatMap(({ subscribers }) => subscribers)
       .map(({ job, port }) => [`${job} ${port}`, `#${job} ${cut(port, 20)}`]),
   )
-  if (ports.size === 0) return 'No port would receive it.'
+  if (ports.size === 0) return `No ${areAll ? '' : 'listed '}port would receive it.`
   const first = [...ports.values()].slice(0, LISTENERS)
   const more = ports.size - first.length
   const named = more > 0 ? `${first.join(', ')} and ${many(more, 'more', 'more')}` : listed(first)
-  return `${many(ports.size, 'port')} would receive it: ${named}.`
+  return `${areAll ? '' : 'At least '}${many(ports.size, 'port')} would receive it: ${named}.`
 }
 
-function Publish({ to, channels }: { to?: string; channels: readonly Channel[] }) {
+function Publish({ to, channels, areAll }: { to?: string; channels: readonly Channel[]; areAll: boolean }) {
   return (
     <Card title="Publish">
       <Form act="publish" scope="write" press="Publish" at="/channels" preview={['channel']}>
@@ -198,7 +198,7 @@ function Publish({ to, channels }: { to?: string; channels: readonly Channel[] }
           mono
         />
         <p class="note" id="preview" aria-live="polite">
-          {to && heardBy(to, channels)}
+          {to && heardBy(to, channels, areAll)}
         </p>
         <TextArea name="message" label="Message" note="JSON" />
         <label class="rowf">
@@ -228,12 +228,13 @@ export const channels = page<ChannelsData>({
   title: () => 'Channels',
   View: ({ data: { channels, cursor, isFirst, at, to } }) => {
     const heard = channels.filter(({ subscribers }) => subscribers.length > 0)
+    const areAll = cursor === null && isFirst
     const kept = channels.filter((channel): channel is Kept => channel.last !== undefined)
     return (
       <>
         <Head
           title="Channels"
-          note={`${cursor === null && isFirst ? '' : 'more than '}${many(heard.length, 'channel has listeners', 'channels have listeners')}`}
+          note={`${areAll ? '' : 'at least '}${many(heard.length, 'channel has listeners', 'channels have listeners')}`}
         />
         {at && <Tail at={at} last={kept.find(({ name }) => name === at)?.last} />}
         <div class="cols c21">
@@ -247,7 +248,7 @@ export const channels = page<ChannelsData>({
             )}
             {kept.length > 0 && <Last channels={kept} isCut={cursor !== null} />}
           </div>
-          <Publish to={to} channels={channels} />
+          <Publish to={to} channels={channels} areAll={areAll} />
         </div>
       </>
     )
