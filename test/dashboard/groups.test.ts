@@ -27,7 +27,7 @@ const jobsIn = (html: string): number[] => [...html.matchAll(/href="\/ui\/jobs\/
 
 test('it shows its limit, the holders of its slots, its waiting jobs in order, and its jobs', async () => {
   const html = await admin.html(PAGE)
-  expect(html).toContain('2 jobs are running, 2 waiting for a slot')
+  expect(html).toContain('2 jobs are running, 2 waiting for this limit')
   expect(html).toContain('at most 2 at once')
   expect(jobsIn(part(html, 'Waiting, in order', 'Holders'))).toEqual(ids.slice(2, 4))
   expect(jobsIn(part(html, 'Holders</caption>', '</table>'))).toEqual(ids.slice(0, 2))
@@ -36,7 +36,7 @@ test('it shows its limit, the holders of its slots, its waiting jobs in order, a
 
 test('a group without a limit shows its runs, and no waiting jobs', async () => {
   const html = await admin.html('/ui/groups/free')
-  expect(html).toContain('1 job is running, 0 waiting for a slot')
+  expect(html).toContain('1 job is running, 0 waiting for this limit')
   expect(html).toContain('unlimited')
   expect(jobsIn(part(html, 'Newest jobs</caption>', '</table>'))).toContain(ids[4])
 })

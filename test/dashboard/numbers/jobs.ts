@@ -113,14 +113,14 @@ export async function groupPage(facts: Facts, scene: Scene, id: string): Promise
   const jobs = having(facts, { group: id }).slice(0, 30)
   const happened = await Promise.all(jobs.map((job) => happenedTo(job, facts, scene)))
   return {
-    '.head .note': [`${n(runs)} jobs are running, ${n(waits)} waiting for a slot`],
+    '.head .note': [`${n(runs)} jobs are running, ${n(waits)} waiting for this limit`],
     '.stack > .card:first-child > header .right': [`at most ${n(limit.concurrency!)} at once`],
     '.body .sub': [slotsOf(limit)],
-    '.open tbody tr': holders.map(({ job, class: name, process, startedAt }) =>
+    '.stack > .card:first-child tbody tr': holders.map(({ job, class: name, process, startedAt }) =>
       row(`${name} #${job}`, process ?? id, time(startedAt!)),
     ),
     '.stack > .card:last-child tbody tr': jobs.map(({ id, status, class: name, endedAt, createdAt }, i) =>
-      row(status, `#${id}`, name, happened[i], time(endedAt ?? createdAt)),
+      row(`${status} ${name} #${id}`, happened[i], time(endedAt ?? createdAt)),
     ),
   }
 }

@@ -56,7 +56,7 @@ export async function callbacksPage(facts: Facts, { site: { engine } }: Scene): 
         `#${of}`,
         url,
         state === 'DELIVERED' ? `accepted ${time(endedAt!)}` : (lastError ?? ''),
-        `{Attempts of the callback of job ${of}}${n(attempts)}`,
+        n(attempts),
         time(createdAt),
         state === 'FAILED' || state === 'DELIVERED' || nextAt === null ? 'none' : time(nextAt),
         state === 'FAILED' ? `{Resend the callback of job ${of}}Resend` : '',

@@ -6,7 +6,7 @@ import { useWay, type Way } from '../../look.ts'
 import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
-import { Ago, Card, Choice, Empty, Head, JobId, Link, Name, To } from '../../parts/layout.tsx'
+import { Ago, Card, Choice, Empty, Head, JobId, Link, NameLink } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { searchOn } from '../../search-on.ts'
@@ -90,22 +90,19 @@ const resend: Act = {
 const columnsOf = (way: Way): readonly Column<CallbackView>[] => [
   { head: 'State', cell: ({ state }) => <StateOf state={state} /> },
   { head: 'Job', cell: ({ of }) => <JobId id={of} /> },
-  { head: 'URL', kind: 'mono', cell: ({ url }) => <Name of={url} most={48} /> },
+  {
+    head: 'URL',
+    kind: 'mono',
+    cell: ({ of, url }) => <NameLink to={way({ open: String(of) })} of={url} most={48} isMain />,
+  },
   {
     head: 'Last answer',
     kind: 'fill',
     cell: ({ lastError, state, endedAt }) =>
       state === 'DELIVERED' && endedAt !== null ? <Ago at={endedAt} word="accepted" /> : lastError,
   },
-  {
-    head: '#Tries',
-    cell: ({ of, attempts }) => (
-      <To kind="link" to={way({ open: String(of) })} label={`Attempts of the callback of job ${of}`}>
-        {count(attempts)}
-      </To>
-    ),
-  },
-  { head: '#Made', label: 'made', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { head: '#Attempts', label: 'attempts', cell: ({ attempts }) => count(attempts) },
+  { head: '#Created', label: 'created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   { head: '#Next attempt', label: 'next attempt', cell: (callback) => <NextTry callback={callback} /> },
   {
     head: '-Acts',
@@ -155,7 +152,14 @@ function List({ callbacks, cursor, newest, isFiltered }: ListProps) {
           <First of="callbacks" />
         )
       ) : (
-        <DataTable caption="Callbacks" rows={callbacks} columns={columnsOf(way)} idOf={({ of }) => `row-${of}`} grows />
+        <DataTable
+          caption="Callbacks"
+          rows={callbacks}
+          columns={columnsOf(way)}
+          idOf={({ of }) => `row-${of}`}
+          kind="lined"
+          grows
+        />
       )}
       <Further
         to={cursor === null ? undefined : way({ cursor })}
@@ -178,7 +182,11 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
           label="State"
           options={[
             { text: 'All', to: to(), on: !state },
-            ...states.map((one) => ({ text: `${said(one)} ${count(counts[one])}`, to: to(one), on: one === state })),
+            ...states.map((one) => ({
+              text: host ? said(one) : `${said(one)} ${count(counts[one])}`,
+              to: to(one),
+              on: one === state,
+            })),
           ]}
         />
       </Head>

@@ -3,7 +3,7 @@ import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/eng
 import type { Engine } from '../../../engine/index.ts'
 import { useLook } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
-import { Ago, Card, JobId, Name } from '../../parts/layout.tsx'
+import { Ago, Card, JobId, Link, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { Json } from '../../parts/value-view.tsx'
 import { clock, count, many, plain, span, title } from '../../words/text.ts'
@@ -95,7 +95,13 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
     ['State', <StateOf state={state} />],
     ['Created', <Ago at={createdAt} />],
     ['Next attempt', <NextTry callback={callback} />],
-    ['Host', <HostOf host={host} breakers={breakers} />],
+    [
+      'Host',
+      <>
+        {host && <Link to={`/callbacks?host=${encodeURIComponent(host)}`}>{host}</Link>}{' '}
+        <HostOf host={host} breakers={breakers} />
+      </>,
+    ],
     ['Last error', lastError && plain(lastError)],
   ]
   return (

@@ -21,9 +21,16 @@ type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | nul
 const [HOLDERS, WAITING, JOBS] = [60, 40, 30]
 
 const columns: readonly Column<JobRow>[] = [
-  { head: 'Status', cell: ({ status }) => <StatusMark status={status} /> },
-  { head: 'Job', cell: ({ id }) => <JobId id={id} /> },
-  { head: 'Class', cell: ({ id, class: name }) => <NameLink to={jobPath(id)} of={name} most={36} isMain /> },
+  {
+    head: 'Job',
+    kind: 'name',
+    cell: ({ id, status, class: name }) => (
+      <>
+        <StatusMark status={status} /> <NameLink to={jobPath(id)} of={name} most={36} kind="main" isMain />{' '}
+        <JobId id={id} />
+      </>
+    ),
+  },
   { head: 'What happened', kind: 'fill dim', cell: (job) => <What job={job} /> },
   { head: '#When', cell: ({ endedAt, createdAt }) => <Ago at={endedAt ?? createdAt} /> },
 ]
@@ -31,7 +38,7 @@ const columns: readonly Column<JobRow>[] = [
 function noteOf({ near }: GroupData): string {
   if (!near) return 'no unfinished jobs'
   const { running, waiting } = near.limit
-  return `${many(running, 'job is', 'jobs are')} running, ${count(waiting)} waiting for a slot`
+  return `${many(running, 'job is', 'jobs are')} running, ${count(waiting)} waiting for this limit`
 }
 
 function Bound({ near }: { near: Near }) {
@@ -41,12 +48,12 @@ function Bound({ near }: { near: Near }) {
       <div class="body">
         <Slots limit={near.limit} holders={near.holders} />
       </div>
-      <div class="open">
-        <Turns near={near} order="by priority, then by waiting time" />
-        <div>
-          <Holders near={near} open />
+      {near.limit.waiting > 0 && (
+        <div class="foot">
+          <Turns near={near} order="by priority, then by waiting time" />
         </div>
-      </div>
+      )}
+      {near.holders.length > 0 && <Holders near={near} />}
     </Card>
   )
 }
@@ -55,7 +62,14 @@ function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
   return (
     <Card title="Newest jobs" right={<Link to={`/jobs?group=${encodeURIComponent(id)}`}>Open as list</Link>}>
       {jobs.length === 0 && cursor === null && <Empty>No jobs.</Empty>}
-      <DataTable caption="Newest jobs" rows={jobs} columns={columns} idOf={({ id }) => `row-${id}`} isPlain grows />
+      <DataTable
+        caption="Newest jobs"
+        rows={jobs}
+        columns={columns}
+        idOf={({ id }) => `row-${id}`}
+        kind="lined"
+        grows
+      />
       <Further
         to={cursor === null ? undefined : `${groupPath(id)}?cursor=${cursor}`}
         more="older jobs"
@@ -84,7 +98,14 @@ export const group = page<GroupData>({
   crumbs: ({ id }) => [{ name: cut(id, 60) }],
   View: ({ data }) => (
     <>
-      <Head title={<Name of={data.id} most={60} />} note={noteOf(data)}>
+      <Head
+        title={
+          <>
+            Group <Name of={data.id} most={60} />
+          </>
+        }
+        note={noteOf(data)}
+      >
         <LinkButton to={`/limits?group=${encodeURIComponent(data.id)}`} scope="admin">
           Change limit
         </LinkButton>

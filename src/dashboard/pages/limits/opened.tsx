@@ -1,7 +1,7 @@
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Since, To } from '../../parts/layout.tsx'
-import { DataTable } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { colourOf } from '../../words/limit.ts'
 import { jobPath } from '../../words/paths.ts'
 import { clock, count, cut, span } from '../../words/text.ts'
@@ -51,31 +51,23 @@ export function Turns({ near, order = 'groups take turns' }: { near: Near; order
   )
 }
 
-export function Holders({ near: { holders }, open = false }: { near: Near; open?: boolean }) {
-  return (
-    <details class="noteup" open={open}>
-      <summary class="link">Holders</summary>
-      <DataTable
-        caption="Holders"
-        rows={holders}
-        columns={[
-          {
-            head: 'Job',
-            kind: ({ group }) => colourOf(group),
-            cell: ({ job, class: name }) => (
-              <>
-                <span class="gd inline" /> <To to={jobPath(job)}>{`${cut(name, 20)} #${job}`}</To>
-              </>
-            ),
-          },
-          { head: 'Who', kind: 'dim', cell: ({ process, group }) => process ?? group ?? '' },
-          { head: '#Since', cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
-        ]}
-        isPlain
-      />
-    </details>
-  )
-}
+const holderColumns: readonly Column<Holder>[] = [
+  {
+    head: 'Holder',
+    kind: ({ group }) => colourOf(group),
+    cell: ({ job, class: name }) => (
+      <>
+        <span class="gd inline" /> <To to={jobPath(job)}>{`${cut(name, 20)} #${job}`}</To>
+      </>
+    ),
+  },
+  { head: 'Process', kind: 'dim', cell: ({ process, group }) => process ?? group ?? '' },
+  { head: '#Running for', cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
+]
+
+export const Holders = ({ near: { holders } }: { near: Near }) => (
+  <DataTable caption="Holders" rows={holders} columns={holderColumns} />
+)
 
 export function Opened({ near }: { near: Near }) {
   const shares = sharesOf(near)
@@ -100,7 +92,10 @@ export function Opened({ near }: { near: Near }) {
             </span>
           </div>
         ))}
-        <Holders near={near} />
+        <details class="noteup">
+          <summary class="link">Holders</summary>
+          <Holders near={near} />
+        </details>
       </div>
     </div>
   )
