@@ -74,7 +74,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       const whole = page.locator('.board .whole')
       expect(await value.count()).toBe(0)
       expect(await whole.isVisible()).toBe(false)
-      for (let i = 0; i < 10 && (await page.locator('[data-board].near').count()) === 0; i++)
+      for (let i = 0; i < 10 && (await page.locator('[data-board][data-detail="near"]').count()) === 0; i++)
         await page.getByRole('button', { name: 'Zoom in' }).click()
       await expect.poll(() => value.textContent()).toBe('{"sku":"lamp-03","…')
       await line.focus()
@@ -134,10 +134,10 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
           const [all, seen] = [board.getBoundingClientRect(), found.getBoundingClientRect()]
           return found.matches(wanted) && seen.left >= all.left - 1 && seen.right <= all.right + 1
         }, selector)
-      expect(await page.locator('[data-board].far').count()).toBe(1)
+      expect(await page.locator('[data-board][data-detail^="far"]').count()).toBe(1)
       await find('n63')
       await focused('[data-name="n63"]')
-      expect(await page.locator('[data-board].far').count()).toBe(0)
+      expect(await page.locator('[data-board][data-detail^="far"]').count()).toBe(0)
       await find('n40.out>n41.in')
       await focused('[data-wire="n40.out>n41.in"]')
       await find('feed/filter')

@@ -74,7 +74,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
   const overlaps = (page: Page) =>
     page.evaluate(() => {
       // Texts outside of the visible part are measured too.
-      for (const node of document.querySelectorAll('[data-off]')) node.removeAttribute('data-off')
+      for (const node of document.querySelectorAll('[data-see]')) delete (node as SVGElement).dataset.see
       type Rect = { what: string; wire?: string; left: number; right: number; top: number; bottom: number }
       const rectOf = (element: Element, what: string, wire?: string): Rect => {
         const { left, right, top, bottom } = element.getBoundingClientRect()
@@ -116,7 +116,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       await allWait(page)
       await page.reload()
       await page.waitForSelector('.board .node')
-      for (let i = 0; i < 20 && (await page.locator('[data-board].far').count()) > 0; i++)
+      for (let i = 0; i < 20 && (await page.locator('[data-board][data-detail^="far"]').count()) > 0; i++)
         await page.getByRole('button', { name: 'Zoom in' }).click()
       const { found, labels, wires } = await overlaps(page)
       expect(labels).toBeGreaterThanOrEqual(wires - 1)
@@ -164,7 +164,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
 
   test('texts outside of the visible part are not drawn, and are drawn when the part moves', async () => {
     await as(['read'], `/flows/${await make(100)}`, async (page) => {
-      while ((await page.locator('[data-board].far').count()) > 0)
+      while ((await page.locator('[data-board][data-detail^="far"]').count()) > 0)
         await page.getByRole('button', { name: 'Zoom in' }).click()
       const shown = () =>
         page
@@ -172,14 +172,14 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
           .evaluateAll((names) =>
             names.filter((name) => name.getClientRects().length > 0).map((name) => name.textContent),
           )
-      expect((await shown()).length).toBeLessThan(60)
+      await expect.poll(async () => (await shown()).length).toBeLessThan(60)
       for (const name of ['load_0', 'index_99']) {
         await page.locator(`.board [data-name="${name}"]`).focus()
-        expect(await shown()).toContain(name)
+        await expect.poll(shown).toContain(name)
       }
       expect(await shown()).not.toContain('load_0')
       await page.getByRole('button', { name: 'Fit to screen' }).click()
-      expect(await page.locator('.board [data-off]').count()).toBe(0)
+      await page.waitForFunction(() => !document.querySelector('.board [data-see="off"]'))
     })
   })
 
@@ -193,13 +193,13 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
 
   test('a drag moves the drawing as it is, and draws it again when it ends or after half of the board', async () => {
     await as(['read'], `/flows/${await make(100)}`, async (page) => {
-      while ((await page.locator('[data-board].far').count()) > 0)
+      while ((await page.locator('[data-board][data-detail^="far"]').count()) > 0)
         await page.getByRole('button', { name: 'Zoom in' }).click()
       const spot = await emptySpot(page)
       const board = page.locator('[data-board]')
       const left = async () => Number((await board.getAttribute('viewBox'))!.split(' ')[0])
       const moved = () => board.evaluate((svg) => (svg as SVGSVGElement).style.transform)
-      const hidden = () => page.locator('.board [data-off]').count()
+      const hidden = () => page.locator('.board [data-see="off"]').count()
       const scale = await board.evaluate((svg) => (svg as SVGSVGElement).getScreenCTM()!.a)
       const [before, off] = [await left(), await hidden()]
       await page.mouse.move(spot.x, spot.y)
@@ -261,7 +261,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
 
   test('zoomed out, the status of a node was drawn next to it', async () => {
     await as(['read'], `/flows/${await make(30)}`, async (page) => {
-      await page.locator('[data-board].far:not(.farthest)').waitFor()
+      await page.locator('[data-board][data-detail="far"]').waitFor()
       const beside = await page.locator('.board .node').evaluateAll((nodes) =>
         nodes.flatMap((node) => {
           const [box, mark] = ['.box', 'use'].map((part) => node.querySelector(part)!.getBoundingClientRect())
@@ -275,7 +275,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
 
   test('zoomed out, a node is one rectangle and all wires are one line', async () => {
     await as(['read'], `/flows/${await make(100)}`, async (page) => {
-      expect(await page.locator('[data-board].farthest').count()).toBe(1)
+      expect(await page.locator('[data-board][data-detail="farthest"]').count()).toBe(1)
       const drawn = await page
         .locator('[data-board] :not(g, .fport > *)')
         .evaluateAll((all) =>
@@ -290,7 +290,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 120_000 }, () => {
       ['read'],
       `/flows/${await make(100)}`,
       async (page) => {
-        while ((await page.locator('[data-board].far').count()) > 0)
+        while ((await page.locator('[data-board][data-detail^="far"]').count()) > 0)
           await page.getByRole('button', { name: 'Zoom in' }).click()
         const session = await page.context().newCDPSession(page)
         await session.send('Performance.enable')

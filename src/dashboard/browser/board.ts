@@ -87,10 +87,10 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   whole.style.overflowWrap = 'anywhere'
   svg.parentElement!.append(whole)
 
-  view.onShow((seen, shown) => {
+  view.onShow((seen, shown, detail) => {
     beads.show(seen)
-    state.drawing?.cull(shown)
-    const isNear = svg.classList.contains('near')
+    state.drawing?.show(shown, detail)
+    const isNear = detail === 'near'
     if (isNear === state.isNear) return
     state.isNear = isNear
     if (state.drawing) draw('soon')

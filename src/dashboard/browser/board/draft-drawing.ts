@@ -44,6 +44,7 @@ export function createDraftDrawing(
 ) {
   let shape = ''
   let drawn: Drawn | undefined
+  view.onShow((_, shown, detail) => drawn?.drawing.show(shown, detail))
 
   const nodeOf = (name: string): Node => nodeIn(draft.now, name) ?? nodeIn(draft.base, name)!
   const portsOf = (name: string) => now().data.classes.find((one) => one.name === classOf(nodeOf(name)))
@@ -54,8 +55,8 @@ export function createDraftDrawing(
     const named = nodes.map((name) => ({ name, ins: portsOf(name)?.ins, outs: portsOf(name)?.outs }))
     const laid = layout(named, wires)
     shape = next
-    view.bound(laid.box)
     drawn = { laid, drawing: createDrawing(svg, laid) }
+    view.bound(laid.box)
     return drawn
   }
 

@@ -3,6 +3,7 @@
 import type { Beads } from './beads.ts'
 import type { Box, Layout, Placed } from './layout.ts'
 import { clip, LABEL, portY, shortPort } from './layout.ts'
+import { createPace } from './pace.ts'
 import { make, set, write } from './svg.ts'
 
 type NodeLook = { kind: string; shape: string; cls: string; fact: string; tone?: string; said: string }
@@ -54,19 +55,14 @@ function nodeParts({ name, box, ins, outs }: Placed) {
     })
   const group = make(
     'g',
-    { class: 'node', role: 'button', tabindex: 0, 'data-name': name, 'font-size': largest },
+    { class: 'node', role: 'button', tabindex: 0, 'data-name': name, 'data-see': 'off', 'font-size': largest },
     make('rect', { class: 'box', ...box, rx: 10 }),
-    // Hidden as one element, which is faster.
-    make(
-      'g',
-      { class: 'inner' },
-      shape,
-      make('text', { class: 'name', x: x + 36, y: y + 25 }, shown),
-      cls,
-      fact,
-      ...dot('in', ins),
-      ...dot('out', outs),
-    ),
+    shape,
+    make('text', { class: 'name', x: x + 36, y: y + 25 }, shown),
+    cls,
+    fact,
+    ...dot('in', ins),
+    ...dot('out', outs),
   )
   return { box: group, use, cls, fact }
 }
@@ -78,7 +74,7 @@ function wireParts(id: string, path: string) {
   const [text, value] = [middle('', 0, 15.5), make('text', { class: 'mid small value', x: LABEL.width / 2 })]
   const badge = make('g', { class: 'badge', 'data-wire': id }, rect, text)
   const reach = make('path', { class: 'reach', d: path })
-  const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id }, reach, line)
+  const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id, 'data-see': 'off' }, reach, line)
   return { line, halo, badge, rect, text, value, group }
 }
 
@@ -86,6 +82,7 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
   const nodes = new Map<string, ReturnType<typeof nodeParts>>()
   const wires = new Map<string, ReturnType<typeof wireParts>>()
   const [below, above, marks] = [make('g'), make('g'), make('g')]
+  const pace = createPace()
   // Sorted from left to right, because Tab follows this order.
   const byPlace = [...layout.wires].sort(([, a], [, b]) => a.middle.x - b.middle.x)
   for (const [id, { path }] of byPlace) {
@@ -160,15 +157,18 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       })
       set(parts.badge, { transform: `translate(${at.x - long / 2} ${at.y - 11})` })
     },
-    /** Hides elements outside of the view, so that a zoom lays out only visible elements. */
-    cull({ x, y, width, height }: Box): void {
-      const show = (group: Element, box: Box): void => {
+    /** Hides elements outside of the view. Elements that appear are laid out over several frames. */
+    show({ x, y, width, height }: Box, detail: string): void {
+      const changes: (() => void)[] = []
+      const show = ({ dataset }: SVGElement, box: Box): void => {
         const isIn = box.x + box.width > x && box.x < x + width && box.y + box.height > y && box.y < y + height
-        group.toggleAttribute('data-off', !isIn)
+        const see = isIn ? detail : 'off'
+        if (dataset.see !== see) changes.push(() => (dataset.see = see))
       }
       for (const [name, { box }] of nodes) show(box, layout.nodes.get(name)!.box)
       for (const [id, { group, badge }] of wires)
         for (const part of [group, badge]) show(part, layout.wires.get(id)!.box)
+      pace.soon(changes)
     },
     wireAt: (id: string): SVGElement | undefined => wires.get(id)?.group,
     nodeAt: (name: string): SVGElement | undefined => nodes.get(name)?.box,

@@ -1,4 +1,4 @@
-// Limits the parts drawn per frame, because drawing all texts of a large board takes longer than a frame.
+// Limits the parts drawn per frame, because drawing all parts of a large board takes longer than a frame.
 
 const MOST = 40
 
@@ -20,8 +20,7 @@ export function createPace() {
     },
     soon(parts: (() => void)[]): void {
       left = parts
-      if (!isAsked) requestAnimationFrame(frame)
-      isAsked = true
+      if (!isAsked) frame()
     },
   }
 }

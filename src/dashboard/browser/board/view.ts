@@ -17,7 +17,7 @@ export function createView(svg: SVGSVGElement) {
   svg.style.cssText = `overflow: clip; overflow-clip-margin: 50vw; will-change: transform; user-select: none; ${touch}`
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
   let [seen, drawn] = [all, all]
-  const told: ((seen: Box, shown: Box) => void)[] = []
+  const told: ((seen: Box, shown: Box, detail: string) => void)[] = []
   // Observed, because measuring after a change lays out the whole board.
   let { width: wide, height: high } = svg.getBoundingClientRect()
   new ResizeObserver(([entry]) => {
@@ -38,10 +38,9 @@ export function createView(svg: SVGSVGElement) {
     shift('')
     set(svg, { viewBox: `${seen.x} ${seen.y} ${seen.width} ${seen.height}` })
     const scale = wide / seen.width
-    svg.classList.toggle('near', scale > NEAR)
-    svg.classList.toggle('far', scale < FAR)
-    svg.classList.toggle('farthest', scale < FARTHEST)
-    for (const tell of told) tell(seen, shown(seen, isMoving ? 2 : 1))
+    const detail = scale < FARTHEST ? 'farthest' : scale < FAR ? 'far' : scale > NEAR ? 'near' : ''
+    svg.dataset.detail = detail
+    for (const tell of told) tell(seen, shown(seen, isMoving ? 2 : 1), detail)
   }
 
   function shift(transform: string): void {
@@ -124,7 +123,7 @@ export function createView(svg: SVGSVGElement) {
 
   return {
     centre,
-    onShow: (tell: (seen: Box, shown: Box) => void): void => void told.push(tell),
+    onShow: (tell: (typeof told)[number]): void => void told.push(tell),
     /** Moves to a point, and zooms in until its text can be read. */
     look(at: { x: number; y: number }): void {
       const width = Math.min(seen.width, wide)
