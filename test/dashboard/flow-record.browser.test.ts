@@ -36,7 +36,7 @@ describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => 
   }
 
   const label = (page: Page) => page.locator(`.badge[data-wire="${REPORT}"] text`)
-  const told = (page: Page) => page.locator('.replaybox .said')
+  const told = (page: Page) => page.locator('.replaybox .event')
   const kept = (page: Page, n: number) => page.getByText(`${n} events`).waitFor()
 
   test('it takes write to record, and to stop', async () => {

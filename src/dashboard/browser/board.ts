@@ -16,7 +16,6 @@ import { createView } from './board/view.ts'
 
 /** Beads cost time in every frame. */
 const MOST_BEADS = 24
-const PHONE = 760
 
 type State = {
   shape: string
@@ -182,14 +181,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     opened = `${fresh.node} ${fresh.wire}`
   }
 
-  function openWorst(): void {
-    if (innerWidth >= PHONE || state.live.node !== undefined || state.live.wire !== undefined) return
-    const worst = state.live.wires
-      .filter((wire) => kindOf(wire, momentIn(state)) === 'back')
-      .sort((a, b) => b.size + b.behind - a.size - a.behind)[0]
-    if (worst) open({ wire: worst.id })
-  }
-
   return {
     begin(): void {
       svg.addEventListener('click', ({ target }) => openAt(target))
@@ -223,7 +214,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       draw()
       lookBack()
       reveal()
-      openWorst()
     },
   }
 }

@@ -13,7 +13,7 @@ export type Change = {
 
 type Failure = { code: string; message: string }
 
-async function post<Answer>(path: string, body: string, headers: Record<string, string>): Promise<Answer> {
+async function post<Answer>(path: string, body: string, headers: Record<string, string> = {}): Promise<Answer> {
   const answer = await fetch(`${base}/v1/flows/${path}`, {
     method: 'POST',
     body,
@@ -28,15 +28,8 @@ async function post<Answer>(path: string, body: string, headers: Record<string, 
   return answer.json() as Promise<Answer>
 }
 
-export async function moveValues(
-  job: number,
-  wire: string,
-  to: string,
-): Promise<{ moved: number } | { error: string }> {
-  const path = `${job}/wires/${encodeURIComponent(wire)}/move`
-  const { moved, error } = await post<{ moved: number; error?: Failure }>(path, JSON.stringify({ to }), {})
-  return error ? { error: error.message } : { moved }
-}
+export const moveValues = (job: number, wire: string, to: string): Promise<{ moved: number; error?: Failure }> =>
+  post(`${job}/wires/${encodeURIComponent(wire)}/move`, JSON.stringify({ to }))
 
 export type Tried = { in: unknown; out: Record<string, unknown[]>; note?: string }
 
@@ -45,7 +38,7 @@ export const tryWire = (
   wire: string,
   node: { queue: string; class: string; in: string },
 ): Promise<{ runs: Tried[]; error?: undefined } | { error: Failure }> =>
-  post(`${job}/wires/${encodeURIComponent(wire)}/try`, JSON.stringify(node), {})
+  post(`${job}/wires/${encodeURIComponent(wire)}/try`, JSON.stringify(node))
 
 export type Told = { change: Change } | { error: Failure }
 

@@ -8,8 +8,8 @@ export type Lane = { name: string; bars: readonly Bar[] }
 
 const [WIDE, HIGH, BAR] = [1_000, 15, 9] as const
 const LEAST = 2
-/** Share of the width that the text of a mark needs. */
-const NEAR = 0.16
+/** Pixels that the text of a mark needs. */
+const TEXT = 160
 
 const xOf = ({ from, to }: Range, at: number): number =>
   Math.round(Math.max(0, Math.min(WIDE, ((at - from) / Math.max(1, to - from)) * WIDE)) * 10) / 10
@@ -23,11 +23,11 @@ const pathOf = (bars: readonly Bar[], range: Range, row: number): string =>
     })
     .join('')
 
-function together(marks: readonly Mark[], range: Range): Mark[] {
+function together(marks: readonly Mark[], range: Range, near: number): Mark[] {
   const found: Mark[] = []
   for (const { at, text } of [...marks].sort((a, b) => a.at - b.at)) {
     const last = found.at(-1)
-    if (!last || xOf(range, at) - xOf(range, last.at) > WIDE * NEAR) found.push({ at, text })
+    if (!last || xOf(range, at) - xOf(range, last.at) > near) found.push({ at, text })
     else if (!last.text.split(', ').includes(text)) last.text += `, ${text}`
   }
   return found
@@ -63,8 +63,9 @@ export function createLanes(box: HTMLElement) {
         make('path', { class: 's-ink3 mark', d: `M${xOf(range, at)} 0V${lanes.length * HIGH}` }),
       )
       svg.replaceChildren(...bars, ...lines, line)
-      const said = together(marks, range).map(({ at, text }) => ({ at, text: `${clock(at)} ${text}` }))
-      const isFree = (end: number) => said.every(({ at }) => Math.abs(xOf(range, at) - xOf(range, end)) > WIDE * NEAR)
+      const near = (TEXT / Math.max(1, slider.clientWidth)) * WIDE
+      const said = together(marks, range, near).map(({ at, text }) => ({ at, text: `${clock(at)} ${text}` }))
+      const isFree = (end: number) => said.every(({ at }) => Math.abs(xOf(range, at) - xOf(range, end)) > near)
       const ends = [range.from, range.to].filter(isFree).map((at) => ({ at, text: clock(at) }))
       axis.replaceChildren(...[...ends, ...said].sort((a, b) => a.at - b.at).map(({ at, text }) => tick(at, text)))
     },

@@ -312,6 +312,11 @@ export function layout(nodes: readonly Named[], wires: readonly GraphWire[]): La
   const ports: Ports = new Map(nodes.map((node) => [node.name, portsAt(node, there)]))
   const back = backWires(nodes, there)
   const graph = place(there, ports, back)
+  // Ports in the order of their other ends, because wires then cross less. Backward wires run below the nodes.
+  const yOf = (key: string): number => (graph.node(key) as Box).y
+  const heightOf = (wire: GraphWire): number => (back.has(wire.id) ? 1e9 : yOf(startOf(wire)) + yOf(endOf(wire)))
+  const ordered = there.toSorted((a, b) => heightOf(a) - heightOf(b))
+  for (const node of nodes) ports.set(node.name, portsAt(node, ordered))
   const columns = columnsOf(graph, ports)
   const placed = new Map(
     nodes.map(({ name }) => [name, { name, box: boxAt(graph, columns, keyOf(name)), ...ports.get(name)! }]),

@@ -16,11 +16,11 @@ export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, po
   if (!from || others.length === 0 || (dir === 'out' && node !== null)) return undefined
 
   async function move(to: string): Promise<void> {
-    const told = await moveValues(job, from!.id, to).catch(() => ({
-      error: 'No response: the values may or may not have been moved.',
+    const { moved, error } = await moveValues(job, from!.id, to).catch(() => ({
+      moved: 0,
+      error: { message: 'No response: the values may or may not have been moved.' },
     }))
-    if ('error' in told) tell('say', { say: told.error, isError: true })
-    else tell('say', { say: `${many(told.moved, 'value')} moved to the end of ${to}` })
+    tell('say', { say: error?.message ?? `${many(moved, 'value')} moved to the end of ${to}`, isError: !!error })
     tell('moved')
     tell('look')
   }

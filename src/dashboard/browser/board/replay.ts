@@ -32,7 +32,7 @@ export function createReplay(
   let zone = readZone()
   const lanes = createLanes(box)
   const events = createEvents(Number(job))
-  const said = box.querySelector<HTMLElement>('.said')!
+  const said = box.querySelector<HTMLElement>('.event')!
   let timeline: Timeline = timelineOf([])
   let versions: Version[] = []
   let start = inUrl('play')

@@ -81,7 +81,7 @@ export function WhatHappened({ view: { flow, record } }: { view: FlowView }) {
     >
       <div class="rhead">
         <Controls />
-        <span class="dim clip said" />
+        <span class="dim clip event" />
         <Mode keep={record} flow={flow.id} />
       </div>
       <div class="rtrack">
