@@ -60,7 +60,7 @@ export const flows = {
   list: route('GET /v1/flows', {
     scope: 'read',
     summary: 'List flows',
-    description: 'Returns each flow with its number of busy nodes and waiting values, newest first.',
+    description: 'Returns each flow with its numbers of running nodes, queued nodes and waiting values, newest first.',
     query: z.strictObject({
       status: statusList.optional(),
       cursor: cursor.optional(),
@@ -175,7 +175,7 @@ export const flows = {
     scope: 'read',
     summary: 'List the wires of a flow',
     description:
-      'Returns each wire with its number of waiting values, the time of the oldest value, and the number of values that pass per minute.',
+      'Returns each wire with its number of waiting values, the time of the oldest value, and the number of values read per minute.',
     answers: { 200: z.object({ wires: z.array(wireView) }) },
     handle: ({ engine, params }) => engine.flows.wires(params.job),
   }),

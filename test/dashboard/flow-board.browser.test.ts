@@ -53,7 +53,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       queue: 'core',
       inputs: { __graph: [encodeValue(graph)], feed: [1, 2, 3].map((n) => encodeValue(n)) },
     })
-    const hasValues = async () => (await site.engine.flows.wires(String(id))).wires.some(({ rate }) => rate > 0)
+    const hasValues = async () => (await site.engine.flows.wires(String(id))).wires.some(({ size }) => size > 0)
     await site.until(() => hasValues().catch(() => false))
     return id
   }
@@ -97,11 +97,11 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       const labels = page.locator('.board .badge')
       expect(await labels.count()).toBe(0)
       await first.focus()
-      expect(await label(page, 'feed>n0.in')).toBe('3/min')
+      expect(await label(page, 'feed>n0.in')).toBe('3')
       await page.locator('.board [data-name="n1"]').focus()
       expect(await labels.count()).toBe(0)
       await first.dispatchEvent('pointerover')
-      expect(await label(page, 'feed>n0.in')).toBe('3/min')
+      expect(await label(page, 'feed>n0.in')).toBe('3')
 
       const map = page.locator('.board .map')
       expect(await map.locator('rect').count()).toBe(NODES + 1)
@@ -156,6 +156,14 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       await page.waitForFunction(() => (document.activeElement as SVGElement).dataset.name === 'price')
     })
   })
+
+  test('a flow without a running node was called busy', () =>
+    as(['read'], `/flows/${flow}`, async (page) => {
+      const { nodes } = await site.engine.flows.get(String(flow))
+      expect(nodes.filter(({ status }) => status === 'running')).toEqual([])
+      const queued = nodes.filter(({ status }) => status === 'queued').length
+      expect(await page.locator('#flowbar > .dim').textContent()).toContain(`0 of 8 nodes running, ${queued} queued; `)
+    }))
 
   const unhurried = (page: Page) =>
     page.route(`${site.url}/ui/flows/**`, async (route) => {

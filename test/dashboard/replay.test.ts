@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lastOf } from '../../src/dashboard/words/flow.ts'
+import { growthOf, kindOf, labelOf, lastOf } from '../../src/dashboard/words/flow.ts'
 import { barsOf, eventSaid, momentOf, timelineOf } from '../../src/dashboard/words/replay.ts'
 import type { FlowEvent, FlowNodeView } from '../../src/engine/engine.ts'
 
@@ -86,7 +86,7 @@ describe('a recorded flow at a moment', () => {
     )
     expect(lasts).toEqual(['', '1', '2', '3'])
   })
-  test('wires have the values that waited then, with the arrival of the oldest, and the number of arrivals in a minute', () => {
+  test('wires have the values that waited then, with the arrival of the oldest, and the number of reads in a minute', () => {
     expect([0, 1_000, 9_999, 10_000, 30_000].map(waiting)).toEqual([
       [0, 0, 0],
       [3, 0, 0],
@@ -94,7 +94,8 @@ describe('a recorded flow at a moment', () => {
       [0, 2, 0],
       [0, 2, 0],
     ])
-    expect(at(30_000).wires[1]).toMatchObject({ id: 'a.out>b.in', oldestAt: T + 10_000, rate: 2 })
+    expect(at(30_000).wires[1]).toMatchObject({ id: 'a.out>b.in', oldestAt: T + 10_000, rate: 0 })
+    expect(at(30_000).wires.map(({ rate }) => rate)).toEqual([3, 0, 0])
     expect(at(71_000).wires.map(({ rate }) => rate)).toEqual([0, 0, 0])
   })
   test('an unrecorded item has its current state', () => {
@@ -106,6 +107,27 @@ describe('a recorded flow at a moment', () => {
     const { nodes } = momentOf(timelineOf(events), { ...live, graph: earlier }, T)
     expect(nodes[2]).toMatchObject({ name: 'old', queue: 'default', status: null, job: null })
   })
+})
+
+test('a wire said that 1,318 values moved in a minute, although its node had read none', () => {
+  const zeros = Array<number>(9).fill(0)
+  const wire = {
+    id: 'a.out>b.in',
+    from: { node: 'a', port: 'out' },
+    to: { node: 'b', port: 'in' },
+    laid: true,
+    size: 1_318,
+    behind: 0,
+    oldest: null,
+    oldestAt: T - 40_000,
+    passed: [],
+    rate: 0,
+    in: [...zeros, 1_318],
+    out: [...zeros, 0],
+  }
+  expect([kindOf(wire, T), labelOf(wire, T), growthOf(wire, T)]).toEqual(['idle', '1,318', 1_318])
+  const read = { ...wire, size: 1_000, rate: 318, out: [...zeros, 318] }
+  expect([kindOf(read, T), labelOf(read, T), growthOf(read, T)]).toEqual(['hot', '318/min', 1_000])
 })
 
 test('a lane has a bar for each run, red if it failed or was lost', () => {

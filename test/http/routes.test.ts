@@ -721,7 +721,7 @@ const cases: Case[] = [
     'flows.list',
     ask('GET', '/v1/flows?status=failed,running&limit=5&cursor=9'),
     200,
-    { flows: [{ id: 7, name: 'catalog', active: 2, values: 12, changedBy: 'key:3' }], cursor: '7' },
+    { flows: [{ id: 7, name: 'catalog', running: 1, queued: 1, values: 12, changedBy: 'key:3' }], cursor: '7' },
     'flows.list',
     { status: ['failed', 'running'], limit: 5, cursor: '9' },
   ],

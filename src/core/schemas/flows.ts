@@ -50,7 +50,7 @@ export const wireView = z.object({
   passed: z
     .array(z.object({ data: closed, at: moment.nullable() }))
     .describe('last values that passed through the wire, newest first: at most 20 values and 2,048 bytes in total'),
-  rate: z.number().describe('number of values that pass per minute'),
+  rate: z.number().describe('number of values read from its end per minute'),
   in: z
     .array(z.int())
     .describe('number of values that passed in each of the last ten minutes; the last entry is the current minute'),
@@ -74,7 +74,8 @@ export const flowRow = z.object({
   status,
   createdAt: moment,
   nodes: z.int(),
-  active: z.int().describe('number of busy nodes: queued, running or suspended'),
+  running: z.int().describe('running nodes'),
+  queued: z.int().describe('queued nodes'),
   wires: z.int(),
   values: z.int().describe('number of values waiting on the wires of the flow'),
   oldestAt: moment.nullable(),

@@ -1,4 +1,5 @@
 import type { Status } from '../../core/job.ts'
+import { rateOf } from '../../core/minutes.ts'
 import { endText } from '../../core/wires.ts'
 import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
 import { textOf } from './json.ts'
@@ -34,7 +35,7 @@ export function wireSaid(wire: WireView, now: number): string {
   const since = wire.oldestAt === null ? '' : `, the oldest for ${span(now - wire.oldestAt)}`
   const what = waits > 0 ? `${many(waits, 'value')} waiting${since}` : 'no values'
   const last = lastOf(wire)
-  return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} per minute${last && `, last value ${cut(last, 80)}`}`
+  return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} read per minute${last && `, last value ${cut(last, 80)}`}`
 }
 
 /** The last value that passed, or '' if none is kept. */
@@ -81,20 +82,19 @@ export const factOf = (node: FlowNodeView, about: Facts): string =>
 export const toneOf = ({ status, limit }: FlowNodeView) =>
   status === 'failed' ? 'failed' : limit === null ? undefined : 'suspended'
 
-export const sumOf = ({ nodes, active, values, wires }: FlowRow): string =>
-  `${active === 0 ? 'Idle' : `${count(active)} of ${many(nodes, 'node')} busy`}; ${many(values, 'value')} on ${many(wires, 'wire')}`
+export const sumOf = ({ nodes, running, queued, values }: FlowRow): string =>
+  `${count(running)} of ${many(nodes, 'node')} running, ${count(queued)} queued; ${many(values, 'value waits', 'values wait')}`
 
-/** Growth in values per minute, over the last whole minutes. */
-export const growthOf = ({ in: came, out }: Pick<WireView, 'in' | 'out'>): number => {
-  const last = (list: readonly number[]) => list.at(-2) ?? 0
-  return last(came) - last(out)
-}
+/** Arrivals minus reads, per minute. */
+export const growthOf = ({ in: came, out }: WireView, now: number): number =>
+  rateOf(
+    came.map((n, i) => n - out[i]!),
+    now,
+  )
 
 /** Undefined if nothing was read. */
-export function drainTime({ size, out }: Pick<WireView, 'size' | 'out'>): string | undefined {
-  const pace = Math.max(out.at(-2) ?? 0, out.at(-1) ?? 0)
-  return size > 0 && pace > 0 ? about(Math.ceil(size / pace) * 60_000) : undefined
-}
+export const drainTime = ({ size, rate }: WireView): string | undefined =>
+  size > 0 && rate > 0 ? about(Math.ceil(size / rate) * 60_000) : undefined
 
 export type Jam = {
   wire: WireView

@@ -72,10 +72,10 @@ function oldestOf(counts: readonly Count[], at: number, waiting: number): number
   return waiting > 0 ? (counts[0]?.at ?? null) : null
 }
 
-const cameIn = (counts: readonly Count[], at: number): number =>
+const readBy = (counts: readonly Count[], at: number): number =>
   counts
     .slice(lastBy(counts, at - MINUTE) + 1, lastBy(counts, at) + 1)
-    .reduce((sum, { was, is }) => sum + Math.max(0, is - was), 0)
+    .reduce((sum, { was, is }) => sum + Math.max(0, was - is), 0)
 
 /** The current board. Parts without records have not changed. */
 export type BoardNow = { graph: Wired & GraphNodes; nodes: readonly FlowNodeView[]; wires: readonly WireView[] }
@@ -115,7 +115,7 @@ export function momentOf(timeline: Timeline, { graph, nodes, wires }: BoardNow, 
         in: [],
         out: [],
         oldestAt: size > 0 ? oldestOf(far, at, size) : oldestOf(near, at, behind),
-        rate: cameIn(far, at),
+        rate: readBy(far, at),
       }
     }),
   }

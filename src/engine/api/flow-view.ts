@@ -2,7 +2,7 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
 import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
-import { ended } from '../../core/job.ts'
+import type { Status } from '../../core/job.ts'
 import { minutesOf, rateOf } from '../../core/minutes.ts'
 import type { FlowFacts } from '../../core/plan.ts'
 import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
@@ -66,7 +66,7 @@ export function wireView(state: FlowState, wire: GraphWire): WireView {
   const { id, from, to } = wire
   const [near, far] = [nearPort(state, wire), farPort(state, wire)]
   const oldest = far?.oldest ?? near?.oldest
-  const came = minutesOf(near?.left, state.now)
+  const read = minutesOf(far?.left, state.now)
   return {
     id,
     from,
@@ -77,9 +77,9 @@ export function wireView(state: FlowState, wire: GraphWire): WireView {
     oldest: oldest ? shownItem(oldest) : null,
     oldestAt: oldest ? (itemOf(oldest).at ?? null) : null,
     passed: (near?.passed ?? []).map((item) => ({ data: shownItem(item).data, at: itemOf(item).at ?? null })),
-    rate: rateOf(came, state.now),
-    in: came,
-    out: minutesOf(far?.left, state.now),
+    rate: rateOf(read, state.now),
+    in: minutesOf(near?.left, state.now),
+    out: read,
   }
 }
 
@@ -118,6 +118,7 @@ function rowWith(state: FlowState, graph: Graph | undefined): FlowRow {
   const wires = graph ? wiresOf(graph) : []
   const aliases = aliasesOf(document)
   const version = versionsOf(graphsOf(state)).at(-1)
+  const nodesThatAre = (wanted: Status) => Object.values(children).filter(({ status }) => status === wanted).length
   return {
     id,
     aliases,
@@ -125,7 +126,8 @@ function rowWith(state: FlowState, graph: Graph | undefined): FlowRow {
     status: statusOf(document),
     createdAt: createdAtOf(document),
     nodes: graph ? Object.keys(graph.nodes).length : Object.keys(children).length,
-    active: Object.values(children).filter(({ status }) => !ended.has(status)).length,
+    running: nodesThatAre('running'),
+    queued: nodesThatAre('queued'),
     wires: wires.length,
     ...waiting(state, wires),
     changedAt: version?.at ?? null,

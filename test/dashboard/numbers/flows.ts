@@ -14,13 +14,14 @@ const waitsOn = ({ size, behind }: WireView): number => size + behind
 export async function flowsPage(_: Facts, scene: Scene): Promise<Claims> {
   const [{ nodes, wires }, { flows }] = await Promise.all([flowOf(scene), scene.site.engine.flows.list({ limit: 20 })])
   const oldest = Math.min(...wires.flatMap(({ oldestAt }) => oldestAt ?? []))
-  const busy = nodes.filter(({ status }) => ['queued', 'running', 'suspended'].includes(status!))
+  const sumAt = (wanted: string) => n(nodes.filter(({ status }) => status === wanted).length)
   return {
-    '.head .note': [`${n(flows.length)} flows on this page`],
+    '.head .note': [`${n(flows.length)} flows`],
     'main tbody tr': flows.map(({ name, status, createdAt, changedAt }) =>
       row(
         `${status} ${name} #${scene.flow}`,
-        `${n(busy.length)} of ${n(nodes.length)}`,
+        `${sumAt('running')} of ${n(nodes.length)}`,
+        sumAt('queued'),
         n(sum(wires.map(waitsOn))),
         time(oldest),
         time(changedAt ?? createdAt),
@@ -55,14 +56,14 @@ function wireSaid(wire: WireView): string {
   const oldest = oldestAt === null ? '' : `, the oldest for ${since(oldestAt)}`
   const waits = waitsOn(wire) > 0 ? `${n(waitsOn(wire))} wait${oldest}` : 'no values wait'
   const last = passed[0] ? shortened(String(passed[0].data), 80) : ''
-  return `${nameOf(from)} to ${nameOf(to)}: ${waits}, ${perMinute(wire.in)} per minute ${last}`
+  return `${nameOf(from)} to ${nameOf(to)}: ${waits}, ${perMinute(wire.out)} read per minute ${last}`
 }
 
 function badgeOf({ now }: Facts, wire: WireView): string {
   const { to, oldestAt, rate } = wire
   const isBacking = waitsOn(wire) > 0 && to.node !== null && oldestAt !== null && now - oldestAt > MINUTE
   if (isBacking) return `${n(waitsOn(wire))} · ${since(oldestAt)}`
-  if (rate > 0) return `${perMinute(wire.in)}/min`
+  if (rate > 0) return `${perMinute(wire.out)}/min`
   return waitsOn(wire) > 0 ? n(waitsOn(wire)) : ''
 }
 
@@ -109,13 +110,13 @@ async function wireInspector({ site: { engine } }: Scene, nodes: FlowNodeView[],
   const job = String(nodes.find(({ name }) => name === wire.to.node)!.job)
   const [{ values }, why] = await Promise.all([engine.ports.get(job, 'in', wire.to.port, SHOWN), engine.jobs.why(job)])
   const [came, went] = [sum(wire.in), sum(wire.out)]
-  const growth = wire.in.at(-2)! - wire.out.at(-2)!
+  const growth = perMinute(wire.in.map((came, i) => came - wire.out[i]!))
   const oldest = time(wire.oldestAt!)
   return {
-    '.insp svg[role=img]@aria-label': [`In ten minutes, ${n(came)} arrived and ${n(went)} left`],
-    '.insp .stats > div': [n(waitsOn(wire)), oldest, n(growth)],
+    '.insp svg[role=img]@aria-label': [`In ten minutes, ${n(came)} arrived, ${n(went)} read`],
+    '.insp .stats > div': [n(waitsOn(wire)), oldest, growth],
     '.insp h3': ['Last 10 minutes', 'Values, oldest first', 'Other end: images'],
-    '.insp .legend': [`arrived ${n(came)} left ${n(went)}`],
+    '.insp .legend': [`arrived ${n(came)} read ${n(went)}`],
     '.insp .vlist li': values.map(({ data }, i) => `${i + 1} {${data}}${data} ${i === 0 ? oldest : ''}`),
     '.insp .vlist + .note': [`${n(wire.size - SHOWN)} more`],
     '.insp > section > p:not(.note)': whyTexts(why),
@@ -132,7 +133,7 @@ async function nodeInspector({ site: { engine } }: Scene, nodes: FlowNodeView[],
     '.insp > section > .row time': [time(lastRun!.endedAt)],
     '.insp .diff .num': wires
       .filter(({ from, to }) => from.node === 'enrich' || to.node === 'enrich')
-      .map((wire) => (waitsOn(wire) > 0 ? `${n(waitsOn(wire))} waiting` : `${perMinute(wire.in)}/min`)),
+      .map((wire) => (waitsOn(wire) > 0 ? `${n(waitsOn(wire))} waiting` : `${perMinute(wire.out)}/min`)),
   }
 }
 
@@ -142,7 +143,7 @@ export async function flowPage(facts: Facts, scene: Scene, chosen?: 'wire' | 'no
   return {
     '#flowbar > .id': [`#${flow.id}`],
     '#flowbar > .dim': [
-      `${n(flow.active)} of ${n(nodes.length)} nodes busy; ${values} values on ${n(wires.length)} wires`,
+      `${n(flow.running)} of ${n(nodes.length)} nodes running, ${n(flow.queued)} queued; ${values} values wait`,
     ],
     '#flowbar form .dimmer': [n(undo)],
     '[data-board]@aria-label': [`Graph of the flow: ${nodes.length} nodes, ${wires.length} wires`],

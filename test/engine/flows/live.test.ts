@@ -179,7 +179,7 @@ describe('a graph changes while it runs', () => {
 })
 
 describe('wires', () => {
-  test('report the number of waiting values, the oldest, and the number passing in a minute', async () => {
+  test('report the number of waiting values, the oldest, and the number read in a minute', async () => {
     const flow = await running(asking, { x: [[1], 2, 3] })
     const wires = await wiresOf(flow.id)
     expect(wires['x>a.in']).toMatchObject({
@@ -190,7 +190,15 @@ describe('wires', () => {
       oldest: null,
     })
     expect(wires['a.out>ask.in']).toMatchObject({ laid: true, size: 3, behind: 0, oldest: { data: [1] } })
-    expect(wires['a.out>ask.in']!.rate).toBeGreaterThan(0)
+    expect(wires['x>a.in']!.rate).toBeGreaterThan(0)
+    expect(wires['a.out>ask.in']!.rate).toBe(0)
+  })
+
+  test('counted no values as read once their port was empty', async () => {
+    const flow = await running(asking, { x: [[1], 2, 3] })
+    const { 'x>a.in': read, 'a.out>ask.in': waits } = await wiresOf(flow.id)
+    expect([read!.size, read!.out.at(-1)! + read!.out.at(-2)!]).toEqual([0, 3])
+    expect([waits!.size, waits!.out.at(-1)! + waits!.out.at(-2)!]).toEqual([3, 0])
   })
 
   test('report their last values, newest first, also after these were read', async () => {
@@ -321,8 +329,18 @@ describe('flows are seen from outside', () => {
     const { flows, cursor } = await client.flows.list({ limit: 2 })
     const cost = await costOf(kit, () => kit.engine.flows.list({ limit: 2 }))
     expect(flows).toMatchObject([
-      { id: two.id, name: 'second', status: 'completed', nodes: 2, active: 0, wires: 2, values: 0, oldestAt: null },
-      { id: one.id, name: 'first', status: 'suspended', nodes: 2, active: 1, wires: 2, values: 2 },
+      {
+        id: two.id,
+        name: 'second',
+        status: 'completed',
+        nodes: 2,
+        running: 0,
+        queued: 0,
+        wires: 2,
+        values: 0,
+        oldestAt: null,
+      },
+      { id: one.id, name: 'first', status: 'suspended', nodes: 2, running: 0, queued: 0, wires: 2, values: 2 },
     ])
     expect(Date.parse(flows[1]!.oldestAt!)).toBeGreaterThan(Date.now() - 60_000)
     expect(flows[0]!.changedAt).not.toBeNull()

@@ -9,7 +9,7 @@ import { useRefusal } from '../../parts/act.tsx'
 import { Icon, JobId, StatusPill, To } from '../../parts/layout.tsx'
 import type { LimitRoom } from '../../words/flow.ts'
 import { Drawing } from './drawing.tsx'
-import { Legend } from './legend.tsx'
+import { Legend, type Lines } from './legend.tsx'
 import { roomsOf } from './load.ts'
 import { Tools } from './tools.tsx'
 
@@ -46,8 +46,7 @@ function Bar({ view: { flow } }: { view: FlowView }) {
       <JobId id={flow.id} />
       <StatusPill status={flow.status} />
       <span class="tag accent">
-        <Icon name="pencil" size={12} />
-        editing
+        <Icon name="pencil" size={12} /> editing
       </span>
       <div class="right">
         <span class="seg">
@@ -104,7 +103,7 @@ function Panel({ flow }: { flow: number }) {
   )
 }
 
-const LINES: [kind: string, word: string][] = [
+const LINES: Lines = [
   ['add', 'new'],
   ['cut', 'cut'],
 ]

@@ -11,9 +11,10 @@ import { jobPath, nodePath, wirePath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Drawing } from './drawing.tsx'
-import { Inspector } from './inspector/index.tsx'
+import { Node } from './inspector/node.tsx'
+import { Wire } from './inspector/wire.tsx'
 import { isLarge, Large } from './large.tsx'
-import { Legend } from './legend.tsx'
+import { Legend, type Lines } from './legend.tsx'
 import { type FlowData, load } from './load.ts'
 import { WhatHappened } from './replay.tsx'
 import { Tools } from './tools.tsx'
@@ -33,10 +34,10 @@ const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen, j
 const asOf = ({ view: { hash, record }, chosen, isExplaining }: FlowData): string =>
   JSON.stringify([hash, record, isExplaining, chosen?.kind === 'node' ? chosen.node.name : chosen?.wire.id])
 
-const LINES: [kind: string, word: string][] = [
-  ['', 'idle'],
-  ['hot', 'moves'],
-  ['back', 'backing up'],
+const LINES: Lines = [
+  ['', 'idle', 'No value was read in the last minute'],
+  ['hot', 'moves', 'Values are read: the label is their number per minute'],
+  ['back', 'backing up', 'A value has waited for more than a minute: the label is the number of waiting values'],
 ]
 
 function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowData }) {
@@ -64,7 +65,9 @@ function Head({ data }: { data: FlowData }) {
       <h1>{flow.name}</h1>
       <JobId id={flow.id} />
       <StatusPill status={flow.status} />
-      <span class="dim">{sumOf(flow)}</span>
+      <span class="dim" title="Other nodes wait for input or have ended. Values wait until a node reads them.">
+        {sumOf(flow)}
+      </span>
       <Explained data={data} />
       <div class="right">
         <LinkButton to={`/flows/${flow.id}/edit`} scope="write" icon="pencil" hotkey="e">
@@ -126,6 +129,13 @@ function Missing({ id }: { id: number }) {
   )
 }
 
+const Inspector = ({ data }: { data: FlowData }) =>
+  data.chosen?.kind === 'wire' ? (
+    <Wire data={data} chosen={data.chosen} />
+  ) : (
+    data.chosen && <Node data={data} chosen={data.chosen} />
+  )
+
 function Board({ data }: { data: FlowData }) {
   const { view } = data
   return (
@@ -157,7 +167,7 @@ function View({ data, query }: { data: FlowData; query: URLSearchParams }) {
       </time>
       <div class={`flowbody${chosen ? '' : ' alone'}`}>
         {isDrawn ? <Board data={data} /> : <Large view={view} />}
-        {chosen && <Inspector data={data} chosen={chosen} />}
+        <Inspector data={data} />
       </div>
       {isDrawn && <WhatHappened view={view} />}
       {isDrawn && !isLarge(view) && <Listed view={view} />}
@@ -181,7 +191,7 @@ export const flow = page<FlowData>({
     data: dataOf,
     parts: {
       flowbar: Head,
-      insp: ({ data }) => data.chosen && <Inspector data={data} chosen={data.chosen} />,
+      insp: Inspector,
     },
   },
   acts,

@@ -32,7 +32,7 @@ function Wires({ view: { flow, wires } }: { view: FlowView }) {
     },
     { head: '#Wait', cell: (wire) => count(waits(wire)) },
     { head: '#Oldest', cell: ({ oldestAt }) => (oldestAt === null ? '–' : <Since at={oldestAt} />) },
-    { head: '#Per minute', cell: ({ rate }) => count(rate) },
+    { head: '#Read per minute', cell: ({ rate }) => count(rate) },
   ]
   const caption = `Wires, most waiting values first: ${count(first.length)} of ${count(wires.length)}`
   return <DataTable caption={caption} isTitled rows={first} columns={columns} />

@@ -1,10 +1,12 @@
 import type { Child } from 'hono/jsx'
 
-export function Legend({ lines, children }: { lines: readonly [kind: string, word: string][]; children?: Child }) {
+export type Lines = readonly [kind: string, word: string, meaning?: string][]
+
+export function Legend({ lines, children }: { lines: Lines; children?: Child }) {
   return (
     <div class="tools tl wide" aria-hidden="true">
-      {lines.map(([kind, word]) => (
-        <span class="row">
+      {lines.map(([kind, word, meaning]) => (
+        <span class="row" title={meaning}>
           <svg class="hs" width="18" height="6" aria-hidden="true">
             <path class={`wire ${kind}`} d="M0 3H18" />
           </svg>

@@ -31,20 +31,15 @@ const columns: readonly Column<FlowRow>[] = [
       </>
     ),
   },
-  {
-    head: '#Busy nodes',
-    cell: ({ nodes, active }) => (
-      <>
-        {count(active)} <span class="dimmer">of {count(nodes)}</span>
-      </>
-    ),
-  },
-  { head: '#Waiting values', cell: ({ values }) => count(values) },
+  { head: '#Running nodes', label: 'running', cell: ({ nodes, running }) => `${count(running)} of ${count(nodes)}` },
+  { head: '#Queued nodes', label: 'queued', cell: ({ queued }) => count(queued) },
+  { head: '#Waiting values', label: 'values', cell: ({ values }) => count(values) },
   {
     head: '#Oldest',
+    label: 'oldest',
     cell: ({ oldestAt }) => (oldestAt === null ? <span class="dimmer">–</span> : <Since at={oldestAt} />),
   },
-  { head: '#Graph changed', cell: ({ changedAt, createdAt }) => <Ago at={changedAt ?? createdAt} /> },
+  { head: '#Graph changed', label: 'changed', cell: ({ changedAt, createdAt }) => <Ago at={changedAt ?? createdAt} /> },
 ]
 
 const storedColumns: readonly Column<Graphs['graphs'][number]>[] = [
@@ -107,7 +102,10 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
     )
   return (
     <>
-      <Head title="Flows" note={`${many(flows.length, 'flow')} on this page`} />
+      <Head
+        title="Flows"
+        note={`${many(flows.length, 'flow')}${cursor || query.has('cursor') ? ' on this page' : ''}`}
+      />
       <nav class="views" aria-label="Statuses">
         <To to="/flows" current={!chosen}>
           All
@@ -121,7 +119,13 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
       <div class="stack">
         <Card kind="list">
           {flows.length > 0 ? (
-            <DataTable caption="Flows, newest first" rows={flows} columns={columns} idOf={({ id }) => `row-${id}`} />
+            <DataTable
+              caption="Flows, newest first"
+              rows={flows}
+              columns={columns}
+              idOf={({ id }) => `row-${id}`}
+              kind="lined"
+            />
           ) : (
             <Empty act={chosen && <Link to="/flows">Show all</Link>}>
               {chosen ? `No flows are ${chosen}.` : 'No flows.'}

@@ -2,7 +2,7 @@ import { LinkButton } from '../../../parts/act.tsx'
 import { Ago, JobId, StatusPill, To } from '../../../parts/layout.tsx'
 import { wirePath } from '../../../words/paths.ts'
 import { count } from '../../../words/text.ts'
-import type { FlowData, Near } from '../load.ts'
+import type { FlowData } from '../load.ts'
 import type { Chosen } from '../query.ts'
 import { Close, WhySaid } from './shared.tsx'
 
@@ -31,15 +31,7 @@ function Ports({ data, name }: { data: FlowData; name: string }) {
   )
 }
 
-export function Node({
-  data,
-  chosen: { node },
-  near,
-}: {
-  data: FlowData
-  chosen: Extract<Chosen, { kind: 'node' }>
-  near: Near
-}) {
+export function Node({ data, chosen: { node } }: { data: FlowData; chosen: Extract<Chosen, { kind: 'node' }> }) {
   const { name, queue, class: of, job, status, lastRun } = node
   return (
     <aside class="insp" id="insp" aria-label="Selected node">
@@ -56,7 +48,7 @@ export function Node({
         </p>
       </header>
       <section>
-        <WhySaid near={near} />
+        <WhySaid near={data.near} />
       </section>
       {lastRun && (
         <section>

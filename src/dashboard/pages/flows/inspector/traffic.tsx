@@ -4,7 +4,7 @@ import { sum } from '../../../words/counts.ts'
 import { drainTime } from '../../../words/flow.ts'
 import { count, many } from '../../../words/text.ts'
 
-const [WIDTH, HEIGHT, FLOOR] = [300, 58, 54] as const
+const [WIDTH, HEIGHT, FLOOR] = [300, 50, 46] as const
 
 export function Traffic({ wire }: { wire: WireView }) {
   const { in: came, out } = wire
@@ -15,7 +15,7 @@ export function Traffic({ wire }: { wire: WireView }) {
       .join('L')
   // Sums all minutes, because the current minute is incomplete and the one before may be empty.
   const [inAll, outAll] = [sum(came, (n) => n), sum(out, (n) => n)]
-  const said = `In the last ten minutes, ${many(inAll, 'value')} arrived and ${count(outAll)} left`
+  const said = `In the last ten minutes, ${many(inAll, 'value')} arrived, ${count(outAll)} read`
   return (
     <section>
       <div class="row">
@@ -24,7 +24,7 @@ export function Traffic({ wire }: { wire: WireView }) {
         <Legend
           of={[
             ['accent', `arrived ${count(inAll)}`],
-            ['suspended', `left ${count(outAll)}`],
+            ['suspended', `read ${count(outAll)}`],
           ]}
         />
       </div>

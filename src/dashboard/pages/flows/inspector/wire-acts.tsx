@@ -5,7 +5,7 @@ import { Act, useRefusal } from '../../../parts/act.tsx'
 import { Form } from '../../../parts/form.tsx'
 import { Icon } from '../../../parts/layout.tsx'
 import { ValueFields } from '../../../parts/value-fields.tsx'
-import type { FlowData, Near } from '../load.ts'
+import type { FlowData } from '../load.ts'
 
 const TARGETS = 500
 
@@ -48,10 +48,10 @@ function Opens(props: {
   )
 }
 
-export function WireActs({ data, wire, near }: { data: FlowData; wire: WireView; near: Near }) {
+export function WireActs({ data, wire }: { data: FlowData; wire: WireView }) {
   const { flow, wires } = data.view
   const waits = wire.size + wire.behind
-  const schema = near.job?.in[wire.to.port]?.schema
+  const schema = data.near.job?.in[wire.to.port]?.schema
   return (
     <section>
       <div class="acts4">

@@ -14,7 +14,7 @@ import { Traffic } from './traffic.tsx'
 import { WireActs } from './wire-acts.tsx'
 
 function Stats({ wire }: { wire: WireView }) {
-  const growth = growthOf(wire)
+  const growth = growthOf(wire, useLook().now)
   return (
     <section>
       <div class="stats">
@@ -26,9 +26,9 @@ function Stats({ wire }: { wire: WireView }) {
           <b>{wire.oldestAt === null ? '–' : <Since at={wire.oldestAt} />}</b>
           <span>oldest</span>
         </div>
-        <div>
+        <div title="Arrivals minus reads">
           <b class={growth > 0 ? 'up' : undefined}>{growth > 0 ? `+${count(growth)}` : count(growth)}</b>
-          <span>per minute</span>
+          <span>growth/min</span>
         </div>
       </div>
     </section>
@@ -93,15 +93,7 @@ function Values({ wire, near: { port }, watch }: { wire: WireView; near: Near; w
   )
 }
 
-export function Wire({
-  data,
-  chosen: { wire, far },
-  near,
-}: {
-  data: FlowData
-  chosen: Extract<Chosen, { kind: 'wire' }>
-  near: Near
-}) {
+export function Wire({ data, chosen: { wire, far } }: { data: FlowData; chosen: Extract<Chosen, { kind: 'wire' }> }) {
   return (
     <aside class="insp" id="insp" aria-label="Selected wire">
       <header>
@@ -116,8 +108,8 @@ export function Wire({
       </header>
       <Stats wire={wire} />
       <Traffic wire={wire} />
-      <Values wire={wire} near={near} watch={<Watch data={data} />} />
-      <WireActs data={data} wire={wire} near={near} />
+      <Values wire={wire} near={data.near} watch={<Watch data={data} />} />
+      <WireActs data={data} wire={wire} />
       {far && (
         <section>
           <div class="row">
@@ -125,7 +117,7 @@ export function Wire({
             <span class="grow" />
             {far.status && <StatusPill status={far.status} />}
           </div>
-          <WhySaid near={near} />
+          <WhySaid near={data.near} />
         </section>
       )}
     </aside>

@@ -201,13 +201,14 @@ local function flat_port(id, doc, name, field, closely)
   if not dir or port == '*' or doc[field]:find('d', 1, true) then return nil end
   local wires, default = doc['w' .. field], doc['d' .. field]
   local pushed, taken = doc[field]:match('^(%d+),(%d+)')
-  local idle = not wires and (pushed == taken or (name == '' and not closely))
+  local left = closely and doc['m' .. field] or ''
+  local idle = not wires and left == '' and (pushed == taken or (name == '' and not closely))
     and not (default and dir == 'o' and name ~= '')
   if idle then return nil end
   local oldest = closely and pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
   return row_of.wiring { child = name, side = dir, port = port, size = numbers.int(pushed - taken),
-    has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = closely and doc['m' .. field]
-    or '', passed = closely and passed(doc, field) or '' }
+    has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = left,
+    passed = closely and passed(doc, field) or '' }
 end
 
 -- `closely`: also returns the job's own ports with values, the oldest value of each, values that passed through wires,
