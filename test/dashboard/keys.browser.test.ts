@@ -91,9 +91,10 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     at('/queues', async (page) => {
       await press(page, keys)
       const field = page.getByRole('combobox', { name: 'Search or jump' })
-      await field.pressSequentially('sched', { delay: 20 })
       const option = page.getByRole('option')
-      await option.first().waitFor()
+      await option.first().filter({ hasText: 'Overview' }).waitFor()
+      await field.pressSequentially('sched', { delay: 20 })
+      await option.first().filter({ hasText: 'Schedules' }).waitFor()
       expect(await option.first().innerText()).toMatch(/^Schedules\s+page/)
       expect(await field.getAttribute('aria-activedescendant')).toBe(await option.first().getAttribute('id'))
       expect(await option.last().innerText()).toContain('Search labels, args and errors for sched')

@@ -205,7 +205,11 @@ function Marked({ text, part }: { text: string; part: string }) {
 }
 
 function Hit({ line: { icon, text, what, to, does, here }, part }: { line: Line; part: string }) {
-  const shown = <Marked text={cut(text, 80)} part={icon === 'search' ? '' : part} />
+  const shown = (
+    <span>
+      <Marked text={cut(text, 80)} part={icon === 'search' ? '' : part} />
+    </span>
+  )
   return (
     <li>
       <Icon name={icon} size={14} />
