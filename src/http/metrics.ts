@@ -83,7 +83,7 @@ const ofQueues = (queues: QueueView[], total: Measured['total']): string[] => [
   family(
     'sidejob_jobs',
     'gauge',
-    'Jobs by status; queued includes scheduled (waiting for a time) and limited (waiting for a limit).',
+    'Jobs by status; queued includes jobs that wait for a time (scheduled), a limit (limited) or a pull worker (pull).',
     queues.flatMap(({ name, counts }) =>
       Object.entries(counts).map(([status, n]): Sample => [{ queue: name, status }, n]),
     ),

@@ -25,7 +25,7 @@ describe('counts', () => {
     await kit.engine.runs.claim('limits', { max: 1 })
     for (let n = 0; n < 2; n++) await make({ queue: 'limits', group })
     await make({ queue: 'limits', wait: 60_000 })
-    expect(await countsOf('limits')).toMatchObject({ queued: 3, limited: 2, scheduled: 1, running: 1 })
+    expect(await countsOf('limits')).toMatchObject({ queued: 3, limited: 2, scheduled: 1, pull: 0, running: 1 })
     const { queues } = await kit.engine.queues.list()
     const text = metrics({ queues, total: {}, waits: {}, classes: [], limits: [], groups: [] })
     expect(text).toContain('sidejob_jobs{queue="limits",status="limited"} 2')

@@ -141,6 +141,7 @@ const queue: QueueView = {
     terminated: 0,
     scheduled: 0,
     limited: 0,
+    pull: 0,
   },
   oldestReady: T,
 }

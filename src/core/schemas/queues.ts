@@ -36,9 +36,9 @@ export const queueView = z.object({
   batch: z.int(),
   ageing: span.nullable(),
   counts: z
-    .record(z.enum([...statuses, 'scheduled', 'limited']), z.int())
+    .record(z.enum([...statuses, 'scheduled', 'limited', 'pull']), z.int())
     .describe(
-      'number of jobs by status; `queued` includes `scheduled` (waiting for a time) and `limited` (waiting for a limit) jobs; `queued` and `running` include `terminating` jobs',
+      'jobs by status; `queued` includes jobs that wait for a time (`scheduled`), a limit (`limited`) or a pull worker (`pull`); `queued` and `running` include `terminating` jobs',
     ),
   oldestReady: moment.nullable(),
 })
@@ -70,7 +70,7 @@ export const queueDetail = queueView.extend({
         until: moment,
       }),
     )
-    .describe('lanes that serve the queue, and bells that QStash has not yet delivered, each with its expiry'),
+    .describe('lanes of the queue, and bells that QStash has not delivered, each with its expiry'),
   runs: z.array(underWay).describe('current runs, ordered by lease expiry'),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))

@@ -27,6 +27,7 @@ export function viewOf(row: QueueRow): QueueView {
       scheduled: row.timers,
       running: row.leases,
       limited,
+      pull: row.pull,
       terminating: Math.min(ending, moving),
       suspended: row.suspended,
       completed: row.completed,

@@ -13,6 +13,7 @@ import { shownError } from '../run/shown.ts'
 import { mutesOf } from './errors.ts'
 import type { Jobs } from './jobs.ts'
 import { keptRunsOf, pastRunsOf } from './past-runs.ts'
+import { firstReasonOf } from './why.ts'
 
 const PREVIEW = 5
 const [MOST_SLOTS, MOST_LISTED] = [1_000, 50]
@@ -29,6 +30,8 @@ function missedOf(doc: JobRecord, repeat: ParsedRepeat): ScheduleView['missed'] 
   return { ...passed, count: Math.min(COUNTED, length), more: length > COUNTED }
 }
 
+const ruleOf = (doc: JobRecord): ParsedRepeat => parseRepeat(JSON.parse(doc.repeats!) as Repeat)
+
 type Stretch = { until?: number; most?: number }
 
 function slotsOf(doc: JobRecord, repeat: ParsedRepeat, { until, most = MOST_SLOTS }: Stretch): number[] {
@@ -42,7 +45,7 @@ function movedOf({ moved }: ParsedRepeat, from: number): ScheduleView['moved'] {
 }
 
 function scheduleOf(id: number, doc: JobRecord, stretch: Stretch = {}): ScheduleView {
-  const repeat = parseRepeat(JSON.parse(doc.repeats!) as Repeat)
+  const repeat = ruleOf(doc)
   const next = slotsOf(doc, repeat, stretch)
   const lastRun = doc.lastRun ? pastRunOf(doc.lastRun) : null
   return {
@@ -74,7 +77,11 @@ const isLate = (doc: JobRecord, now: number): boolean =>
 
 const rowOf = (id: number, doc: JobRecord, stretch: Stretch, at?: number): ScheduleRow => ({
   ...scheduleOf(id, doc, stretch),
-  ...(at && { failedInARow: doc.failedInARow ?? 0, ...(isLate(doc, at) && { lateAt: doc.nextSlot }) }),
+  ...(at && {
+    reason: firstReasonOf(doc, at),
+    failedInARow: doc.failedInARow ?? 0,
+    ...(isLate(doc, at) && { lateAt: doc.nextSlot }),
+  }),
 })
 
 /** Returns the slots that the pause skipped. `from` is the first one. */
@@ -200,7 +207,7 @@ export function createSchedules(
       return schedule(job)
     },
 
-    end: end,
+    end,
 
     async pause(job: Ref, call?: Call): Promise<ScheduleView> {
       const { document } = await look(job)
@@ -212,7 +219,7 @@ export function createSchedules(
 
     async resume(job: Ref, call?: Call): Promise<ScheduleView> {
       const { document } = await look(job)
-      const repeat = parseRepeat(JSON.parse(document.repeats!) as Repeat)
+      const repeat = ruleOf(document)
       const at = store.now()
       const next = nextSlot(repeat, { scheduled: at, started: at, finished: at }, at)
       const passed = pausedFor(repeat, Number(document.repeatPaused ?? 0), at)
@@ -227,7 +234,7 @@ export function createSchedules(
       call?: Call,
     ): Promise<{ jobs: { id: number; scheduledFor: number }[]; next: number | null }> {
       const { document } = await look(job)
-      const repeat = parseRepeat(JSON.parse(document.repeats!) as Repeat)
+      const repeat = ruleOf(document)
       if (!('cron' in Object(repeat.source)))
         throw new SidejobError(
           'REFUSED',

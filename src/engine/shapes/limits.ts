@@ -1,6 +1,7 @@
 import type { Constraint } from '../../core/constraint.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { ScheduleView } from '../../core/schemas/queues.ts'
+import type { Reason } from './views.ts'
 
 export type {
   GroupView,
@@ -15,7 +16,12 @@ export type {
   ScheduleView,
 } from '../../core/schemas/queues.ts'
 
-export type ScheduleRow = ScheduleView & { failedInARow?: number; lateAt?: number; runs?: PastRun[] }
+export type ScheduleRow = ScheduleView & {
+  reason?: Reason | null
+  failedInARow?: number
+  lateAt?: number
+  runs?: PastRun[]
+}
 
 export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures: number; until: number }
 
