@@ -29,8 +29,8 @@ export const nav: { title: string; entries: NavEntry[] }[] = [
   {
     title: 'Work',
     entries: [
-      entry('overview', 'Overview', 'o', 'the problems of now, and the counts of today', '/'),
-      entry('jobs', 'Jobs', 'j', 'the jobs that wait, run, ended or failed, and the reasons'),
+      entry('overview', 'Overview', 'o', 'current problems, and today’s counts', '/'),
+      entry('jobs', 'Jobs', 'j', 'waiting, running, ended and failed jobs'),
       entry('flows', 'Flows', 'f', 'connected jobs, and the values that move between them'),
       entry('queues', 'Queues', 'q', 'the waiting and running jobs of each queue, and the next job'),
       entry('schedules', 'Schedules', 's', 'the jobs that repeat, and their next runs'),
@@ -43,7 +43,7 @@ export const nav: { title: string; entries: NavEntry[] }[] = [
       entry('workers', 'Workers', 'w', 'the classes, with their ports and their runs'),
       entry('channels', 'Channels', 'c', 'the listeners, and the last messages'),
       entry('callbacks', 'Callbacks', 'b', 'the calls to other servers, and their answers'),
-      entry('files', 'Files', 'i', 'the stored files, and the time of their removal'),
+      entry('files', 'Files', 'i', 'stored files, and when they are removed'),
       entry('log', 'Log', 'e', 'the lines that functions and workers wrote'),
       entry('deploy', 'Deploys', 'v', 'the effect of each version of your code', '/deploys'),
     ],

@@ -70,7 +70,7 @@ const rows: [path: string, row: RegExp][] = [
 test.each(rows)('the code on the empty page %s makes its first row', (path, row) =>
   withSite(async (site, visitor) => {
     const empty = await visitor.html(`/ui${path}`)
-    expect(mainOf(empty)).toMatch(/<b>No \w+ yet\.<\/b> Here you see /)
+    expect(mainOf(empty)).toMatch(/<b>No \w+ yet\.<\/b> This page shows /)
     expect(mainOf(empty)).not.toContain('<table')
     expect(mainOf(empty)).not.toMatch(row)
     await run(codeIn(empty), site)

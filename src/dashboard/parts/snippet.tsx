@@ -50,7 +50,7 @@ export function First({ of }: { of: NavName }) {
   return (
     <div class="empty">
       <p>
-        <b>No {title.toLowerCase()} yet.</b> Here you see {says}.
+        <b>No {title.toLowerCase()} yet.</b> This page shows {says}.
       </p>
       <Snippet title="Create the first" text={firsts[of] ?? FIRST_JOB} />
       <a class="link" href={`${base.slice(0, -2)}docs#${of}`}>
