@@ -164,7 +164,7 @@ export const keys = page<{ keys: ApiKey[]; entries?: AuditEntry[]; wanted: strin
               {wanted
                 ? `${atLeast(entries.length, entries.length === SHOWN)} in the newest ${READ}`
                 : `newest ${SHOWN}`}
-              <Search at="/settings/keys#audit" label="Name, action or path" value={wanted} />
+              <Search at="/settings/keys#audit" label="Filter changes" value={wanted} />
             </>
           }
         >
