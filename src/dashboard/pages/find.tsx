@@ -238,7 +238,7 @@ export const find = page<FindData>({
   View: ({ data: { text, lines } }) => (
     <>
       <Head title="Search" note={text && `${found(lines)} shown for “${cut(text)}”`}>
-        <span class="note wide">
+        <span class="dimmer wide">
           <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens
         </span>
         <Search at="/find" label="Name, id or text" value={text} />

@@ -93,7 +93,6 @@ function Fill({ data, worker, typed }: { data: NewJobData; worker: Worker; typed
   return (
     <>
       <Head title={titleOf(data)} note={cut(`${worker.queue}/${worker.class}`, 60)}>
-        <LinkButton to={`/jobs?${ofClass(worker.queue, worker.class)}`}>Show its jobs</LinkButton>
         <LinkButton to="/jobs/new">Choose another class</LinkButton>
       </Head>
       <div class="cols c21">

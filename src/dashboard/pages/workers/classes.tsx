@@ -65,8 +65,8 @@ function Row({ worker, of, isChosen, isWide, to }: RowProps) {
   return (
     <tr aria-selected={isChosen ? 'true' : undefined}>
       <td class="fill">
-        <NameLink to={to(queue, name)} of={name} most={34} isMain />
-        {isWide && description && <span class="sub clip">{cut(description, 90)}</span>}
+        <NameLink to={to(queue, name)} of={name} most={34} isMain />{' '}
+        {isWide && description && <span class="sub clip">{cut(description, 400)}</span>}
       </td>
       <td>
         {isWide && worker.pull && worker.seen === null && !of?.counts.runs && <span class="note">no claims yet</span>}{' '}
