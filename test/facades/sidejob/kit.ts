@@ -154,6 +154,12 @@ export async function startDesks(workers: Worker[], options: Partial<EngineOptio
   const kit: Kit = await startKit({ workers, hold: true })
   const client = createClient(kit.options)
   const engines: ReturnType<typeof createEngine>[] = []
+  async function verify(): Promise<void> {
+    for (const engine of engines.splice(0)) {
+      const faults = await engine.doctor.verify()
+      if (faults.length) throw new Error(`left behind: ${JSON.stringify(faults)}`)
+    }
+  }
   return {
     kit,
     desk(): Desk {
@@ -164,10 +170,7 @@ export async function startDesks(workers: Worker[], options: Partial<EngineOptio
       engines.push(engine)
       return deskOf(engine, { client, namespace, clock })
     },
-    async close() {
-      const faults = (await Promise.all(engines.map((engine) => engine.doctor.verify()))).flat()
-      await kit.close()
-      if (faults.length) throw new Error(`left behind: ${JSON.stringify(faults)}`)
-    },
+    verify,
+    close: () => verify().finally(kit.close),
   }
 }

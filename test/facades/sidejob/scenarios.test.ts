@@ -12,13 +12,15 @@ let desks: Awaited<ReturnType<typeof startDesks>>
 beforeAll(async () => {
   desks = await startDesks(workers)
 })
-afterAll(() => desks.close(), 60_000)
+afterAll(() => desks.close())
 
 function scenario(name: string, story: (desk: Desk, order: Order) => Promise<void>): void {
   test(name, async () => {
     for (const order of orders) {
       try {
         await story(desks.desk(), order)
+        // Together at the end, the desks of a hundred orders would wait for Redis longer than a call may take.
+        await desks.verify()
       } catch (error) {
         throw new Error(`in the order ${JSON.stringify(order)}: ${(error as Error).message}`, { cause: error })
       }
