@@ -1,6 +1,6 @@
 import { CALLBACKS } from '../core/callback.ts'
-import { MOST_SLOW, unclaimedIn } from '../dashboard/unclaimed.ts'
-import { IN_A_ROW, isSlow, type Known } from '../dashboard/words/needs.ts'
+import { deploysOf } from '../dashboard/words/deploy.ts'
+import { IN_A_ROW, type Known } from '../dashboard/words/needs.ts'
 import type { Stats } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 
@@ -12,13 +12,12 @@ export async function knownOf(engine: Engine, now: number): Promise<Known & Pick
   const failedIn = (isOfCallbacks: boolean) =>
     stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
   const hasFailed = failedIn(true) || failedIn(false)
-  const slow = stats.queues.filter((queue) => isSlow(queue, now)).slice(0, MOST_SLOW)
-  const [callbacks, schedules, kinds, classes, unclaimed, { breakers }] = await Promise.all([
+  const [callbacks, schedules, kinds, classes, deployments, { breakers }] = await Promise.all([
     failedIn(true) ? engine.callbacks.list({ state: 'FAILED', limit: MOST }) : undefined,
     hasSchedules ? engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: MOST }) : undefined,
     hasFailed ? engine.errors.list({ details: true, muted: true }) : undefined,
     hasFailed ? engine.stats.classes({ hours: true }) : undefined,
-    slow.length > 0 ? unclaimedIn(engine, slow) : undefined,
+    hasFailed ? engine.deployments.list() : undefined,
     engine.breakers.list(),
   ])
   return {
@@ -29,7 +28,7 @@ export async function knownOf(engine: Engine, now: number): Promise<Known & Pick
     points: series.points,
     pointsByQueue: series.queues,
     classes: classes?.classes,
-    unclaimed,
+    deploys: deploysOf(deployments?.deployments ?? []),
     givenUp: callbacks?.callbacks ?? [],
     moreGivenUp: Boolean(callbacks?.cursor),
     schedules: schedules?.schedules ?? [],

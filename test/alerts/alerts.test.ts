@@ -200,8 +200,8 @@ test('a job of a pull class that no pull worker claims causes a message', async 
   await kit.engine.workers.register('shop', 'resize', { pull: true })
   await kit.make('resize', { queue: 'shop' })
   await minutes(3)
-  await kit.until(() => texts('resize').length > 0)
-  expect(texts('resize')[0]).toMatch(/^No pull worker claims resize from queue shop: a job has been ready for/)
+  await kit.until(() => texts('queue shop').length > 0)
+  expect(texts('queue shop')[0]).toMatch(/^A job in queue shop has waited for a pull worker for/)
 })
 
 test('a schedule whose run does not begin within five minutes of its slot causes a message until it runs', async () => {

@@ -118,8 +118,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const bound = async () => (await site.engine.groups.list()).groups.find(({ id }) => id === 'shop-7')!
     await as(['read', 'admin'], '/limits', async (page) => {
       await page.getByRole('link', { name: 'Change group shop-7' }).click()
-      await page.getByText('No jobs are waiting, so a different limit changes nothing now').waitFor()
       await page.getByLabel('Max running').fill('4')
+      await page.getByText('No job would start immediately.').waitFor()
       await page.getByRole('button', { name: 'Save' }).click()
       await toast(page, 'Group shop-7: at most 4 at once').waitFor()
       expect((await bound()).concurrency).toBe(4)

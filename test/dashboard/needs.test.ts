@@ -61,6 +61,7 @@ const queue = (about: object): QueueView =>
       terminated: 0,
       scheduled: 0,
       limited: 0,
+      pull: 0,
       ...(about as { counts?: object }).counts,
     },
     ...Object.fromEntries(Object.entries(about).filter(([name]) => name !== 'counts')),
@@ -280,16 +281,55 @@ describe('a class that fails', () => {
   })
 })
 
-test('a pull class without a pull worker is named, not its lanes', () => {
-  const queues = [queue({ name: 'core', oldestReady: NOW - 10 * MINUTE, lanes: 1, counts: { queued: 3 } })]
-  const [need] = needs.needsOf({ ...quiet, queues, unclaimed: new Map([['core', ['render']]]) })
-  expect(need).toMatchObject({
-    rule: 'unclaimed',
-    name: 'render',
-    more: '3 jobs in the queue',
-    text: 'No pull worker claims {} from queue core: a job has been ready for 10 min.',
-    buttons: [{ to: '/jobs?status=queued&queue=core&class=render', text: 'See the jobs' }],
-  })
+test('lanes were free although the jobs waited for a pull worker', () => {
+  const told = (counts: object) => {
+    const queues = [queue({ name: 'core', oldestReady: NOW - 10 * MINUTE, lanes: 1, counts })]
+    const [{ rule, text, more, buttons }] = needs.needsOf({ ...quiet, queues }) as [needs.Need]
+    return [rule, text, more, buttons.map((button) => 'to' in button && button.to)]
+  }
+  expect(told({ queued: 5, scheduled: 1, limited: 1, pull: 3 })).toEqual([
+    'unclaimed',
+    'A job in queue {} has waited for a pull worker for 10 min.',
+    '4 jobs are waiting',
+    ['/queues/core', '/workers'],
+  ])
+  const ready = 'A job in queue {} has been ready for 10 min.'
+  // It is not known which of the jobs is the oldest.
+  expect(told({ queued: 3, pull: 1 })).toEqual([
+    'slow',
+    ready,
+    '1 job waits for a pull worker; 3 jobs are waiting',
+    ['/queues/core'],
+  ])
+  expect(told({ queued: 3 })).toEqual(['slow', ready, 'Lanes are free; 3 jobs are waiting', ['/queues/core']])
+})
+
+test('“Retry all” was offered for failures that began with the running version, and no deploy was named', () => {
+  const deploy = (ago: number, version: string, author: string) => ({ id: 'd', at: NOW - ago, version, author })
+  const deploys = [deploy(10 * MINUTE, '88f62d2b', 'Ben Ode'), deploy(HOUR, 'a41c07e9', 'Ann Lee')]
+  const told = (firstAt: number, known = deploys) => {
+    const kinds = [{ ...kindOf15({ n: 25 }), firstAt }]
+    const [{ more, buttons }] = needs.needsOf({
+      ...quiet,
+      kinds,
+      classes: [hoursOf('resize', 0)],
+      deploys: known,
+    } as never) as [needs.Need]
+    const last = buttons.at(-1)!
+    return [more, last.text, 'to' in last && last.to]
+  }
+  const error = '“no answer within 30 s”'
+  const named = `${error}, new since the deploy of 88f62d2b by Ben Ode`
+  expect(told(NOW - 9 * MINUTE)).toEqual([named, 'Roll back', `/deploys?of=d&at=${NOW - 10 * MINUTE}#back`])
+  expect(told(NOW - 11 * MINUTE)).toEqual([error, 'Retry all', false])
+  // No earlier version is known.
+  expect(told(NOW - 9 * MINUTE, deploys.slice(0, 1))).toEqual([named, 'Retry all', false])
+  // The version ran for over an hour without this error.
+  expect(told(NOW - MINUTE, [deploy(2 * HOUR, '88f62d2b', 'Ben Ode'), deploys[1]!])).toEqual([
+    error,
+    'Retry all',
+    false,
+  ])
 })
 
 test('muted kinds are no problem: failures are counted without them, also if more jobs failed than were read', () => {

@@ -249,9 +249,12 @@ test('a class tells which deployments have its function, and when a program of i
   expect(await reader.html('/ui/workers/default/pulled')).toContain('no named worker has claimed')
   expect(await reader.html('/ui/workers')).toContain('no claims yet')
   await pages.engine.runs.claim('default', { names: ['nothing'], process: 'host:1' })
+  pages.forget()
   const heard = await reader.html('/ui/workers/default/pulled')
   expect(heard).toContain('the last claim from its queue was')
-  expect(heard).not.toContain('no claims yet')
+  expect(heard).toContain('<div>host:1: 0 jobs</div>')
+  const list = await reader.html('/ui/workers')
+  expect(list).toMatch(/Pull workers<\/h2><span class="tag">1<.*host:1 .*default<\/div>/s)
 })
 
 test('the page of deploys compares the time before and after one, and lists new kinds of errors', async () => {
@@ -281,10 +284,13 @@ test('the page of deploys compares the time before and after one, and lists new 
     expect(html).toMatch(/1 →<\/span> <span[^>]*>1</)
     expect(html).toContain('a new kind of error')
     expect(html).not.toContain('a known kind of error')
+    const back = 'npx wrangler rollback'
+    expect(html).toMatch(new RegExp(`id="back".*restores a41c07e9.*${back}`, 's'))
     const { deploys } = (await site.engine.deployments.list()).deployments[0]!
     const first = await visitor.html(`/ui/deploys?at=${deploys[1]!.at}`)
     expect(first).toContain('showing a41c07e9')
     expect(first).toContain('a known kind of error')
+    expect(first).not.toContain(back)
     expect(await visitor.html('/ui/deploys?at=5')).not.toContain('showing ')
     expect(await visitor.html('/ui')).toContain('deploy of 88f62d2b')
     const since = await visitor.html('/ui/jobs?status=failed&since=deploy')

@@ -20,14 +20,7 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
     packages: ['hono', 'cronstrue', 'idiomorph', '@dagrejs/dagre'],
   },
   'src/alerts': {
-    ours: [
-      'src/core',
-      'src/http',
-      'src/dashboard/words',
-      'src/dashboard/unclaimed.ts',
-      'src/engine/remote/sign.ts',
-      'src/index.ts',
-    ],
+    ours: ['src/core', 'src/http', 'src/dashboard/words', 'src/engine/remote/sign.ts', 'src/index.ts'],
     types: ['src/engine'],
     packages: ['zod'],
   },

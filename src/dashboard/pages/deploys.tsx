@@ -3,6 +3,7 @@ import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { type Asked, page } from '../page.ts'
 import { Ago, Card, Head, Name, To } from '../parts/layout.tsx'
+import { Snippet } from '../parts/snippet.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { type Deploy, deployPath, deploysOf } from '../words/deploy.ts'
 import { about, count, cut, many, percent, span } from '../words/text.ts'
@@ -103,9 +104,21 @@ function NewErrors({ of: { errors, more } }: { of: Comparison }) {
         empty="No new kinds of error since this deploy."
         rows={errors}
         columns={newKinds}
+        kind="lined"
       />
       {more && <p class="note foot">Some failed jobs are not counted yet.</p>}
     </Card>
+  )
+}
+
+function Back({ data: { deploys, open, comparison } }: { data: DeploysData }) {
+  const [last, previous] = deploys.filter(({ id }) => id === open?.id)
+  if (!previous || open !== last || comparison?.errors.length === 0) return null
+  const note = `restores ${nameOf(previous)}; then retry the failed jobs`
+  return (
+    <div id="back">
+      <Snippet title="Roll back" note={note} text="npx wrangler rollback" />
+    </div>
   )
 }
 
@@ -144,11 +157,15 @@ export const deploys = page<DeploysData>({
   load,
   View: ({ data }) => (
     <>
-      <Head title="Deploys" note={data.open && `showing ${nameOf(data.open)}`} />
+      <Head
+        title="Deploys"
+        note={data.open && `showing ${nameOf(data.open)}${data.open.author ? ` by ${data.open.author}` : ''}`}
+      />
       <div class="stack">
         {data.comparison && (
           <>
             <NewErrors of={data.comparison} />
+            <Back data={data} />
             <Classes of={data.comparison} />
           </>
         )}

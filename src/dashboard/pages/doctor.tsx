@@ -1,18 +1,17 @@
 import type { Child } from 'hono/jsx'
 import { type FaultKind, pageOf } from '../../core/faults.ts'
 import { isId } from '../../core/job.ts'
-import type { Health } from '../../engine/engine.ts'
+import type { Health, QueueView } from '../../engine/engine.ts'
 import { asset as script } from '../built/doctor-js.generated.ts'
 import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act, LinkButton } from '../parts/act.tsx'
 import { Ago, Card, Head, Icon, Link, Shape, StatusText, To } from '../parts/layout.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
-import { MOST_SLOW, unclaimedIn } from '../unclaimed.ts'
 import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { faultsIn, foundWords, isSlow, isTickMissing } from '../words/needs.ts'
-import { ofClass } from '../words/paths.ts'
+import { queuePath } from '../words/paths.ts'
 import { count, many, span } from '../words/text.ts'
 
 type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
@@ -22,7 +21,7 @@ type DoctorData = {
   examined?: { faults: Fault[]; jobs: number; cursor: string | null }
   total?: number
   lost: number
-  unclaimed: ReadonlyMap<string, readonly string[]>
+  unclaimed: QueueView[]
 }
 
 const sliceAt = (cursor: string): string => `/doctor?cursor=${encodeURIComponent(cursor)}`
@@ -79,22 +78,16 @@ function Runs({ lost, unclaimed }: Pick<DoctorData, 'lost' | 'unclaimed'>) {
           <Link to="/log?q=run+lost&since=1h">{`${many(lost, 'run')} lost in the last hour`}</Link>
         )}
       </Check>
-      {unclaimed.size === 0 && (
+      {unclaimed.length === 0 && (
         <Check ok text="Pull workers">
           no job has waited for one for over a minute
         </Check>
       )}
-      {[...unclaimed].map(([queue, classes]) =>
-        classes.map((name) => (
-          <Check ok={false} text="Pull workers">
-            No pull worker claims{' '}
-            <To kind="link said" to={`/jobs?status=queued&${ofClass(queue, name)}`}>
-              {name}
-            </To>{' '}
-            from queue {queue}
-          </Check>
-        )),
-      )}
+      {unclaimed.map(({ name, counts: { pull } }) => (
+        <Check ok={false} text="Pull workers">
+          {many(pull, 'job waits', 'jobs wait')} for one in queue <Link to={queuePath(name)}>{name}</Link>
+        </Check>
+      ))}
     </>
   )
 }
@@ -211,7 +204,7 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
 
 function noteOf({ health, lost, unclaimed }: Pick<DoctorData, 'health' | 'lost' | 'unclaimed'>): string {
   if (!health.ok) return 'a service does not respond'
-  return lost > 0 || unclaimed.size > 0 ? 'services are up, but some runs need attention' : 'all services are up'
+  return lost > 0 || unclaimed.length > 0 ? 'services are up, but some runs need attention' : 'all services are up'
 }
 
 const HOUR = 3_600_000
@@ -230,9 +223,8 @@ export const doctor = page<DoctorData>({
       cache.glance('minute'),
       cursor === null ? undefined : engine.doctor.examine(cursor || undefined),
     ])
-    const slow = stats.queues.filter((queue) => isSlow(queue, look.now)).slice(0, MOST_SLOW)
     const lost = sum(series.points, ({ at, lost }) => (at > look.now - HOUR ? lost : 0))
-    const seen = { lost, unclaimed: await unclaimedIn(engine, slow) }
+    const seen = { lost, unclaimed: stats.queues.filter((queue) => queue.counts.pull > 0 && isSlow(queue, look.now)) }
     if (!examined) return { ...seen, health: { ...health, ...(before && { examined: before }) } }
     return { ...seen, health, examined, total: sumOf(countsOf(stats.queues, null)) }
   },

@@ -42,6 +42,20 @@ export function JobId({ id }: { id: number }) {
   )
 }
 
+export function JobIds({ of, most, all = of.length }: { of: readonly { job: number }[]; most: number; all?: number }) {
+  const left = all - Math.min(of.length, most)
+  return (
+    <>
+      {of.slice(0, most).map(({ job }) => (
+        <>
+          <JobId id={job} />{' '}
+        </>
+      ))}
+      {left > 0 && `and ${count(left)} more`}
+    </>
+  )
+}
+
 export function Head({ title, note, children }: { title: Child; note?: Child; children?: Child }) {
   return (
     <div class="head">

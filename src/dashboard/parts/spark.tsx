@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { sum } from '../words/counts.ts'
 import { round } from '../words/text.ts'
 
 export type Tone = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' | 'accent'
@@ -27,11 +28,14 @@ export function Spark({ values, tone }: { values: readonly number[]; tone: Tone 
 
 export function Bars({
   values,
+  failed = [],
   tone,
   width = 96,
   height = 18,
 }: {
   values: readonly number[]
+  /** Drawn in red, as parts of the values. */
+  failed?: readonly number[]
   tone: string
   width?: number
   height?: number
@@ -41,19 +45,41 @@ export function Bars({
   return (
     <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       {values.map((value, i) => {
-        const tall = value === 0 ? 1.5 : Math.max(1.5, (value / most) * height)
-        return (
-          <rect
-            class={value === 0 ? 'f-line2' : tone}
-            x={round(i * step)}
-            y={round(height - tall)}
-            width={round(step * 0.75)}
-            height={round(tall)}
-            rx=".75"
-          />
-        )
+        const bar = (n: number, kind: string) => {
+          const tall = Math.max(1.5, (n / most) * height)
+          const [x, y] = [round(i * step), round(height - tall)]
+          return <rect class={kind} x={x} y={y} width={round(step * 0.75)} height={round(tall)} rx=".75" />
+        }
+        return [bar(value, value === 0 ? 'f-line2' : tone), failed[i] ? bar(failed[i], 'f-failed') : null]
       })}
     </svg>
+  )
+}
+
+export function Shares({ of, label }: { of: readonly { n: number; kind: string }[]; label: string }) {
+  const all = sum(of, ({ n }) => n)
+  let x = 0
+  return (
+    <div class="shares">
+      <svg width="100%" height="10" role="img" aria-label={label}>
+        {of.map(({ n, kind }) => {
+          const width = all === 0 ? 0 : (n / all) * 100
+          const at = x
+          x += width
+          return (
+            width > 0 && (
+              <rect
+                class={`f-${kind}`}
+                x={`${round(at)}%`}
+                width={`${round(Math.max(0.4, width - 0.4))}%`}
+                height="10"
+                rx="2"
+              />
+            )
+          )
+        })}
+      </svg>
+    </div>
   )
 }
 

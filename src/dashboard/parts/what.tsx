@@ -1,8 +1,7 @@
-import type { JobRow } from '../../engine/engine.ts'
-import { happened } from '../words/happened.ts'
+import { type HappenedRow, happened } from '../words/happened.ts'
 import { Ago, Since } from './layout.tsx'
 
-export function What({ job, paused }: { job: JobRow; paused?: ReadonlySet<string> }) {
+export function What({ job, paused }: { job: HappenedRow; paused?: ReadonlySet<string> }) {
   const { text, at, after } = happened(job, paused)
   return (
     <>

@@ -6,15 +6,15 @@ import { lineOf } from './why.ts'
 
 type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; after?: string }
 
-type Row = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
+export type HappenedRow = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
 
 /** A paused queue takes precedence. The record of the job does not contain it. */
-const firstOf = ({ reason, queue }: Row, paused: ReadonlySet<string>): Reason | null =>
+const firstOf = ({ reason, queue }: HappenedRow, paused: ReadonlySet<string>): Reason | null =>
   reason !== null && (reason.code === 'QUEUED' || reason.code === 'PULL') && paused.has(queue)
     ? { code: 'PAUSED', message: `queue ${queue} is paused`, data: { queue }, since: reason.since }
     : reason
 
-export function happened(row: Row, paused: ReadonlySet<string> = new Set()): Happened {
+export function happened(row: HappenedRow, paused: ReadonlySet<string> = new Set()): Happened {
   const { status, progress, ranAt } = row
   const message = row.message === null ? undefined : plain(row.message)
   const reason = firstOf(row, paused)

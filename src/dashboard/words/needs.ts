@@ -12,10 +12,13 @@ import type {
 } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { sum } from './counts.ts'
+import { type Deploy, deployName, deployPath } from './deploy.ts'
 import { FAILURES, type FailingClass, failingClasses, recentOf, wasFailing } from './failing.ts'
 import { isFull } from './limit.ts'
-import { limitPath, ofClass, queuePath } from './paths.ts'
+import { limitPath, queuePath } from './paths.ts'
+import { readyIn } from './queue.ts'
 import { about, count, many, percent } from './text.ts'
+import { lineOf } from './why.ts'
 
 export type Known = {
   now: number
@@ -24,7 +27,8 @@ export type Known = {
   points: readonly Point[]
   pointsByQueue?: Readonly<Record<string, readonly Point[]>>
   classes?: Awaited<ReturnType<Engine['stats']['classes']>>['classes']
-  unclaimed?: ReadonlyMap<string, readonly string[]>
+  /** Newest first. */
+  deploys?: readonly Deploy[]
   givenUp: readonly CallbackView[]
   moreGivenUp?: boolean
   schedules: readonly ScheduleRow[]
@@ -122,18 +126,26 @@ export const retryAll = (name: string, error?: string) => ({
   icon: 'retry',
 })
 
-function failedButtons(name: string, kinds: readonly ErrorKind[]): Button[] {
-  const error = kinds.length === 1 ? kinds[0]!.error : undefined
-  return [
-    { to: failedPath(name, error), text: 'See failed jobs' },
-    { ...retryAll(name, error), text: 'Retry all' },
+const SOON = 60 * MINUTE
+
+function errorsOf(name: string, kinds: readonly ErrorKind[], [last, previous]: readonly Deploy[] = []) {
+  const [{ error, example, message }, ...others] = kinds as [ErrorKind, ...ErrorKind[]]
+  const firstAt = Math.min(...kinds.map((kind) => kind.firstAt))
+  const only = others.length === 0 ? error : undefined
+  const more = only ? '' : ` and ${many(others.length, 'other error')}`
+  const isNew = last && firstAt > last.at && firstAt < last.at + SOON
+  const since = isNew ? `, new since the ${deployName(last)}${last.author ? ` by ${last.author}` : ''}` : ''
+  const buttons: Button[] = [
+    { to: failedPath(name, only), text: 'See failed jobs' },
+    // A retry on the same version would fail again.
+    isNew && previous
+      ? { to: `${deployPath(last)}#back`, text: 'Roll back' }
+      : { ...retryAll(name, only), text: 'Retry all' },
   ]
+  return { more: `“${example || message}”${more}${since}`, buttons }
 }
 
-const errorsText = (kinds: readonly ErrorKind[]): string =>
-  `“${kinds[0]!.example || kinds[0]!.message}”${kinds.length === 1 ? '' : ` and ${many(kinds.length - 1, 'other error')}`}`
-
-function failingOf(failing: FailingClass): Need {
+function failingOf(failing: FailingClass, deploys?: readonly Deploy[]): Need {
   const { class: name, failed, firstAt } = failing
   const kinds = failing.kinds.map(({ kind }) => kind)
   return need(
@@ -141,9 +153,8 @@ function failingOf(failing: FailingClass): Need {
     {
       name,
       text: `${many(failed, 'job')} of {} failed in the last 15 minutes${shareText(failing)}.`,
-      more: errorsText(kinds),
+      ...errorsOf(name, kinds, deploys),
       since: firstAt,
-      buttons: failedButtons(name, kinds),
     },
     failed,
   )
@@ -153,7 +164,7 @@ export const failing: Rule = (known) => {
   if (known.isUntold) return []
   const { kinds = [], classes, pointsByQueue: points = {}, now } = known
   const byClass = failingClasses({ kinds, classes, points, now })
-  if (byClass.length > 0) return byClass.map(failingOf)
+  if (byClass.length > 0) return byClass.map((one) => failingOf(one, known.deploys))
   const recent = within(known, FAILURES.span)
   const failed = stillFailed(
     known,
@@ -175,7 +186,7 @@ export const failing: Rule = (known) => {
 }
 
 /** Classes that were failing, and whose failed jobs were neither retried nor muted. These classes are not alerts. */
-export function leftFailed({ kinds = [], classes, now, isUntold }: Known, needs: readonly Need[]): Need[] {
+export function leftFailed({ kinds = [], classes, deploys, now, isUntold }: Known, needs: readonly Need[]): Need[] {
   // Callbacks have their own rule.
   const told = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]
   return [...Map.groupBy(isUntold ? [] : kinds, (kind) => kind.class)]
@@ -192,8 +203,7 @@ export function leftFailed({ kinds = [], classes, now, isUntold }: Known, needs:
           sum(own, ({ count }) => count),
           'job',
         )} of {} are failed, the last ${ago} ago.`,
-        more: errorsText(own),
-        buttons: failedButtons(name, own),
+        ...errorsOf(name, own, deploys),
       }
     })
 }
@@ -275,10 +285,11 @@ const failingSchedules: Rule = ({ schedules }) =>
 const lateSchedules: Rule = ({ schedules }) =>
   schedules
     .filter(({ lateAt }) => lateAt !== undefined)
-    .map(({ job, class: name, aliases, lateAt }) =>
+    .map(({ job, class: name, aliases, lateAt, reason }) =>
       need('late', {
         name: aliases[0] ?? name,
         text: 'Schedule {} is more than five minutes late.',
+        more: reason ? lineOf(reason).text : undefined,
         since: lateAt,
         buttons: [{ to: `/jobs/${job}`, text: 'Why' }],
       }),
@@ -334,46 +345,35 @@ const pausedQueues: Rule = ({ queues, now }) =>
         }),
     )
 
-/** Jobs that only a pull worker can take. */
-function unclaimedOf({ name, oldestReady, counts }: QueueView, classes: readonly string[], now: number): Need {
-  return need('unclaimed', {
-    name: classes.join(', '),
-    text: `No pull worker claims {} from queue ${name}: a job has been ready for ${about(now - oldestReady!)}.`,
-    more: `${many(counts.queued - counts.scheduled, 'job')} in the queue`,
+/** A mixed queue does not tell which of its jobs is the oldest. */
+function slowOf(queue: QueueView, now: number): Need {
+  const { name, lanes, maxLanes, oldestReady, counts } = queue
+  const isPull = counts.pull > 0 && counts.pull >= readyIn(queue)
+  const isBusy = lanes >= maxLanes
+  const why = isPull
+    ? ''
+    : counts.pull > 0
+      ? `${many(counts.pull, 'job waits', 'jobs wait')} for a pull worker; `
+      : isBusy
+        ? `All ${count(maxLanes)} lanes are open; `
+        : 'Lanes are free; '
+  return need(isPull ? 'unclaimed' : isBusy ? 'busy' : 'slow', {
+    name,
+    text: `A job in queue {} has ${isPull ? 'waited for a pull worker' : 'been ready'} for ${about(now - oldestReady!)}.`,
+    more: `${why}${many(waitingIn(queue), 'job is waiting', 'jobs are waiting')}`,
     since: oldestReady!,
     buttons: [
-      {
-        to: `/jobs?status=queued&${ofClass(name, classes[0]!)}`,
-        text: 'See the jobs',
-      },
+      { to: queuePath(name), text: 'See the queue' },
+      ...(isPull ? [{ to: '/workers', text: 'See pull workers' }] : []),
     ],
-  })
-}
-
-function slowOf(queue: QueueView, now: number): Need {
-  const { name, lanes, maxLanes, mode, oldestReady } = queue
-  const isBusy = mode === 'push' && lanes >= maxLanes
-  const why =
-    mode === 'pull' ? 'No pull worker claims it' : isBusy ? `All ${count(maxLanes)} lanes are open` : 'Lanes are free'
-  return need(isBusy ? 'busy' : 'slow', {
-    name,
-    text: `A job in queue {} has been ready for ${about(now - oldestReady!)}.`,
-    more: `${why}; ${many(waitingIn(queue), 'job is waiting', 'jobs are waiting')}`,
-    since: oldestReady!,
-    buttons: [{ to: queuePath(name), text: 'See the queue' }],
   })
 }
 
 export const isSlow = ({ paused, oldestReady }: QueueView, now: number): boolean =>
   !paused && oldestReady !== null && now - oldestReady > OLDEST
 
-const slowQueues: Rule = ({ queues, unclaimed, now }) =>
-  queues
-    .filter((queue) => isSlow(queue, now))
-    .map((queue) => {
-      const classes = unclaimed?.get(queue.name) ?? []
-      return classes.length > 0 ? unclaimedOf(queue, classes, now) : slowOf(queue, now)
-    })
+const slowQueues: Rule = ({ queues, now }) =>
+  queues.filter((queue) => isSlow(queue, now)).map((queue) => slowOf(queue, now))
 
 const silentBells: Rule = ({ bells }) =>
   bells

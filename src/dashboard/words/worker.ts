@@ -33,8 +33,8 @@ const portText = ({ default: value, schema, channels }: Port): string =>
   })
 
 function portsText(ports: Record<string, Port> = {}): string {
-  const all = Object.entries(ports).map(([name, port]) => [name, portText(port)] as const)
-  return all.length === 0 ? '' : objectOf(Object.fromEntries(all))
+  const lines = Object.entries(ports).map(([name, port]) => `  ${JSON.stringify(name)}:${portText(port)}`)
+  return lines.length === 0 ? '' : `{\n${lines.join(',\n')}\n}`
 }
 
 const limitsText = (limits: WorkerDefinition['limits']): string =>

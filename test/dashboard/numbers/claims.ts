@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts'
 import { editPage, flowPage, flowsPage } from './flows.ts'
 import { jobPage } from './job.ts'
 import { byClass, failedPage, groupPage, historyPage, jobsPage, pastJobPage } from './jobs.ts'
-import { constraintForm, groupForm, limitsPage, openedLimit } from './limits.ts'
+import { constraintForm, limitsPage, openedLimit } from './limits.ts'
 import { callbacksPage, channelsPage, logPage, publishForm } from './messages.ts'
 import { frame, overview } from './overview.ts'
 import { queuePage, queuesPage } from './queues.ts'
@@ -55,7 +55,7 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/flows/flow/edit': editPage,
   '/schedules': schedulesPage,
   '/limits?constraint=hosts': constraintForm,
-  '/limits?group=north': groupForm,
+  '/limits?group=north': limitsPage,
   '/groups/north': (facts, scene) => groupPage(facts, scene, 'north'),
   '/channels?at=/shop/notes': (facts, scene) => publishForm(facts, scene, '/shop/notes'),
   '/files': filesPage,

@@ -55,6 +55,7 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
     health,
     { deployments },
     log,
+    { workers },
   ] = await Promise.all([
     engine.queues.list(),
     engine.stats.totals(),
@@ -67,7 +68,9 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
     engine.health(),
     engine.deployments.list(),
     engine.log.read({ limit: LOG }),
+    engine.workers.list(),
   ])
+  const pulled = new Set(workers.flatMap(({ queue, class: name, pull }) => (pull ? `${queue}/${name}` : [])))
   const deploys = deployments
     .flatMap(({ id, deploys }) => deploys.map((one) => ({ ...one, id })))
     .sort((a, b) => b.at - a.at)
@@ -87,6 +90,7 @@ export async function factsOf({ site: { engine } }: Scene, jobs: readonly Job[])
     health,
     deploys,
     log,
+    pulled,
   }
 }
 
@@ -99,24 +103,27 @@ export const having = ({ jobs }: Facts, of: Partial<Job>): Job[] =>
 
 export const counted = (facts: Facts, of: Partial<Job>): number => having(facts, of).length
 
-type Waiting = { ready: number; limited: number; later: number }
+/** `pull`: ready jobs that wait for a pull worker. */
+type Waiting = { ready: number; limited: number; later: number; pull: number }
 
 export function waitingIn(facts: Facts, of: Partial<Job> = {}): Waiting {
   const queued = having(facts, { status: 'queued', ...of })
   const limited = queued.filter(({ waitingAt }) => waitingAt !== null).length
-  const later = queued.filter(
-    ({ waitingAt, runAt }) => waitingAt === null && runAt !== null && runAt > facts.now,
-  ).length
-  return { limited, later, ready: queued.length - limited - later }
+  const isLater = ({ runAt }: Job) => runAt !== null && runAt > facts.now
+  const later = queued.filter((job) => job.waitingAt === null && isLater(job)).length
+  const ready = queued.filter((job) => job.waitingAt === null && !isLater(job))
+  const pull = ready.filter((job) => facts.pulled.has(`${job.queue}/${job.class}`)).length
+  return { limited, later, ready: ready.length, pull }
 }
 
-/** Open jobs: suspended, due later, ready, at limits, in paused queues, and running. */
-export function openIn(facts: Facts): [number, number, number, number, number, number] {
-  const { ready, limited, later } = waitingIn(facts)
-  const paused = facts.queues.filter((queue) => queue.paused)
-  const inPaused = sum(paused.map(({ name }) => waitingIn(facts, { queue: name }).ready))
+/** Open jobs: suspended, due later, ready for a lane or a pull worker, at limits, in paused queues, and running. */
+export function openIn(facts: Facts): [number, number, number, number, number, number, number] {
+  const { ready, limited, later, pull: pulled } = waitingIn(facts)
+  const paused = facts.queues.filter((queue) => queue.paused).map(({ name }) => waitingIn(facts, { queue: name }))
+  const inPaused = sum(paused.map(({ ready }) => ready))
+  const pull = pulled - sum(paused.map((one) => one.pull))
   const [suspended, running] = [counted(facts, { status: 'suspended' }), counted(facts, { status: 'running' })]
-  return [suspended, later, ready - inPaused, limited, inPaused, running]
+  return [suspended, later, ready - inPaused - pull, pull, limited, inPaused, running]
 }
 
 type Point = Facts['series']['points'][number]

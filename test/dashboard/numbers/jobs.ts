@@ -59,7 +59,7 @@ export function failedPage(facts: Facts): Claims {
 
 type ClassRow = Facts['classes'][number]
 
-const spread = (of: ClassRow['took']): string =>
+export const spread = (of: ClassRow['took']): string =>
   of ? `{${took(of.mean)} on average}≤ ${took(of.p50)} / ${took(of.p95)}` : '–'
 
 const hoursOf = (hours: ClassRow['hours'] = []): string => {

@@ -94,8 +94,3 @@ export const constraintForm = async (facts: Facts, scene: Scene): Promise<Claims
   ...(await limitsPage(facts, scene)),
   '#preview': [fitting(facts)],
 })
-
-export const groupForm = async (facts: Facts, scene: Scene): Promise<Claims> => ({
-  ...(await limitsPage(facts, scene)),
-  '.form > .note': [`${counted(facts, { group: 'north', status: 'running' })} running. No jobs are waiting.`],
-})

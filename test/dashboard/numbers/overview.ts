@@ -60,7 +60,11 @@ async function needsIn(facts: Facts, { site: { engine } }: Scene): Promise<Need[
       const first = time(Math.min(...failed.map(({ endedAt }) => endedAt!)))
       return [`to ${host}`, `${n(failed.length)} ${host} ${failed[0]!.lastError} ${first}`]
     }),
-    ...slow.map(({ name, oldestReady: at }): Need => [`queue ${name}`, `${since(at!)} ${n(waits(name))} ${time(at!)}`]),
+    ...slow.map(({ name, oldestReady: at }): Need => {
+      const { ready, pull } = waitingIn(facts, { queue: name })
+      const some = pull > 0 && pull < ready ? n(pull) : ''
+      return [`queue ${name}`, `${since(at!)} ${some} ${n(waits(name))} ${time(at!)}`]
+    }),
     ...fullIn(facts)
       .filter(({ fullSince }) => now - (fullSince ?? 0) >= 5 * MINUTE)
       .map(({ key, running, concurrency, fullSince }): Need => {
@@ -78,7 +82,7 @@ const WAITS = [10, 100, 1_000, 5_000, 30_000, MINUTE, 10 * MINUTE, HOUR, Infinit
 
 function tiles(facts: Facts): Claims {
   const open = openIn(facts)
-  const [, , ready, limited, inPaused, running] = open
+  const [, , ready, pull, limited, inPaused, running] = open
   const count = (status: Job['status']) => counted(facts, { status })
   const [completed, failed, terminated] = [count('completed'), count('failed'), count('terminated')]
   const ended = completed + failed + terminated
@@ -89,7 +93,7 @@ function tiles(facts: Facts): Claims {
   const rate = ended / 240
   return {
     '.tiles .big': [
-      short(ready + limited + inPaused),
+      short(ready + pull + limited + inPaused),
       short(running),
       `${rate < 10 ? rate.toFixed(1) : short(Math.round(rate))}per minute`,
       short(failed),

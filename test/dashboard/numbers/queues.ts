@@ -3,20 +3,21 @@
 import type { QueueView } from '../../../src/engine/engine.ts'
 import { chart } from './chart.ts'
 import { counted, type Facts, having, type Job, waitingIn } from './facts.ts'
+import { spread } from './jobs.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { n, row, since, time, took } from './words.ts'
+import { n, percent, row, since, time } from './words.ts'
 
 export function queueRow(facts: Facts, queue: QueueView, ends = true): string {
   const { name, mode, paused, lanes, maxLanes, oldestReady } = queue
-  const { ready, limited, later } = waitingIn(facts, { queue: name })
+  const { ready, limited, later, pull } = waitingIn(facts, { queue: name })
   const count = (status: Job['status']) => counted(facts, { queue: name, status })
   const open = `${lanes} of ${maxLanes} lanes are open`
   const pulled = mode === 'pull' || count('running') > 0 ? `${n(count('running'))} pulled` : ''
   const ended = `${n(count('completed'))} completed, ${n(count('failed'))} failed`
   return [
     mode === 'pull' ? `${name} pull` : name,
-    `${paused ? 'paused' : mode === 'push' ? `{${open}}${open}` : ''} ${pulled}`,
+    `${paused ? 'paused' : mode === 'push' && (lanes > 0 || pull === 0) ? `{${open}}${open}` : ''} ${pulled} ${pull > 0 && !paused ? n(pull) : ''}`,
     n(ready),
     oldestReady === null ? '–' : since(oldestReady),
     n(limited),
@@ -43,7 +44,7 @@ const BATCH = 100
 
 export async function queuePage(facts: Facts, { site: { engine } }: Scene, name: string): Promise<Claims> {
   const queue = await engine.queues.get(name, { limit: 20 })
-  const { ready } = waitingIn(facts, { queue: name })
+  const { ready, limited, pull } = waitingIn(facts, { queue: name })
   const own = facts.classes.filter((row) => row.queue === name).toSorted((a, b) => b.counts.runs - a.counts.runs)
   const pulling = facts.processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(name) ? [one] : []))
   const [next, under, serves, , classes] = [1, 2]
@@ -52,6 +53,7 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
   const { entries } = await engine.audit.read({ limit: 200 })
   const pauses = entries.filter(({ path, change }) => path === `/v1/queues/${name}` && change?.includes('paused'))
   const running = having(facts, { queue: name, status: 'running' })
+  const idle = ready > pull || pull + limited === 0 ? '' : n(pull || limited)
   return {
     '.head .note': [`push, 0 of ${n(queue.maxLanes)} lanes open, ${n(running.length)} pulled runs`],
     '.tbl.lined tbody tr': [queueRow(facts, queue, false)],
@@ -59,7 +61,7 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
     'main > p.note': pauses.map(({ at }) => `Paused ${time(at)}`),
     [`${next} > header .tag`]: [n(ready)],
     [`${next} tbody tr`]: queue.next.map(({ job, class: of, group, pull, priority, since: at }, i) =>
-      [i + 1, `#${job}`, [of, group, pull && 'pull'].filter(Boolean).join(' '), `priority ${priority}`, time(at)].join(
+      [i + 1, `#${job}`, [of, group].filter(Boolean).join(' '), pull ? '' : `priority ${priority}`, time(at)].join(
         ' | ',
       ),
     ),
@@ -69,15 +71,18 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
       .map(({ class: of, job, startedAt }) => row(`${of} #${job}`, time(startedAt), '')),
     [`${serves} > header .tag`]: [n(pulling.length)],
     [`${serves} tbody tr`]: pulling.map(
-      ({ id, runs, startedAt }) =>
-        `${id} pull | ${n(runs.filter(({ queue }) => queue === name).length)} current runs | ${time(startedAt)}`,
+      (one) =>
+        `${one.id} pull | ${n(one.runs.filter(({ queue }) => queue === name).length)} current runs | ${time(one.seenAt)}`,
     ),
     '.form label .note': ['', '', `default ${BATCH}`, ''],
-    '.form > p.note': [`0 ${queue.maxLanes} ${queue.batch} ${n(ready)}`],
+    '.form > p.note': [`0 ${queue.maxLanes} ${queue.batch} ${n(ready)} ${idle}`],
     [`${classes} > header .tag`]: [n(own.length)],
-    [`${classes} tbody tr`]: own.slice(0, 12).map(({ class: of, counts, took: spread }) => {
-      const failed = n(counted(facts, { queue: name, class: of!, status: 'failed' }))
-      return `${of} | ${n(counts.runs)} runs | ${failed} failed | {95%}${spread ? took(spread.p95) : '–'}`
+    [`${classes} tbody tr`]: own.slice(0, 12).map(({ class: of, counts, took }) => {
+      const [failed, completed] = (['failed', 'completed'] as const).map((status) =>
+        counted(facts, { queue: name, class: of!, status }),
+      ) as [number, number]
+      const share = failed === 0 ? '0' : `${n(failed)} ${percent(failed / (failed + completed))}`
+      return `${of} | ${n(counts.runs)} | ${share} | ${spread(took)}`
     }),
   }
 }

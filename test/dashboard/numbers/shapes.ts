@@ -1,7 +1,7 @@
 // Reads the shape of a chart as shares of its largest value.
 
 import type { Page } from 'playwright-core'
-import { columnsOf, type Facts, maximaOf, openIn, worstFirst } from './facts.ts'
+import { columnsOf, type Facts, maximaOf, openIn, waitingIn, worstFirst } from './facts.ts'
 import { slicesOf } from './messages.ts'
 import { inOrder } from './queues.ts'
 import { sum } from './words.ts'
@@ -11,15 +11,17 @@ const rounded = (shares: readonly number[]): number[] => shares.map((share) => M
 const sharesOf = (values: readonly number[]): number[] => rounded(values.map((one) => one / Math.max(1, ...values)))
 
 /** Heights of bars, as shares. An empty bar has the class `f-line2`. */
-const barsOf = async (page: Page, selector: string): Promise<number[][]> => {
+const barsOf = async (page: Page, selector: string, bar = 'rect'): Promise<number[][]> => {
   const found = await page
     .locator(selector)
-    .evaluateAll((charts) =>
-      charts.map((chart) =>
-        [...chart.querySelectorAll('rect')].map((bar) =>
-          bar.classList.contains('f-line2') ? 0 : bar.height.baseVal.value,
+    .evaluateAll(
+      (charts, bar) =>
+        charts.map((chart) =>
+          [...chart.querySelectorAll<SVGRectElement>(bar)].map((bar) =>
+            bar.classList.contains('f-line2') ? 0 : bar.height.baseVal.value,
+          ),
         ),
-      ),
+      bar,
     )
   return found.map((heights) => sharesOf(heights))
 }
@@ -71,7 +73,7 @@ export const shapes: Record<string, Shape> = {
     path: '/queues',
     read: async (page) => {
       const names = await texts(page, 'main tbody td:first-child b')
-      const bars = await barsOf(page, 'main tbody td.wide svg')
+      const bars = await barsOf(page, 'main tbody td.wide svg', 'rect:not(.f-failed)')
       return Object.fromEntries(names.map((name, i) => [name, bars[i]!.map((share) => Math.max(0.1, share))]))
     },
     expected: (facts) =>
@@ -81,6 +83,23 @@ export const shapes: Record<string, Shape> = {
           return [name, sharesOf(ends).map((share) => Math.max(0.1, share))]
         }),
       ),
+  },
+  'failures of each queue': {
+    path: '/queues',
+    read: (page) =>
+      page
+        .locator('main tbody td.wide svg')
+        .evaluateAll((charts) =>
+          charts.map((chart) =>
+            [...chart.querySelectorAll<SVGRectElement>('.f-failed')].map((bar) => Math.round(bar.height.baseVal.value)),
+          ),
+        ),
+    expected: (facts) =>
+      inOrder(facts).map(({ name }) => {
+        const columns = columnsOf(facts, name, 24)
+        const most = Math.max(...columns.map(({ completed, failed }) => completed + failed))
+        return columns.flatMap(({ failed }) => (failed > 0 ? Math.round(Math.max(1.5, (failed / most) * 18)) : []))
+      }),
   },
   'failures of each kind': {
     path: '/jobs?status=failed',
@@ -133,7 +152,7 @@ export const shapes: Record<string, Shape> = {
         ),
     expected: (facts) =>
       inOrder(facts)
-        .filter(({ paused }) => !paused)
+        .filter(({ name, paused, lanes }) => !paused && (lanes > 0 || waitingIn(facts, { queue: name }).pull === 0))
         .map(({ lanes, maxLanes }) => [lanes, Math.min(12, maxLanes)]),
   },
   'slots of limits': {
@@ -152,10 +171,10 @@ export const shapes: Record<string, Shape> = {
     path: '/',
     read: (page) =>
       page
-        .locator('.where .bar rect')
+        .locator('.where .shares rect')
         .evaluateAll((all) => all.map((one) => Math.round(Number.parseFloat(one.getAttribute('width')!)))),
     expected(facts) {
-      const open = openIn(facts)
+      const open = openIn(facts).filter((n) => n > 0)
       return open.map((n) => Math.round(Math.max(0.4, (n / sum(open)) * 100 - 0.4)))
     },
   },

@@ -1,9 +1,9 @@
 // Keys, the doctor, files, schedules and the search.
 
-import { type Facts, having, messageOf } from './facts.ts'
+import { type Facts, having, messageOf, waitingIn } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { clockOf, cut, DAY, HOUR, hourOf, n, row, sum, time, whileLoading } from './words.ts'
+import { clockOf, cut, DAY, HOUR, hourOf, MINUTE, n, row, sum, time, whileLoading } from './words.ts'
 
 export async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
   const [{ keys }, { entries }] = await Promise.all([engine.keys.list(), engine.audit.read({ limit: 50 })])
@@ -33,12 +33,16 @@ const checksOf = ({ now, health, series }: Facts): string[] => {
   ]
 }
 
-/** A class has its own row if its jobs are ready and no pull worker has claimed them for a minute. */
-const unclaimedIn = (facts: Facts, found: readonly string[]): string[] => {
-  const rows = found.filter((text) => text.startsWith('Pull workers'))
-  const isReady = (row: string) =>
-    having(facts, { status: 'queued' }).some((job) => row.endsWith(`claims ${job.class} from queue ${job.queue}`))
-  return rows.length === 1 && rows[0]!.includes('no job has waited') ? rows : rows.filter(isReady)
+/** Queues whose jobs have waited for a pull worker for a minute. */
+const unclaimedIn = (facts: Facts): string[] => {
+  const slow = facts.queues.filter(
+    ({ paused, oldestReady }) => !paused && oldestReady !== null && facts.now - oldestReady > MINUTE,
+  )
+  const rows = slow.flatMap(({ name }) => {
+    const { pull } = waitingIn(facts, { queue: name })
+    return pull > 0 ? `Pull workers ${n(pull)} jobs wait for one in queue ${name}` : []
+  })
+  return rows.length > 0 ? rows : ['Pull workers']
 }
 
 const version = ({ health }: Facts): Claims => ({ 'main .card > header .right': [`version ${health.version}`] })
@@ -49,9 +53,9 @@ export function doctorPage(facts: Facts): Claims {
   const found = examined && faults > 0 ? `${n(faults)} faults, at ${Object.values(examined.faults).join(', ')}` : ''
   return {
     ...version(facts),
-    '.checks li': (shown) => [
+    '.checks li': [
       ...checksOf(facts),
-      ...unclaimedIn(facts, shown),
+      ...unclaimedIn(facts),
       ...(examined ? [`Jobs ${time(examined.at)}: ${found}`] : []),
     ],
   }
@@ -63,7 +67,7 @@ export async function examinedPage(facts: Facts, { site: { engine } }: Scene, is
   const first = n((await engine.doctor.examine()).jobs)
   return {
     ...version(facts),
-    '.checks li': (shown) => [...checksOf(facts), ...unclaimedIn(facts, shown)],
+    '.checks li': [...checksOf(facts), ...unclaimedIn(facts)],
     '#examined h2': [`No faults in ${isWhole ? all : first} jobs`],
     '#slices .word': [isWhole ? 'All jobs are checked' : `${first} of ${all} jobs checked`],
   }
@@ -103,7 +107,7 @@ export async function schedulesPage({ now }: Facts, { site: { engine } }: Scene)
   const isShown = next - now < 12 * HOUR
   const ticks = Array.from({ length: 8 }, (_, i) => Math.ceil((now - 12 * HOUR) / DUE + i) * DUE)
   const placeOf = (at: number) => ((at - now) / DAY) * 100 + 50
-  const isFree = (at: number) => placeOf(at) > 2 && Math.abs(placeOf(at) - 50) > 5
+  const isFree = (at: number) => placeOf(at) > 4 && Math.abs(placeOf(at) - 50) > 5
   return {
     '.head .note': [
       `${n(schedules.length)} schedules; ${of('paused')} paused, ${of('failing')} failed last time, 0 overdue`,

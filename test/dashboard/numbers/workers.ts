@@ -5,7 +5,7 @@ import type { WorkerView } from '../../../src/engine/engine.ts'
 import { counted, type Facts, having, messageOf } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { MINUTE, n, percent, row, short, since, time, took } from './words.ts'
+import { n, percent, row, short, since, time, took } from './words.ts'
 
 function workerRow(facts: Facts, queue: string, name: string): string {
   const own = facts.classes.find((one) => one.queue === queue && one.class === name)
@@ -20,26 +20,44 @@ const rankOf = (queue: string): number => (queue === 'core' ? 1 : isOurs(queue) 
 const byPlace = (a: WorkerView, b: WorkerView): number =>
   rankOf(a.queue) - rankOf(b.queue) || (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)
 
+function programs({ processes }: Facts): Claims {
+  const pulling = processes.flatMap((one) => (one.kind === 'pull' ? [one] : []))
+  return {
+    '.pulls > header .tag': [n(pulling.length)],
+    '.pulls tbody tr': pulling.map(({ id, queues, runs, seenAt }) => {
+      const more = runs.length > 2 ? `and ${n(runs.length - 2)} more` : ''
+      const jobs = runs.slice(0, 2).map(({ job }) => `#${job}`)
+      return row(`${id} ${queues.join(', ')}`, [...jobs, more].join(' '), time(seenAt))
+    }),
+  }
+}
+
 export async function classesIn(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {
   const { workers } = await engine.workers.list()
-  return {
-    '.card:has(.classes) > header .tag': [n(workers.length)],
-    'summary.body': [`Standard library: ${n(workers.filter(({ queue }) => rankOf(queue) > 0).length)} classes`],
-    '.classes tr': [...Map.groupBy(workers.toSorted(byPlace), ({ queue }) => queue)].flatMap(([queue, own]) => [
-      row(queue, 'Runs', 'Failed', 'p95'),
+  const rowsOf = (own: WorkerView[]) => [
+    row('', 'Runs', 'Failed', 'p95'),
+    ...[...Map.groupBy(own, ({ queue }) => queue)].flatMap(([queue, own]) => [
+      queue,
       ...own.map((worker) => workerRow(facts, queue, worker.class)),
     ]),
+  ]
+  const isLibrary = ({ queue }: WorkerView) => rankOf(queue) > 0
+  const { own = [], library = [] } = Object.groupBy(workers.toSorted(byPlace), (one) =>
+    isLibrary(one) ? 'library' : 'own',
+  )
+  return {
+    '.card:has(.classes) > header .tag': [n(workers.length)],
+    'summary.body': [`Standard library: ${n(library.length)} classes`],
+    '.classes tr': [...rowsOf(own), ...rowsOf(library)],
   }
 }
 
 export async function workersPage(facts: Facts, scene: Scene): Promise<Claims> {
   const { workers } = await scene.site.engine.workers.list()
   const queues = new Set(workers.map(({ queue }) => queue)).size
-  const isHeard = ({ seen }: (typeof workers)[number]) => seen !== null && seen > facts.now - MINUTE
-  const heard = new Set(workers.filter(isHeard).map(({ queue }) => queue)).size
-  const note = `${n(workers.length)} classes in ${n(queues)} queues`
   return {
-    '.head .note': [heard ? `${note}; pull workers claimed from ${n(heard)} queues in the last minute` : note],
+    '.head .note': [`${n(workers.length)} classes in ${n(queues)} queues`],
+    ...programs(facts),
     ...(await classesIn(facts, scene)),
   }
 }
@@ -54,19 +72,28 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
   const { workers } = await scene.site.engine.workers.list()
   const worker = workers.find((one) => one.queue === queue && one.class === name)!
   const { servedBy, history, seen, concurrency, retry } = worker
+  const held = facts.processes.flatMap((one) =>
+    one.kind === 'pull' && one.queues.includes(queue) ? `${one.id}: ${n(one.runs.length)} jobs` : [],
+  )
   const served = servedBy.map(({ id, version, at }) => `${id}, version ${version}, changed ${time(at)}`).join(', ')
   // A search for the jobs of a queue that wait for a limit reads the newest 20,000 jobs.
   const isFound = (found: readonly string[]) => facts.jobs.length < 20_000 || found.length > 0
   return {
-    ...(await workersPage(facts, scene)),
+    ...(await classesIn(facts, scene)),
+    '.head .note': [`class of queue ${queue}`],
     '.wdesc dd': [
-      servedBy.length > 0 ? `${n(servedBy.length)} deployments: ${served}` : seen === null ? '' : time(seen),
+      servedBy.length > 0
+        ? `${n(servedBy.length)} deployments: ${served}`
+        : seen === null
+          ? ''
+          : [time(seen), ...held].join(' '),
       ...(concurrency === undefined ? [] : [n(concurrency)]),
       retry?.max === undefined ? 'default' : n(retry.max + 1),
       history ? `default, with the last ${n(history)} runs` : 'default',
     ],
-    '.stack > .card:nth-child(3) > header .right': [
-      `${n(row.counts.runs)} runs, {${n(failed)}}${short(failed)} failed`,
+    '.stack > .card:nth-child(3) > header .right': [`${n(row.counts.runs)} runs, ${n(failed)} failed`],
+    '.stack .shares svg@aria-label': [
+      `${n(counted(facts, { queue, class: name, status: 'completed' }))} completed, ${n(failed)} failed`,
     ],
     '.wideplot > .vh': [
       row.took!.buckets.flatMap((runs, i) => (runs ? [`${n(runs)} up to ${ENDS[i]}`] : [])).join(', '),

@@ -110,15 +110,20 @@ export const named: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
   { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
 ]
 
+const failed: Column<ClassRow> = { head: '#Failed', label: 'failed', cell: (row) => <Failed row={row} /> }
+const ran = times('#Run, p50 / p95', 'ran', ({ took }) => took)
+
 const columns: readonly Column<ClassRow>[] = [
   ...named,
   number('made'),
   number('runs'),
   number('completed'),
-  { head: '#Failed', label: 'failed', cell: (row) => <Failed row={row} /> },
+  failed,
   times('#Wait, p50 / p95', 'waited', ({ waited }) => waited),
-  times('#Run, p50 / p95', 'ran', ({ took }) => took),
+  ran,
 ]
+
+export const ofQueue: readonly Column<ClassRow>[] = [named[0]!, number('runs'), failed, ran]
 
 const HOURS: Column<ClassRow> = { head: '#Runs per hour', cell: (row) => <Hours {...row} /> }
 

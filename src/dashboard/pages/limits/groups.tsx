@@ -49,11 +49,6 @@ export const groupActs: Record<string, Act> = {
   resumeGroup: pausing(false),
 }
 
-const nowOf = ({ concurrency, running, waiting }: GroupView): string =>
-  waiting === 0
-    ? `${count(running)} running. No jobs are waiting, so a different limit changes nothing now.`
-    : `${count(running)} of ${concurrency === null ? 'unlimited' : count(concurrency)} running. ${many(waiting, 'job is', 'jobs are')} waiting: each additional slot lets one start.`
-
 export function GroupForm({ id, group, preview }: { id: string; group?: GroupView; preview?: LimitPreview }) {
   const { concurrency = null, paused = false } = group ?? {}
   return (
@@ -76,7 +71,6 @@ export function GroupForm({ id, group, preview }: { id: string; group?: GroupVie
         note="empty: unlimited"
         value={concurrency === null ? undefined : String(concurrency)}
       />
-      {group && <p class="note">{nowOf(group)}</p>}
       <Starts preview={preview} />
     </FormCard>
   )

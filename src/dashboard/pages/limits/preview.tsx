@@ -2,9 +2,9 @@ import { SidejobError } from '../../../core/errors.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
 import { duration } from '../../../core/time.ts'
 import type { Engine } from '../../../engine/index.ts'
-import { JobId } from '../../parts/layout.tsx'
+import { JobIds } from '../../parts/layout.tsx'
 import { numberIn } from '../../words/form.ts'
-import { count, many } from '../../words/text.ts'
+import { many } from '../../words/text.ts'
 
 const NAMED = 5
 
@@ -33,16 +33,9 @@ export async function previewIn(engine: Engine, query: URLSearchParams): Promise
 
 function Said({ preview: { wouldStart, first } }: { preview: LimitPreview }) {
   if (wouldStart === 0) return <p class="note">No job would start immediately.</p>
-  const left = wouldStart - Math.min(first.length, NAMED)
   return (
     <p class="note">
-      {many(wouldStart, 'job', 'jobs')} could start immediately:{' '}
-      {first.slice(0, NAMED).map(({ job }) => (
-        <>
-          <JobId id={job} />{' '}
-        </>
-      ))}
-      {left > 0 && `and ${count(left)} more`}
+      {many(wouldStart, 'job')} could start immediately: <JobIds of={first} most={NAMED} all={wouldStart} />
     </p>
   )
 }

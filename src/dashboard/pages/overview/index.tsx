@@ -5,9 +5,8 @@ import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
-import { MOST_SLOW, unclaimedIn } from '../../unclaimed.ts'
 import { type DeployMark, deploysOf } from '../../words/deploy.ts'
-import { IN_A_ROW, isSlow, type Known, leftFailed, type Need, needsOf } from '../../words/needs.ts'
+import { IN_A_ROW, type Known, leftFailed, type Need, needsOf } from '../../words/needs.ts'
 import { type Queue, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/text.ts'
@@ -44,7 +43,7 @@ const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false, isKn
 const HOUR = 3_600_000
 
 const [GIVEN_UP, FAILING, KINDS] = ['given up', 'failing schedules', kindsName()]
-const [CLASSES, UNCLAIMED, MINUTES] = ['classes by hour', 'unclaimed', 'minutes']
+const [CLASSES, MINUTES] = ['classes by hour', 'minutes']
 /** Maximum deferred answers that one refresh requests. */
 const AT_ONCE = 1
 
@@ -71,15 +70,13 @@ async function load(asked: Asked): Promise<OverviewData> {
   const failed = (isOfCallbacks: boolean) =>
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
   const hasFailed = failed(true) || failed(false)
-  const slow = glance.stats.queues.filter((queue) => isSlow(queue, look.now)).slice(0, MOST_SLOW)
   const later = laterOf(asked, glance.isNew, {
+    [KINDS]: hasFailed,
+    [CLASSES]: hasFailed || glance.series.points.some(({ lost }) => lost > 0),
     [GIVEN_UP]: failed(true),
     [FAILING]: glance.hasSchedules,
-    [KINDS]: hasFailed,
     [ALERTS]: true,
     [MINUTES]: range.step === 'hour' || range.to !== undefined,
-    [CLASSES]: hasFailed || glance.series.points.some(({ lost }) => lost > 0),
-    [UNCLAIMED]: slow.length > 0,
   })
   const [stats, health] =
     glance.isNew || later.asks
@@ -87,7 +84,7 @@ async function load(asked: Asked): Promise<OverviewData> {
       : await Promise.all([asked.engine.stats.totals(), engine.health()])
   const { limits, processes, others, series } = glance
   const { queues } = stats
-  const [alerts, minutes, classes, unclaimed] = await Promise.all([
+  const [alerts, minutes, classes] = await Promise.all([
     later.take(ALERTS, LATER, () => engine.alerts.states(), new Map()),
     later.take(
       MINUTES,
@@ -96,7 +93,6 @@ async function load(asked: Asked): Promise<OverviewData> {
       series,
     ),
     later.take(CLASSES, SELDOM, () => engine.stats.classes({ hours: true }), undefined),
-    later.take(UNCLAIMED, LATER, () => unclaimedIn(engine, slow), new Map()),
   ])
   const [{ callbacks, cursor: moreCallbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
     later.take(GIVEN_UP, LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }), {
@@ -110,6 +106,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     deploymentsOf(asked),
     cache.get('breakers', LATER, () => engine.breakers.list()),
   ])
+  const deploys = deploysOf(deployments)
   const known: Known = {
     now: look.now,
     queues,
@@ -117,7 +114,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     points: minutes.points,
     pointsByQueue: minutes.queues,
     classes: classes?.classes,
-    unclaimed,
+    deploys,
     givenUp: callbacks,
     moreGivenUp: moreCallbacks !== null,
     schedules,
@@ -144,7 +141,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     queues: withPulled(queues, glance),
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     kinds,
-    deploys: deploysIn(deploysOf(deployments), range, look.now),
+    deploys: deploysIn(deploys, range, look.now),
     stats: { waits: stats.waits },
   }
 }
@@ -167,11 +164,11 @@ function Whole({ data }: { data: OverviewData }) {
         <Ends points={data.points} range={data.range} deploys={data.deploys} />
         <Where queues={data.queues} />
       </div>
-      <Kinds data={data.kinds} />
       <div class="cols c21">
         <Queues {...data} />
         <RunningLongest runs={data.longest} />
       </div>
+      <Kinds data={data.kinds} />
     </>
   )
 }

@@ -34,7 +34,7 @@ function Line({ need, alerts }: { need: Need; alerts: Alerts }) {
         {after}{' '}
         {more && (
           <span>
-            <Name of={more} most={160} />
+            <Name of={more} most={240} />
           </span>
         )}{' '}
         {alert && <AlertNotes {...alert} />}
@@ -77,7 +77,7 @@ export function Needs({ needs, alerts, waits }: { needs: Need[]; alerts: Alerts;
       </ul>
       {needs.length > SHOWN && (
         <details class="rest">
-          <summary>{count(needs.length - SHOWN)} more</summary>
+          <summary class="body">{count(needs.length - SHOWN)} more</summary>
           <ul>
             {needs.slice(SHOWN).map((need) => (
               <Line need={need} alerts={alerts} />

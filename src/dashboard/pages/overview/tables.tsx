@@ -5,13 +5,13 @@ import type { RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Card, Icon, Link, NameLink, Shape, StatusMark, StatusText, To, Zero } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
-import { Bars, Pips } from '../../parts/spark.tsx'
+import { Bars, Pips, Shares } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { queuePath } from '../../words/paths.ts'
 import { type Queue, readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
-import { about, count, round } from '../../words/text.ts'
+import { about, count, many } from '../../words/text.ts'
 
 type Part = {
   text: string
@@ -24,7 +24,8 @@ type Part = {
 
 function partsOf(queues: readonly Queue[]): Part[] {
   const of = (name: keyof Queue['counts']): number => sum(queues, ({ counts }) => counts[name])
-  const ready = (paused: boolean): number => sum(queues, (queue) => (queue.paused === paused ? readyIn(queue) : 0))
+  const open = queues.filter(({ paused }) => !paused)
+  const pulled = sum(open, ({ counts }) => counts.pull)
   const part = (text: string, n: number, kind: Exclude<Part['status'], undefined>): Part => {
     const status = kind === 'scheduled' ? 'queued' : kind
     return { text, n, kind: status, status: kind, to: `/jobs?status=${status}` }
@@ -32,9 +33,16 @@ function partsOf(queues: readonly Queue[]): Part[] {
   return [
     part('Suspended: waiting for input, a child or a run', of('suspended'), 'suspended'),
     part('Scheduled', of('scheduled'), 'scheduled'),
-    part('Ready, waiting for a lane', ready(false), 'queued'),
+    part('Ready, waiting for a lane', sum(open, readyIn) - pulled, 'queued'),
+    { text: 'Waiting for a pull worker', n: pulled, kind: 'suspended', icon: 'workers', to: '/workers' },
     { text: 'Waiting for a limit', n: of('limited'), kind: 'accent', icon: 'limits', to: '/limits' },
-    { text: 'In paused queues', n: ready(true), kind: 'terminating', icon: 'pause', to: '/queues' },
+    {
+      text: 'In paused queues',
+      n: sum(queues, readyIn) - sum(open, readyIn),
+      kind: 'terminating',
+      icon: 'pause',
+      to: '/queues',
+    },
     part('Running', of('running'), 'running'),
   ]
 }
@@ -42,29 +50,9 @@ function partsOf(queues: readonly Queue[]): Part[] {
 export function Where({ queues }: { queues: Queue[] }) {
   const parts = partsOf(queues)
   const all = sum(parts, ({ n }) => n)
-  let x = 0
   return (
     <Card title={`Status of ${count(all)} open jobs`} kind="where">
-      <div class="bar">
-        <svg width="100%" height="10" role="img" aria-label="Share of each status">
-          {parts.map(({ n, kind }) => {
-            const width = all === 0 ? 0 : (n / all) * 100
-            const at = x
-            x += width
-            return (
-              width > 0 && (
-                <rect
-                  class={`f-${kind}`}
-                  x={`${round(at)}%`}
-                  width={`${round(Math.max(0.4, width - 0.4))}%`}
-                  height="10"
-                  rx="2"
-                />
-              )
-            )
-          })}
-        </svg>
-      </div>
+      <Shares of={parts} label="Share of each status" />
       <ul>
         {parts.map(({ text, n, kind, to, icon, status }) => (
           <li>
@@ -94,7 +82,11 @@ function EndsOf({ name, ends: { of, range } }: { name: string; ends: Ends }) {
   return (
     <span title={said}>
       <span class="vh">{said}</span>
-      <Bars values={points.map(({ completed, failed }) => completed + failed)} tone="f-done" />
+      <Bars
+        values={points.map(({ completed, failed }) => completed + failed)}
+        failed={points.map(({ failed }) => failed)}
+        tone="f-done"
+      />
     </span>
   )
 }
@@ -120,14 +112,18 @@ function queueColumns(now: number): Column<Queue>[] {
     },
     {
       head: 'Lanes',
-      cell: ({ mode, paused, lanes, maxLanes, pulled }) => (
+      cell: ({ mode, paused, lanes, maxLanes, pulled, counts: { pull } }) => (
         <>
           {paused ? (
             <StatusText status="suspended">paused</StatusText>
           ) : (
-            mode === 'push' && <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
+            mode === 'push' &&
+            (lanes > 0 || pull === 0) && (
+              <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
+            )
           )}{' '}
-          {(mode === 'pull' || pulled > 0) && <span class="dim">{count(pulled)} pulled</span>}
+          {(mode === 'pull' || pulled > 0) && <span class="dim">{count(pulled)} pulled</span>}{' '}
+          {pull > 0 && !paused && <span class="st suspended">{many(pull, 'waits', 'wait')} for a pull worker</span>}
         </>
       ),
     },

@@ -1,13 +1,13 @@
 import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Ago, Card, JobId, Link, Name, NameLink, Others, Since, Tag } from '../../parts/layout.tsx'
+import { Ago, Card, JobId, Link, Name, Since, Tag } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { workerPath } from '../../words/paths.ts'
 import { readyIn } from '../../words/queue.ts'
-import { about, count, cut, listed, many, short, span } from '../../words/text.ts'
-import type { ClassRow } from '../jobs/by-class.tsx'
+import { count, cut, listed, many, span } from '../../words/text.ts'
+import { type ClassRow, ofQueue } from '../jobs/by-class.tsx'
+import { programsIn } from '../workers/live.tsx'
 
 const [RUNS, CLASSES] = [6, 12]
 
@@ -35,7 +35,6 @@ function serversOf(
 ): Server[] {
   const runsOf = (lane: string): number => runs.filter((run) => run.lane !== null && lane.startsWith(run.lane)).length
   const isCut = counts.running > runs.length
-  const programs = processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(name) ? [one] : []))
   return [
     ...open.map(({ id, kind, since, until }) => ({
       id,
@@ -51,12 +50,12 @@ function serversOf(
           </>
         ),
     })),
-    ...programs.map(({ id, runs, startedAt }) => ({
+    ...programsIn(processes, name).map(({ id, runs, seenAt }) => ({
       id,
       most: 24,
       tag: 'pull',
       has: many(runs.filter(({ queue }) => queue === name).length, 'current run'),
-      when: <Since at={startedAt} />,
+      when: <Ago at={seenAt} word="seen" />,
     })),
     ...claims.map(({ id, names, until }) => ({
       id,
@@ -98,7 +97,8 @@ export function UnderWay({ queue: { name, runs, counts } }: { queue: QueueDetail
   )
 }
 
-function reason({ priority, since }: QueueDetail['next'][number], ageing: number | null, now: number): string {
+function reason({ priority, since, pull }: QueueDetail['next'][number], ageing: number | null, now: number): string {
+  if (pull) return 'waits for a pull worker'
   if (ageing === null) return `priority ${priority}`
   const steps = Math.floor((now - since) / ageing)
   return steps === 0 ? `priority ${priority}` : `priority ${priority}, raised ${many(steps, 'step')} by waiting`
@@ -130,9 +130,9 @@ export function Next({ queue, queue: { next, ageing } }: { queue: QueueDetail })
           {
             head: 'Class',
             kind: 'fill',
-            cell: ({ class: name, group, pull }) => (
+            cell: ({ class: name, group }) => (
               <>
-                <Name of={name} most={40} /> {group && <Tag of={group} />} {pull && <span class="tag">pull</span>}
+                <Name of={name} most={40} /> {group && <Tag of={group} />}
               </>
             ),
           },
@@ -145,27 +145,6 @@ export function Next({ queue, queue: { next, ageing } }: { queue: QueueDetail })
   )
 }
 
-const classColumns: readonly Column<ClassRow>[] = [
-  {
-    head: 'Class',
-    kind: 'fill',
-    cell: ({ queue, class: name }) =>
-      name === null ? <Others /> : <NameLink to={workerPath(queue, name)} of={name} most={30} />,
-  },
-  { head: '#Runs', cell: ({ counts }) => many(counts.runs, 'run') },
-  {
-    head: '#Failed',
-    kind: ({ counts }) => (counts.failed > 0 ? 'up' : 'dimmer'),
-    cell: ({ counts }) => `${short(counts.failed)} failed`,
-  },
-  {
-    head: '#p95',
-    kind: 'dim',
-    title: () => '95% of runs took at most this long',
-    cell: ({ took }) => (took ? about(took.p95) : '–'),
-  },
-]
-
 export function ItsClasses({ classes }: { classes: readonly ClassRow[] }) {
   const busy = classes.toSorted((a, b) => b.counts.runs - a.counts.runs)
   return (
@@ -174,8 +153,7 @@ export function ItsClasses({ classes }: { classes: readonly ClassRow[] }) {
         caption="Classes of this queue, with their counts since midnight UTC"
         empty="No runs today."
         rows={busy.slice(0, CLASSES)}
-        columns={classColumns}
-        isPlain
+        columns={ofQueue}
       />
     </Card>
   )

@@ -53,7 +53,7 @@ export const queue = page<QueueData>({
       engine.queues.get(name, { limit: NEXT }),
       cache.get(`series of ${name} ${range.step}`, LATER, () => engine.stats.series({ queue: name, step: range.step })),
       deploymentsOf(asked),
-      cache.get('processes', LATER, () => engine.processes.list()),
+      cache.glance(range.step),
       byClass(asked, { queue: name }, LATER),
     ])
     const queue = withPulled([found], atWork)[0]!

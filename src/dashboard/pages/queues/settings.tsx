@@ -7,21 +7,19 @@ import { readyIn } from '../../words/queue.ts'
 import { count, many } from '../../words/text.ts'
 import { settings } from './acts.ts'
 
-export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ...queue }: QueueDetail): string {
+export function nowOf({ mode, paused, lanes, maxLanes, batch, counts }: QueueDetail): string {
   const ready = readyIn({ counts })
   const stand = `Open lanes: ${count(lanes)} of ${count(maxLanes)}, with up to ${many(batch, 'job')} each; ${many(ready, 'job')} ${ready === 1 ? 'is' : 'are'} ready.`
   if (paused) return `${stand} It is paused: nothing changes until it is resumed.`
   if (mode === 'pull') return `${stand} Pull workers claim its jobs, so lanes and batch have no effect.`
+  const waits = (n: number, what: string) => n > 0 && `${many(n, 'job waits', 'jobs wait')} for ${what}`
   const more =
-    ready === 0
-      ? `${counts.limited > 0 ? `${many(counts.limited, 'job waits', 'jobs wait')} for limits` : 'No jobs are waiting'}, so more lanes would be idle.`
+    ready <= counts.pull
+      ? `${waits(counts.pull, 'pull workers') || waits(counts.limited, 'limits') || 'No jobs are waiting'}, so more lanes would be idle.`
       : lanes >= maxLanes
         ? 'One more lane would open immediately.'
         : 'More lanes can already open: the next bell opens one.'
-  const apart = new Set(queue.next.map(({ priority }) => priority)).size
-  const order =
-    ageing === null && apart > 1 ? ' With ageing, jobs that wait long would overtake lower priority numbers.' : ''
-  return `${stand} ${more}${order}`
+  return `${stand} ${more}`
 }
 
 export function Settings({ queue }: { queue: QueueDetail }) {

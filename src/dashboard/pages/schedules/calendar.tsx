@@ -1,10 +1,11 @@
 import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
-import type { ScheduleView } from '../../../engine/engine.ts'
+import type { ScheduleRow, ScheduleView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Ago, JobId, Link, NameLink, StatusText, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
+import { What } from '../../parts/what.tsx'
 import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
 import { clock, cut, dayOf, hourOf, many, round } from '../../words/text.ts'
@@ -35,11 +36,11 @@ function whenOf(repeat: Encoded): string {
 
 const pct = (n: number): string => `${round(n)}%`
 
-type Drawn = { shown: Shown; runs: ReadonlyMap<number, readonly PastRun[]> }
+type Drawn = { shown: Shown; paused: ReadonlySet<string>; runs: ReadonlyMap<number, readonly PastRun[]> }
 
 const isWithin = (at: number, { from, to }: Shown): boolean => at >= from && at <= to
 
-function Track({ schedule, shown, runs }: Drawn & { schedule: ScheduleView }) {
+function Track({ schedule, shown, runs }: Omit<Drawn, 'paused'> & { schedule: ScheduleView }) {
   const { now } = useLook()
   const { marks, band } = laneOf(schedule, shown, runs.get(schedule.job))
   const middle = pct(placeOf(now, shown))
@@ -82,7 +83,7 @@ function Ticks({ shown }: { shown: Shown }) {
         {ticksOf(shown).map((at) => {
           const x = placeOf(at, shown)
           return (
-            x > 2 &&
+            x > 4 &&
             !(isHere && Math.abs(x - middle) <= 5) && (
               <text class="t11 mid" x={pct(x)} y="20">
                 {isDay ? hourOf(at, zone) : dayOf(at, zone)}
@@ -128,11 +129,17 @@ function Next({ schedule, schedule: { job, paused, nextAt: first } }: { schedule
   )
 }
 
-function Beside({ schedule: { missed, catchingUp, moved }, shown }: { schedule: ScheduleView; shown: Shown }) {
+function Beside({ schedule, shown, paused }: Omit<Drawn, 'runs'> & { schedule: ScheduleRow }) {
+  const { missed, catchingUp, moved, nextAt, reason } = schedule
   const { now, zone } = useLook()
   const isMoved = moved && moved.at < Math.max(shown.to, now + WEEK)
   return (
     <>
+      {reason && nextAt !== null && nextAt <= now && (
+        <span class="sub clip">
+          <What job={{ ...schedule, reason, progress: null, ranAt: null, message: null }} paused={paused} />
+        </span>
+      )}
       {missed && missed.to > shown.from && missed.from < shown.to && (
         <span class="sub clip">{`${passedWords(missed)}${catchingUp ? ', in progress' : ''}`}</span>
       )}
@@ -193,13 +200,13 @@ function Acts({ schedule: { job, aliases, paused, repeat }, called }: { schedule
   )
 }
 
-function Row({ schedule, shown, runs }: Drawn & { schedule: ScheduleView }) {
+function Row({ schedule, shown, paused, runs }: Drawn & { schedule: ScheduleRow }) {
   const called = schedule.aliases[0] ?? schedule.class
   return (
     <>
       <div class="sch">
         <Title schedule={schedule} called={called} />
-        <Beside schedule={schedule} shown={shown} />
+        <Beside schedule={schedule} shown={shown} paused={paused} />
       </div>
       <Track schedule={schedule} shown={shown} runs={runs} />
       <Next schedule={schedule} />
@@ -216,7 +223,7 @@ const LEGEND = [
   ['round passed', 'skipped'],
 ] as const
 
-export function Calendar({ schedules, ...drawn }: Drawn & { schedules: readonly ScheduleView[] }) {
+export function Calendar({ schedules, ...drawn }: Drawn & { schedules: readonly ScheduleRow[] }) {
   return (
     <div class="calgrid">
       <div class="hd">

@@ -1,5 +1,5 @@
 import type { PastRun } from '../../../core/run.ts'
-import type { ScheduleView, WorkerView } from '../../../engine/engine.ts'
+import type { ScheduleRow, WorkerView } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/schedules-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
@@ -14,7 +14,8 @@ import { NewSchedule, type Preview, previewOf } from './new.tsx'
 import { type Past, PastRuns, pastOf } from './past.tsx'
 
 type SchedulesData = {
-  schedules: ScheduleView[]
+  schedules: ScheduleRow[]
+  paused: ReadonlySet<string>
   more: boolean
   shown: Shown
   runs: ReadonlyMap<number, readonly PastRun[]>
@@ -28,7 +29,7 @@ const MOST = 100
 /** Maximum schedules with past runs, and lifetime of these runs in the cache, in milliseconds. */
 const [RUNS, SELDOM] = [40, 60_000]
 
-const zonesOf = (schedules: readonly ScheduleView[]): string[] => [
+const zonesOf = (schedules: readonly ScheduleRow[]): string[] => [
   ...new Set(schedules.flatMap(({ repeat }) => zoneOf(repeat) ?? [])),
 ]
 
@@ -50,7 +51,11 @@ function Moves({ shown }: { shown: Shown }) {
   )
 }
 
-function View({ data: { schedules, more, shown, runs, classes, preview, was, past } }: { data: SchedulesData }) {
+function View({
+  data: { schedules, paused: queues, more, shown, runs, classes, preview, was, past },
+}: {
+  data: SchedulesData
+}) {
   const paused = schedules.filter((one) => one.paused).length
   const failing = schedules.filter((one) => one.failing).length
   const { now } = useLook()
@@ -79,7 +84,7 @@ function View({ data: { schedules, more, shown, runs, classes, preview, was, pas
         {schedules.length === 0 ? (
           <First of="schedules" />
         ) : (
-          <Calendar schedules={schedules} shown={shown} runs={runs} />
+          <Calendar schedules={schedules} paused={queues} shown={shown} runs={runs} />
         )}
       </Card>
       {past && (
@@ -100,8 +105,9 @@ export const schedules = page<SchedulesData>({
     const change = query.get('change')
     const runs = query.get('runs')
     const isOpened = ['new', 'change', 'cron'].some((name) => query.has(name))
-    const [{ schedules, cursor }, ran, job, past, known] = await Promise.all([
-      engine.schedules.list({ limit: MOST }),
+    const [{ schedules, cursor }, { stats }, ran, job, past, known] = await Promise.all([
+      engine.schedules.list({ limit: MOST, inARow: 1 }),
+      cache.glance(),
       cache.get('runs of schedules', SELDOM, () => engine.schedules.list({ limit: RUNS, runs: true })),
       change ? engine.jobs.get(change).catch(() => undefined) : undefined,
       runs ? pastOf(engine, runs).catch(() => undefined) : undefined,
@@ -111,6 +117,7 @@ export const schedules = page<SchedulesData>({
     const [cron, tz] = [query.get('cron') ?? was?.cron, query.get('tz') ?? was?.tz ?? '']
     return {
       schedules,
+      paused: new Set(stats.queues.flatMap(({ name, paused }) => (paused ? name : []))),
       more: cursor !== null,
       shown,
       runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),

@@ -35,12 +35,14 @@ const textsIn = (form: FormData, is: WorkerTexts, before = ''): WorkerTexts =>
     }),
   ) as WorkerTexts
 
+const oneLine = (text: string): string => text.replace(/\n */g, '') || 'nothing'
+
 function checkStill(changed: readonly WorkerField[], was: WorkerTexts, is: WorkerTexts): void {
-  const name = changed.find((name) => was[name] !== is[name])
+  const name = changed.find((name) => oneLine(was[name]) !== oneLine(is[name]))
   if (name)
     throw new SidejobError(
       'CONFLICT',
-      `${name}: expected ${was[name] || 'nothing'} (the value when the form was loaded), got ${is[name] || 'nothing'} (set by another user)`,
+      `${name}: expected ${oneLine(was[name])} (the value when the form was loaded), got ${oneLine(is[name])} (set by another user)`,
       { path: [name] },
     )
 }

@@ -1,5 +1,4 @@
 import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
-import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, NameLink, Zero } from '../../parts/layout.tsx'
@@ -11,8 +10,6 @@ import { about, count, cut, many, short } from '../../words/text.ts'
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
 
 export type Worker = WorkerView
-
-const MINUTE = 60_000
 
 export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
@@ -83,17 +80,24 @@ function ClassTable({ workers, counted, chosen, to = workerPath }: TableProps) {
   return (
     <table class="tbl classes lined">
       <caption class="vh">Classes by queue, with their counts since midnight UTC</caption>
+      <thead>
+        <tr>
+          <th scope="col" colspan={2}>
+            Queue and class
+          </th>
+          {heads.map((head) => (
+            <th scope="col" class="num">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
       {byQueue(workers).map(([queue, own]) => (
         <tbody>
           <tr class="of">
-            <th scope="colgroup" colspan={2}>
+            <th scope="colgroup" colspan={5}>
               <NameLink to={queuePath(queue)} of={queue} most={40} />
             </th>
-            {heads.map((head) => (
-              <th scope="col" class="num">
-                {head}
-              </th>
-            ))}
           </tr>
           {own.map((worker) => (
             <Row
@@ -133,13 +137,9 @@ export function Classes({ workers: all, wanted, ...shown }: ClassesProps) {
 }
 
 export function Top({ workers, wanted }: { workers: readonly Worker[]; wanted: string }) {
-  const { now } = useLook()
   const queues = new Set(workers.map(({ queue }) => queue)).size
-  const heard = new Set(workers.filter(({ seen }) => seen !== null && seen > now - MINUTE).map(({ queue }) => queue))
-    .size
-  const programs = heard === 0 ? '' : `; pull workers claimed from ${many(heard, 'queue')} in the last minute`
   return (
-    <Head title="Workers" note={`${many(workers.length, 'class', 'classes')} in ${many(queues, 'queue')}${programs}`}>
+    <Head title="Workers" note={`${many(workers.length, 'class', 'classes')} in ${many(queues, 'queue')}`}>
       <Search at="/workers" label="Class or port" value={wanted} />
       <LinkButton to="/workers?register" scope="admin" icon="plus" kind="primary">
         Register class

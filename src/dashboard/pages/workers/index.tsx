@@ -1,18 +1,21 @@
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/workers-css.generated.ts'
 import { type Act, page } from '../../page.ts'
+import { Act as Button, LinkButton } from '../../parts/act.tsx'
+import { Head, Link, Name } from '../../parts/layout.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
-import { workerPath } from '../../words/paths.ts'
+import { queuePath, workerPath } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
 import { make } from '../new-job.tsx'
 import { Change, change, found } from './change.tsx'
-import { Classes, type Counted, countedIn, nameOf, Top, type Worker } from './classes.tsx'
+import { Classes, type Counted, countedIn, kindOf, nameOf, Top, type Worker } from './classes.tsx'
+import { Live, type Program, programsIn } from './live.tsx'
 import { About, Ports, TryIt } from './one.tsx'
 import { Register, register } from './register.tsx'
 import { Runs } from './runs.tsx'
 import { type Unfit, unfitOfChange, unfitOfNew } from './unfit.tsx'
 
-type ListData = { workers: Worker[]; counted: Counted; wanted: string; unfit?: Unfit }
+type ListData = { workers: Worker[]; counted: Counted; programs: Program[]; wanted: string; unfit?: Unfit }
 type WorkersData = ListData & { registers: boolean }
 type WorkerData = ListData & { worker: Worker; last: Step<JobRow>; changes: boolean }
 
@@ -27,19 +30,30 @@ export const workers = page<WorkersData>({
   every: 10_000,
   async load(asked) {
     const { engine, query } = asked
-    const [{ workers }, counted, unfit] = await Promise.all([
+    const [{ workers }, counted, unfit, { processes }] = await Promise.all([
       engine.workers.list(),
       countedIn(asked),
       unfitOfNew(asked),
+      asked.cache.glance('minute'),
     ])
-    return { workers, counted, wanted: wantedIn(query), registers: query.has('register'), unfit }
+    return {
+      workers,
+      counted,
+      programs: programsIn(processes),
+      wanted: wantedIn(query),
+      registers: query.has('register'),
+      unfit,
+    }
   },
   title: () => 'Workers',
   View: ({ data, query }) => (
     <>
       <Top {...data} />
       {data.registers && <Register unfit={data.unfit} taken={named(data.workers, query)} />}
-      <Classes workers={data.workers} counted={data.counted} wanted={data.wanted} />
+      <div class="cols c21">
+        <Classes workers={data.workers} counted={data.counted} wanted={data.wanted} />
+        <Live programs={data.programs} />
+      </div>
     </>
   ),
   acts: { register },
@@ -70,22 +84,44 @@ const unregister: Act = {
   },
 }
 
+function ClassHead({ worker, worker: { queue, class: name } }: { worker: Worker }) {
+  return (
+    <Head
+      title={<Name of={name} most={60} />}
+      note={
+        <>
+          {kindOf(worker)} class of queue <Link to={queuePath(queue)}>{queue}</Link>
+        </>
+      }
+    >
+      <LinkButton to={`${workerPath(queue, name)}?change`} scope="admin" icon="pencil">
+        Change
+      </LinkButton>
+      <Button act="unregister" scope="admin" kind="danger">
+        Unregister
+      </Button>
+    </Head>
+  )
+}
+
 export const worker = page<WorkerData>({
   path: '/workers/:queue/:class',
   nav: 'workers',
   every: 2_000,
   async load(asked) {
     const { params, query } = asked
-    const [{ worker, workers }, last, counted] = await Promise.all([
+    const [{ worker, workers }, last, counted, { processes }] = await Promise.all([
       found(asked),
       searchRows(asked, { queue: params.queue!, class: params.class!, limit: 5 }),
       countedIn(asked),
+      asked.cache.glance('minute'),
     ])
     const unfit = await unfitOfChange(asked, worker)
     return {
       workers,
       worker,
       counted,
+      programs: programsIn(processes, worker.queue),
       last,
       wanted: wantedIn(query),
       changes: query.has('change'),
@@ -96,16 +132,19 @@ export const worker = page<WorkerData>({
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
   View: ({ data }) => (
     <>
-      <Top {...data} />
-      {data.changes && <Change worker={data.worker} unfit={data.unfit} />}
-      <div class="wcols">
-        <Classes workers={data.workers} counted={data.counted} wanted={data.wanted} chosen={data.worker} />
+      <ClassHead worker={data.worker} />
+      <div class={data.changes ? 'cols c21' : 'wcols'}>
+        {data.changes ? (
+          <Change worker={data.worker} unfit={data.unfit} />
+        ) : (
+          <Classes workers={data.workers} counted={data.counted} wanted={data.wanted} chosen={data.worker} />
+        )}
         <div class="stack">
-          <About worker={data.worker} />
+          <About worker={data.worker} programs={data.programs} />
           <Ports worker={data.worker} />
-          <Runs of={data.counted.get(nameOf(data.worker.queue, data.worker.class))} />
+          <Runs worker={data.worker} of={data.counted.get(nameOf(data.worker.queue, data.worker.class))} />
         </div>
-        <TryIt worker={data.worker} last={data.last} />
+        {!data.changes && <TryIt worker={data.worker} last={data.last} />}
       </div>
     </>
   ),

@@ -1,21 +1,23 @@
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { shownUrl } from '../../../core/url.ts'
 import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'
-import { Act, LinkButton } from '../../parts/act.tsx'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
 import { Ago, Card, JobId, Link, Name, StatusPill } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import type { Step } from '../../search-on.ts'
 import { furtherText, searchedOf } from '../../words/further.ts'
-import { ofClass, workerPath } from '../../words/paths.ts'
+import { ofClass } from '../../words/paths.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
-import { count, many, span } from '../../words/text.ts'
+import { count, cut, many, span } from '../../words/text.ts'
 import type { Worker } from './classes.tsx'
+import type { Program } from './live.tsx'
 
 const SERVING = 5
 
-function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }) {
+type AboutProps = { worker: Worker; programs: readonly Program[] }
+
+function ServedBy({ worker: { push, pull, seen, servedBy }, programs }: AboutProps) {
   if (push) return shownUrl(push.url)
   if (pull)
     return (
@@ -28,6 +30,9 @@ function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }
             the last claim from its queue was <Ago at={seen} />
           </>
         )}
+        {programs.slice(0, SERVING).map(({ id, runs }) => (
+          <div>{`${cut(id, 30)}: ${many(runs.length, 'job')}`}</div>
+        ))}
       </>
     )
   if (servedBy.length === 0) return 'a function that no deployment serves'
@@ -57,10 +62,10 @@ const triesOf = ({ retry }: WorkerDefinition): string => {
   return base === undefined ? most : `${most}; backoff ${span(base)} × ${retry?.backoff?.factor ?? 2}`
 }
 
-export function About({ worker }: { worker: Worker }) {
-  const { queue, class: name, description, concurrency, timeout, retain, history } = worker
+export function About({ worker, programs }: AboutProps) {
+  const { description, concurrency, timeout, retain, history } = worker
   const facts: Fact[] = [
-    ['Served by', <ServedBy worker={worker} />],
+    ['Served by', <ServedBy worker={worker} programs={programs} />],
     ['Max running', concurrency !== undefined && count(concurrency)],
     ['Attempts', triesOf(worker)],
     ['Run timeout', timeout !== undefined && span(timeout)],
@@ -70,22 +75,10 @@ export function About({ worker }: { worker: Worker }) {
     ],
   ]
   return (
-    <Card
-      title={<Name of={name} most={40} />}
-      tag={<Name of={queue} most={24} />}
-      right={<Link to={`/jobs?${ofClass(queue, name)}`}>Show jobs</Link>}
-    >
+    <Card title="Definition">
       <div class="wdesc">
         {description && <p>{description.slice(0, 1_000)}</p>}
         <Facts of={facts} />
-      </div>
-      <div class="foot row">
-        <LinkButton to={`${workerPath(queue, name)}?change`} scope="admin" icon="pencil" small>
-          Change
-        </LinkButton>
-        <Act act="unregister" scope="admin" kind="danger" small>
-          Unregister
-        </Act>
       </div>
     </Card>
   )
@@ -144,7 +137,7 @@ export function TryIt({ worker, last, last: { rows } }: { worker: Worker; last: 
     <Card title="Try it" right={<Link to={`/jobs/new?${ofClass(worker.queue, worker.class)}`}>As code</Link>}>
       <JobForm worker={worker} stay />
       <div class="got">
-        <b>Newest jobs</b>
+        <Link to={`/jobs?${ofClass(worker.queue, worker.class)}`}>Newest jobs</Link>
         {rows.length === 0 && <p class="note">{searched ? furtherText(0, searched.where) : 'None yet.'}</p>}
         <ul class="lasts">
           {rows.map(({ id, status, createdAt, message }) => (

@@ -29,7 +29,6 @@ const fields: readonly Named<FieldProps>[] = [
   { name: 'timeout', label: 'Run timeout', placeholder: '30s' },
   { name: 'retain', label: 'Kept after it ends', placeholder: '1d' },
   { name: 'history', label: 'Runs kept', type: 'number' },
-  { name: 'description', label: 'Description' },
 ]
 
 const texts: readonly Named<TextAreaProps>[] = [
@@ -49,8 +48,10 @@ const options: readonly Named<TextAreaProps>[] = [
 
 type ValuesProps = { values?: Partial<WorkerTexts> }
 
+const rowsOf = (text = ''): number => Math.min(16, 2 + Math.floor(text.length / 45))
+
 const TextAreas = ({ of, values = {} }: ValuesProps & { of: typeof texts }) =>
-  of.map((area) => <TextArea {...area} rows={2} value={values[area.name]} />)
+  of.map((area) => <TextArea {...area} rows={rowsOf(values[area.name])} value={values[area.name]} />)
 
 export function WorkerFields({ values = {} }: ValuesProps) {
   return (
@@ -61,12 +62,13 @@ export function WorkerFields({ values = {} }: ValuesProps) {
           label="Served by"
           options={['pull', 'push']}
           value={values.served}
-          note="pull: workers claim jobs; push: a URL is called"
+          note="push calls a URL"
         />
         {fields.map((field) => (
           <Field {...field} value={values[field.name]} />
         ))}
       </div>
+      <Field name="description" label="Description" value={values.description} />
       <TextAreas of={texts} values={values} />
       <Options title="Result and limits" open={Boolean(values.result || values.limits)}>
         <TextAreas of={options} values={values} />

@@ -1,8 +1,10 @@
 import { classEnds } from '../../../core/class-counts.ts'
-import { Card, Empty } from '../../parts/layout.tsx'
-import { Bars } from '../../parts/spark.tsx'
-import { about, count, many, short } from '../../words/text.ts'
+import { Card, Empty, Zero } from '../../parts/layout.tsx'
+import { Bars, Shares } from '../../parts/spark.tsx'
+import { ofClass } from '../../words/paths.ts'
+import { about, count, many } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
+import type { Worker } from './classes.tsx'
 
 const upTo = (end: number): string => (Number.isFinite(end) ? about(end) : 'longer')
 
@@ -13,7 +15,7 @@ function Took({ buckets }: { buckets: readonly number[] }) {
   return (
     <div class="plot wideplot">
       <span class="vh">{said.join(', ')}</span>
-      <Bars values={buckets} tone="f-done" width={420} height={52} />
+      <Bars values={buckets} tone="f-running" width={420} height={52} />
       <div class="axis" aria-hidden="true">
         {classEnds.map((end, i) => i % STEP === 0 && <span>{upTo(end)}</span>)}
         <span>longer</span>
@@ -22,17 +24,29 @@ function Took({ buckets }: { buckets: readonly number[] }) {
   )
 }
 
-export function Runs({ of }: { of?: ClassRow }) {
-  const { runs = 0, failed = 0 } = of?.counts ?? {}
+export function Runs({ worker: { queue, class: name }, of }: { worker: Worker; of?: ClassRow }) {
+  const { runs = 0, failed = 0, completed = 0 } = of?.counts ?? {}
   return (
     <Card
       title="Run times today"
       right={
         <>
-          {many(runs, 'run')}, <span title={count(failed)}>{short(failed)} failed</span>
+          {many(runs, 'run')},{' '}
+          <span>
+            <Zero n={failed} to={`/jobs?status=failed&${ofClass(queue, name)}`} kind="up" /> failed
+          </span>
         </>
       }
     >
+      {completed + failed > 0 && (
+        <Shares
+          label={`${many(completed, 'job')} completed, ${count(failed)} failed`}
+          of={[
+            { n: completed, kind: 'done' },
+            { n: failed, kind: 'failed' },
+          ]}
+        />
+      )}
       {of?.took ? <Took buckets={of.took.buckets} /> : <Empty>No runs since midnight UTC.</Empty>}
     </Card>
   )
