@@ -238,7 +238,8 @@ export const jobs = {
   steps: route('GET /v1/jobs/:job/steps', {
     scope: 'read',
     summary: 'List the completed steps of a job',
-    description: 'Returns the time, duration and run of each step. `patches` has the stored answers of `job.patched`.',
+    description:
+      'Returns the time, duration and run of each step and wait, also after the job has ended. `patches` has the stored answers of `job.patched`.',
     query: z.strictObject({ cursor: cursor.optional() }),
     answers: {
       200: z.object({ steps: z.array(keptStep), patches: z.array(keptPatch), cursor: z.string().nullable() }),

@@ -207,7 +207,7 @@ export const jobFields = {
   ],
   timedUniqueScope: ['ut', 'unique scope that is held for a fixed time'],
   aliases: ['al', 'aliases'],
-  hasSteps: ['st', 'has steps'],
+  hasSteps: ['st', '1 if it has steps; e if its function has ended since'],
   pinnedTo: ['pv', 'version of the code on which its function continues; for a push worker, the address'],
   progress: ['pg', 'progress'],
   lastValues: ['lv', 'for classes that record values: everything that the last run read and changed, as JSON'],

@@ -101,14 +101,14 @@ test('a job with 30 children shows failed ones first, how many more there are, a
 
 test('a sleeping job shows when it wakes, and its steps have the numbers of stored runs', async () => {
   const id = await pages.make('nap')
-  await pages.until(async () => (await pages.engine.jobs.steps(String(id))).steps.length === 2)
+  await pages.until(async () => (await pages.engine.jobs.steps(String(id))).steps.length === 3)
   await pages.until(async () => (await pages.statusOf(id)) === 'queued')
   const html = await reader.html(`/ui/jobs/${id}`)
   expect(headIn(html)).toMatch(/Sleeps until \d\d:\d\d/)
   expect(headIn(html)).toContain('runs 2')
   expect(plainText(part(html, 'id="tabs"', '</nav>'))).toContain('Runs 2')
   const timeline = plainText(timelineIn(html))
-  expect(timeline).toMatch(/first step \d.*second step, run 2/)
+  expect(timeline).toMatch(/first step \d.*sends#1 callWorker – second step, run 2/)
   expect(timeline).toMatch(/ run 2 /)
   expect(timeline).toContain('Only the last run and failed runs are stored')
   expect(timelineIn(html)).not.toMatch(/aria-label="queued/)

@@ -17,6 +17,15 @@ const order = defineWorker({
   },
 })
 
+const trial = defineWorker({
+  class: 'trial',
+  async perform(job: Job) {
+    await job.step('welcome', () => 1)
+    await job.sleep(20 * SLOW)
+    await job.step('remind', () => 2)
+  },
+})
+
 const edited = defineWorker({
   class: 'edited',
   async perform(job: Job) {
@@ -27,17 +36,24 @@ const edited = defineWorker({
 
 let pages: Awaited<ReturnType<typeof startPages>>
 beforeAll(async () => {
-  pages = await startPages({ workers: [order, edited] })
+  pages = await startPages({ workers: [order, trial, edited] })
 })
 afterAll(() => pages.close())
 
-test('completed steps are shown in order with time, duration, run and size, without the waits of the function', async () => {
+test('completed steps are shown in order with time, duration, run and size, without its current wait', async () => {
   const id = String(await pages.make('order'))
   await pages.until(async () => (await pages.engine.jobs.steps(id)).steps.length === 1)
   const { steps, cursor } = await pages.engine.jobs.steps(id)
   expect(cursor).toBeNull()
   expect(steps).toEqual([
-    { name: 'reserve', at: expect.any(Number), took: expect.any(Number), run: expect.any(Number), bytes: 16 },
+    {
+      name: 'reserve',
+      kind: 'step',
+      at: expect.any(Number),
+      took: expect.any(Number),
+      run: expect.any(Number),
+      bytes: 16,
+    },
   ])
   expect(steps[0]!.took).toBeGreaterThanOrEqual(SLOW - 2)
   expect(Math.abs(steps[0]!.at! - Date.now())).toBeLessThan(60_000)
@@ -47,6 +63,21 @@ test('completed steps are shown in order with time, duration, run and size, with
   expect(shown).toMatch(/Completed steps.*reserve.*16 bytes/s)
   expect(shown).not.toContain('<b>&')
   expect(shown, 'a row of the timeline').toMatch(/<b>reserve<\/b><\/span><span class="kind">step, run \d+<\/span>/)
+})
+
+test('the page of a completed function showed neither its steps nor its sleep', async () => {
+  const id = String(await pages.make('trial'))
+  await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'completed')
+  const { steps } = await pages.engine.jobs.steps(id)
+  expect(steps.map(({ name, kind }) => `${kind} ${name}`)).toEqual(['step welcome', 'sleep sleep#1', 'step remind'])
+  expect(steps[1]!.took).toBeGreaterThan(0)
+  expect(steps[1]!.took).toBeLessThanOrEqual(20 * SLOW)
+  const reader = await pages.enter(['read'])
+  const html = await reader.html(`/ui/jobs/${id}?tab=steps`)
+  for (const { name } of steps) {
+    expect(html, 'a row of the timeline').toContain(`<b>${name}</b></span>`)
+    expect(html, 'a row of the tab').toContain(`title="${name}"`)
+  }
 })
 
 test('the answers of patches are listed', async () => {

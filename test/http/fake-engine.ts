@@ -409,7 +409,7 @@ const answers: Unperformed = {
       ],
     }),
     steps: async () => ({
-      steps: [{ name: 'charge', at: T, took: 1_500, run: 2, bytes: 12 }],
+      steps: [{ name: 'charge', kind: 'step', at: T, took: 1_500, run: 2, bytes: 12 }],
       patches: [{ name: 'audit', patched: true, at: T }],
       cursor: '9',
     }),

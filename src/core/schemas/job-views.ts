@@ -146,6 +146,7 @@ export type Result = z.output<typeof result>
 
 export const keptStep = z.object({
   name: z.string(),
+  kind: z.string(),
   at: moment.nullable(),
   took: span.nullable(),
   run: z.int().nullable(),

@@ -18,16 +18,16 @@ export type Row = {
   status?: JobView['status']
   job?: number
   stretches: Stretch[]
-  took: number
-  isOpen: boolean
+  took: number | null
 }
 
-/** `place` is a percentage. `breaks` are waits that are drawn shorter than they were. */
+/** `place` is a percentage. `breaks` are waits that are drawn shorter than they were. `edges` are ends of busy times. */
 export type Scale = {
   from: number
   to: number
   place: (at: number) => number
   breaks: { at: number; length: number }[]
+  edges: number[]
 }
 
 /** Position of the current time, in percent. The remaining width is for names of long bars. */
@@ -88,7 +88,7 @@ export function scaleOf(from: number, to: number, busy: readonly (readonly [numb
   const breaks = parts.flatMap((part, i) =>
     part.isFolded ? [{ at: starts[i]! + (part.weight / whole / 2) * END, length: part.to - part.from }] : [],
   )
-  return { from, to, place, breaks }
+  return { from, to, place, breaks, edges: parts.slice(1).map((part) => part.from) }
 }
 
 const badly = new Set(['failed', 'lost', 'conflict'])
@@ -152,16 +152,15 @@ function childRow(name: string, child: JobView, now: number, share: number | und
     job: child.id,
     stretches,
     took: end - createdAt,
-    isOpen: end === now,
   }
 }
 
-function stepRow({ name, at, took }: KeptStep, past: readonly PastRun[]): Row[] {
+function stepRow({ name, kind, at, took }: KeptStep, past: readonly PastRun[]): Row[] {
   if (at === null) return []
-  const stretch: Stretch = { kind: 'completed', from: at - (took ?? 0), to: at }
+  const stretch: Stretch = { kind: kind === 'step' ? 'completed' : 'wait', from: at - (took ?? 0), to: at }
   const number = past.find(({ startedAt, endedAt }) => at >= startedAt && at <= endedAt)?.number
-  const note = number === undefined ? 'step' : `step, ${runName(number)}`
-  return [{ name, note, depth: 1, stretches: [stretch], took: took ?? 0, isOpen: false }]
+  const note = number === undefined || kind !== 'step' ? kind : `step, ${runName(number)}`
+  return [{ name, note, depth: 1, stretches: [stretch], took }]
 }
 
 export type Family = { name: string; job: JobView; share?: number }[]
@@ -180,7 +179,6 @@ export function rowsOf({ job, runs, steps, family }: Parts, now: number): Row[] 
     status: job.status,
     stretches: stretchesOf(job, past, now),
     took: end - job.createdAt,
-    isOpen: end === now,
   }
   const rank = ({ job: { status } }: Family[number]) => Number(status !== 'failed')
   const children = family

@@ -30,7 +30,7 @@ import { newJobs } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { repeatFields, repeatWords } from '../jobs/repeat-fields.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
-import { type Patch, patchText } from '../run/code-change.ts'
+import { isRecord, type Patch, patchText, type Waited } from '../run/code-change.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { shownJob, shownState } from '../run/shown.ts'
 import { OURS } from '../run/steps.ts'
@@ -262,10 +262,16 @@ export function createJobs({
       const { id, document } = await store.inspect(job)
       if (!document.hasSteps) return { steps: [], patches: [], cursor: null }
       const { steps, kept, cursor: next } = await store.steps(id, cursor)
-      const own = Object.keys(steps).filter((name) => !name.startsWith(OURS))
-      const shown = own.map((name): KeptStep => {
-        const { at, ms, run } = kept[name]!
-        return { name, at, took: ms, run, bytes: encoder.encode(steps[name]!).length }
+      const shown = Object.entries(steps).flatMap(([name, value]): KeptStep[] => {
+        const { at, ms: took, run } = kept[name]!
+        const step = { name, kind: 'step', at, took, run, bytes: encoder.encode(value).length }
+        if (!name.startsWith(OURS)) return [step]
+        const wait = isRecord(name) ? (decodeValue(value) as Waited | null) : null
+        if (wait?.kind === 'sleep' && wait.until! <= now())
+          return [
+            { ...step, name: name.slice(1), kind: 'sleep', at: wait.until!, took: Math.max(0, wait.until! - at!) },
+          ]
+        return wait?.done ? [{ ...step, name: name.slice(1), kind: wait.kind }] : []
       })
       const patches = Object.entries(steps).flatMap(([key, value]): KeptPatch[] => {
         const name = patchText(key)

@@ -279,7 +279,7 @@ export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
 }
 
 export const pauses = ({ document: { place, hasSteps } }: Inspection): boolean =>
-  hasSteps !== undefined && (place === PLACE.suspended || place === PLACE.timers)
+  hasSteps === '1' && (place === PLACE.suspended || place === PLACE.timers)
 
 function sinceOf(doc: JobRecord): number {
   if (doc.place === undefined || doc.place === PLACE.pull || doc.place === PLACE.limited)

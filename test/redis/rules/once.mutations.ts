@@ -174,7 +174,7 @@ export const mutations = [
     33,
     'lib/run/snapshot.lua',
     ['  if not doc.has_children then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
-    ["  if not doc.has_steps then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
+    ["  if doc.has_steps ~= '1' then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
     [
       '  local flat, bytes = {}, 0\n  for _, field in ipairs(cache.attached_to(id, doc)) do\n    local dir',
       '  local flat, bytes = {}, 0\n  inputs_of[id] = flat\n  for _, field in ipairs(cache.attached_to(id, doc)) do\n    local dir',
@@ -210,11 +210,6 @@ export const mutations = [
     'a lost run is reported as the last',
   ]),
   ...of(33, 'lib/family/erase.lua', [", history_kept = 'runs'", '', 'the runs of a job outlast it']),
-  ...of(33, 'lib/job/ending.lua', [
-    '  if not doc.has_steps then return end\n',
-    '',
-    'the end of a run removes steps that are not there',
-  ]),
   ...of(
     33,
     'lib/runtime/lists.lua',

@@ -53,6 +53,21 @@ export const mutations = [
       'a pause ends with every run of a child',
     ],
   ),
+  ...of(6, 'lib/run/ops/on_records.lua', [
+    "  if doc.has_steps == 'e' then cache.drop(key) end\n",
+    '',
+    'steps of an ended function are taken for steps of the next',
+  ]),
+  ...of(6, 'lib/run/snapshot.lua', [
+    "  if doc.has_steps ~= '1' then return",
+    '  if not doc.has_steps then return',
+    'the next run returns results of the steps of an ended function',
+  ]),
+  ...of(6, 'queries/list.lua', [
+    "doc.has_steps == '1' and",
+    'doc.has_steps and',
+    'an ended function is listed as waiting',
+  ]),
   ...of(6, 'lib/run/retry.lua', [
     "  counts.add(doc.queue, doc.class, 'errors')\n",
     "  counts.add(doc.queue, doc.class, 'errors')\n  ending.clear_steps(id, doc)\n",
@@ -66,6 +81,8 @@ export const mutations = [
       'ending.clear_steps(id, doc)',
       'steps are forgotten when the job fails',
     ],
+    ["is_shown and 'e' or nil", 'nil', 'steps of an ended function stay without their flag'],
+    ['values.of(doc) <= MAX_SHOWN_STEPS', 'true', 'large steps outlast their function'],
     [
       'function ending.clear_steps(id, doc)\n  if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end\n',
       'function ending.clear_steps(id, doc)\n',

@@ -1,7 +1,7 @@
 // Rules 5–13: runs, tokens, commits.
 
 import { expect } from 'vitest'
-import type { Encoded } from '../../../src/core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
 import type { Facts, Run, World } from '../direct.ts'
 
@@ -206,6 +206,33 @@ const rule6: Facts = {
     expect(await run.commit({ end: 'failed', n: 1, error: { message: 'broken' } })).toBe('failed')
     await world.change(id, 'retry', '')
     expect((await world.claimOne()).snapshot.steps).toEqual({ charge: '1' })
+  },
+  async 'steps of an ended function are shown until it stores a step again, and do not wait with later jobs'(world) {
+    const id = await world.make()
+    const step = (name: string): Op => ({ op: 'step', name, value: one })
+    const shown = async () => Object.keys((await world.store.steps(id, '0')).steps).sort()
+    const run = await world.claimOne()
+    await run.commit({ end: 'checkpoint', n: 0, ops: [step('charge'), step('mail')] })
+    expect(await run.commit({ n: 1 } as never)).toBe('completed')
+    expect(await shown()).toEqual(['charge', 'mail'])
+    expect((await world.store.list({ mode: 'all', waits: 'function', limit: 10 })).jobs).toEqual([])
+    await world.change(id, 'run', '', '', '', '', '')
+    const again = await world.claimOne()
+    expect(again.snapshot.steps).toBeUndefined()
+    expect(await shown()).toEqual(['charge', 'mail'])
+    await again.commit({ end: 'checkpoint', n: 0, ops: [step('refund')] })
+    expect(await shown()).toEqual(['refund'])
+    await again.commit({ end: 'checkpoint', n: 1, ops: [step('log')] })
+    expect(await shown()).toEqual(['log', 'refund'])
+  },
+  async 'large steps are removed when the function ends'(world) {
+    const id = await world.make()
+    const run = await world.claimOne()
+    const value = encodeValue('x'.repeat(9_000))
+    await run.commit({ end: 'checkpoint', n: 0, ops: [{ op: 'step', name: 'report', value }] })
+    expect(await run.commit({ n: 1 } as never)).toBe('completed')
+    expect((await world.store.steps(id, '0')).steps).toEqual({})
+    expect(await world.document(id)).not.toHaveProperty('hasSteps')
   },
   async 'steps are forgotten when the job is terminated'(world) {
     const id = await world.make()

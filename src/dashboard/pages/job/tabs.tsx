@@ -34,8 +34,11 @@ export type TabData = {
 type KeptSteps = Awaited<ReturnType<Engine['jobs']['steps']>>
 type Props = { job: JobView; runs: readonly PastRun[]; steps: KeptSteps; tab: TabData; tail: boolean; at?: number }
 
-const numberOf = (name: Tab, { job, runs, tab }: Props): string | undefined =>
-  name === 'log' ? atLeast(tab.log.length, tab.isCut) : name === 'runs' ? runsOf(job, runs) : undefined
+function numberOf(name: Tab, { job, runs, tab, steps: { steps, cursor } }: Props): string | undefined {
+  if (name === 'log') return atLeast(tab.log.length, tab.isCut)
+  if (name === 'runs') return runsOf(job, runs)
+  return name === 'steps' && steps.length > 0 ? atLeast(steps.length, cursor !== null) : undefined
+}
 
 function StateForm() {
   return (
@@ -103,11 +106,13 @@ function Steps({ job, found: { steps, patches, cursor } }: { job: JobView; found
   const reported = change && <p class="note body bad">{change.message}</p>
   const isEmpty = steps.length === 0 && patches.length === 0
   if (isEmpty && change) return reported
-  if (isEmpty) return <Empty>No steps are stored: the function has none, or has completed them all.</Empty>
+  if (isEmpty) return <Empty>No steps are stored.</Empty>
   return (
     <>
       {reported}
-      {steps.length > 0 && <DataTable caption="Completed steps, in order" rows={steps} columns={stepColumns} />}
+      {steps.length > 0 && (
+        <DataTable caption="Completed steps and waits, in order" rows={steps} columns={stepColumns} />
+      )}
       {patches.length > 0 && (
         <p class="note body">
           Patches: {patches.map(({ name, patched }) => `${name} (${patched ? 'new' : 'old'} path)`).join(', ')}.

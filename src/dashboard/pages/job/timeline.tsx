@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'
 import { Card, Choice, Link, StatusMark, To } from '../../parts/layout.tsx'
-import { clock, count, cut, dayOf, hourOf, percent, round, span } from '../../words/text.ts'
+import { clock, count, cut, dayOf, percent, round, span } from '../../words/text.ts'
 import {
   busyIn,
   CHILDREN,
@@ -14,7 +14,7 @@ import {
 } from '../../words/timeline.ts'
 import { OnlyLastRun } from './runs.tsx'
 
-const DAY = 86_400_000
+const [MINUTE, DAY] = [60_000, 86_400_000]
 
 const at = (n: number): string => `${round(n)}%`
 
@@ -111,27 +111,35 @@ function Label({ row }: { row: Row }) {
 
 const took = ({ stretches, took }: Row): string => {
   const share = stretches.at(-1)?.share
-  return share === undefined ? span(took) : percent(share)
+  return share !== undefined ? percent(share) : took === null ? '–' : span(took)
 }
 
-function Axis({ scale, isOpen }: { scale: Scale; isOpen: boolean }) {
+/** Omits marks that would overlap. */
+function marksOf({ breaks, edges, place, from }: Scale, isBrief: boolean): { x: number; text: string }[] {
+  const marks = breaks.map(({ at, length }) => ({ x: at, text: span(length) }))
+  if (isBrief && marks.length === 0) marks.push(...edges.map((at) => ({ x: place(at), text: span(at - from) })))
+  return marks.filter(({ x }, i) => x > 9 && x < 86 && (i === 0 || x - marks[i - 1]!.x > 9))
+}
+
+/** Below a minute, it shows the time since the start, because all clock times would be equal. */
+function Axis({ scale }: { scale: Scale }) {
   const { zone } = useLook()
-  const isLong = scale.to - scale.from > DAY
-  const first = isLong ? dayOf(scale.from, zone) : hourOf(scale.from, zone)
-  const far = scale.breaks.filter(({ at }, i, all) => at > 10 && at < 82 && (i === 0 || at - all[i - 1]!.at > 9))
+  const { from, to } = scale
+  const isBrief = to - from < MINUTE
+  const text = (at: number) => (isBrief ? span(at - from) : to - from > DAY ? dayOf(at, zone) : clock(at, zone))
   return (
     <div class="trk hd">
       <svg aria-hidden="true">
         <text class="t11 keep" x="0.6%" y="19">
-          {first}
+          {isBrief ? '0' : text(from)}
         </text>
-        {far.map(({ at: x, length }) => (
+        {marksOf(scale, isBrief).map(({ x, text }) => (
           <text class="t11 t-ink2 mid" x={at(x)} y="19">
-            {span(length)}
+            {text}
           </text>
         ))}
-        <text class="t11 end t-c accent keep" x={at(scale.place(scale.to))} y="19">
-          {isOpen || !isLong ? clock(scale.to, zone) : dayOf(scale.to, zone)}
+        <text class="t11 end t-c accent keep" x={at(scale.place(to))} y="19">
+          {text(to)}
         </text>
       </svg>
     </div>
@@ -172,10 +180,10 @@ export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
       <div class="wf">
         <div class="lab hd">
           <span class="clip">
-            Since {dayOf(job.createdAt, zone)}, {clock(job.createdAt, zone)}
+            {dayOf(job.createdAt, zone)}, {clock(job.createdAt, zone)}
           </span>
         </div>
-        <Axis scale={scale} isOpen={rows[0]!.isOpen} />
+        <Axis scale={scale} />
         <div class="dur hd">took</div>
         {rows.map((row) => (
           <>

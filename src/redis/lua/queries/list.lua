@@ -37,7 +37,7 @@ local waiting_for = {
     return doc.place == PLACE.timers and (tonumber(doc.failures) or 0) > 0
       and (tonumber(doc.backoff_until) or 0) > time.now
   end,
-  ['function'] = function(doc) return doc.has_steps and doc.place ~= PLACE.leased end,
+  ['function'] = function(doc) return doc.has_steps == '1' and doc.place ~= PLACE.leased end,
 }
 
 local function is_of_kind(doc)

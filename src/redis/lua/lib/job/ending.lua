@@ -28,15 +28,19 @@ function ending.removal(id, doc, place)
   return time.now + (tonumber(doc.retain) or outbox.retain() or DAY)
 end
 
--- Steps are counted until the job no longer needs them, so they stay after a failed run or a failed job.
+local MAX_SHOWN_STEPS = 8192
+
+-- Steps are counted until the job no longer needs them, so they stay after a failed run or a failed job. Afterwards, they
+-- are only shown, until the function stores a step again.
 function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
   if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end
   if doc.pinned_to then cache.change(id, doc, fields.pinned_to, nil) end
-  if not doc.has_steps then return end
-  cache.drop(redis_keys.side_key(id, 'steps'))
+  if doc.has_steps ~= '1' then return end
+  local is_shown = values.of(doc) <= MAX_SHOWN_STEPS
+  if not is_shown then cache.drop(redis_keys.side_key(id, 'steps')) end
   values.lose(id, doc)
-  cache.change(id, doc, fields.has_steps, nil)
+  cache.change(id, doc, fields.has_steps, is_shown and 'e' or nil)
 end
 
 local function leave_word(id, doc, place, value)

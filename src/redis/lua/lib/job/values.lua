@@ -82,7 +82,7 @@ local function count(id, doc)
   end
   cache.fetch(keys)
   for _, key in ipairs(keys) do bytes = bytes + #(cache.text_at(key) or '') end
-  if doc.has_steps then
+  if doc.has_steps == '1' then
     for name, value in pairs(cache.hash(redis_keys.side_key(id, 'steps'))) do bytes = bytes + #name + #value end
   end
   journal.puts = journal.puts + math.floor(bytes / 256)

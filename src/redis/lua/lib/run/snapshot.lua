@@ -12,7 +12,7 @@ function snapshot.of(ids)
     local doc = not number and cache.docs[id]
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }
-    elseif not doc or not (doc.has_children or doc.has_steps or cache.attached_to(id, doc)[1]) then
+    elseif not doc or not (doc.has_children or doc.has_steps == '1' or cache.attached_to(id, doc)[1]) then
       list[i] = row_of.lent { document = cache.raw[redis_keys.key_of(id)] }
     else
       local ok, found = journal.isolate(id, snapshot.all_of, id, doc)
@@ -95,7 +95,7 @@ end
 local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)
-  if not doc.has_steps then return {}, '' end
+  if doc.has_steps ~= '1' then return {}, '' end
   local scanned = redis.call('HSCAN', redis_keys.side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
   local flat, bytes = scanned[2], 0
   for _, text in ipairs(flat) do bytes = bytes + #text end

@@ -38,7 +38,9 @@ function verbs.step(me, name, value, took)
   local doc = cache.need(me.id)
   -- The time, duration and run of a step. No value begins with `@`.
   value = '@' .. numbers.int(time.now) .. ',' .. took .. ',' .. (doc.run_number or '') .. '\n' .. value
-  cache.hset(redis_keys.side_key(me.id, 'steps'), name, value)
+  local key = redis_keys.side_key(me.id, 'steps')
+  if doc.has_steps == 'e' then cache.drop(key) end
+  cache.hset(key, name, value)
   cache.change(me.id, doc, fields.has_steps, '1')
   values.add(me.id, doc, #name + #value)
   values.check(me.id, doc)
