@@ -24,7 +24,13 @@ const adds = defineWorker({
 })
 const secret = defineWorker({ class: 'secret', redact: ['args.card', 'result.card'], perform: ({ args }) => args })
 const brief = defineWorker({ class: 'brief', retain: 0, perform: () => 'done' })
-const workers = [plain, adds, secret, brief]
+const calls = defineWorker({
+  class: 'calls',
+  async perform(job) {
+    for (const _ of [1, 2]) await job.callWorker('plain')
+  },
+})
+const workers = [plain, adds, secret, brief, calls]
 
 describe.each(Object.entries(databases))('with %s', (_, open) => {
   let opened: { db: SqlDatabase; close: () => unknown }
@@ -91,6 +97,14 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     expect(JSON.parse(found[0]!.error!)).toMatchObject({ message: 'card 4711 is closed' })
     expect(runs).toMatchObject([{ outcome: 'failed', attempt: 1 }])
     expect(await kit.engine.jobs.get(String(bad))).toMatchObject({ status: 'failed' })
+  })
+
+  test('a function that ran three times had one attempt in the history', async () => {
+    const id = await kit.make('calls')
+    await settle()
+    await stored()
+    expect(await endsOf(id)).toMatchObject([{ status: 'completed', attempts: 3 }])
+    expect((await kit.engine.jobs.get(String(id), { details: true })).cost).toMatchObject({ total: 3 })
   })
 
   test('jobs that wait and end in pieces are stored one by one', async () => {

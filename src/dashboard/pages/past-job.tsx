@@ -1,3 +1,4 @@
+import { missing } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { HistoryJob, HistoryRun } from '../../engine/engine.ts'
@@ -16,7 +17,8 @@ import { Values } from './job/values.tsx'
 import { NoHistory } from './jobs/past.tsx'
 
 /** `found` is missing if the deployment has no history. */
-type PastJob = { id: number; found?: Awaited<ReturnType<Engine['history']['get']>> }
+type PastJob = { id: number; found?: Found; isStored?: boolean }
+type Found = Awaited<ReturnType<Engine['history']['get']>>
 
 const runOf = ({ version, by, error, ...run }: HistoryRun): PastRun => ({
   ...run,
@@ -38,21 +40,52 @@ function factsOf(end: HistoryJob, zone: string): Fact[] {
     ['Ended', moment(end.endedAt, zone)],
     ['Waited', waited !== null && span(waited)],
     ['Ran for', took !== null && span(took)],
-    ['Attempts', lost === 0 && count(attempts)],
-    ['Lost runs', lost > 0 && count(lost)],
+    ['Runs', `${count(attempts)}${lost > 0 ? `, ${count(lost)} lost` : ''}`],
     ['Version', version && <span class="mono">{version}</span>],
   ]
 }
 
-function End({ end }: { end: HistoryJob }) {
+function Ended({ found: { ends, runs }, id, isStored }: Required<PastJob>) {
   const { zone } = useLook()
-  const { status, endedAt, args, result, error } = end
+  const [last] = ends
   return (
-    <Card title={<StatusPill status={status} />} right={<Ago at={endedAt} />}>
-      <Facts of={factsOf(end, zone)} kind="body" />
-      {error !== null && <Fault error={error} />}
-      <Values args={args} result={status === 'completed' ? result : undefined} />
-    </Card>
+    <>
+      <Head
+        title={
+          <>
+            <Name of={last?.class ?? 'Job'} most={60} /> <span class="id">#{id}</span>
+          </>
+        }
+        note={`from the history${isStored ? '' : '; Redis no longer has the job'}`}
+      >
+        {isStored && <LinkButton to={jobPath(id)}>Current state</LinkButton>}
+        <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e">
+          Duplicate
+        </LinkButton>
+      </Head>
+      <div class="jobcols">
+        <div class="stack">
+          {ends.map(({ status, endedAt, args, result, error }) => (
+            <Card title={<StatusPill status={status} />} right={<Ago at={endedAt} />}>
+              {error !== null && <Fault error={error} />}
+              <Values args={args} result={status === 'completed' ? result : undefined} />
+            </Card>
+          ))}
+          {runs.length > 0 && (
+            <Card title="Stored runs">
+              <RunRows id={id} runs={runs.map(runOf)} />
+            </Card>
+          )}
+        </div>
+        {last && (
+          <aside class="rail">
+            <Card title="Details">
+              <Facts of={factsOf(last, zone)} kind="body" />
+            </Card>
+          </aside>
+        )}
+      </div>
+    </>
   )
 }
 
@@ -62,40 +95,19 @@ export const pastJob = page<PastJob>({
   every: 0,
   async load({ engine, params }) {
     const id = isId(params.job!) ? Number(params.job) : 0
-    return { id, ...(engine.history.isOn && { found: await engine.history.get(String(id)) }) }
+    if (!engine.history.isOn) return { id }
+    const [found, job] = await Promise.all([engine.history.get(String(id)), engine.jobs.get(String(id)).catch(missing)])
+    return { id, found, isStored: job !== undefined }
   },
   title: ({ id }) => `History of job ${id}`,
   crumbs: ({ id }) => [{ name: `History of job ${id}` }],
-  View: ({ data: { id, found } }) => (
-    <>
-      <Head
-        title={
-          <>
-            <Name of={found?.ends[0]?.class ?? 'Job'} most={60} /> <span class="id">#{id}</span>
-          </>
-        }
-        note={found && 'from the history'}
-      >
-        {found && (
-          <>
-            <LinkButton to={jobPath(id)}>Current state</LinkButton>
-            <LinkButton to={`/jobs/new?from=${id}`} scope="write" icon="copy" hotkey="e">
-              Duplicate
-            </LinkButton>
-          </>
-        )}
-      </Head>
-      {!found && <NoHistory />}
-      <div class="stack">
-        {found?.ends.map((end) => (
-          <End end={end} />
-        ))}
-        {found && found.runs.length > 0 && (
-          <Card title="Stored runs">
-            <RunRows id={id} runs={found.runs.map(runOf)} />
-          </Card>
-        )}
-      </div>
-    </>
-  ),
+  View: ({ data: { id, found, isStored = false } }) =>
+    found ? (
+      <Ended {...{ id, found, isStored }} />
+    ) : (
+      <>
+        <Head title={`Job #${id}`} />
+        <NoHistory />
+      </>
+    ),
 })

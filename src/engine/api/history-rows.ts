@@ -5,6 +5,7 @@ import { type Failure, kindOf } from '../../core/fingerprint.ts'
 import { readLabels } from '../../core/labels.ts'
 import { readable } from '../../core/readable.ts'
 import { redacted } from '../../core/redact.ts'
+import type { PastRun } from '../../core/run.ts'
 import type { EndRow, RunRow } from '../../history/store.ts'
 import type { Noted, NotedEnd, NotedRun } from '../../redis/outbox.ts'
 import { createdAtOf, type JobRecord, pastRunOf, redactedPathsOf } from '../../redis/record.ts'
@@ -32,6 +33,12 @@ const failureOf = (text: string | null): Failure => {
 const openError = (text: string | undefined, record: JobRecord, vault: Vault): string | null =>
   text === undefined ? null : redacted(vault.show.error(text) as Encoded, redactedPathsOf(record), 'error')
 
+/** Counts runs as the page of the job does. */
+function runsOf({ runNumber, lostRuns = 0 }: JobRecord, run: PastRun | undefined): number {
+  if (!run || runNumber === undefined) return run?.attempt ?? 0
+  return runNumber - 1 + run.attempt - Number(run.outcome !== 'failed') + lostRuns
+}
+
 function endRow({ id, record, status, value }: NotedEnd, vault: Vault): EndRow {
   const run = record.lastRun === undefined ? undefined : pastRunOf(record.lastRun)
   const error = status === 'completed' ? undefined : value
@@ -49,7 +56,7 @@ function endRow({ id, record, status, value }: NotedEnd, vault: Vault): EndRow {
     started: run?.startedAt ?? null,
     took: run ? run.endedAt - run.startedAt : null,
     waited: run ? Math.max(0, run.startedAt - created) : null,
-    attempts: run?.attempt ?? 0,
+    attempts: runsOf(record, run),
     lost: record.lostRuns ?? 0,
     version: run?.version ?? null,
     parent: record.parent === undefined ? null : Number(record.parent),

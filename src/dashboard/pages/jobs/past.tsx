@@ -8,6 +8,7 @@ import { Ago, Card, Empty, JobId, Name, NameLink, StatusMark, Tag } from '../../
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { DEPLOY } from '../../words/filter.ts'
 import { messageOf } from '../../words/job.ts'
+import { textOf } from '../../words/json.ts'
 import { pastFilter } from '../../words/past.ts'
 import { count, moment, span } from '../../words/text.ts'
 import { deploymentsOf, lastDeploy } from './kinds.tsx'
@@ -17,7 +18,7 @@ const ROWS = 50
 const FRESH = 30_000
 
 /** `found` is missing if the deployment has no history. */
-export type PastData = { found?: Awaited<ReturnType<Engine['history']['list']>> }
+export type PastData = { found?: Awaited<ReturnType<Engine['history']['list']>>; days?: number | null }
 
 export const isPast = (query: URLSearchParams): boolean => query.get('in') === 'history'
 
@@ -25,31 +26,39 @@ export async function pastJobs(asked: Asked): Promise<PastData> {
   const { engine, query, look, cache } = asked
   if (!engine.history.isOn) return {}
   const deployedAt = query.get('since') === DEPLOY ? lastDeploy(await deploymentsOf(asked))?.at : undefined
-  const name = `history ${query}`
-  const found = () => engine.history.list({ ...pastFilter(query, { now: look.now, deployedAt }), limit: ROWS })
-  return { found: await cache.get(name, FRESH, found) }
+  const filter = { ...pastFilter(query, { now: look.now, deployedAt }), limit: ROWS }
+  const [found, { keptDays: days }] = await Promise.all([
+    cache.get(`history ${query}`, FRESH, () => engine.history.list(filter)),
+    cache.get('history', FRESH, () => engine.history.status()),
+  ])
+  return { found, days }
 }
 
+/** The columns of current jobs, so that both lists look the same. */
 const columns: readonly Column<HistoryJob>[] = [
+  { head: '-', cell: () => '' },
+  { head: '-Status', cell: ({ status }) => <StatusMark status={status} /> },
+  { head: 'Job', cell: ({ id }) => <JobId id={id} /> },
   {
     head: 'Class and group',
-    cell: ({ id, status, class: name, group, labels }) => (
+    kind: 'cls',
+    cell: ({ id, class: name, group, labels }) => (
       <>
-        <StatusMark status={status} /> <NameLink to={`/jobs/${id}`} of={name} most={36} isMain /> <JobId id={id} />{' '}
-        {group && <Tag of={group} />}
+        <NameLink to={`/jobs/${id}`} of={name} most={36} isMain /> {group && <Tag of={group} />}
         <LabelTags labels={labels} also="in=history" />
       </>
     ),
   },
   {
-    head: 'Error',
-    kind: ({ error }) => (error === null ? 'fill dimmer' : 'fill'),
-    cell: ({ error }) => error && messageOf(error),
+    head: 'What happened',
+    kind: 'fill',
+    cell: ({ error, result }) => (error ? messageOf(error) : result && textOf(result).text),
   },
-  { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
-  { head: '#Attempts', label: 'attempts', cell: ({ attempts }) => count(attempts) },
-  { head: '#Run', label: 'ran', cell: ({ took }) => (took === null ? '–' : span(took)) },
-  { head: '#Ended', label: 'ended', cell: ({ endedAt }) => <Ago at={endedAt} /> },
+  { head: 'Queue', cell: ({ queue }) => <Name of={queue} most={24} /> },
+  { head: '#Prio', cell: ({ priority }) => priority },
+  { head: '#Runs', cell: ({ attempts }) => count(attempts) },
+  { head: '#Run', cell: ({ took }) => (took === null ? '–' : span(took)) },
+  { head: '#Ended', cell: ({ endedAt }) => <Ago at={endedAt} /> },
 ]
 
 export const NoHistory = () => (
@@ -59,16 +68,21 @@ export const NoHistory = () => (
   </Empty>
 )
 
-export function Past({ data: { found }, query }: { data: PastData; query: URLSearchParams }) {
+export function Past({ data: { found, days }, query }: { data: PastData; query: URLSearchParams }) {
   const { zone } = useLook()
   if (!found) return <NoHistory />
   const { jobs, cursor, searchedTo } = found
-  if (jobs.length === 0 && cursor === null) return <Empty>No ended jobs match.</Empty>
   return (
     <Card kind="list">
+      <p class="note body">
+        Jobs that ended{days && ` in the last ${days} days`}. Search by <code>labels.customer:7</code>,{' '}
+        <code>args.order.id:42</code>, <code>text:declined</code> (errors and args), <code>longer:1m</code> or{' '}
+        <code>since:7d</code>.
+      </p>
+      {jobs.length === 0 && cursor === null && <Empty>No ended jobs match.</Empty>}
       <DataTable
         caption="Ended jobs, most recently ended first"
-        kind="lined"
+        kind="jobs"
         id="rows"
         grows
         rows={jobs}

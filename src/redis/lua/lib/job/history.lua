@@ -1,7 +1,7 @@
 local kept = { fields.sequence, fields.created_at, fields.queue, fields.class, fields.args, fields.priority,
   fields.created_by, fields.labels, fields.api_key, fields.redacts, fields.tag, fields.group, fields.parent,
   fields.child_name, fields.failures, fields.lost_runs, fields.ran_at, fields.ended_at, fields.last_run, fields.aliases,
-  fields.scheduled_for }
+  fields.scheduled_for, fields.run_number }
 
 local function is_internal(doc) return doc.queue == 'sidejob' or doc.queue:sub(1, 8) == 'sidejob.' end
 
