@@ -36,7 +36,7 @@ export function createActs({ base, draw }: Parts) {
   function answer(c: Context<Env>, { look }: ActAsked, done: Done): Response {
     if (wantsData(c)) return c.json(done)
     if (done.secret) return c.html(`<!doctype html>${secretPage(done, look)}`)
-    leaveWord(c, base, done.copy === undefined ? done.say : `${done.say} ${done.copy}`)
+    leaveWord(c, base, done.say)
     return c.redirect(`${base}${done.to ?? look.here}`, 303)
   }
 

@@ -41,7 +41,6 @@ export type Done = {
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
-  copy?: string
   /** The user must copy the secret before closing it. */
   secret?: string
 }

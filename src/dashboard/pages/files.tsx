@@ -1,4 +1,3 @@
-import { decodeValue } from '../../core/codec/value.ts'
 import type { Files } from '../../core/files.ts'
 import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'
 import { queryWith } from '../look.ts'
@@ -13,11 +12,11 @@ import { rowsText } from '../words/further.ts'
 import { bytes, many } from '../words/text.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
-type FilesData = Listed & {
+type FilesData = Omit<Listed, 'files'> & {
+  /** `from`: the downloaded URL. `ends`: time of the removal. */
+  files: (Listed['files'][number] & { url: string; from?: string; ends?: number | null })[]
   isThere: boolean
   total?: FilesTotal
-  /** File → time of its removal. */
-  ends: Map<string, number>
   wanted: string
   looked?: number
 }
@@ -26,6 +25,8 @@ const MOST = 100
 const PAGES = 10
 /** Milliseconds. The total is expensive, because it is added up page by page. */
 const FRESH = 10_000
+/** Milliseconds, the length of a session. */
+const SIGNED = 12 * 3_600_000
 
 const fits = ({ id, type, job }: Listed['files'][number], wanted: string): boolean =>
   id.includes(wanted) || (type ?? '').includes(wanted.toLowerCase()) || `#${job}` === `#${wanted.replace(/^#/, '')}`
@@ -43,19 +44,16 @@ async function searched(files: Files, wanted: string, before: number, from?: str
   return { files: found, cursor, looked }
 }
 
-const REAPERS = 1_000
+const JOBS = 1_000
 
-/** A job of class `reap` removes each file; its args name the file. */
-async function endsOf({ engine }: Pick<Asked, 'engine'>): Promise<FilesData['ends']> {
-  const { jobs } = await engine.jobs.list({ queue: 'files', class: 'reap', status: 'queued', limit: REAPERS })
-  const found = jobs.flatMap(({ args, runAt }): [string, number][] => {
-    const { file } = Object(args === null ? null : decodeValue(args)) as { file?: unknown }
-    return typeof file === 'string' && runAt !== null ? [[file, runAt]] : []
-  })
-  return new Map(found)
-}
+/** A job of class `download` stores a file from a URL; a job of class `reap` removes it. */
+const jobsOf = ({ engine }: Pick<Asked, 'engine'>) =>
+  Promise.all([
+    engine.jobs.rows({ queue: 'downloader', class: 'download', limit: JOBS, paths: ['url'] }),
+    engine.jobs.rows({ queue: 'files', class: 'reap', status: 'queued', limit: JOBS, paths: ['file'] }),
+  ])
 
-const NO_FILES: FilesData = { files: [], cursor: null, isThere: false, ends: new Map(), wanted: '' }
+const NO_FILES: FilesData = { files: [], cursor: null, isThere: false, wanted: '' }
 
 function noteOf({ files, cursor, total, looked }: FilesData): string {
   if (!total) return 'no bucket'
@@ -63,8 +61,18 @@ function noteOf({ files, cursor, total, looked }: FilesData): string {
 }
 
 function None({ data: { isThere, wanted } }: { data: FilesData }) {
-  if (!isThere) return <Empty>This deployment has no bucket, so it cannot store files.</Empty>
-  if (!wanted) return <Empty>No files yet. Jobs of the class `download` store files.</Empty>
+  if (!isThere)
+    return (
+      <Empty>
+        This deployment has no bucket, so it cannot store files. Bind an R2 bucket as <code>FILES</code>, then deploy.
+      </Empty>
+    )
+  if (!wanted)
+    return (
+      <Empty act={<Link to="/jobs/new?queue=downloader&class=download">New download</Link>}>
+        No files yet. A job of class download stores the file at its URL here.
+      </Empty>
+    )
   return <Empty act={<Link to="/files">Show all files</Link>}>No files match.</Empty>
 }
 
@@ -73,20 +81,32 @@ const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
 
 const way = (form: FormData): string => `/v1/files/${encodeURIComponent(given(form, 'file'))}`
 
-const columnsOf = (ends: FilesData['ends']): readonly Column<Listed['files'][number]>[] => [
-  { head: 'File', cell: ({ id }) => <b class="mono">{id}</b> },
-  { head: 'Type', kind: 'mono', cell: ({ type }) => type ?? '–' },
-  { head: '#Size', cell: ({ size }) => bytes(size) },
-  { head: 'Job', cell: ({ job }) => (job === null ? '–' : <JobId id={job} />) },
-  { head: 'Stored', kind: 'fill dim', cell: ({ storedAt }) => <Ago at={storedAt} /> },
-  { head: '#Expires', kind: 'dim', cell: ({ id }) => (ends.has(id) ? <Ago at={ends.get(id)!} /> : 'never') },
+/** The last part of the path of its URL, while the job that downloaded it is stored. */
+const nameOf = (url = ''): string => url.replace(/[?#].*/s, '').replace(/.*\//s, '')
+
+const columns: readonly Column<FilesData['files'][number]>[] = [
+  {
+    head: 'File',
+    kind: 'fill',
+    title: ({ from }) => from,
+    cell: ({ id, from }) => (
+      <>
+        {nameOf(from)} <b class="mono">{id}</b>
+      </>
+    ),
+  },
+  { head: 'Type', kind: 'mono', label: 'type', cell: ({ type }) => type ?? '–' },
+  { head: '#Size', label: 'size', cell: ({ size }) => bytes(size) },
+  { head: 'Stored by', label: 'stored by', cell: ({ job }) => (job === null ? '–' : <JobId id={job} />) },
+  { head: 'Stored', kind: 'dim', label: 'stored', cell: ({ storedAt }) => <Ago at={storedAt} /> },
+  { head: '#Expires', kind: 'dim', label: 'expires', cell: ({ ends }) => (ends ? <Ago at={ends} /> : 'never') },
   {
     head: '-Acts',
-    cell: ({ id }) => (
+    cell: ({ id, url }) => (
       <span class="row">
-        <Act act="address" scope="read" fields={{ file: id }} small label={`Get link to ${id}`}>
-          Get link
-        </Act>
+        <a class="btn small" href={url} download aria-label={`Download ${id}`}>
+          Download
+        </a>
         <Act act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
           Remove
         </Act>
@@ -107,14 +127,20 @@ export const files = page<FilesData>({
     const { files } = deps.downloads
     const wanted = query.get('q')?.trim().slice(0, 200) ?? ''
     const cursor = query.get('cursor') ?? undefined
-    const [listed, total, ends] = await Promise.all([
+    const [listed, total, [downloads, reapers]] = await Promise.all([
       wanted
         ? searched(files, wanted, Number(query.get('looked')) || 0, cursor)
         : listFiles(files, { limit: MOST, cursor }),
       cache.get('total of files', FRESH, () => totalOf(files)),
-      cache.get('ends of files', FRESH, () => endsOf({ engine })),
+      cache.get('jobs of files', FRESH, () => jobsOf({ engine })),
     ])
-    return { ...listed, total, ends, isThere: true, wanted }
+    const all = listed.files.map(async (file) => ({
+      ...file,
+      url: (await files.sign(file.id, SIGNED)).url,
+      from: downloads.jobs.find(({ id }) => id === file.job)?.args?.url as string | undefined,
+      ends: reapers.jobs.find(({ args }) => args?.file === file.id)?.runAt,
+    }))
+    return { ...listed, files: await Promise.all(all), total, isThere: true, wanted }
   },
   title: () => 'Files',
   View: ({ data, query }) => (
@@ -124,7 +150,7 @@ export const files = page<FilesData>({
       </Head>
       <Card>
         {data.files.length > 0 ? (
-          <DataTable caption="Files" rows={data.files} columns={columnsOf(data.ends)} grows />
+          <DataTable caption="Files" rows={data.files} columns={columns} kind="lined files" grows />
         ) : (
           data.cursor === null && <None data={data} />
         )}
@@ -139,13 +165,6 @@ export const files = page<FilesData>({
     </>
   ),
   acts: {
-    address: {
-      scope: 'read',
-      async does({ form, call }) {
-        const { url } = (await call('GET', way(form))) as { url: string }
-        return { say: `Link to ${given(form, 'file')}, valid for an hour:`, copy: url }
-      },
-    },
     remove: {
       scope: 'write',
       confirm: ({ form }) => ({

@@ -90,7 +90,7 @@ export async function filesPage(_: Facts, { call, kept, site: { engine } }: Scen
         `#${job}`,
         time(Date.parse(storedAt)),
         id === kept ? 'never' : endOf(id),
-        `{Get link to ${id}}{Remove ${id}}`,
+        `{Download ${id}}Download{Remove ${id}}`,
       ),
     ),
   }

@@ -10,7 +10,6 @@ type Answer = {
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
-  copy?: string
   secret?: string
   confirm?: string
   error?: Refused
@@ -114,9 +113,9 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   }
   dialog?.close()
   form.closest('details.more')?.removeAttribute('open')
-  const { say = 'Done', link, undo, copy, secret } = answer
+  const { say = 'Done', link, undo, secret } = answer
   if (secret) showSecret(say, secret)
-  else toast({ say, link, copy, ...(undo ? { undo: () => void act(url, undo) } : {}) })
+  else toast({ say, link, ...(undo ? { undo: () => void act(url, undo) } : {}) })
   // The form was sent, so leaving the page loses nothing.
   if (form.dataset.keeps === undefined) form.reset()
   tell('acted', form.dataset.act)

@@ -5,7 +5,6 @@ export type Told = {
   link?: { text: string; to: string }
   isError?: boolean
   undo?: () => void
-  copy?: string
   at?: Element | null
 }
 
@@ -31,14 +30,9 @@ function putBeside(made: HTMLElement, at: Element): void {
   else for (const moved of ['scroll', 'resize']) addEventListener(moved, back, { once: true, capture: true })
 }
 
-export function toast({ say, link, isError, undo, copy, at }: Told): void {
+export function toast({ say, link, isError, undo, at }: Told): void {
   const box = made('p', { className: isError ? 'toast bad' : 'toast', role: isError ? 'alert' : 'status' }, say)
   if (link) box.append(' ', made('a', { className: 'link', href: base + link.to }, link.text))
-  if (copy) {
-    const copier = made('button', { type: 'button', className: 'btn small' }, 'Copy')
-    copier.dataset.copy = copy
-    box.append(made('code', {}, copy), copier)
-  }
   const button = (text: string, act: () => void) => {
     const onclick = () => {
       box.remove()
@@ -53,7 +47,7 @@ export function toast({ say, link, isError, undo, copy, at }: Told): void {
     undoes.dataset.hotkey = 'u'
     undoes.append(made('kbd', { ariaHidden: 'true' }, 'u'))
   }
-  if (isError || copy) button('Close', () => undefined)
+  if (isError) button('Close', () => undefined)
   else setTimeout(() => box.remove(), STAY)
   toasts().append(box)
   if (at?.isConnected) putBeside(box, at)
