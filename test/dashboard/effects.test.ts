@@ -140,7 +140,7 @@ test('a default is set and taken back, a field of the state is merged in', async
 test('a result is taken once', async () => {
   const id = await pages.make('answers')
   await pages.rest(id)
-  expect((await press(`/jobs/${id}`, { act: 'takeResult' })).say).toBe('Result taken')
+  expect((await press(`/jobs/${id}`, { act: 'takeResult' })).say).toBe(`#${id}: result taken`)
   expect(await pages.engine.jobs.result(String(id), {})).toMatchObject({ ended: true, result: null })
 })
 

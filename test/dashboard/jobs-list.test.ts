@@ -59,10 +59,15 @@ test.each([
   expect(crumbsOf(await admin.html(`/ui/jobs?${query}`))).toMatch(new RegExp(`${crumbs}$`))
 })
 
-test('the tiles count all jobs, so a list of one class shows no numbers on them', async () => {
+test('a list of one class had numbers of other classes, or none, on its tiles', async () => {
   expect(tilesOf(await admin.html('/ui/jobs'))).toMatch(/\d/)
   expect(tilesOf(await admin.html('/ui/jobs?queue=default&status=failed'))).toMatch(/\d/)
-  expect(tilesOf(await admin.html('/ui/jobs?class=charge'))).not.toMatch(/\d/)
+  const html = await admin.html('/ui/jobs?class=charge')
+  const rows = [...html.matchAll(/data-row=/g)].length
+  expect(tilesOf(html)).toContain(` ${rows} All `)
+  expect(tilesOf(html)).toContain(` ${rows} Failed `)
+  expect(textOf(/<nav class="views".*?<\/nav>/s.exec(html)![0])).not.toMatch(/(?<!last )\d/)
+  expect(tilesOf(await admin.html('/ui/jobs?class=charge&status=failed'))).not.toMatch(/\d/)
 })
 
 test('tries are a number, which is red only after a failure', async () => {

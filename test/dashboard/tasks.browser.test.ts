@@ -156,7 +156,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     prepare: () => failing(1),
     async mouse(hand, [job]) {
       await hand.click(hand.go('Jobs'))
-      await hand.click(hand.page.locator('.views').getByRole('link', { name: /^Failed [\d,]+$/ }))
+      await hand.click(hand.page.locator('.counts').getByRole('link', { name: 'Failed' }))
       await hand.click(hand.page.locator(`[data-row="${job!.id}"]`).getByRole('link', { name: 'charge' }))
       await seesError(hand)
       await hand.click(hand.page.getByRole('button', { name: 'Retry', exact: false }).first())
@@ -185,7 +185,7 @@ describe.skipIf(!program())('the tasks of an operator', { timeout: 120_000 }, ()
     },
     async mouse(hand) {
       await hand.click(hand.go('Jobs'))
-      await hand.click(hand.page.locator('.views').getByRole('link', { name: /^Failed [\d,]+$/ }))
+      await hand.click(hand.page.locator('.counts').getByRole('link', { name: 'Failed' }))
       await hand.click(hand.page.getByRole('button', { name: /^Retry all of this kind, charge/ }))
       await hand.click(hand.page.getByRole('dialog').getByRole('button', { name: /^Retry \d+$/ }))
     },

@@ -76,7 +76,7 @@ test('rows that the address selects are ticked, and links lead on without them',
     [jobs.slow, jobs.holds].map(String).sort(),
   )
   expect(html.slice(html.indexOf('id="main"'))).not.toMatch(/href="[^"]*sel=/)
-  expect(html).toMatch(/aria-current="page"[^>]*>Running /)
+  expect(html).toMatch(/<a class="running"[^>]*aria-current="page"/)
 })
 
 test('the ends of queues are shown over the range of the address', async () => {

@@ -10,7 +10,7 @@ import { First } from '../parts/snippet.tsx'
 import { Legend } from '../parts/spark.tsx'
 import { momentOf } from '../words/filter.ts'
 import { rowsText, type Searched } from '../words/further.ts'
-import { many, moment, round } from '../words/text.ts'
+import { many, moment, round, title } from '../words/text.ts'
 
 type LogData = {
   entries: LogEntry[]
@@ -97,7 +97,7 @@ function Histogram({ entries, to }: { entries: LogEntry[]; to: Way }) {
   return (
     <nav class="plot" aria-label={said}>
       <p class="row">
-        <span class="note grow">{said}</span>
+        <span class="note grow">{said.replace(/ from [^;]*/, '')}</span>
         <Legend of={TONES} />
       </p>
       <svg height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">
@@ -114,6 +114,10 @@ function Histogram({ entries, to }: { entries: LogEntry[]; to: Way }) {
           )
         })}
       </svg>
+      <p class="row note">
+        <span class="grow">{whenOf(from, look)}</span>
+        {whenOf(last, look)}
+      </p>
     </nav>
   )
 }
@@ -163,7 +167,7 @@ export const log = page<LogData>({
             label="Level"
             options={[
               { text: 'All', to: to({ level: undefined }), on: !level },
-              ...levels.map((one) => ({ text: one, to: to({ level: one }), on: one === level })),
+              ...levels.map((one) => ({ text: title(one), to: to({ level: one }), on: one === level })),
             ]}
           />
         </Head>

@@ -3,9 +3,9 @@ import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { type Look, useLook } from '../look.ts'
 import { textOf } from '../words/json.ts'
-import { clock, cut, dayOf, hourOf, moment, plain } from '../words/text.ts'
+import { clock, dayOf, hourOf, moment, plain } from '../words/text.ts'
 import { CopyButton } from './act.tsx'
-import { Card, Empty, Icon, JobId, To } from './layout.tsx'
+import { Card, Empty, Icon, JobId, NameLink, To } from './layout.tsx'
 import { Json, said } from './value-view.tsx'
 
 export type LogEntry = {
@@ -54,7 +54,7 @@ export function Tail({ on, to }: { on: boolean; to: string }) {
 export const isBad = (level: string): boolean => level === 'error' || level === 'fatal'
 
 export const whenOf = (at: number, { now, zone }: Pick<Look, 'now' | 'zone'>): string =>
-  now - at > DAY ? `${dayOf(at, zone)} ${hourOf(at, zone)}` : clock(at, zone)
+  now - at > DAY ? `${dayOf(at, zone)} ${hourOf(at, zone)}` : `${clock(at, zone)}.${String(at % 1000).padStart(3, '0')}`
 
 type LinesProps = {
   entries: readonly LogEntry[]
@@ -76,14 +76,16 @@ export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
             <To to={entryPath(id, of)} label={`Log entry of ${moment(at, zone)}`}>
               <time datetime={new Date(at).toISOString()} title={moment(at, zone)}>
                 {whenOf(at, look)}
-                {look.now - at <= DAY && `.${String(at % 1000).padStart(3, '0')}`}
               </time>
             </To>
             <span class={isBad(level) ? 'lv w' : 'lv'}>{level}</span>
             <span class="clip">
               {withJobs && job !== null && (
                 <>
-                  <JobId id={job} /> {name && <span class="dim">{cut(name, 30)}</span>}{' '}
+                  <JobId id={job} />{' '}
+                  {name && (
+                    <NameLink kind="dim" to={`/log?class=${encodeURIComponent(name)}`} of={name} most={30} />
+                  )}{' '}
                 </>
               )}
               {text} {rest && <span class="dimmer">{rest}</span>}

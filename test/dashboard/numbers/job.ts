@@ -6,21 +6,7 @@ import { counted, type Facts, having, messageOf, ranFor } from './facts.ts'
 import { logLine } from './messages.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import {
-  clockFrom,
-  clockOf,
-  dayOf,
-  hourOf,
-  isSame,
-  momentOf,
-  n,
-  row,
-  shortened,
-  since,
-  sum,
-  time,
-  took,
-} from './words.ts'
+import { clockFrom, clockOf, dayOf, hourOf, isSame, n, row, shortened, since, sum, time, took } from './words.ts'
 
 type Run = Awaited<ReturnType<Scene['site']['engine']['jobs']['runs']>>['runs'][number]
 
@@ -105,15 +91,19 @@ function waitsIn(job: JobView, runs: readonly Run[], children: readonly JobView[
 function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: readonly JobView[]): Claims {
   const children = family.toSorted((a, b) => a.createdAt - b.createdAt || a.id - b.id)
   const named = runs.map((_, i) => `run ${i + 1}`)
-  const waits = waitsIn(job, runs, children)
+  const isOpen = job.endedAt === null || job.status === 'suspended'
+  const isBrief = (isOpen ? now : job.endedAt!) - job.createdAt < 60_000
+  const busy = [...runs, ...children.map(({ ranAt, endedAt }) => ({ startedAt: ranAt, endedAt }))]
+  const edges = busy.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]).filter((at) => at !== null)
+  const marks = [...waitsIn(job, runs, children), ...edges.map((at) => took(at - job.createdAt))]
   return {
     '.wf .lab.hd': [`Since ${dayOf(job.createdAt)}, ${clockOf(job.createdAt)}`],
     '.wf .trk.hd text': (found) => [
-      hourOf(job.createdAt),
+      isBrief ? '0' : clockOf(job.createdAt),
       ...found
         .slice(1, -1)
-        .map((text) => waits.find((one) => isSame(text, one, { from: now, to: Date.now() })) ?? waits.join()),
-      job.endedAt === null || job.status === 'suspended' ? clockFrom(now, found.at(-1)) : clockOf(job.endedAt),
+        .map((text) => marks.find((one) => isSame(text, one, { from: now, to: Date.now() })) ?? marks.join()),
+      isBrief ? until(job, job.createdAt) : isOpen ? clockFrom(now, found.at(-1)) : clockOf(job.endedAt!),
     ],
     '.wf .lab .kind': ['this job', ...children.map(({ id }) => `#${id}`)],
     '.wf .trk:not(.hd) > svg@aria-label': [stretches(job, runs), ...children.map(childParts)].map((all) =>
@@ -165,7 +155,7 @@ function details(job: JobView, runs: readonly Run[]): string[] {
     ...(run ? [run.process ?? `lane ${run.lane}`] : []),
     ...(version ? [''] : []),
     ...(runs.length > 0 ? [`${n(runs.length)} runs, ${ran}${commits}`] : []),
-    keptUntil !== null ? momentOf(keptUntil) : retain === null ? 'class default' : took(retain),
+    keptUntil !== null ? `${dayOf(keptUntil)}, ${hourOf(keptUntil)}` : retain === null ? 'class default' : took(retain),
   ]
 }
 
@@ -241,8 +231,8 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
           ),
         }
       : { '#tabs .log > li@id': entries.map((entry) => `e${entry.id}`), '#tabs .log > li': log }),
-    '.rail > .card:first-child > header .right': [n(family.length)],
-    '.rail .tree li': family.map((one) => `#${one}`),
+    '.rail > .card:first-child > header .right': family.length > 1 ? [n(family.length)] : [],
+    '.rail .tree li': family.length > 1 ? family.map((one) => `#${one}`) : [],
     '.rail .kv dd': details(job, runs),
   }
 }

@@ -11,7 +11,6 @@ const order = ['queued', 'running', 'suspended', 'completed', 'failed', 'termina
 
 const jobsFrame = (facts: Facts): Claims => ({
   '.counts b': [n(facts.jobs.length), ...order.map((status) => n(counted(facts, { status })))],
-  '.views .n': (['failed', 'running', 'queued', 'suspended'] as const).map((status) => n(counted(facts, { status }))),
 })
 
 const tagsOf = (labels: Job['labels']): string =>
@@ -129,16 +128,22 @@ export async function historyPage(_: Facts, { site: { engine } }: Scene): Promis
   const { jobs, cursor } = await engine.history.list({ limit: 50 })
   return {
     '.head .note': [`${n(jobs.length)} ${cursor === null ? 'jobs' : 'so far'}`],
-    '#rows tr': jobs.map(({ id, status, class: name, group, labels, error, queue, attempts, took: ms, endedAt }) =>
-      row(
-        `${status} ${name} #${id} ${group ?? ''} ${tagsOf(labels)}`,
-        messageOf({ error }),
+    '.list > .note': ['7 42 1m 7d'],
+    '#rows tr': jobs.map((job) => {
+      const { id, status, class: name, group, labels, error, result, queue, attempts, took: ms, endedAt } = job
+      return row(
+        '',
+        status,
+        `#${id}`,
+        `${name} ${group ?? ''} ${tagsOf(labels)}`,
+        error === null ? String(result ?? '') : messageOf({ error }),
         queue,
+        job.priority,
         n(attempts),
         ms === null ? '–' : took(ms),
         time(endedAt),
-      ),
-    ),
+      )
+    }),
   }
 }
 

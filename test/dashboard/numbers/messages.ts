@@ -3,7 +3,7 @@
 import { type Facts, LOG } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { clockOf, momentOf, n, row, sum, time } from './words.ts'
+import { momentOf, n, row, sum, time } from './words.ts'
 
 /** Listeners that a channel names. */
 const NAMED = 6
@@ -87,8 +87,10 @@ export function slicesOf(entries: readonly Entry[]): { from: number; to: number;
     .filter(({ of }) => of.length > 0)
 }
 
+const exactly = (at: number): string => new Date(at).toISOString().slice(11, 23)
+
 const said = (of: readonly Entry[], from: number, to: number): string =>
-  `${of.length} from ${clockOf(from)} to ${clockOf(to)}; ${of.filter(({ level }) => level === 'error').length}`
+  `${of.length} from ${exactly(from)} to ${exactly(to)}; ${of.filter(({ level }) => level === 'error').length}`
 
 export async function logPage(_: Facts, { site: { engine } }: Scene, level?: string): Promise<Claims> {
   const { entries, cursor } = await engine.log.read({ limit: LOG, level })
@@ -98,7 +100,7 @@ export async function logPage(_: Facts, { site: { engine } }: Scene, level?: str
   return {
     '.head .note': [`${n(entries.length)} ${cursor === null ? 'entries' : 'so far'}`],
     '.plot@aria-label': [all],
-    '.plot .note': [all],
+    '.plot .note': [all.replace(/ from [^;]*/, ''), `${exactly(entries.at(-1)!.at)} ${exactly(entries[0]!.at)}`],
     '.plot a@aria-label': slices,
     '.plot a title': slices,
     '.sifts input[type=search]@title': labels,

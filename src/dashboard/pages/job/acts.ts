@@ -104,16 +104,12 @@ const single: Record<string, Act> = {
   },
 
   cancel: {
-    scope: 'write',
+    ...ask('cancel', 'cancelled'),
     confirm: ({ params }) => ({
       title: `Cancel #${params.job}?`,
       text: ['The job ends now. If a run is in progress, it has no effect.'],
       verb: 'Cancel it',
     }),
-    async does(asked) {
-      await asked.call('POST', `${of(asked)}/cancel`, {})
-      return { say: `#${asked.params.job} cancelled` }
-    },
   },
 
   remove: {
@@ -254,16 +250,12 @@ const inside: Record<string, Act> = {
   },
 
   takeResult: {
-    scope: 'write',
+    ...ask('result/take', 'result taken'),
     confirm: ({ params }) => ({
       title: `Take the result of #${params.job}?`,
       text: ['The result is removed. No client can read it again.'],
       verb: 'Take it',
     }),
-    async does(asked) {
-      await asked.call('POST', `${of(asked)}/result/take`, {})
-      return { say: 'Result taken' }
-    },
   },
 }
 

@@ -7,7 +7,7 @@ import { LabelTags } from '../../parts/label-tags.tsx'
 import { Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { groupPath, workerPath } from '../../words/paths.ts'
-import { count, many, moment, money, span, statusOrder, title } from '../../words/text.ts'
+import { count, dayOf, hourOf, many, moment, money, span, statusOrder, title } from '../../words/text.ts'
 import type { Family as Known } from '../../words/timeline.ts'
 
 type RailProps = { job: JobView; known: Known }
@@ -40,8 +40,10 @@ function Family({ job, known }: RailProps) {
       return { id, name, status, is: isUnsure && /queued|running/.test(status) ? 'queued,running' : status }
     })
     .sort((a, b) => rank(a) - rank(b) || compare(a.name, b.name))
+  const related = all.length + moreChildren + Number(parent !== null)
+  if (related === 0) return null
   return (
-    <Card title="Related jobs" right={count(all.length + moreChildren + (parent ? 2 : 1))}>
+    <Card title="Related jobs" right={count(related + 1)}>
       <ul class="tree">
         {parent && (
           <li>
@@ -92,7 +94,7 @@ function costOf({ cost }: JobView): string | false {
 }
 
 const keptText = ({ keptUntil, retain }: JobView, zone: string): string => {
-  if (keptUntil !== null) return `until ${moment(keptUntil, zone)}`
+  if (keptUntil !== null) return `until ${dayOf(keptUntil, zone)}, ${hourOf(keptUntil, zone)}`
   return retain === null ? 'class default' : `${span(retain)} after it ends`
 }
 

@@ -2,6 +2,9 @@ import { queryWith } from '../../look.ts'
 import { Shape, To } from '../../parts/layout.tsx'
 import { type Counted, sumOf } from '../../words/counts.ts'
 import { count, statusOrder, title } from '../../words/text.ts'
+import { isPast } from './past.tsx'
+
+const pastStatuses = ['completed', 'failed', 'terminated'] as const
 
 export function Counts({ counts, query }: { counts?: Counted; query: URLSearchParams }) {
   const chosen = query.get('status')
@@ -13,7 +16,7 @@ export function Counts({ counts, query }: { counts?: Counted; query: URLSearchPa
         {counts && <b>{count(sumOf(counts))}</b>}
         <span>All</span>
       </To>
-      {statusOrder.map((status) => (
+      {(isPast(query) ? pastStatuses : statusOrder).map((status) => (
         <To to={to(status)} kind={status} current={chosen === status}>
           {counts && <b>{count(counts[status] ?? 0)}</b>}
           <span class={`st ${status}`}>

@@ -29,12 +29,7 @@ const SHARED = 60_000
 
 const NO_JOBS: Step<JobRow> = { rows: [], cursor: null }
 
-type JobsData = {
-  jobs: JobRow[]
-  cursor: string | null
-  total?: number
-  /** Set if the list is a search that continues by ids. */
-  newest?: number
+type JobsData = Step<JobRow> & {
   counts: Counted
   paused: ReadonlySet<string>
   kinds?: KindsData
@@ -84,10 +79,9 @@ function within({ query, look }: Asked, { rows, cursor, ...more }: typeof NO_JOB
 
 const FEW = 200
 
-const completionsOf = (jobs: readonly JobRow[], queues: readonly string[], classes: readonly string[]): string[] => {
+const completionsOf = (jobs: readonly JobRow[], names: readonly string[]): string[] => {
   const labels = jobs.flatMap((job) => Object.entries(job.labels).map(([name, value]) => `labels.${name}:${value}`))
   const groups = jobs.flatMap(({ group }) => (group === null ? [] : [`group:${group}`]))
-  const names = [...queues.map((name) => `queue:${name}`), ...classes.map((name) => `class:${name}`)]
   const all = new Set([...statuses, ...names, ...groups, ...labels])
   // A space separates two filters.
   return [...all].filter((text) => !/\s/.test(text)).slice(0, FEW)
@@ -122,20 +116,14 @@ async function load(asked: Asked): Promise<JobsData> {
     isOfHistory ? pastJobs(asked) : undefined,
     classesToday(asked),
   ])
-  const { rows: jobs, cursor, total, newest } = within(asked, listed)
-  const counts = countsOf(queues, query.get('queue'))
   return {
-    jobs,
-    cursor,
-    total,
-    newest,
-    counts,
+    ...within(asked, listed),
+    counts: countsOf(queues, query.get('queue')),
     views,
-    completions: completionsOf(
-      jobs,
-      queues.map(({ name }) => name),
-      today.classes.flatMap(({ class: name }) => name ?? []),
-    ),
+    completions: completionsOf(listed.rows, [
+      ...queues.map(({ name }) => `queue:${name}`),
+      ...today.classes.flatMap(({ class: name }) => (name === null ? [] : [`class:${name}`])),
+    ]),
     kinds,
     classes,
     past,
@@ -150,18 +138,8 @@ export const nameOf = (query: URLSearchParams): string => {
   return cut([...(isPast(query) ? ['History'] : []), ...values].join(', '), 60) || 'All'
 }
 
-function noteOf(
-  { jobs: alive, classes, cursor: next, past }: JobsData,
-  matches: number | undefined,
-  status: string | null,
-): string {
-  if (classes)
-    return `${many(classes.classes.length, 'class', 'classes')}${classes.more ? ' of the first 50 queues' : ''}`
-  const { jobs, cursor } = past?.found ?? { jobs: alive, cursor: next }
-  const kind = status && !status.includes(',') ? `${status} job` : 'job'
-  if (matches !== undefined) return many(matches, kind)
-  return rowsText(jobs.length, cursor, kind)
-}
+const countsIn = (jobs: readonly { status: Status }[]): Counted =>
+  Object.fromEntries(statuses.map((status) => [status, jobs.filter((one) => one.status === status).length]))
 
 function selectedIn(given: URLSearchParams): { selected: ReadonlySet<string>; query: URLSearchParams } {
   const query = new URLSearchParams(given)
@@ -177,7 +155,6 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
   const isCounted = !data.past && tokens.every(({ name }) => name === 'status' || name === 'queue')
   const counted = status?.split(',').reduce((sum, one) => sum + (data.counts[one as Status] ?? 0), 0) ?? all
   const matches = isCounted ? counted : data.total
-  const note = noteOf(data, matches, status)
   const make = (
     <LinkButton to="/jobs/new" scope="write" icon="plus" kind="primary" hotkey="c">
       New job
@@ -192,6 +169,16 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
         </Card>
       </>
     )
+  const { classes } = data
+  const { jobs, cursor } = data.past?.found ?? { jobs: data.rows, cursor: data.cursor }
+  const isWhole = !classes && cursor === null && status === null && !query.has('cursor')
+  const counts = isCounted ? data.counts : isWhole ? countsIn(jobs) : undefined
+  const kind = status && !status.includes(',') ? `${status} job` : 'job'
+  const note = classes
+    ? `${many(classes.classes.length, 'class', 'classes')}${classes.more ? ' of the first 50 queues' : ''}`
+    : matches === undefined
+      ? rowsText(jobs.length, cursor, kind)
+      : many(matches, kind)
   return (
     <>
       <Head title="Jobs" note={note}>
@@ -199,32 +186,23 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
         <Switch query={query} />
         {make}
       </Head>
-      <Views counts={data.counts} query={query} shared={data.views} deploy={data.deploy} />
-      <Filter tokens={tokens} query={query} completions={data.completions} error={data.jobs[0]?.message} />
-      {!data.past && <Counts counts={isCounted ? data.counts : undefined} query={query} />}
+      <Views query={query} shared={data.views} deploy={data.deploy} />
+      <Filter tokens={tokens} query={query} completions={data.completions} error={data.rows[0]?.message} />
+      <Counts counts={counts} query={query} />
       {data.bulk && <BulkProgress job={data.bulk} />}
       {data.kinds && (
         <Kinds data={data.kinds} muted={query.get('muted') === 'true'} all={query.get('kinds') === 'all'} />
       )}
       {data.past ? (
         <Past data={data.past} query={query} />
-      ) : data.classes ? (
-        <ByClass data={data.classes} query={query} />
+      ) : classes ? (
+        <ByClass data={classes} query={query} />
       ) : (
         <Card kind="list">
-          <Rows
-            jobs={data.jobs}
-            cursor={data.cursor}
-            newest={data.newest}
-            limit={ROWS}
-            hasJobs={all > 0}
-            query={query}
-            selected={selected}
-            paused={data.paused}
-          />
+          <Rows {...data} jobs={data.rows} limit={ROWS} hasJobs={all > 0} query={query} selected={selected} />
         </Card>
       )}
-      {!data.classes && !data.past && <Bulk query={query} />}
+      {!classes && !data.past && <Bulk query={query} />}
     </>
   )
 }

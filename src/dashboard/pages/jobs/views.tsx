@@ -1,13 +1,10 @@
-import type { Status } from '../../../core/job.ts'
 import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button, Sent, useRefusal } from '../../parts/act.tsx'
 import { Icon, Name, To } from '../../parts/layout.tsx'
-import type { Counted } from '../../words/counts.ts'
 import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { viewOf } from '../../words/filter.ts'
 import { given } from '../../words/form.ts'
-import { count } from '../../words/text.ts'
 import { Columns } from './columns.tsx'
 import { isPast } from './past.tsx'
 
@@ -15,13 +12,9 @@ export type View = { name: string; query: string }
 
 const SINCE = 'since=deploy'
 
-const shipped: (View & { counts?: Status })[] = [
+const shipped: readonly View[] = [
   { name: 'All', query: '' },
-  { name: 'Failed', query: 'status=failed', counts: 'failed' },
   { name: 'Failed, last 6 h', query: 'status=failed&ended=6h' },
-  { name: 'Running', query: 'status=running', counts: 'running' },
-  { name: 'Waiting', query: 'status=queued', counts: 'queued' },
-  { name: 'Suspended', query: 'status=suspended', counts: 'suspended' },
   { name: 'Since the deploy', query: SINCE },
   { name: 'At limits', query: 'waits=limit' },
   { name: 'Retrying', query: 'waits=retry' },
@@ -31,8 +24,6 @@ const shipped: (View & { counts?: Status })[] = [
 
 const past: readonly View[] = [
   { name: 'All ended', query: 'in=history' },
-  { name: 'Failed', query: 'in=history&status=failed' },
-  { name: 'Terminated', query: 'in=history&status=terminated' },
   { name: 'Over a minute', query: 'in=history&longer=1m' },
 ]
 
@@ -67,13 +58,14 @@ export const viewActs: Record<string, Act> = {
   },
 }
 
-const viewsFor = (query: URLSearchParams): readonly (typeof shipped)[number][] => (isPast(query) ? past : shipped)
+const viewsFor = (query: URLSearchParams): readonly View[] => (isPast(query) ? past : shipped)
 
 export function Keep({ query, shared }: Pick<ViewsProps, 'query' | 'shared'>) {
   const { base, here } = useLook()
   const off = useRefusal('admin')
   const own = viewOf(query)
-  if ([...viewsFor(query), ...shared].some((view) => view.query === own)) return null
+  if (/^(in=history&)?status=\w+$/.test(own) || [...viewsFor(query), ...shared].some((view) => view.query === own))
+    return null
   return (
     <details class="more keep">
       <summary class="btn small quiet">
@@ -107,17 +99,16 @@ function wayOf(query: string, own: string): string {
   return `/jobs${search && `?${search}`}`
 }
 
-type ViewsProps = { counts: Counted; query: URLSearchParams; shared: readonly View[]; deploy?: DeployMark }
+type ViewsProps = { query: URLSearchParams; shared: readonly View[]; deploy?: DeployMark }
 
-export function Views({ counts, query, shared, deploy }: ViewsProps) {
+export function Views({ query, shared, deploy }: ViewsProps) {
   const own = viewOf(query)
   const isShared = shared.find((view) => view.query === own)
   return (
     <nav class="views" aria-label="Views">
-      {viewsFor(query).map(({ name, query, counts: status }) => (
+      {viewsFor(query).map(({ name, query }) => (
         <To to={wayOf(query, own)} current={own === query}>
           {query === SINCE && deploy ? `Since the ${deployName(deploy)}` : name}{' '}
-          {status && <span class="n">{count(counts[status] ?? 0)}</span>}
         </To>
       ))}
       {shared.map(({ name, query }) => (
@@ -137,7 +128,7 @@ export function Views({ counts, query, shared, deploy }: ViewsProps) {
           label={`Delete view ${isShared.name}`}
         />
       )}
-      <Columns query={query} />
+      {!isPast(query) && <Columns query={query} />}
     </nav>
   )
 }
