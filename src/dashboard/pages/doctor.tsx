@@ -85,7 +85,10 @@ function Runs({ lost, unclaimed }: Pick<DoctorData, 'lost' | 'unclaimed'>) {
       )}
       {unclaimed.map(({ name, counts: { pull } }) => (
         <Check ok={false} text="Pull workers">
-          {many(pull, 'job waits', 'jobs wait')} for one in queue <Link to={queuePath(name)}>{name}</Link>
+          {many(pull, 'job waits', 'jobs wait')} for one in queue{' '}
+          <To kind="link said" to={queuePath(name)}>
+            {name}
+          </To>
         </Check>
       ))}
     </>

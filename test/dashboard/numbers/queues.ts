@@ -53,7 +53,7 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
   const { entries } = await engine.audit.read({ limit: 200 })
   const pauses = entries.filter(({ path, change }) => path === `/v1/queues/${name}` && change?.includes('paused'))
   const running = having(facts, { queue: name, status: 'running' })
-  const idle = ready > pull || pull + limited === 0 ? '' : n(pull || limited)
+  const idle = queue.paused || ready > pull || pull + limited === 0 ? '' : n(pull || limited)
   return {
     '.head .note': [`push, 0 of ${n(queue.maxLanes)} lanes open, ${n(running.length)} pulled runs`],
     '.tbl.lined tbody tr': [queueRow(facts, queue, false)],
@@ -61,9 +61,13 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
     'main > p.note': pauses.map(({ at }) => `Paused ${time(at)}`),
     [`${next} > header .tag`]: [n(ready)],
     [`${next} tbody tr`]: queue.next.map(({ job, class: of, group, pull, priority, since: at }, i) =>
-      [i + 1, `#${job}`, [of, group].filter(Boolean).join(' '), pull ? '' : `priority ${priority}`, time(at)].join(
-        ' | ',
-      ),
+      [
+        i + 1,
+        `#${job}`,
+        [of, group].filter(Boolean).join(' '),
+        pull ? 'waits for a pull worker' : `priority ${priority}`,
+        time(at),
+      ].join(' | '),
     ),
     [`${under} > header .tag`]: [n(running.length)],
     [`${under} tbody tr`]: queue.runs

@@ -68,6 +68,7 @@ const ENDS = ['10 ms', '30 ms', '100 ms', '300 ms', '1 s', '3 s', '10 s', '30 s'
 export async function workerPage(facts: Facts, scene: Scene, queue: string, name: string): Promise<Claims> {
   const row = facts.classes.find((one) => one.queue === queue && one.class === name)!
   const failed = counted(facts, { queue, class: name, status: 'failed' })
+  const completed = counted(facts, { queue, class: name, status: 'completed' })
   const newest = having(facts, { queue, class: name }).slice(0, 5)
   const { workers } = await scene.site.engine.workers.list()
   const worker = workers.find((one) => one.queue === queue && one.class === name)!
@@ -92,9 +93,8 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
       history ? `default, with the last ${n(history)} runs` : 'default',
     ],
     '.stack > .card:nth-child(3) > header .right': [`${n(row.counts.runs)} runs, ${n(failed)} failed`],
-    '.stack .shares svg@aria-label': [
-      `${n(counted(facts, { queue, class: name, status: 'completed' }))} completed, ${n(failed)} failed`,
-    ],
+    '.stack .shares svg@aria-label':
+      completed + failed > 0 ? [`${n(completed)} jobs completed, ${n(failed)} failed`] : [],
     '.wideplot > .vh': [
       row.took!.buckets.flatMap((runs, i) => (runs ? [`${n(runs)} up to ${ENDS[i]}`] : [])).join(', '),
     ],
@@ -121,9 +121,9 @@ export async function deploysPage(facts: Facts, { site: { engine } }: Scene): Pr
       const failed = having(facts, { class: name, status: 'failed' })
       return `${message || example} | ${name} | ${n(failed.length)} jobs | ${time(firstAt)}`
     }),
-    '.stack > .card:nth-child(2) > header .tag': [n(shown.length)],
-    '.stack > .card:nth-child(2) > header .right': [`${took(before.to - before.from)}, ${since(after.from)}`],
-    '.stack > .card:nth-child(2) tbody tr': shown.map(({ queue, class: name, before, after }) =>
+    '.stack > section:nth-of-type(2) > header .tag': [n(shown.length)],
+    '.stack > section:nth-of-type(2) > header .right': [`${took(before.to - before.from)}, ${since(after.from)}`],
+    '.stack > section:nth-of-type(2) tbody tr': shown.map(({ queue, class: name, before, after }) =>
       [
         name,
         queue,
@@ -132,8 +132,8 @@ export async function deploysPage(facts: Facts, { site: { engine } }: Scene): Pr
         `${times(before)} → ${times(after)}`,
       ].join(' | '),
     ),
-    '.stack > .card:nth-child(3) > header .tag': [n(facts.deploys.length)],
-    '.stack > .card:nth-child(3) tbody tr': (found) =>
+    '.stack > section:nth-of-type(3) > header .tag': [n(facts.deploys.length)],
+    '.stack > section:nth-of-type(3) tbody tr': (found) =>
       facts.deploys.map(({ id, at }, i) => row('', '', ...(found[i]?.split(' | ').length === 4 ? [id] : []), time(at))),
   }
 }

@@ -123,7 +123,9 @@ function queueColumns(now: number): Column<Queue>[] {
             )
           )}{' '}
           {(mode === 'pull' || pulled > 0) && <span class="dim">{count(pulled)} pulled</span>}{' '}
-          {pull > 0 && !paused && <span class="st suspended">{many(pull, 'waits', 'wait')} for a pull worker</span>}
+          {pull > 0 && !paused && (
+            <span class="st suspended wide">{many(pull, 'waits', 'wait')} for a pull worker</span>
+          )}
         </>
       ),
     },

@@ -2,7 +2,7 @@ import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/workers-css.generated.ts'
 import { type Act, page } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
-import { Head, Link, Name } from '../../parts/layout.tsx'
+import { Head, Name, To } from '../../parts/layout.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
 import { queuePath, workerPath } from '../../words/paths.ts'
 import { many } from '../../words/text.ts'
@@ -90,7 +90,10 @@ function ClassHead({ worker, worker: { queue, class: name } }: { worker: Worker 
       title={<Name of={name} most={60} />}
       note={
         <>
-          {kindOf(worker)} class of queue <Link to={queuePath(queue)}>{queue}</Link>
+          {kindOf(worker)} class of queue{' '}
+          <To kind="link said" to={queuePath(queue)}>
+            {queue}
+          </To>
         </>
       }
     >
