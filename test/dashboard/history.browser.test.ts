@@ -57,12 +57,12 @@ describe.skipIf(!program())('the history in a browser', { timeout: 90_000 }, () 
       expect(await findings(page)).toEqual([])
     }))
 
-  test('it fits into 320 pixels, and each job shows its class, number, labels and times', () =>
+  test('it fits into 320 pixels, and each job shows its class, number, labels, result and time, as in the list of current jobs', () =>
     visit(browser, served, { path: '/jobs?in=history', width: 320, still: true }, async (page) => {
       const row = page.locator('#rows tr').first()
       await row.waitFor()
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
-      for (const text of ['zip', `#${JOBS}`, `customer=${JOBS % 2}`, 'default'])
+      for (const text of ['zip', `#${JOBS}`, `customer=${JOBS % 2}`, `{"order":${JOBS}}`])
         expect(await row.getByText(text, { exact: true }).isVisible()).toBe(true)
       expect(await row.locator('time').isVisible()).toBe(true)
       await page.goto(`${served.url}/ui/jobs/${JOBS}/history`)
