@@ -47,7 +47,7 @@ function Nodes({ view: { flow, nodes } }: { view: FlowView }) {
       cell: ({ name, status }) => (
         <>
           {status && <StatusMark status={status} />}{' '}
-          <To kind="main" to={nodePath(flow.id, name)}>
+          <To to={nodePath(flow.id, name)}>
             <bdi>
               <Name of={name} most={48} />
             </bdi>

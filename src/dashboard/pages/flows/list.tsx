@@ -24,7 +24,7 @@ const columns: readonly Column<FlowRow>[] = [
     cell: ({ id, name, status }) => (
       <>
         <StatusMark status={status} />{' '}
-        <To kind="main" to={`/flows/${id}`}>
+        <To to={`/flows/${id}`}>
           <b title={name}>{cut(name, 48)}</b>
         </To>{' '}
         <span class="id">#{id}</span>

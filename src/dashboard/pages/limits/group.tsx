@@ -26,8 +26,7 @@ const columns: readonly Column<JobRow>[] = [
     kind: 'name',
     cell: ({ id, status, class: name }) => (
       <>
-        <StatusMark status={status} /> <NameLink to={jobPath(id)} of={name} most={36} kind="main" isMain />{' '}
-        <JobId id={id} />
+        <StatusMark status={status} /> <NameLink to={jobPath(id)} of={name} most={36} isMain /> <JobId id={id} />
       </>
     ),
   },
