@@ -62,7 +62,7 @@ test('the search finds jobs by the beginning of an alias, and opens the job with
   await pages.make('pulled', { alias: ['order-9918'] })
   const html = await admin.html('/ui/find?q=order-99')
   expect(html).toContain(`href="/ui/jobs/${id}"`)
-  expect(html).toContain('order-9918')
+  expect(html).toContain('order-99</mark>18')
   expect((await admin.get('/ui/find?q=order-9917')).headers.get('location')).toBe(`/ui/jobs/${id}`)
 })
 
