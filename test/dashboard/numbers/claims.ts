@@ -47,6 +47,7 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/jobs/new': classesIn,
   '/jobs/new?from=order': (_, { order }) => ({
     'main h1, .crumbs [aria-current]': [`Duplicate #${order}`, `Duplicate #${order}`],
+    '#preview .note': ['body of POST /v1/jobs'],
     '#preview pre': [`${ORIGIN}, priority: 0`, `${ORIGIN}/v1/jobs, priority: 0`],
   }),
   '/flows/flow': flowPage,
