@@ -43,7 +43,7 @@ test.skipIf(!program())('npm ci, npm start, two clicks: the demo has ended', { t
     await page.goto(link)
     await page.getByRole('button', { name: /^Log in as/ }).click()
     await page.getByRole('button', { name: 'Run the demo' }).click()
-    await page.getByText(/25 jobs of the demo have ended, 0 to go/).waitFor({ timeout: 120_000 })
+    await page.getByText(/25 jobs of the demo have ended, 0 remain/).waitFor({ timeout: 120_000 })
     const [all, install, start] = [performance.now() - began, installed - began, started - installed]
     const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
     console.log(
