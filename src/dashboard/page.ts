@@ -53,7 +53,7 @@ export type Act = {
 
 type View<Data> = (props: { data: Data; look: Look; query: URLSearchParams }) => Child
 
-/** The page repeats `as` in `data-brief`. If they differ, the whole page is loaded. */
+/** `as` identifies what the page shows. If an update has another one, the browser loads the whole page. */
 export type Brief<Data> = {
   as: (data: Data) => string
   data: (data: Data) => unknown

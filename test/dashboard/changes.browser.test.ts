@@ -45,7 +45,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         '#3',
         '#1',
       ])
-      expect(await rows.first().innerText()).toMatch(/print\s+shop-9\s+pull\s+priority 1/)
+      expect(await rows.first().innerText()).toMatch(/print\s+shop-9\s+priority 1; waits for a pull worker/)
       expect(await card(page, 'Next jobs').locator('header').innerText()).toContain('smallest priority first')
       expect(await card(page, 'Settings').innerText()).toContain('3 jobs are ready')
       expect(await page.getByRole('button', { name: 'Save' }).getAttribute('title')).toBe(

@@ -54,6 +54,27 @@ test('the page of a paused queue names the key that paused it, with the reason',
   expect(await reader.html('/ui/queues/parcels')).not.toContain('Paused by')
 })
 
+test('an open limit says that its groups are those of the first waiting jobs, if more jobs wait', async () => {
+  await pages.engine.workers.register('shop', 'lined', { pull: true, concurrency: 1 })
+  for (let i = 0; i < 30; i++) await pages.make('lined', { queue: 'shop', group: { id: `g${i % 3}` } })
+  await pages.engine.runs.claim('shop', { names: ['lined'], max: 1 })
+  expect(await pages.engine.runs.claim('shop', { names: ['lined'], max: 1 })).toEqual([])
+  const html = await reader.html('/ui/limits?open=worker%3Ashop%2Flined')
+  const [, first] = /of the first (\d+) waiting/.exec(html) ?? []
+  const waits = [...html.matchAll(/running, (\d+) waiting/g)].map(([, n]) => Number(n))
+  expect(waits.reduce((sum, n) => sum + n, 0)).toBe(Number(first))
+  expect(Number(first)).toBeLessThan(29)
+})
+
+test('runs of pull workers without a name are shown below the named ones', async () => {
+  await pages.engine.workers.register('shop', 'alone', { pull: true })
+  const id = await pages.make('alone', { queue: 'shop' })
+  await pages.engine.runs.claim('shop', { names: ['alone'], max: 1 })
+  pages.forget()
+  const html = await reader.html('/ui/workers')
+  expect(html).toMatch(new RegExp(`of unnamed pull workers: .*#${id}`))
+})
+
 test('a group has one colour in the slots of a limit, in the lists below them, and on its page', async () => {
   await pages.engine.workers.register('shop', 'sold', { pull: true, concurrency: 3 })
   for (const id of ['b', 'a', 'a', 'a', 'c', 'c', 'c', 'c']) await pages.make('sold', { queue: 'shop', group: { id } })

@@ -115,8 +115,7 @@ function Histogram({ entries, to }: { entries: LogEntry[]; to: Way }) {
         })}
       </svg>
       <p class="row note">
-        <span class="grow">{whenOf(from, look)}</span>
-        {whenOf(last, look)}
+        <span class="grow">{whenOf(from, look)}</span> {whenOf(last, look)}
       </p>
     </nav>
   )

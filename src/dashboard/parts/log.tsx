@@ -84,7 +84,7 @@ export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
                 <>
                   <JobId id={job} />{' '}
                   {name && (
-                    <NameLink kind="dim" to={`/log?class=${encodeURIComponent(name)}`} of={name} most={30} />
+                    <NameLink kind="link said" to={`/log?class=${encodeURIComponent(name)}`} of={name} most={30} />
                   )}{' '}
                 </>
               )}

@@ -345,7 +345,7 @@ const pausedQueues: Rule = ({ queues, now }) =>
         }),
     )
 
-/** A mixed queue does not tell which of its jobs is the oldest. */
+/** In a queue for lanes and pull workers, `oldestReady` may belong to either. */
 function slowOf(queue: QueueView, now: number): Need {
   const { name, lanes, maxLanes, oldestReady, counts } = queue
   const isPull = counts.pull > 0 && counts.pull >= readyIn(queue)

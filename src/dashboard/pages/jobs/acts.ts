@@ -93,7 +93,7 @@ async function bySelection(verb: Verb, asked: ActAsked): Promise<Done> {
   const refused = await eachOf(chosen, verb, call)
   const done = chosen.length - refused.length
   const [first] = refused
-  const rest = first ? `; ${count(refused.length)} skipped, #${first.id}: ${first.message}` : ''
+  const rest = first ? `; ${count(refused.length)} skipped, for example #${first.id}: ${first.message}` : ''
   return { say: `${title(verb)}: ${many(done, 'job')}${rest}` }
 }
 

@@ -31,6 +31,7 @@ const NO_JOBS: Step<JobRow> = { rows: [], cursor: null }
 
 type JobsData = Step<JobRow> & {
   counts: Counted
+  processed: number
   paused: ReadonlySet<string>
   kinds?: KindsData
   views: ListView[]
@@ -106,9 +107,9 @@ async function load(asked: Asked): Promise<JobsData> {
     query.get('status') === 'failed' &&
     !['error', 'group', 'ended'].some((name) => query.has(name))
   const filter = await filterFor(asked)
-  const [listed, { queues }, { views }, kinds, doing, classes, past, today] = await Promise.all([
+  const [listed, { queues, processed }, { views }, kinds, doing, classes, past, today] = await Promise.all([
     isByClass || isOfHistory ? NO_JOBS : found(asked, { ...filter, paths: pathsIn(columnsIn(query)) }),
-    asked.engine.stats.totals(),
+    engine.stats.totals(),
     viewsOf(asked),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.jobs.get(bulk).catch(() => undefined) : undefined,
@@ -119,6 +120,7 @@ async function load(asked: Asked): Promise<JobsData> {
   return {
     ...within(asked, listed),
     counts: countsOf(queues, query.get('queue')),
+    processed,
     views,
     completions: completionsOf(listed.rows, [
       ...queues.map(({ name }) => `queue:${name}`),
@@ -160,7 +162,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
       New job
     </LinkButton>
   )
-  if (all === 0 && query.size === 0)
+  if (all + data.processed === 0 && query.size === 0)
     return (
       <>
         <Head title="Jobs">{make}</Head>

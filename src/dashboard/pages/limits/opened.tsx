@@ -70,13 +70,16 @@ export const Holders = ({ near: { holders } }: { near: Near }) => (
 )
 
 export function Opened({ near }: { near: Near }) {
+  const { limit, waiting } = near
   const shares = sharesOf(near)
   const most = Math.max(1, ...shares.map(({ runs, waits }) => runs + waits))
   return (
     <div class="open">
       <Turns near={near} />
       <div>
-        <h3>By group</h3>
+        <h3>
+          By group {limit.waiting > waiting.length && <span class="note">of the first {waiting.length} waiting</span>}
+        </h3>
         {shares.slice(0, 6).map(({ group, runs, waits }) => (
           <div class={`share ${colourOf(group)}`}>
             <span class="row">

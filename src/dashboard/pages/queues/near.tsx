@@ -98,10 +98,9 @@ export function UnderWay({ queue: { name, runs, counts } }: { queue: QueueDetail
 }
 
 function reason({ priority, since, pull }: QueueDetail['next'][number], ageing: number | null, now: number): string {
-  if (pull) return 'waits for a pull worker'
-  if (ageing === null) return `priority ${priority}`
-  const steps = Math.floor((now - since) / ageing)
-  return steps === 0 ? `priority ${priority}` : `priority ${priority}, raised ${many(steps, 'step')} by waiting`
+  const steps = ageing === null ? 0 : Math.floor((now - since) / ageing)
+  const raised = steps === 0 ? '' : `, raised ${many(steps, 'step')} by waiting`
+  return `priority ${priority}${raised}${pull ? '; waits for a pull worker' : ''}`
 }
 
 const orderOf = (ageing: number | null): string =>

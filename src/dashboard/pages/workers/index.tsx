@@ -1,4 +1,4 @@
-import type { JobRow } from '../../../engine/engine.ts'
+import type { JobRow, RunUnderWay } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/workers-css.generated.ts'
 import { type Act, page } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
@@ -16,7 +16,7 @@ import { Runs } from './runs.tsx'
 import { type Unfit, unfitOfChange, unfitOfNew } from './unfit.tsx'
 
 type ListData = { workers: Worker[]; counted: Counted; programs: Program[]; wanted: string; unfit?: Unfit }
-type WorkersData = ListData & { registers: boolean }
+type WorkersData = ListData & { registers: boolean; unnamed: RunUnderWay[] }
 type WorkerData = ListData & { worker: Worker; last: Step<JobRow>; changes: boolean }
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
@@ -30,7 +30,7 @@ export const workers = page<WorkersData>({
   every: 10_000,
   async load(asked) {
     const { engine, query } = asked
-    const [{ workers }, counted, unfit, { processes }] = await Promise.all([
+    const [{ workers }, counted, unfit, { processes, others }] = await Promise.all([
       engine.workers.list(),
       countedIn(asked),
       unfitOfNew(asked),
@@ -40,6 +40,7 @@ export const workers = page<WorkersData>({
       workers,
       counted,
       programs: programsIn(processes),
+      unnamed: others.filter(({ by }) => by === 'pull'),
       wanted: wantedIn(query),
       registers: query.has('register'),
       unfit,
@@ -52,7 +53,7 @@ export const workers = page<WorkersData>({
       {data.registers && <Register unfit={data.unfit} taken={named(data.workers, query)} />}
       <div class="cols c21">
         <Classes workers={data.workers} counted={data.counted} wanted={data.wanted} />
-        <Live programs={data.programs} />
+        <Live programs={data.programs} unnamed={data.unnamed} />
       </div>
     </>
   ),

@@ -1,7 +1,7 @@
-import type { ProcessView } from '../../../engine/engine.ts'
+import type { ProcessView, RunUnderWay } from '../../../engine/engine.ts'
 import { Ago, Card, JobIds, Name } from '../../parts/layout.tsx'
 import { DataTable } from '../../parts/table.tsx'
-import { count, cut, listed } from '../../words/text.ts'
+import { count, cut, listed, many } from '../../words/text.ts'
 
 export type Program = Extract<ProcessView, { kind: 'pull' }>
 
@@ -10,7 +10,9 @@ export const programsIn = (processes: readonly ProcessView[], queue?: string): P
 
 const [SHOWN, JOBS] = [50, 2]
 
-export const Live = ({ programs }: { programs: readonly Program[] }) => (
+type LiveProps = { programs: readonly Program[]; unnamed: readonly RunUnderWay[] }
+
+export const Live = ({ programs, unnamed }: LiveProps) => (
   <Card title="Pull workers" tag={count(programs.length)} kind="pulls">
     <DataTable
       caption="Named pull workers, with the jobs that they hold"
@@ -32,5 +34,10 @@ export const Live = ({ programs }: { programs: readonly Program[] }) => (
       ]}
       kind="lined"
     />
+    {unnamed.length > 0 && (
+      <p class="note foot">
+        {many(unnamed.length, 'job')} of unnamed pull workers: <JobIds of={unnamed} most={JOBS} />
+      </p>
+    )}
   </Card>
 )
