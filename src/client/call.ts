@@ -87,7 +87,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
       body: isQuery ? undefined : JSON.stringify(input ?? {}),
       signal: options.signal,
     })
-  // Every call has a key, even GET, because some calls take a result.
+  // With an idempotency key, a repeated call that returns and deletes a result gets the same result.
   const key = options.idempotencyKey ?? ownKey()
   return persist(client, request)
 }

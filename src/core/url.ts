@@ -107,7 +107,7 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
 
 /** An error about a setting that may contain a secret, so it has only the length of the value. */
 export const secretFault = (setting: string, expected: string, { length }: string): SidejobError =>
-  new SidejobError('MISCONFIGURED', `${setting}: expected ${expected}, got ${length} characters`)
+  new SidejobError('MISCONFIGURED', `${setting}: expected ${expected}, got another value of ${length} characters`)
 
 /** @throws an error without the address, which may contain a secret */
 export function addressIn(setting: string, text: string): string {

@@ -72,6 +72,8 @@ export async function definitionsOf(project: string): Promise<Definitions> {
     throw new Error(`${shown} cannot be loaded in Node: ${error.message}`, { cause: error })
   })
   if (workers.length === 0)
-    throw new Error(`${shown}: expected createWorker with functions, got none (${basename(config)} names this entry)`)
+    throw new Error(
+      `${shown}: expected a call of createWorker with functions, found none (main of ${basename(config)} names this file)`,
+    )
   return { workers, env: { ...vars, ...secretsIn(root) } }
 }

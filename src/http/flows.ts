@@ -60,7 +60,7 @@ export const flows = {
   list: route('GET /v1/flows', {
     scope: 'read',
     summary: 'List flows',
-    description: 'Returns each flow with its numbers of running nodes, queued nodes and waiting values, newest first.',
+    description: 'Returns flows, newest first, each with its number of running nodes, queued nodes and waiting values.',
     query: z.strictObject({
       status: statusList.optional(),
       cursor: cursor.optional(),
@@ -135,7 +135,7 @@ export const flows = {
   events: route('GET /v1/flows/:job/record', {
     scope: 'read',
     summary: 'List the recorded events of a flow',
-    description: 'Returns the newest events, or the events before or after a given event, oldest first.',
+    description: 'Returns the newest events, or those before or after a given event, in chronological order.',
     query: z
       .strictObject({
         after: logCursor.optional(),

@@ -48,7 +48,8 @@ export const listed = ({ '*': _, ...ports }: Side): Side => ports
 export function open(side: Side, dir: 'in' | 'out', name: string, who: string): Port {
   if (Object.hasOwn(side, name) && name !== '*') return side[name]!
   if (!side['*']) throw refused(`${who} has no ${dir}put port "${name}"`)
-  if (!isPortName(name)) throw refused(`expected a port name (at most 100 of a-z, A-Z, 0-9 and _), got ${name}`)
+  if (!isPortName(name))
+    throw refused(`expected a port name (at most 100 characters from a-z, A-Z, 0-9 and _), got ${name}`)
   return (side[name] = portOf({ default: side['*'].default?.data }))
 }
 

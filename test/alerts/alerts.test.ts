@@ -86,7 +86,7 @@ const paused = (is: boolean) => kit.engine.queues.update('mail', { paused: is })
 test('an error about a Slack address names the secret, but not its value', () => {
   const call = () =>
     slack('SLACK_WEBHOOK').call({ since: 0 } as AlertMessage, { SLACK_WEBHOOK: 'hooks.slack.com/s3cret' })
-  const expected = 'expected an address that begins with https:// or http://, got 22 characters'
+  const expected = 'expected an address that begins with https:// or http://, got another value of 22 characters'
   expect(call).toThrow(`SLACK_WEBHOOK: ${expected}`)
 })
 

@@ -465,7 +465,7 @@ describe('finish, retry, update', () => {
   })
 
   scenario(
-    'S36 a new repeat sets a new time at once, clearing it keeps the time',
+    'S36 a new repeat sets a new time at once, and clearing the repeat keeps that time',
     async ({ create, ok, query, time }) => {
       const J = await create({ name: 'job', firstRun: time(HOUR) })
       await ok('UpdateJob', { jobID: J, data: '{}', repeat: 'SCHEDULED, +1 DAY' })

@@ -346,7 +346,7 @@ const rows: Row[] = [
     job(`"out":{"${'x'.repeat(101)}":{}}`),
     'BAD_REQUEST',
     400,
-    'at most 100 of a-z',
+    'at most 100 characters from a-z',
     ['out', 'x'.repeat(101)],
   ],
   [

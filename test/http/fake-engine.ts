@@ -215,6 +215,7 @@ const flowShown: FlowRow = {
   status: 'suspended',
   createdAt: T,
   nodes: 3,
+  active: 2,
   running: 1,
   queued: 1,
   wires: 4,

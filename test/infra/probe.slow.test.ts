@@ -1,4 +1,4 @@
-// Follows the first hour with a real account, using stand-ins instead of the account.
+// Runs the probe, which is meant for the first hour with a real account, against stand-ins.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

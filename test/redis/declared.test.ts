@@ -34,7 +34,7 @@ afterAll(() => state.close())
 
 type Filter = Parameters<typeof store.list>[0]
 
-/** Returns the ids of all pages, and the keys that each call declared. */
+/** Returns the ids of the jobs on all pages, and the keys that each call declared. */
 async function pagesOf(filter: Filter): Promise<{ ids: number[]; declared: string[][] }> {
   calls.length = 0
   const ids: number[] = []

@@ -62,6 +62,6 @@ test.each<[keyof Environment, string, string]>([
   expect(error).toMatchObject({ code: 'MISCONFIGURED' })
   expect(error.message).toContain(setting)
   expect(error.message).toContain(expected)
-  expect(error.message).toContain(`got ${value.length} characters`)
+  expect(error.message).toContain(`got another value of ${value.length} characters`)
   expect(`${error.stack}`).not.toContain('s3cret')
 })

@@ -68,7 +68,7 @@ export const objects: Builder<Record<string, unknown>> = {
   done: (made) => made,
 }
 
-/** The last member with a name counts, as in JSON.parse. */
+/** If a name is repeated, the last member counts, as in JSON.parse. */
 export const lenient: Builder<Record<string, unknown>> = { ...objects, has: () => false }
 
 /** Maps keep the order of members. Objects would move "1" before "a". */

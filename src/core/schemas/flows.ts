@@ -74,6 +74,7 @@ export const flowRow = z.object({
   status,
   createdAt: moment,
   nodes: z.int(),
+  active: z.int().describe('nodes that have not ended'),
   running: z.int().describe('running nodes'),
   queued: z.int().describe('queued nodes'),
   wires: z.int(),

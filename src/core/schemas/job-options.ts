@@ -177,7 +177,10 @@ const callbackOptions = {
 /** `.` and `..` would change the URL's path. */
 export const topic = z
   .string()
-  .regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'expected a Kafka topic: at most 249 of a-z, A-Z, 0-9, ".", "_" and "-"')
+  .regex(
+    /^(?!\.{1,2}$)[\w.-]{1,249}$/,
+    'expected a Kafka topic: at most 249 characters from a-z, A-Z, 0-9, ".", "_" and "-"',
+  )
 
 export const callback = z.union([
   z.strictObject({ url: httpUrl, ...callbackOptions }),
@@ -196,7 +199,7 @@ export const jobInput = z
     parent: ref.optional().describe('id or alias of the parent'),
     in: portSpecs
       .optional()
-      .describe('input ports with defaults and channels; each replaces the port of the class with the same name'),
+      .describe('input ports with defaults and channels; each replaces the class’s port of the same name'),
     out: portSpecs.optional().describe('output ports, like `in`'),
     inputs: inputs.optional().describe('initial values of input ports'),
     at: time

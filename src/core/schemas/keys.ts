@@ -91,7 +91,7 @@ export const erasureCursor = z
   .regex(/^(\d{1,20}|files:.*|history:)$/, 'expected the cursor of the previous call')
   .describe('cursor from the previous call')
 
-const TENANT_NAME = 'a tenant: at most 40 of a-z, 0-9 and "-", beginning with a letter or digit'
+const TENANT_NAME = 'a tenant: at most 40 characters from a-z, 0-9 and "-", beginning with a letter or digit'
 export const tenantName = named(TENANT_NAME, (text) => TENANT.test(text))
 
 export const tenantList = z.object({

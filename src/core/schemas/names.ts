@@ -39,13 +39,13 @@ export const alias = named(
   'an alias: at most 255 characters, beginning with a letter, without control characters',
   isAlias,
 )
-export const portName = named('a port name: at most 100 of a-z, A-Z, 0-9 and _', isPortName)
-export const anyPort = named('a port name (at most 100 of a-z, A-Z, 0-9 and _), or "*"', (text) =>
+export const portName = named('a port name: at most 100 characters from a-z, A-Z, 0-9 and _', isPortName)
+export const anyPort = named('a port name (at most 100 characters from a-z, A-Z, 0-9 and _), or "*"', (text) =>
   text === '*' ? true : isPortName(text),
 )
 
 export const labelName = named(
-  'a label name: at most 40 of a-z, A-Z, 0-9, "_", "." and "-", not beginning with a digit',
+  'a label name: at most 40 characters from a-z, A-Z, 0-9, "_", "." and "-", not beginning with a digit',
   isLabelName,
 )
 const LABELS = 'labels to search by, such as { "customer": "7" }; not encrypted'

@@ -261,7 +261,7 @@ const stackOf = (error: unknown): string => (error instanceof Error ? (error.sta
 
 type Started = { job: number; class: string; token: string }
 
-/** Also called before each run, because an endless loop prints nothing. */
+/** Logs the start of each run, because a run in an endless loop logs nothing itself. */
 export function announceRuns(): void {
   Object.assign(globalThis, {
     [Symbol.for('sidejob.announce')]: ({ job, class: name, token }: Started) => {

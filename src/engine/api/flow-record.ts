@@ -11,7 +11,7 @@ const PAGE = 200
 /** Stream ids have the form `milliseconds-number`. */
 const [FIRST, LAST] = ['-', '+']
 
-/** Words of each kind of part, including its letter, as in lib/port/record.lua. */
+/** Number of words of a status change (`s`) and of a port change (`p`). lib/port/record.lua writes them. */
 const WORDS = { s: 6, p: 6 } as const
 
 function eventOf([id, flat]: [string, string[]]): FlowEvent {

@@ -2,7 +2,7 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
 import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
-import type { Status } from '../../core/job.ts'
+import { ended, type Status } from '../../core/job.ts'
 import { minutesOf, rateOf } from '../../core/minutes.ts'
 import type { FlowFacts } from '../../core/plan.ts'
 import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
@@ -126,6 +126,7 @@ function rowWith(state: FlowState, graph: Graph | undefined): FlowRow {
     status: statusOf(document),
     createdAt: createdAtOf(document),
     nodes: graph ? Object.keys(graph.nodes).length : Object.keys(children).length,
+    active: Object.values(children).filter(({ status }) => !ended.has(status)).length,
     running: nodesThatAre('running'),
     queued: nodesThatAre('queued'),
     wires: wires.length,

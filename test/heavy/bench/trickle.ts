@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
 })
 const [rate, seconds] = [options.rate, options.seconds].map(Number) as [number, number]
 
-/** Commands that this program sends itself, which do not count. */
+/** Commands that this benchmark itself sends to Redis. They are not counted. */
 const OWN = ['info', 'config', 'config|set', 'psubscribe']
 
 async function billed(redis: Connection): Promise<Map<string, number>> {

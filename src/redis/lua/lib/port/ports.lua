@@ -25,7 +25,7 @@ function ports.open(id, doc, dir, port)
       'job ' .. id .. ' (' .. doc.class .. ') has no ' .. redis_keys.direction[dir] .. 'put port "' .. port .. '"')
   end
   if #port > 100 or not port:match('^[%w_]+$') then
-    journal.refuse('REFUSED', 'expected a port name (at most 100 of a-z, A-Z, 0-9 and _), got ' .. port)
+    journal.refuse('REFUSED', 'expected a port name (at most 100 characters from a-z, A-Z, 0-9 and _), got ' .. port)
   end
   ports.declare(id, doc, dir, port)
   values.set_value(id, doc, 'd' .. dir .. ':' .. port, values.get_value(id, doc, 'd' .. dir .. ':*'))
