@@ -17,6 +17,7 @@ import {
   jobView,
   keptPatch,
   keptStep,
+  keptWait,
   label,
   logCursor,
   logPage,
@@ -239,10 +240,15 @@ export const jobs = {
     scope: 'read',
     summary: 'List the completed steps of a job',
     description:
-      'Returns the time, duration and run of each step and wait, also after the job has ended. `patches` has the stored answers of `job.patched`.',
+      'Returns the time, duration and run of each step and of each wait, also after the job has ended. `patches` has the stored answers of `job.patched`.',
     query: z.strictObject({ cursor: cursor.optional() }),
     answers: {
-      200: z.object({ steps: z.array(keptStep), patches: z.array(keptPatch), cursor: z.string().nullable() }),
+      200: z.object({
+        steps: z.array(keptStep),
+        waits: z.array(keptWait),
+        patches: z.array(keptPatch),
+        cursor: z.string().nullable(),
+      }),
     },
     handle: ({ engine, params, query }) => engine.jobs.steps(params.job, query.cursor),
   }),

@@ -155,7 +155,7 @@ test('Workers shows own classes before the standard library, and links to the qu
   const queues = await reader.html('/ui/queues')
   expect(queues).toMatch(/kiln<.*1 waits for a pull worker<.*title="0 completed, 1 failed".*class="f-failed"/s)
   expect(await reader.html('/ui/queues/kiln')).toMatch(
-    />waits for a pull worker<.*1 job waits for pull workers, so more/s,
+    /; waits for a pull worker<.*1 job waits for pull workers, so more/s,
   )
   expect(queues.indexOf('/ui/queues/kiln"')).toBeLessThan(queues.indexOf('/ui/queues/core"'))
 })

@@ -87,7 +87,7 @@ test('entries tell the class of their job, and are found by it, also on the page
   expect((await pages.engine.log.read({ class: 'another' })).entries).toEqual([])
   const reader = await pages.enter(['read'])
   expect(await reader.html('/ui/log?class=says')).toContain('said by a job')
-  expect(await reader.html('/ui/log')).toContain('<a class="dim" href="/ui/log?class=says">says</a>')
+  expect(await reader.html('/ui/log')).toContain('<a class="link said" href="/ui/log?class=says">says</a>')
   expect(await reader.html('/ui/log?class=another')).not.toContain('said by a job')
 })
 

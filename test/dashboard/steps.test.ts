@@ -46,14 +46,7 @@ test('completed steps are shown in order with time, duration, run and size, with
   const { steps, cursor } = await pages.engine.jobs.steps(id)
   expect(cursor).toBeNull()
   expect(steps).toEqual([
-    {
-      name: 'reserve',
-      kind: 'step',
-      at: expect.any(Number),
-      took: expect.any(Number),
-      run: expect.any(Number),
-      bytes: 16,
-    },
+    { name: 'reserve', at: expect.any(Number), took: expect.any(Number), run: expect.any(Number), bytes: 16 },
   ])
   expect(steps[0]!.took).toBeGreaterThanOrEqual(SLOW - 2)
   expect(Math.abs(steps[0]!.at! - Date.now())).toBeLessThan(60_000)
@@ -68,13 +61,14 @@ test('completed steps are shown in order with time, duration, run and size, with
 test('the page of a completed function showed neither its steps nor its sleep', async () => {
   const id = String(await pages.make('trial'))
   await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'completed')
-  const { steps } = await pages.engine.jobs.steps(id)
-  expect(steps.map(({ name, kind }) => `${kind} ${name}`)).toEqual(['step welcome', 'sleep sleep#1', 'step remind'])
-  expect(steps[1]!.took).toBeGreaterThan(0)
-  expect(steps[1]!.took).toBeLessThanOrEqual(20 * SLOW)
+  const { steps, waits } = await pages.engine.jobs.steps(id)
+  expect(steps.map(({ name }) => name)).toEqual(['welcome', 'remind'])
+  expect(waits).toMatchObject([{ name: 'sleep#1', kind: 'sleep' }])
+  expect(waits[0]!.took).toBeGreaterThan(0)
+  expect(waits[0]!.took).toBeLessThanOrEqual(20 * SLOW)
   const reader = await pages.enter(['read'])
   const html = await reader.html(`/ui/jobs/${id}?tab=steps`)
-  for (const { name } of steps) {
+  for (const { name } of [...steps, ...waits]) {
     expect(html, 'a row of the timeline').toContain(`<b>${name}</b></span>`)
     expect(html, 'a row of the tab').toContain(`title="${name}"`)
   }
@@ -87,7 +81,7 @@ test('the answers of patches are listed', async () => {
     { name: '<i> in parallel#1[0]', patched: true, at: expect.any(Number) },
     { name: 'audit', patched: true, at: expect.any(Number) },
   ]
-  expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], patches: answers, cursor: null })
+  expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], waits: [], patches: answers, cursor: null })
   const reader = await pages.enter(['read'])
   const shown = await reader.html(`/ui/jobs/${id}?tab=steps`)
   expect(shown).toContain('Patches: &lt;i&gt; in parallel#1[0] (new path), audit (new path).')
@@ -97,7 +91,7 @@ test('a job without steps has a note, and an unknown job is refused', async () =
   const reader = await pages.enter(['read'])
   await pages.engine.queues.update('default', { paused: true })
   const id = String(await pages.make('order'))
-  expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], patches: [], cursor: null })
+  expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], waits: [], patches: [], cursor: null })
   expect(await reader.html(`/ui/jobs/${id}?tab=steps`)).toContain('No steps are stored')
   await expect(pages.engine.jobs.steps('999')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

@@ -410,7 +410,8 @@ const answers: Unperformed = {
       ],
     }),
     steps: async () => ({
-      steps: [{ name: 'charge', kind: 'step', at: T, took: 1_500, run: 2, bytes: 12 }],
+      steps: [{ name: 'charge', at: T, took: 1_500, run: 2, bytes: 12 }],
+      waits: [{ name: 'sleep#1', kind: 'sleep', at: T, took: 60_000, run: null, bytes: 40 }],
       patches: [{ name: 'audit', patched: true, at: T }],
       cursor: '9',
     }),

@@ -87,8 +87,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/retry.lua',
-      find: '  if run.error then values.set_value(id, doc, fields.last_error, run.error) end\n  queueing.enqueue(id, doc, true)\n',
-      replace: '  if run.error then values.set_value(id, doc, fields.last_error, run.error) end\n',
+      find: '    values.set_value(id, doc, fields.last_error, run.error)\n  end\n  queueing.enqueue(id, doc, true)\n',
+      replace: '    values.set_value(id, doc, fields.last_error, run.error)\n  end\n',
       says: 'a run given back leaves its job in place',
     },
   },

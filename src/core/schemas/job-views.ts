@@ -146,13 +146,14 @@ export type Result = z.output<typeof result>
 
 export const keptStep = z.object({
   name: z.string(),
-  kind: z.string(),
   at: moment.nullable(),
   took: span.nullable(),
   run: z.int().nullable(),
   bytes: z.int(),
 })
+export const keptWait = keptStep.extend({ kind: z.string() })
 export type KeptStep = z.output<typeof keptStep>
+export type KeptWait = z.output<typeof keptWait>
 
 export const keptPatch = z.object({
   name: z.string(),

@@ -88,7 +88,9 @@ const newKinds: readonly Column<ErrorKind>[] = [
     head: 'Message',
     kind: 'fill',
     cell: ({ error, message, example }) => (
-      <To to={`/jobs?status=failed&error=${error}`}>{cut(message || example || 'no message', 140)}</To>
+      <To kind="link" to={`/jobs?status=failed&error=${error}`}>
+        {cut(message || example || 'no message', 140)}
+      </To>
     ),
   },
   { head: 'Class', kind: 'dim', cell: ({ class: name }) => <Name of={name} most={24} /> },

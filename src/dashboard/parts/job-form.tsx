@@ -71,10 +71,10 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
   )
 }
 
-export function CreateJob() {
+export function CreateJob({ kind = 'btn primary' }: { kind?: string }) {
   const off = useRefusal('write')
   return (
-    <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
+    <button class={kind} type="submit" disabled={off !== undefined} title={off}>
       <Icon name="play" size={14} />
       Create job
     </button>

@@ -1,5 +1,5 @@
 import type { PastRun } from '../../core/run.ts'
-import type { KeptStep } from '../../core/schemas.ts'
+import type { KeptWait } from '../../core/schemas.ts'
 import type { JobView } from '../../engine/engine.ts'
 
 export type Stretch = {
@@ -155,7 +155,7 @@ function childRow(name: string, child: JobView, now: number, share: number | und
   }
 }
 
-function stepRow({ name, kind, at, took }: KeptStep, past: readonly PastRun[]): Row[] {
+function stepRow({ name, kind, at, took }: KeptWait, past: readonly PastRun[]): Row[] {
   if (at === null) return []
   const stretch: Stretch = { kind: kind === 'step' ? 'completed' : 'wait', from: at - (took ?? 0), to: at }
   const number = past.find(({ startedAt, endedAt }) => at >= startedAt && at <= endedAt)?.number
@@ -165,7 +165,7 @@ function stepRow({ name, kind, at, took }: KeptStep, past: readonly PastRun[]): 
 
 export type Family = { name: string; job: JobView; share?: number }[]
 
-export type Parts = { job: JobView; runs: readonly PastRun[]; steps: readonly KeptStep[]; family: Family }
+export type Parts = { job: JobView; runs: readonly PastRun[]; steps: readonly KeptWait[]; family: Family }
 
 export const CHILDREN = 20
 

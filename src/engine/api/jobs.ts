@@ -4,7 +4,7 @@ import { hashOf } from '../../core/crypto.ts'
 import { hasCode, SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { isId } from '../../core/job.ts'
-import type { KeptPatch, KeptStep } from '../../core/schemas.ts'
+import type { KeptPatch, KeptStep, KeptWait } from '../../core/schemas.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
 import { type JobRecord, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
@@ -59,7 +59,9 @@ function withSchemas(shown: JobView, found: Registered | undefined): JobView {
 
 const encoder = new TextEncoder()
 
-type KeptSteps = { steps: KeptStep[]; patches: KeptPatch[]; cursor: string | null }
+const byTime = (a: { at: number | null }, b: { at: number | null }): number => (a.at ?? 0) - (b.at ?? 0)
+
+type KeptSteps = { steps: KeptStep[]; waits: KeptWait[]; patches: KeptPatch[]; cursor: string | null }
 
 export function createJobs({
   store,
@@ -260,18 +262,19 @@ export function createJobs({
 
     async steps(job: Ref, cursor: string = '0'): Promise<KeptSteps> {
       const { id, document } = await store.inspect(job)
-      if (!document.hasSteps) return { steps: [], patches: [], cursor: null }
+      if (!document.hasSteps) return { steps: [], waits: [], patches: [], cursor: null }
       const { steps, kept, cursor: next } = await store.steps(id, cursor)
-      const shown = Object.entries(steps).flatMap(([name, value]): KeptStep[] => {
+      const entryOf = (name: string): KeptStep => {
         const { at, ms: took, run } = kept[name]!
-        const step = { name, kind: 'step', at, took, run, bytes: encoder.encode(value).length }
-        if (!name.startsWith(OURS)) return [step]
-        const wait = isRecord(name) ? (decodeValue(value) as Waited | null) : null
+        return { name, at, took, run, bytes: encoder.encode(steps[name]!).length }
+      }
+      const own = Object.keys(steps).filter((name) => !name.startsWith(OURS))
+      const waits = Object.keys(steps).flatMap((key): KeptWait[] => {
+        const wait = isRecord(key) ? (decodeValue(steps[key]!) as Waited | null) : null
+        const entry = { ...entryOf(key), name: key.slice(1) }
         if (wait?.kind === 'sleep' && wait.until! <= now())
-          return [
-            { ...step, name: name.slice(1), kind: 'sleep', at: wait.until!, took: Math.max(0, wait.until! - at!) },
-          ]
-        return wait?.done ? [{ ...step, name: name.slice(1), kind: wait.kind }] : []
+          return [{ ...entry, kind: 'sleep', at: wait.until!, took: Math.max(0, wait.until! - entry.at!) }]
+        return wait?.done ? [{ ...entry, kind: wait.kind }] : []
       })
       const patches = Object.entries(steps).flatMap(([key, value]): KeptPatch[] => {
         const name = patchText(key)
@@ -280,8 +283,9 @@ export function createJobs({
           : [{ name, patched: (decodeValue(value) as Patch | null)?.is === true, at: kept[key]!.at }]
       })
       return {
-        steps: shown.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)),
-        patches: patches.sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.name < b.name ? -1 : 1)),
+        steps: own.map(entryOf).sort(byTime),
+        waits: waits.sort(byTime),
+        patches: patches.sort((a, b) => byTime(a, b) || (a.name < b.name ? -1 : 1)),
         cursor: next === '0' ? null : next,
       }
     },

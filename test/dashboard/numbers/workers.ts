@@ -74,7 +74,9 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
   const worker = workers.find((one) => one.queue === queue && one.class === name)!
   const { servedBy, history, seen, concurrency, retry } = worker
   const held = facts.processes.flatMap((one) =>
-    one.kind === 'pull' && one.queues.includes(queue) ? `${one.id}: ${n(one.runs.length)} jobs` : [],
+    one.kind === 'pull' && one.queues.includes(queue)
+      ? `${one.id}: ${n(one.runs.filter((run) => run.class === name).length)} jobs`
+      : [],
   )
   const served = servedBy.map(({ id, version, at }) => `${id}, version ${version}, changed ${time(at)}`).join(', ')
   // A search for the jobs of a queue that wait for a limit reads the newest 20,000 jobs.

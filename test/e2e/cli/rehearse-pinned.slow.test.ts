@@ -117,7 +117,7 @@ describe.skipIf(kind === 'embedded')('sidejob rehearse and move', () => {
     stage.project.write('src/broken.ts', 'export default {}')
     expect(await stage.run()).toMatchObject({
       exit: 1,
-      noted: expect.stringContaining('src/broken.ts: expected createWorker with functions, got none'),
+      noted: expect.stringContaining('src/broken.ts: expected a call of createWorker with functions, found none'),
     })
   })
 })

@@ -74,7 +74,7 @@ test('an invalid encryption key is refused, with the expected form', () => {
   const refusedFor = (key: string) => planOf({ ...given, SIDEJOB_ENCRYPTION_KEY: key }).refused
   expect(refusedFor(`${'A'.repeat(43)}=,${'_-B'.repeat(14)}A`)).toEqual([])
   expect(refusedFor(`${'A'.repeat(43)}=,short`)).toEqual([
-    'SIDEJOB_ENCRYPTION_KEY, key 2: expected the base64 of 32 bytes, as "openssl rand -base64 32" writes it, got 5 characters',
+    'SIDEJOB_ENCRYPTION_KEY, key 2: expected the base64 of 32 bytes, as "openssl rand -base64 32" writes it, got another value of 5 characters',
   ])
 })
 

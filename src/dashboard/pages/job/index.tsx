@@ -15,7 +15,7 @@ import { Failure, type FailureData, failureOf } from './failure.tsx'
 import { Head } from './head.tsx'
 import { type PortRow, Ports } from './ports.tsx'
 import { Rail } from './rail.tsx'
-import { FIRST_TAB, isTab, type Tab, type TabData, Tabs } from './tabs.tsx'
+import { FIRST_TAB, isTab, stepsOf, type Tab, type TabData, Tabs } from './tabs.tsx'
 import { Timeline } from './timeline.tsx'
 import { Values } from './values.tsx'
 import { Why } from './why.tsx'
@@ -45,7 +45,7 @@ type JobData = {
   result?: Encoded | null
 }
 
-type Steps = Awaited<ReturnType<Engine['jobs']['steps']>>
+type Steps = Awaited<ReturnType<typeof stepsOf>>
 
 type Chosen = { dir: 'in' | 'out'; name: string; isOpen: boolean }
 
@@ -152,7 +152,7 @@ async function load(asked: Asked): Promise<JobData> {
   const opened = isTab(given) ? given : isAtMoment ? 'log' : undefined
   const [{ job, runs }, steps, ports, why, children, shown, { limits }, failure, result] = await Promise.all([
     found,
-    engine.jobs.steps(ref),
+    stepsOf(engine, ref),
     found.then(({ job }) => looked(engine, job, portsOf(job, query.get('port')))),
     whyOf(asked, ref),
     engine.jobs.children(ref, CHILDREN),

@@ -1,7 +1,7 @@
 import { codeChangeIn } from '../../../core/code-change.ts'
 import type { Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
-import type { PastRunView } from '../../../core/schemas.ts'
+import type { KeptWait, PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useLook, useWay } from '../../look.ts'
@@ -31,7 +31,13 @@ export type TabData = {
   run?: PastRunView | null
 }
 
-type KeptSteps = Awaited<ReturnType<Engine['jobs']['steps']>>
+type KeptSteps = Awaited<ReturnType<typeof stepsOf>>
+
+export async function stepsOf({ jobs }: Engine, job: string) {
+  const { steps, waits, ...found } = await jobs.steps(job)
+  const all: KeptWait[] = [...steps.map((step) => ({ ...step, kind: 'step' })), ...waits]
+  return { ...found, steps: all.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)) }
+}
 type Props = { job: JobView; runs: readonly PastRun[]; steps: KeptSteps; tab: TabData; tail: boolean; at?: number }
 
 function numberOf(name: Tab, { job, runs, tab, steps: { steps, cursor } }: Props): string | undefined {

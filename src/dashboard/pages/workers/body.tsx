@@ -28,8 +28,15 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
       <Snippet title="curl" text={curl.join(' \\\n')} />
       <form class="card form" method="post" action={`${base}${here}`} data-act="make">
         <Sent act="make" />
-        <TextArea name="body" label="JSON" note="body of POST /v1/jobs" path="*" rows={9} value={body} />
-        <CreateJob />
+        <TextArea
+          name="body"
+          label="JSON"
+          note="body of POST /v1/jobs"
+          path="*"
+          rows={body.split('\n').length}
+          value={body}
+        />
+        <CreateJob kind="btn" />
       </form>
     </>
   )

@@ -17,7 +17,7 @@ const SERVING = 5
 
 type AboutProps = { worker: Worker; programs: readonly Program[] }
 
-function ServedBy({ worker: { push, pull, seen, servedBy }, programs }: AboutProps) {
+function ServedBy({ worker: { class: own, push, pull, seen, servedBy }, programs }: AboutProps) {
   if (push) return shownUrl(push.url)
   if (pull)
     return (
@@ -31,7 +31,7 @@ function ServedBy({ worker: { push, pull, seen, servedBy }, programs }: AboutPro
           </>
         )}
         {programs.slice(0, SERVING).map(({ id, runs }) => (
-          <div>{`${cut(id, 30)}: ${many(runs.length, 'job')}`}</div>
+          <div>{`${cut(id, 30)}: ${many(runs.filter((run) => run.class === own).length, 'job')}`}</div>
         ))}
       </>
     )

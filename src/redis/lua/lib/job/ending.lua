@@ -30,8 +30,8 @@ end
 
 local MAX_SHOWN_STEPS = 8192
 
--- Steps are counted until the job no longer needs them, so they stay after a failed run or a failed job. Afterwards, they
--- are only shown, until the function stores a step again.
+-- Steps are counted until the job no longer needs them, so they stay after a failed run or a failed job. Afterwards,
+-- they are only shown, until the function stores a step again.
 function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
   if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end
