@@ -65,7 +65,7 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
         i + 1,
         `#${job}`,
         [of, group].filter(Boolean).join(' '),
-        pull ? 'waits for a pull worker' : `priority ${priority}`,
+        `priority ${priority}${pull ? '; waits for a pull worker' : ''}`,
         time(at),
       ].join(' | '),
     ),

@@ -20,15 +20,20 @@ const rankOf = (queue: string): number => (queue === 'core' ? 1 : isOurs(queue) 
 const byPlace = (a: WorkerView, b: WorkerView): number =>
   rankOf(a.queue) - rankOf(b.queue) || (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)
 
-function programs({ processes }: Facts): Claims {
+function idsOf(runs: readonly { job: number }[]): string {
+  const more = runs.length > 2 ? [`and ${n(runs.length - 2)} more`] : []
+  return [...runs.slice(0, 2).map(({ job }) => `#${job}`), ...more].join(' ')
+}
+
+function programs({ processes, others }: Facts): Claims {
+  const unnamed = others.filter(({ by }) => by === 'pull')
   const pulling = processes.flatMap((one) => (one.kind === 'pull' ? [one] : []))
   return {
     '.pulls > header .tag': [n(pulling.length)],
-    '.pulls tbody tr': pulling.map(({ id, queues, runs, seenAt }) => {
-      const more = runs.length > 2 ? `and ${n(runs.length - 2)} more` : ''
-      const jobs = runs.slice(0, 2).map(({ job }) => `#${job}`)
-      return row(`${id} ${queues.join(', ')}`, [...jobs, more].join(' '), time(seenAt))
-    }),
+    '.pulls tbody tr': pulling.map(({ id, queues, runs, seenAt }) =>
+      row(`${id} ${queues.join(', ')}`, idsOf(runs), time(seenAt)),
+    ),
+    '.pulls .foot': unnamed.length > 0 ? [`${n(unnamed.length)} jobs of unnamed pull workers: ${idsOf(unnamed)}`] : [],
   }
 }
 
