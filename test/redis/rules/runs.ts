@@ -216,6 +216,7 @@ const rule6: Facts = {
     expect(await run.commit({ n: 1 } as never)).toBe('completed')
     expect(await shown()).toEqual(['charge', 'mail'])
     expect((await world.store.list({ mode: 'all', waits: 'function', limit: 10 })).jobs).toEqual([])
+    await world.make({ parent: String(id), name: 'mailer', queue: 'other' })
     await world.change(id, 'run', '', '', '', '', '')
     const again = await world.claimOne()
     expect(again.snapshot.steps).toBeUndefined()
