@@ -26,6 +26,13 @@ const trial = defineWorker({
   },
 })
 
+const invoices = defineWorker({
+  class: 'invoices',
+  async perform(job: Job) {
+    await job.step('invoice', () => ({ kind: 'invoice', done: true }))
+  },
+})
+
 const edited = defineWorker({
   class: 'edited',
   async perform(job: Job) {
@@ -36,7 +43,7 @@ const edited = defineWorker({
 
 let pages: Awaited<ReturnType<typeof startPages>>
 beforeAll(async () => {
-  pages = await startPages({ workers: [order, trial, edited] })
+  pages = await startPages({ workers: [order, trial, invoices, edited] })
 })
 afterAll(() => pages.close())
 
@@ -72,6 +79,12 @@ test('the page of a completed function showed neither its steps nor its sleep', 
     expect(html, 'a row of the timeline').toContain(`<b>${name}</b></span>`)
     expect(html, 'a row of the tab').toContain(`title="${name}"`)
   }
+})
+
+test('a step whose value looks like a wait is listed as a step only', async () => {
+  const id = String(await pages.make('invoices'))
+  await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'completed')
+  expect(await pages.engine.jobs.steps(id)).toMatchObject({ steps: [{ name: 'invoice' }], waits: [] })
 })
 
 test('the answers of patches are listed', async () => {

@@ -269,8 +269,9 @@ export function createJobs({
         return { name, at, took, run, bytes: encoder.encode(steps[name]!).length }
       }
       const own = Object.keys(steps).filter((name) => !name.startsWith(OURS))
-      const waits = Object.keys(steps).flatMap((key): KeptWait[] => {
-        const wait = isRecord(key) ? (decodeValue(steps[key]!) as Waited | null) : null
+      const records = Object.keys(steps).filter((key) => key.startsWith(OURS) && isRecord(key))
+      const waits = records.flatMap((key): KeptWait[] => {
+        const wait = decodeValue(steps[key]!) as Waited | null
         const entry = { ...entryOf(key), name: key.slice(1) }
         if (wait?.kind === 'sleep' && wait.until! <= now())
           return [{ ...entry, kind: 'sleep', at: wait.until!, took: Math.max(0, wait.until! - entry.at!) }]
