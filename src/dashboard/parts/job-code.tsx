@@ -1,10 +1,10 @@
-import { SidejobError } from '../../../core/errors.ts'
-import { useLook } from '../../look.ts'
-import { Sent } from '../../parts/act.tsx'
-import { TextArea } from '../../parts/field.tsx'
-import { CreateJob, jobBody, type Named } from '../../parts/job-form.tsx'
-import { Snippet } from '../../parts/snippet.tsx'
-import { pretty } from '../../words/json.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { useLook } from '../look.ts'
+import { pretty } from '../words/json.ts'
+import { Sent } from './act.tsx'
+import { TextArea } from './field.tsx'
+import { CreateJob, jobBody, type Named } from './job-form.tsx'
+import { Snippet } from './snippet.tsx'
 
 /** Quotes for a shell, which interprets only single quotes between single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
