@@ -54,7 +54,7 @@ test('the page of a paused queue names the key that paused it, with the reason',
   expect(await reader.html('/ui/queues/parcels')).not.toContain('Paused by')
 })
 
-test('an open limit says that its groups are those of the first waiting jobs, if more jobs wait', async () => {
+test('the groups of an open limit count only the first waiting jobs, and the page shows their number', async () => {
   await pages.engine.workers.register('shop', 'lined', { pull: true, concurrency: 1 })
   for (let i = 0; i < 30; i++) await pages.make('lined', { queue: 'shop', group: { id: `g${i % 3}` } })
   await pages.engine.runs.claim('shop', { names: ['lined'], max: 1 })
@@ -66,7 +66,7 @@ test('an open limit says that its groups are those of the first waiting jobs, if
   expect(Number(first)).toBeLessThan(29)
 })
 
-test('runs of pull workers without a name are shown below the named ones', async () => {
+test('Workers lists runs of unnamed pull workers below the named ones', async () => {
   await pages.engine.workers.register('shop', 'alone', { pull: true })
   const id = await pages.make('alone', { queue: 'shop' })
   await pages.engine.runs.claim('shop', { names: ['alone'], max: 1 })
