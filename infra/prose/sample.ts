@@ -8,7 +8,8 @@ import { openapi } from '../../src/http/openapi.ts'
 import { list, listed } from '../../src/http/routes.ts'
 import { type Sentence, sentencesIn } from './prose.ts'
 
-type Sample = { at: string; sentence: string }
+/** `code`: the line of code below a comment. */
+type Sample = { at: string; sentence: string; code?: string }
 
 const [seed = Date.now() % 100_000, size = 60] = process.argv.slice(2).map(Number)
 
@@ -26,6 +27,15 @@ function read(paths: string[], isWanted: (sentence: Sentence, lines: readonly st
       .map(({ line, sentence }) => ({ at: `${path}:${line}`, sentence }))
   })
 }
+
+const COMMENT = /^\s*(--|\/\/|\/?\*)/
+
+const withCode = (samples: Sample[]): Sample[] =>
+  samples.map((sample) => {
+    const [path, line] = sample.at.split(':') as [string, string]
+    const below = readFileSync(path, 'utf8').split('\n').slice(Number(line))
+    return { ...sample, code: below.find((text) => text.trim() !== '' && !COMMENT.test(text))?.trim() ?? '' }
+  })
 
 const isError = ({ kind, line, sentence }: Sentence, lines: readonly string[]): boolean =>
   kind === 'string' &&
@@ -54,7 +64,7 @@ function randomFrom(start: number): () => number {
 }
 
 const areas: Record<string, () => Sample[]> = {
-  comments: () => read(['src', 'functions', 'infra', 'test'], ({ kind }) => kind === 'comment'),
+  comments: () => withCode(read(['src', 'functions', 'infra', 'test'], ({ kind }) => kind === 'comment')),
   errors: () => read(['src', 'functions'], isError),
   OpenAPI: descriptions,
   dashboard: () => read(['src/dashboard'], ({ kind }) => kind === 'string'),
@@ -68,6 +78,6 @@ for (const [area, sentences] of Object.entries(areas)) {
   console.log(`\n## ${area}: ${size} of ${all.length}\n`)
   for (let n = 0; n < size && all.length > 0; n++) {
     const [one] = all.splice(Math.floor(random() * all.length), 1)
-    console.log(`- ${one!.sentence} (${one!.at})`)
+    console.log(`- ${one!.sentence} (${one!.at})${one!.code ? `\n      ${one!.code}` : ''}`)
   }
 }
