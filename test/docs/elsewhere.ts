@@ -89,7 +89,7 @@ export const elsewhere: Elsewhere[] = [
     ' order #95',
     '                       ┌─ function',
     ' enqueue ──> Redis',
-    ' made ──> delay',
+    ' new ──> delay',
   ),
   ...drawing('docs/ports.md', '            in  '),
   ...drawing('examples/etl/README.md', 'text ──▶'),
