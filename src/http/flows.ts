@@ -135,7 +135,7 @@ export const flows = {
   events: route('GET /v1/flows/:job/record', {
     scope: 'read',
     summary: 'List the recorded events of a flow',
-    description: 'Returns the newest events, or those before or after a given event, in chronological order.',
+    description: 'Returns the newest events, or the events before or after a given event, in chronological order.',
     query: z
       .strictObject({
         after: logCursor.optional(),

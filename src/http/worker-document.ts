@@ -6,7 +6,7 @@ import type { Content, Schema } from './openapi-types.ts'
 const about =
   'sidejob posts a snapshot of the job to the URL of its class (PUT /v1/workers/{queue}/{class}), and applies all ' +
   'changes in the response, or none. A run can be sent more than once; requests with the same ' +
-  'webhook-id are the same run. Redirects are not followed. A response has at most 10 MiB and must arrive within run.timeout.'
+  'webhook-id belong to the same run. Redirects are not followed. A response has at most 10 MiB and must arrive within run.timeout.'
 
 const answered =
   'Changes of the run or their short form, in JSON or MessagePack according to Content-Type. An empty body completes the run. Any other body ' +
