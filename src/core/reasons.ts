@@ -88,7 +88,7 @@ export const reasons = {
   },
   CODE_CHANGED: {
     means:
-      'its function requested a step or wait that differs from the stored one, or returned before it reached a stored one',
+      'its function requested a step or wait that differs from the stored one, or returned before it reached a stored step or wait',
     remedy:
       'restore the code, or put the change behind `job.patched`, and retry it ([changing-code.md](changing-code.md))',
   },

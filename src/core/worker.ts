@@ -140,8 +140,8 @@ export type WorkerOptions = {
   /** With `'all'`, runs may also change jobs outside their own tree, adopt any job, and delete with force. */
   reach?: Reach
   /**
-   * Values that read-only viewers see as `"[redacted]"`: `args`, `state`, `in`, `out`, `result`, `error`, `progress`,
-   * or names inside them, like `args.card.number`.
+   * Values that the API, the log and the dashboard show as `"[redacted]"`: `args`, `state`, `in`, `out`, `result`,
+   * `error`, `progress`, or names inside them, like `args.card.number`.
    */
   redact?: string[]
   /** `'door'` checks each value when it is written. `'run'` only checks a value in the run that reads it. */

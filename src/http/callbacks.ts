@@ -38,7 +38,8 @@ export const callbacks = {
   secret: route('GET /v1/webhooks/secret', {
     scope: 'admin',
     summary: 'Get the signing secret for a URL',
-    description: 'The server at this URL verifies the signatures of our calls with it. Share it only with that server.',
+    description:
+      'The server at this URL needs the secret to verify our signatures. Share the secret only with that server.',
     query: z.strictObject({ url: httpUrl }),
     answers: { 200: z.object({ secrets: z.array(z.string()) }) },
     handle: ({ engine, query }) => engine.callbacks.secrets(query.url),

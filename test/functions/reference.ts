@@ -205,7 +205,7 @@ The result is an object:
 - A compressed body may grow to 1 MiB or to 200 times its compressed size, whichever is larger.
 - While the job runs, its progress is \`{ bytes, total }\`: the received bytes, and the size of the file, or \`null\` if
   the server did not send its size.
-- The dashboard hides the values of \`headers\` from read-only viewers, because they can contain credentials.
+- The API and the dashboard show the values of \`headers\` as \`"[redacted]"\`, because they can contain credentials.
 
 ## reap
 

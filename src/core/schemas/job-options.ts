@@ -214,7 +214,9 @@ export const jobInput = z
     keepResult: z
       .union([z.boolean(), positive])
       .optional()
-      .describe('time to keep the result after the job ends; `true` is one hour, `false` keeps no result'),
+      .describe(
+        'time to keep the result after the job ends: `true` is one hour, `false` keeps no result; by default, only results of completed jobs are kept, for one day',
+      ),
     unique: unique
       .optional()
       .describe(

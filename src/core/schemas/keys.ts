@@ -25,7 +25,7 @@ const keyLimits = z.strictObject({
     .max(1e12)
     .optional()
     .describe(
-      `maximum total bytes of the unfinished jobs of the key, each counted as at least 1 KiB; by default ${quotas.bytes}`,
+      `maximum number of bytes stored for the key: jobs (unfinished ones count at least 1 KiB), graphs, results, and answers to idempotency keys; by default ${quotas.bytes}`,
     ),
 })
 

@@ -74,7 +74,7 @@ const workerShape = z.strictObject({
   redact: redactedPaths
     .optional()
     .describe(
-      'paths of values that are hidden from keys with the scope read, such as args.card.number; each begins with args, state, in, out, result, error or progress',
+      'paths of values that are shown as "[redacted]", such as args.card.number; each begins with args, state, in, out, result, error or progress',
     ),
   pin: z
     .boolean()
