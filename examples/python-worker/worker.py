@@ -22,7 +22,7 @@ def signature(secret: str, message_id: str, timestamp: str, body: bytes) -> str:
 
 
 def is_from_sidejob(headers, body: bytes) -> bool:
-    """Standard Webhooks: HMAC-SHA256 over id, timestamp and body. During a rotation there are two signatures."""
+    """Standard Webhooks: HMAC-SHA256 over id, timestamp and body. One valid signature is enough."""
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > TOLERANCE:

@@ -34,7 +34,7 @@ const signed = [
   ),
   header(
     'webhook-signature',
-    'Signature according to Standard Webhooks: "v1," and the base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>". During a rotation, two signatures separated by a space; one valid signature is enough.',
+    'Signatures according to Standard Webhooks, separated by spaces; one valid signature is enough. A signature is "v1," and the base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>".',
   ),
 ]
 
@@ -43,7 +43,7 @@ const retryAfter = {
 }
 const retried = {
   description:
-    'The run failed and is retried according to the retry policy of the job. The host also failed: after five consecutive failures, sidejob does not call the host for some time, and its jobs wait without using an attempt.',
+    'The run failed and is retried according to the retry policy of the job. The failure also counts for the host: after five consecutive failures, sidejob does not call the host for some time, and jobs for the host wait without using an attempt.',
   headers: retryAfter,
 }
 const final = {
