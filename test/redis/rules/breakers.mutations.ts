@@ -6,7 +6,7 @@ export const mutations = [
     'scripts/breaker.lua',
     ["local key = ns .. 'breaker:' .. host", "local key = ns .. 'breaker'", 'one host opens the breaker of all'],
     [
-      "return reply.breaker { state = 'closed', failures = numbers.int(n) } end\n  return",
+      "return reply.breaker { state = 'closed', failures = n } end\n  return",
       "return reply.breaker { state = 'closed', failures = '0' } end\n  return",
       'failures are not reported',
     ],

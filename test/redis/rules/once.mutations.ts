@@ -40,7 +40,7 @@ export const mutations = [
       'a debounced job runs with the args that were given first',
     ],
     [
-      '  cache.change(id, doc, fields.not_before, moment > time.now and numbers.int(moment) or nil)\n',
+      '  cache.change(id, doc, fields.not_before, moment > time.now and moment or nil)\n',
       '',
       'a debounced job runs when it was first asked for',
     ],

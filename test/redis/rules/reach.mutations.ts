@@ -33,7 +33,7 @@ export const mutations = [
     ['if born > MAX_BORN then', 'if false then', 'a job leads to any number of further jobs'],
     ['if level + 1 > MAX_LEVELS then', 'if false then', 'families grow to any depth'],
     ["(parent_doc.root_and_level or ''):match", "(''):match", 'each job counts its own children alone'],
-    ['  cache.change(root, root_doc, fields.descendants, numbers.int(born))\n', '', 'nobody is counted'],
+    ['  cache.change(root, root_doc, fields.descendants, born)\n', '', 'nobody is counted'],
   ),
   ...of(71, 'lib/family/erase.lua', [
     '  if doc.root_and_level then births.uncount(doc) end\n',

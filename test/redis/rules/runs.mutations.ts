@@ -189,11 +189,7 @@ export const mutations = [
   ...of(
     10,
     'lib/run/retry.lua',
-    [
-      '    cache.change(id, doc, fields.backoff_until, numbers.int(run.at))\n',
-      '',
-      'a job of an unknown class comes back at once',
-    ],
+    ['    cache.change(id, doc, fields.backoff_until, run.at)\n', '', 'a job of an unknown class comes back at once'],
     [
       '    values.set_value(id, doc, fields.last_error, run.error)\n',
       '    if run.error then values.set_value(id, doc, fields.last_error, run.error) end\n',
@@ -231,13 +227,13 @@ export const mutations = [
     12,
     'lib/run/retry.lua',
     [
-      '    cache.change(id, doc, fields.backoff_until, numbers.int(time.now + tonumber(delay)))\n',
+      '    cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay))\n',
       '',
       'a failed run comes again at once',
     ],
     [
-      '    cache.change(id, doc, fields.backoff_until, numbers.int(time.now + tonumber(delay)))\n',
-      '    if not doc.input_during_run then cache.change(id, doc, fields.backoff_until, numbers.int(time.now + tonumber(delay))) end\n',
+      '    cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay))\n',
+      '    if not doc.input_during_run then cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay)) end\n',
       'input shortens the backoff of a failure',
     ],
     [
@@ -257,7 +253,7 @@ export const mutations = [
     ['  if doc.begun then\n', '  if true then\n', 'a run that never began counts as lost'],
     ['if lost >= most_lost(doc) then', 'if false then', 'a job is lost forever'],
     ['return tonumber(doc.max_lost) or MAX_LOST end', 'return MAX_LOST end', 'every class is lost ten times'],
-    ['lost > 0 and numbers.int(time.now + backoff.lost(lost)) or nil', 'nil', 'a lost job comes back at once'],
+    ['lost > 0 and time.now + backoff.lost(lost) or nil', 'nil', 'a lost job comes back at once'],
   ),
   ...of(
     13,
@@ -312,7 +308,7 @@ export const mutations = [
     ],
   ),
   ...of(13, 'lib/run/leases.lua', [
-    '  if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end\n',
+    '  if doc.deliveries then cache.change(id, doc, fields.deliveries, tonumber(doc.deliveries) - 1) end\n',
     '',
     'a job given back again and again fails like an unanswered one',
   ]),
@@ -322,15 +318,15 @@ export const mutations = [
     'a checkpoint is no answer',
   ]),
   ...of(13, 'lib/run/retry.lua', [
-    '  cache.change(id, doc, fields.conflicts_in_a_row, numbers.int(n))\n  cache.change(id, doc, fields.deliveries, nil)\n',
-    '  cache.change(id, doc, fields.conflicts_in_a_row, numbers.int(n))\n',
+    '  cache.change(id, doc, fields.conflicts_in_a_row, n)\n  cache.change(id, doc, fields.deliveries, nil)\n',
+    '  cache.change(id, doc, fields.conflicts_in_a_row, n)\n',
     'a conflict is no answer',
   ]),
   ...of(
     13,
     'scripts/extend.lua',
     [
-      "    if own ~= '' then cache.change(id, doc, fields.lease_length, numbers.int(lease)) end\n",
+      "    if own ~= '' then cache.change(id, doc, fields.lease_length, lease) end\n",
       '',
       'a deferred answer gets a short lease after the first heartbeat',
     ],

@@ -11,8 +11,8 @@ export const mutations = [
     ],
     [' > 0 and tonumber(text) or nil) end', ') end', 'a reset setting is 0'],
     [
-      'numbers.int(queue_record.most_lanes or 0)',
-      'numbers.int(tonumber(most_lanes) or 0)',
+      'was_lanes, was_batch, was_ageing = queue_record.most_lanes or 0',
+      'was_lanes, was_batch, was_ageing = tonumber(most_lanes) or 0',
       'the previous number of lanes is not returned',
     ],
     ["queue_record.paused and '1' or ''", "paused == '1' and '1' or ''", 'the previous pause is not returned'],

@@ -127,7 +127,7 @@ export const mutations = [
     ],
     [' or is_moved(doc, run) or', ' or', 'a run overwrites the slot that a caller set'],
     [' or doc.terminating == TERMINATING.shutdown then return end', ' then return end', 'a shutdown run uses a slot'],
-    ['numbers.int(time.now + CATCH_UP)', 'numbers.int(time.now)', 'slots that are made up for come at once'],
+    ['time.now + CATCH_UP', 'time.now', 'slots that are made up for come at once'],
     ['  cache.change(id, doc, fields.slot_missed, nil)\n', '', 'a slot that was missed marks those after it'],
     ['  if run.passed then cache.change', '  if false then cache.change', 'missed slots are not recorded'],
     ['  cache.change(id, doc, fields.ran_at, doc.previous_ran_at)\n', '', 'a slot that was not run counts as one'],

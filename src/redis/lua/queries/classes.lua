@@ -39,4 +39,4 @@ for i = 1, shown do
   local texts = { cache.queue(names[i]).class_counts or '', text_of(names[i], 'c'), text_of(names[i], 'b') }
   rows[i] = row_of.classed { queue = names[i], texts = texts, marks = marks, has_hours = has_hours[i] and '1' or '' }
 end
-return reply.classes { queues = rows, more = more, now = numbers.int(time.now) }
+return reply.classes { queues = rows, more = more, now = time.now }

@@ -70,12 +70,12 @@ for i, name in ipairs(failing) do
   for _, one in ipairs(lists[i].found) do
     local doc = errors[one.ids[1]]
     shown[#shown + 1] = row_of.kind { kind = one.kind, class = one.class, first = one.first, last = one.last,
-      minutes = one.minutes, count = numbers.int(one.count), jobs = one.ids,
+      minutes = one.minutes, count = one.count, jobs = one.ids,
       error = doc and values.get_value(one.ids[1], doc, fields.last_error) or '',
       redacts = doc and doc.redacts or '' }
   end
-  rows[i] = row_of.failing { queue = name, failed = numbers.int(lists[i].failed),
-    unsorted = numbers.int(lists[i].unsorted), kinds = shown, has_gap = lists[i].has_gap and '1' or '',
+  rows[i] = row_of.failing { queue = name, failed = lists[i].failed,
+    unsorted = lists[i].unsorted, kinds = shown, has_gap = lists[i].has_gap and '1' or '',
     below = kinds.is_whole(name) and '' or cache.queue(name).kinds_below or '0' }
 end
 return reply.errors { queues = rows }

@@ -61,4 +61,4 @@ for i, id in ipairs(found) do
       ports = snapshot.flat_wires(id, doc, children, true), nodes = flat_nodes(children) }
   end
 end
-return reply.flows { flows = rows, now = numbers.int(time.now) }
+return reply.flows { flows = rows, now = time.now }

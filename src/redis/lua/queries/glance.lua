@@ -45,5 +45,5 @@ return reply.glance {
   runs = at_work.runs(ids),
   more_runs = more,
   there = there,
-  now = numbers.int(time.now),
+  now = time.now,
 }

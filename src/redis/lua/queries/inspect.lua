@@ -33,23 +33,23 @@ local function view(id, doc, is_whole)
   local ahead, limit_free, limit, children, total = '', '', '', {}, 0
   if doc.place == PLACE.limited then
     local moment = limits.next_room(doc.waiting_limit)
-    limit_free = moment < numbers.never and numbers.int(moment) or ''
+    limit_free = moment < numbers.never and moment or ''
     limit = cjson.encode(limits.at(doc.waiting_limit).settings or {})
   end
   if is_whole then
     if not doc.place or doc.place == PLACE.pull or doc.place == PLACE.limited then
-      ahead = numbers.int(jobs_ahead(id, doc))
+      ahead = jobs_ahead(id, doc)
     end
     children, total = snapshot.flat_children(id, doc)
   end
   local queue_record = cache.queue(doc.queue)
   local facts = row_of.facts { paused = queue_record.paused and 'paused' or '',
-    max_lanes = numbers.int(lanes.most(queue_record)), lanes = numbers.int(lanes.count(doc.queue)),
-    mode = queue_record.mode or '', now = numbers.int(time.now), limit_free = limit_free,
+    max_lanes = lanes.most(queue_record), lanes = lanes.count(doc.queue),
+    mode = queue_record.mode or '', now = time.now, limit_free = limit_free,
     own_limit = sides.own_limit(doc) or '', limit = limit }
   return row_of.inspected { id = id, document = cache.text_at(redis_keys.key_of(id)),
     side = snapshot.flat_side_values(id, doc), children = children, ahead = ahead, facts = facts,
-    child_count = numbers.int(total), callback = snapshot.callback_of(doc), whole = is_whole and 'whole' or '' },
+    child_count = total, callback = snapshot.callback_of(doc), whole = is_whole and 'whole' or '' },
     children, #children == 2 * total
 end
 

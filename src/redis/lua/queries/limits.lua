@@ -11,7 +11,7 @@
 
 local function first_since(name, waiting)
   local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(name, 'waiting'), 0, 0)[1]
-  return first and numbers.int(time.moment_of_sequence(first:sub(1, 13))) or ''
+  return first and time.moment_of_sequence(first:sub(1, 13)) or ''
 end
 
 local function starts_of(name, period)

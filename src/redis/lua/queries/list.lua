@@ -176,7 +176,7 @@ end
 local function tell_total(n)
   local is_exact = class == '' and kind == '' and has_no_more_conditions()
   for one in pairs(wanted) do is_exact = is_exact and #places[one] == 1 and one ~= 'running' end
-  if is_exact then total = numbers.int(n) end
+  if is_exact then total = n end
 end
 
 local function asked_queues()
@@ -265,7 +265,7 @@ local function of_kinds()
       n = n + #members
     end
   end
-  if is_counted then total = numbers.int(n) end
+  if is_counted then total = n end
   table.sort(ids, is_newer)
   while ids[1] and tonumber(ids[#ids]) < down_to do ids[#ids] = nil end
   return ids, down_to

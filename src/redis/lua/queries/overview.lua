@@ -23,4 +23,4 @@ if #names > 0 then look_again(names[1 + math.floor(time.micros / #parts) % #name
 
 local rows = {}
 for i, name in ipairs(names) do rows[i] = queues.row(name) end
-return reply.queues { queues = rows, now = numbers.int(time.now) }
+return reply.queues { queues = rows, now = time.now }

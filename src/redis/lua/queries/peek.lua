@@ -25,9 +25,9 @@ for i, of in ipairs(asked) do
   else
     local n = math.min(most, pushed - taken - skip)
     local items = n > 0 and snapshot.first_values(of.id, doc, of.dir, of.port, n, skip) or {}
-    rows[i] = row_of.waiting { taken = numbers.int(taken), items = items,
+    rows[i] = row_of.waiting { taken = taken, items = items,
       default = values.get_value(of.id, doc, 'd' .. of.dir .. ':' .. of.port) or '',
-      more = numbers.int(pushed - taken - skip - #items) }
+      more = pushed - taken - skip - #items }
   end
 end
 return reply.ports { ports = rows }

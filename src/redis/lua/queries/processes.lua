@@ -12,4 +12,4 @@ queues.fetch(names)
 local ids, more = at_work.ids(names, most)
 cache.fetch_jobs(ids)
 return reply.at_work { lanes = at_work.lanes(names), processes = at_work.processes(), runs = at_work.runs(ids),
-  more = more, now = numbers.int(time.now) }
+  more = more, now = time.now }

@@ -11,7 +11,7 @@ if not cache.text_at(redis_keys.queue_key(queue_name)) then return reply.none {}
 local queue_record, lanes, ids = cache.queue(queue_name), {}, {}
 for lane, till in pairs(queue_record.lanes) do
   if till > time.now then
-    lanes[#lanes + 1] = row_of.lane { queue = queue_name, lane = lane, till = numbers.int(till) }
+    lanes[#lanes + 1] = row_of.lane { queue = queue_name, lane = lane, till = till }
   end
 end
 
@@ -34,7 +34,7 @@ for _, one in ipairs(line) do
   if doc then
     next_ones[#next_ones + 1] =
       row_of.next { job = one[1], class = doc.class, priority = doc.priority or '0',
-      since = numbers.int(time.moment_of_sequence(doc.sequence)), group = doc.group or '', pull = one[2] }
+      since = time.moment_of_sequence(doc.sequence), group = doc.group or '', pull = one[2] }
   end
 end
 if (queue_record.pulls_until or 0) > time.now then
@@ -46,4 +46,4 @@ if (queue_record.pulls_until or 0) > time.now then
   end
 end
 return reply.queue { document = cjson.encode(queue_record), lanes = lanes, runs = at_work.runs(leases), claims = claims,
-  next = next_ones, now = numbers.int(time.now) }
+  next = next_ones, now = time.now }

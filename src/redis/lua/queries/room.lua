@@ -34,10 +34,10 @@ for _, member in ipairs(members) do
   local doc = cache.find(id)
   if doc then
     line[#line + 1] = row_of.in_line { job = id, queue = doc.queue, class = doc.class, group = doc.group or '',
-      priority = doc.priority or '0', since = numbers.int(time.moment_of_sequence(doc.sequence)) }
+      priority = doc.priority or '0', since = time.moment_of_sequence(doc.sequence) }
   end
 end
 local waiting = redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
-return reply.room { document = cjson.encode(state.settings), held = numbers.int(state.taken),
-  started = numbers.int(state.started), waiting = numbers.int(waiting), next_room = moment < numbers.never
-  and numbers.int(moment) or '', now = numbers.int(time.now), holders = holders, line = line }
+return reply.room { document = cjson.encode(state.settings), held = state.taken,
+  started = state.started, waiting = waiting, next_room = moment < numbers.never
+  and moment or '', now = time.now, holders = holders, line = line }

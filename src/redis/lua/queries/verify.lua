@@ -554,5 +554,5 @@ repeat
   if from == 0 then phase = phase + 1 end
 until from > 0 or not phases[phase] or seen * 2 > size
 
-return reply.verified { faults = faults, phase = phases[phase] and numbers.int(phase) or '', from = numbers.int(from),
-  seen = numbers.int(seen) }
+return reply.verified { faults = faults, phase = phases[phase] and phase or '', from = from,
+  seen = seen }

@@ -18,9 +18,9 @@ local n, till = tonumber(failures), tonumber(moment)
 local function keep(mark) redis.call('SET', key, numbers.int(n) .. ',' .. numbers.int(till) .. mark, 'PX', DAY) end
 
 local function state()
-  if n < threshold then return reply.breaker { state = 'closed', failures = numbers.int(n) } end
-  return reply.breaker { state = 'open', till = numbers.int(probed == 'p' and math.min(till, time.now + base) or till),
-    failures = numbers.int(n) }
+  if n < threshold then return reply.breaker { state = 'closed', failures = n } end
+  return reply.breaker { state = 'open', till = probed == 'p' and math.min(till, time.now + base) or till,
+    failures = n }
 end
 
 -- Calls that were in progress when the breaker opened report nothing new.
@@ -43,14 +43,14 @@ local words = {
     if n < threshold or till > time.now then return state() end
     till = time.now + probing
     keep('p')
-    return reply.breaker { state = 'probe', till = numbers.int(till), failures = numbers.int(n) }
+    return reply.breaker { state = 'probe', till = till, failures = n }
   end,
   failed = function() return fail(n < threshold) end,
   ['probe failed'] = function() return fail(true) end,
   succeeded = function()
     redis.call('DEL', key)
     if n >= threshold then redis.call('ZREM', ns .. 'breakers', host) end
-    return reply.breaker { state = 'closed', failures = numbers.int(n) }
+    return reply.breaker { state = 'closed', failures = n }
   end,
 }
 return words[word]()

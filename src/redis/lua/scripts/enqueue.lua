@@ -47,7 +47,7 @@ local function made_alone(spec, n)
     if i == 1 then first, first_status, is_known = id, status, existing end
   end
   return row_of.made { first = first, status = first_status, existing = is_known and 'existing' or '',
-    count = numbers.int(n) }
+    count = n }
 end
 
 local answers, made = {}, 0
@@ -55,7 +55,7 @@ local ok, why = journal.try(function()
   for i = 1, args.take_int() do
     local spec, n = specs.take(), args.take_int()
     if packed.suits_new(spec) then
-      answers[i] = row_of.made { first = packed.create(spec, n, quota_of), status = 'queued', count = numbers.int(n) }
+      answers[i] = row_of.made { first = packed.create(spec, n, quota_of), status = 'queued', count = n }
     else
       answers[i] = made_alone(spec, n)
     end
@@ -65,7 +65,7 @@ local ok, why = journal.try(function()
   quota.check()
 end)
 if not ok then
-  return reply.refused { code = why.code, message = why.message, wait = why.wait or '', which = numbers.int(made),
+  return reply.refused { code = why.code, message = why.message, wait = why.wait or '', which = made,
     member = why.field or '' }
 end
 

@@ -30,7 +30,7 @@ for i, token in ipairs(tokens) do
   -- A worker that renews only its own run learns that its job must end. Its commits count until its lease ends.
   local is_ending = doc and doc.terminating == TERMINATING.asked and lane == ''
   if doc and doc.token == token and tonumber(doc.lease_until) > time.now and not is_ending then
-    if own ~= '' then cache.change(id, doc, fields.lease_length, numbers.int(lease)) end
+    if own ~= '' then cache.change(id, doc, fields.lease_length, lease) end
     cache.change(id, doc, fields.begun, '1')
     if progress ~= '' then values.set_value(id, doc, fields.progress, progress) end
     leases.extend(id, doc, lease)

@@ -53,7 +53,7 @@ function mend.history(id, doc)
     redis.call('LTRIM', key, -most, -1)
   end
   local n = math.min(redis.call('LLEN', key), most)
-  cache.change(id, doc, fields.history_kept, n > 0 and numbers.int(n) or nil)
+  cache.change(id, doc, fields.history_kept, n > 0 and n or nil)
 end
 
 function mend.names(id, doc)
@@ -113,7 +113,7 @@ function mend.waiting(id, doc)
   for _, member in ipairs(redis.call('SMEMBERS', key)) do
     if not wanted[member] then cache.sset(key, member, false) end
   end
-  cache.change(id, doc, fields.waits_for_count, numbers.int(n))
+  cache.change(id, doc, fields.waits_for_count, n)
   if n > 0 then return end
   queueing.stop_waiting(id, doc)
   if doc.place == PLACE.suspended then queueing.enqueue(id, doc, true) end

@@ -12,8 +12,7 @@
 
 -- Omitted settings stay unchanged, so that concurrent changes are not lost.
 local queue_record = cache.queue(queue_name)
-local was_lanes, was_batch, was_ageing = numbers.int(queue_record.most_lanes or 0),
-  numbers.int(queue_record.batch or 0), numbers.int(queue_record.ageing or 0)
+local was_lanes, was_batch, was_ageing = queue_record.most_lanes or 0, queue_record.batch or 0, queue_record.ageing or 0
 local was_paused, was_mode = queue_record.paused and '1' or '', queue_record.mode or 'push'
 
 local function set_number(field, text)

@@ -13,7 +13,7 @@ function births.count(id, doc, parent, parent_doc)
     journal.refuse('LIMITED',
       'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ', the maximum depth')
   end
-  cache.change(root, root_doc, fields.descendants, numbers.int(born))
+  cache.change(root, root_doc, fields.descendants, born)
   cache.change(id, doc, fields.root_and_level, root .. ',' .. numbers.int(level + 1))
 end
 
@@ -21,5 +21,5 @@ function births.uncount(doc)
   local root = doc.root_and_level:match('^%d+')
   local root_doc = cache.find(root)
   local born = root_doc and tonumber(root_doc.descendants)
-  if born then cache.change(root, root_doc, fields.descendants, born > 1 and numbers.int(born - 1) or nil) end
+  if born then cache.change(root, root_doc, fields.descendants, born > 1 and born - 1 or nil) end
 end

@@ -6,7 +6,7 @@ local function postpone(id, doc, spec, args)
   values.set_value(id, doc, fields.args, newest)
   local most = spec.debounce ~= '' and tonumber(doc.created_at) + tonumber(spec.debounce) or numbers.never
   local moment, asked_doc = math.min(time.now + tonumber(spec.wait), most), cjson.decode(spec.tail)
-  cache.change(id, doc, fields.not_before, moment > time.now and numbers.int(moment) or nil)
+  cache.change(id, doc, fields.not_before, moment > time.now and moment or nil)
   cache.change(id, doc, fields.wanted_early, nil)
   assign.anew(id, doc, asked_doc.constraints_version, spec.limit_rows or {}, asked_doc.group)
   if moment > time.now or doc.place == PLACE.timers then queueing.enqueue(id, doc) end
@@ -77,7 +77,7 @@ function create.one(spec, args, born)
   for _, e in ipairs(spec.limit_rows or {}) do assign.add(id, doc, unpack(e, 1, 5)) end
   if spec.unique then claim_unique(spec, id, doc) end
   local moment, since = specs.moment_of(spec)
-  if moment then cache.change(id, doc, fields.not_before, numbers.int(moment)) end
+  if moment then cache.change(id, doc, fields.not_before, moment) end
   counts.add(spec.queue, spec.class, 'made')
   if parent_doc and parent_doc.terminating then
     ending.terminate_now(id, doc)

@@ -61,7 +61,7 @@ end
 
 function places.queue_up(id, doc, since)
   if not doc.created_at then
-    cache.change(id, doc, fields.created_at, numbers.int(time.moment_of_sequence(doc.sequence)))
+    cache.change(id, doc, fields.created_at, time.moment_of_sequence(doc.sequence))
   end
   cache.change(id, doc, fields.sequence, since and time.sequence_of(since, id) or time.sequence())
   cache.change(id, doc, fields.turns, nil)

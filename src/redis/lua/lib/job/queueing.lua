@@ -90,7 +90,7 @@ function queueing.call_waiting_parents()
           left = left - 1
         end
       end
-      cache.change(parent, doc, fields.waits_for_count, numbers.int(left))
+      cache.change(parent, doc, fields.waits_for_count, left)
       if left <= 0 then
         queueing.stop_waiting(parent, doc)
         if doc.place == PLACE.suspended then queueing.enqueue(parent, doc, true) end

@@ -1,6 +1,6 @@
 function rerun.run_at(id, doc, moment)
   if moment > time.now and (tonumber(doc.not_before) or numbers.never) > moment then
-    cache.change(id, doc, fields.not_before, numbers.int(moment))
+    cache.change(id, doc, fields.not_before, moment)
   end
 end
 
@@ -53,7 +53,7 @@ function rerun.requeue(id, doc, forgiven)
   cache.clear(id, doc, { fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered,
     fields.not_before })
   if forgiven and doc.deliveries then
-    cache.change(id, doc, fields.deliveries, numbers.int(math.max(0, tonumber(doc.deliveries) - 1)))
+    cache.change(id, doc, fields.deliveries, math.max(0, tonumber(doc.deliveries) - 1))
   end
   if rested then kin.rejoin(id, doc) end
   queueing.enqueue(id, doc, true, tonumber(doc.created_at))

@@ -16,7 +16,7 @@ function results.keep(id, doc, place, value)
   local redacts = values.get_value(id, doc, fields.redacts)
   if redacts then times = times .. '\t' .. redacts end
   if doc.quota_bytes then quota.expire(#value, ms, doc.api_key) end
-  cache.change(id, doc, fields.result_until, numbers.int(time.now + ms))
+  cache.change(id, doc, fields.result_until, time.now + ms)
   cache.set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, ms)
 end
 

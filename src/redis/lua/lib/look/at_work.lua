@@ -3,7 +3,7 @@ function at_work.lanes(names)
   for _, name in ipairs(names) do
     for lane, till in pairs(cache.queue(name).lanes) do
       if till > time.now and not lane:find('^bell') then
-        lanes[#lanes + 1] = row_of.lane { queue = name, lane = lane, till = numbers.int(till) }
+        lanes[#lanes + 1] = row_of.lane { queue = name, lane = lane, till = till }
       end
     end
   end

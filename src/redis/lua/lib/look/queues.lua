@@ -12,14 +12,14 @@ function queues.row(name)
     tally.look_at_all(name, queue_record)
     if cache.raw[redis_keys.queue_key(name)] then queues.save(name) end
   end
-  local function at(place) return numbers.int(queue_record.jobs_at[redis_keys.letters[place]] or 0) end
+  local function at(place) return queue_record.jobs_at[redis_keys.letters[place]] or 0 end
   local oldest = queue_record.first_pull
     and (not queue_record.first_ready or queue_record.first_pull < queue_record.first_ready) and queue_record.first_pull
     or queue_record.first_ready or ''
   return row_of.queue {
     name = name,
     document = cjson.encode(queue_record),
-    lanes = numbers.int(lanes.count(name)),
+    lanes = lanes.count(name),
     ready = at('ready'),
     pull = at('ready:pull'),
     timers = at('timers'),

@@ -46,7 +46,7 @@ function bells.ring_timers()
       and not (queue_record.timer_bell and queue_record.timer_bell > time.now
       and queue_record.timer_bell <= moment) then
       cache.change_queue(q, queue_fields.timer_bell, moment)
-      bells.rings[#bells.rings + 1] = row_of.ring { queue = q, bell = new_bell(), at = numbers.int(moment) }
+      bells.rings[#bells.rings + 1] = row_of.ring { queue = q, bell = new_bell(), at = moment }
     end
   end
 end

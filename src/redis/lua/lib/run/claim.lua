@@ -185,9 +185,9 @@ local function lend(id, doc, lease, begun, process)
   if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.shutdown) end
   if not doc.run_number then cache.change(id, doc, fields.run_number, '1') end
   cache.change(id, doc, fields.token, tokens.next(id, doc.run_number, doc.repeats and 'r' or ''))
-  cache.change(id, doc, fields.lease_until, numbers.int(time.now + lease))
+  cache.change(id, doc, fields.lease_until, time.now + lease)
   if doc.place == PLACE.pull or doc.lease_length then
-    cache.change(id, doc, fields.lease_length, doc.place == PLACE.pull and numbers.int(lease) or nil)
+    cache.change(id, doc, fields.lease_length, doc.place == PLACE.pull and lease or nil)
   end
   if process or doc.process then cache.change(id, doc, fields.process, process) end
   if doc.ran_at or doc.previous_ran_at then cache.change(id, doc, fields.previous_ran_at, doc.ran_at) end

@@ -54,7 +54,7 @@ local function fill_waiting(id, doc, run)
   end
   if n == 0 then return false end
   cache.change(id, doc, fields.waits_for, run.wait_for == '*' and '*' or cjson.encode(run.names))
-  cache.change(id, doc, fields.waits_for_count, numbers.int(n))
+  cache.change(id, doc, fields.waits_for_count, n)
   return true
 end
 
@@ -119,7 +119,7 @@ local function succeed(run)
   if run.pinned then cache.change(id, doc, fields.pinned_to, run.pinned) end
   if not run.paused then cache.change(id, doc, fields.failed_in_a_row, nil) end
   if doc.terminating ~= TERMINATING.shutdown then cache.change(id, doc, fields.started_up, '1') end
-  cache.change(id, doc, fields.run_number, numbers.int(tonumber(doc.run_number) + 1))
+  cache.change(id, doc, fields.run_number, tonumber(doc.run_number) + 1)
   counts.ran(doc)
   come_to_rest(id, doc, run)
   if doc.gone then return doc.gone end
@@ -132,7 +132,7 @@ local function checkpoint(run)
   if run.progress then values.set_value(id, doc, fields.progress, run.progress) end
   cache.change(id, doc, fields.started_up, '1')
   cache.change(id, doc, fields.deliveries, nil)
-  cache.change(id, doc, fields.next_commit, numbers.int(run.n + 1))
+  cache.change(id, doc, fields.next_commit, run.n + 1)
   did.keep(run)
   leases.extend(id, doc, run.lease or lanes.LANE)
   return 'running'

@@ -15,7 +15,7 @@ end
 
 function leases.uncount(id, doc)
   leases.uncount_run(id, doc)
-  if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end
+  if doc.deliveries then cache.change(id, doc, fields.deliveries, tonumber(doc.deliveries) - 1) end
 end
 
 local MAX_KEPT_ERROR = 8192
@@ -50,12 +50,12 @@ function leases.note_run(id, doc, outcome, more)
     .. (doc.history and told(id, doc, more and more.did) or '')
   lists.push(kept, { text })
   history.note_run(id, doc, text)
-  if n >= most then lists.pop(kept, 1) else cache.change(id, doc, fields.history_kept, numbers.int(n + 1)) end
+  if n >= most then lists.pop(kept, 1) else cache.change(id, doc, fields.history_kept, n + 1) end
 end
 
 function leases.hold(id, doc, till)
   local was = tonumber(doc.lease_until)
-  cache.change(id, doc, fields.lease_until, numbers.int(till))
+  cache.change(id, doc, fields.lease_until, till)
   places.move(id, doc, PLACE.leased, till)
   if doc.held_limits then limits.renew_slots(id, doc, till < was) end
 end

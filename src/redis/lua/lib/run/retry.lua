@@ -41,7 +41,7 @@ function retry.lose(id, doc)
     values.set_value(id, doc, fields.last_error, error)
     return ending.finish(id, doc, 'f', error)
   end
-  cache.change(id, doc, fields.backoff_until, lost > 0 and numbers.int(time.now + backoff.lost(lost)) or nil)
+  cache.change(id, doc, fields.backoff_until, lost > 0 and time.now + backoff.lost(lost) or nil)
   queueing.enqueue(id, doc, true)
 end
 
@@ -79,7 +79,7 @@ function retry.fail(run, error, delay)
   elseif delay ~= '' then
     cache.count(id, doc, fields.failures)
     cache.change(id, doc, fields.deliveries, nil)
-    cache.change(id, doc, fields.backoff_until, numbers.int(time.now + tonumber(delay)))
+    cache.change(id, doc, fields.backoff_until, time.now + tonumber(delay))
     queueing.enqueue(id, doc, true)
   elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then
     queueing.enqueue(id, doc, true)
@@ -98,13 +98,13 @@ function retry.conflict(run)
   leases.note_run(id, doc, 'conflict', { by = run.by, version = run.version, again = not doc.terminating })
   leases.uncount_run(id, doc)
   leases.finish(id, doc)
-  cache.change(id, doc, fields.conflicts_in_a_row, numbers.int(n))
+  cache.change(id, doc, fields.conflicts_in_a_row, n)
   cache.change(id, doc, fields.deliveries, nil)
   if doc.terminating then
     ending.terminate_now(id, doc)
   else
     local wait = backoff.conflict(n)
-    cache.change(id, doc, fields.backoff_until, wait and numbers.int(time.now + wait))
+    cache.change(id, doc, fields.backoff_until, wait and time.now + wait)
     queueing.enqueue(id, doc, true)
   end
 end
@@ -118,7 +118,7 @@ function retry.release(run)
   if run.unknown and doc.has_shutdown and sides.is_gone(doc) then cache.change(id, doc, fields.has_shutdown, nil) end
   if ending.ends_after_release(id, doc) then return doc.gone or states.of(doc) end
   if run.at then
-    cache.change(id, doc, fields.backoff_until, numbers.int(run.at))
+    cache.change(id, doc, fields.backoff_until, run.at)
     values.set_value(id, doc, fields.last_error, run.error)
   end
   queueing.enqueue(id, doc, true)

@@ -206,7 +206,7 @@ local function flat_port(id, doc, name, field, closely)
     and not (default and dir == 'o' and name ~= '')
   if idle then return nil end
   local oldest = closely and pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
-  return row_of.wiring { child = name, side = dir, port = port, size = numbers.int(pushed - taken),
+  return row_of.wiring { child = name, side = dir, port = port, size = pushed - taken,
     has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = left,
     passed = closely and passed(doc, field) or '' }
 end

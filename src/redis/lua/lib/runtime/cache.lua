@@ -165,7 +165,9 @@ function cache.need(id)
   return doc
 end
 
+-- Numbers are stored as text.
 function cache.change(id, doc, field, value)
+  if type(value) == 'number' then value = numbers.int(value) end
   if doc[field] == value then return end
   if field == fields.terminating and (value == nil or not doc[field]) then
     cache.note_ending(doc.queue, value and 1 or -1)
@@ -263,7 +265,7 @@ function cache.miss(id)
   journal.refuse('NOT_FOUND', 'job ' .. id .. ' does not exist')
 end
 
-function cache.count(id, doc, field) cache.change(id, doc, field, numbers.int((tonumber(doc[field]) or 0) + 1)) end
+function cache.count(id, doc, field) cache.change(id, doc, field, (tonumber(doc[field]) or 0) + 1) end
 
 function cache.clear(id, doc, names)
   for i = 1, #names do

@@ -34,7 +34,7 @@ function verbs.resend(me, id, doc)
   end
   cache.clear(told, callback_doc, { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at,
     fields.terminating, fields.not_before })
-  cache.change(told, callback_doc, fields.resent_at, numbers.int(time.now))
+  cache.change(told, callback_doc, fields.resent_at, time.now)
   local told_doc = cache.find(callback_doc.callback_of)
   if told_doc and told_doc.callback_job == told then
     cache.change(callback_doc.callback_of, told_doc, fields.callback_status, nil)
@@ -64,7 +64,7 @@ function verbs.result(me, job, look, wait)
   if text and not look then results.drop(id, cache.find(id)) end
   if not text and not states.ends[status] and wait > 0 then
     local doc = cache.need(id)
-    cache.change(id, doc, fields.waited_until, numbers.int(math.max(tonumber(doc.waited_until) or 0, time.now + wait)))
+    cache.change(id, doc, fields.waited_until, math.max(tonumber(doc.waited_until) or 0, time.now + wait))
   end
   me.nothing = not text
   me.answer = { text or '', status, id }
@@ -84,7 +84,7 @@ function verbs.lock(me, ms, token)
   if (tonumber(doc.lock_until) or 0) > time.now then
     journal.refuse('BUSY', 'job ' .. me.id .. ' is locked for another ' .. doc.lock_until - time.now .. ' ms')
   end
-  cache.change(me.id, doc, fields.lock_until, numbers.int(time.now + ms))
+  cache.change(me.id, doc, fields.lock_until, time.now + ms)
   cache.change(me.id, doc, fields.lock_token, token)
 end
 
@@ -98,7 +98,7 @@ end
 
 function verbs.refresh(me, token, ms)
   local doc = need_lock(me, token)
-  cache.change(me.id, doc, fields.lock_until, numbers.int(time.now + ms))
+  cache.change(me.id, doc, fields.lock_until, time.now + ms)
 end
 
 function verbs.unlock(me, token)

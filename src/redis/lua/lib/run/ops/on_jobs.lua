@@ -68,8 +68,8 @@ function verbs.bulk(me, act, jobs, to)
       break
     end
   end
-  cache.change(me.id, doc, 's:done', numbers.int(done))
-  cache.change(me.id, doc, 's:passed', numbers.int(passed))
+  cache.change(me.id, doc, 's:done', done)
+  cache.change(me.id, doc, 's:passed', passed)
   me.result = '{"done":' .. numbers.int(done) .. ',"passed":' .. numbers.int(passed) .. '}'
   values.set_value(me.id, doc, fields.progress, me.result)
 end

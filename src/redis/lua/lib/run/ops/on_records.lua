@@ -101,7 +101,7 @@ function verbs.patch(me, patched)
 end
 
 function verbs.record(me, keep)
-  cache.change(me.id, cache.need(me.id), fields.recorded, keep and numbers.int(keep))
+  cache.change(me.id, cache.need(me.id), fields.recorded, keep)
   if not keep then cache.del(redis_keys.side_key(me.id, 'record')) end
 end
 
