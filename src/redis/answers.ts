@@ -69,7 +69,7 @@ export const rows = {
     limit: 'some',
   },
   member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
-  waiting: { taken: 'number', items: 'texts', default: 'some', more: 'number' },
+  waiting: { taken: 'number', items: 'texts', more: 'number' },
   /** `word`: 'flow' | 'refused' | 'later' (the flows before it already have too many nodes). */
   flow: {
     word: 'text',

@@ -70,9 +70,9 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/snapshot.lua',
-      find: 'local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)',
+      find: 'local more = lists.now(port, math.min(step, n - #items), (skip or 0) + #items)',
       replace:
-        "local more = redis.call('LPOP', redis_keys.side_key(id, 'in:' .. port), n) or lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)",
+        "local more = redis.call('LPOP', redis_keys.list_key(port), n) or lists.now(port, math.min(step, n - #items), (skip or 0) + #items)",
       says: 'a claim takes the values it shows',
     },
   },
@@ -238,8 +238,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/port/write.lua',
-      find: "  if options and options.quiet then return end\n  if dir == 'i' then queueing.wake(id, doc, 'own')",
-      replace: "  if options and options.quiet then return end\n  if dir == 'i' then return",
+      find: "  if is_quiet then return end\n  if port.dir == 'i' then queueing.wake(port.id, port.doc, 'own')",
+      replace: "  if is_quiet then return end\n  if port.dir == 'i' then return",
       says: 'the wake-up is left to another call',
     },
   },

@@ -28,7 +28,7 @@ export const mutations = [
     ],
     ['math.max(1, math.floor(MAX_MOVE / n))', 'MAX_MOVE', 'values are copied at once, however many together'],
     [
-      "  if default then check_copies(id, dir, port, 'a default', #default, n) end\n",
+      "  if default then check_copies(port, 'a default', #default, n) end\n",
       '',
       'a default becomes as many as it has targets',
     ],

@@ -47,7 +47,7 @@ export const mutations = [
     72,
     'lib/family/branches.lua',
     ['if child_doc.has_children then stand(id, doc, child, child_doc) end', '', 'grandchildren live on'],
-    ["if next_page ~= '0' then write.items(", 'if false then write.items(', 'children of the second page live on'],
+    ["if next_page ~= '0' then add_page(", 'if false then add_page(', 'children of the second page live on'],
     [
       "elseif more then cache.change(me.id, doc, fields.input_during_run, '1')",
       "elseif false then cache.change(me.id, doc, fields.input_during_run, '1')",

@@ -115,10 +115,14 @@ export const mutations = [
   ...of(
     25,
     'lib/job/retention.lua',
-    ['if not states.ends[states.of(doc)] then return nil, nil end', '', 'a root goes before those below it have ended'],
     [
-      "(port == '*' or #audience.channels_of(member, doc, 'i', port) > 0)",
-      'false',
+      'not states.ends[states.of(doc)] or ending.listens(member, doc)',
+      'ending.listens(member, doc)',
+      'a root goes before those below it have ended',
+    ],
+    [
+      'not states.ends[states.of(doc)] or ending.listens(member, doc)',
+      'not states.ends[states.of(doc)]',
       'a root goes with a subscriber below it',
     ],
     ['  return has_seen(parent_doc, doc)\n', '  return true\n', 'a child goes before its parent has seen its end'],
@@ -157,8 +161,12 @@ export const mutations = [
       'if false and not doc.relay_channel',
       'a job that input can wake goes',
     ],
-    ['if doc.parent or listens(id, doc) then', 'if listens(id, doc) then', 'a child goes that its parent may write to'],
-    ['if doc.parent or listens(id, doc) then', 'if doc.parent then', 'a job goes that listens to a channel'],
+    [
+      'if doc.parent or ending.listens(id, doc) then',
+      'if ending.listens(id, doc) then',
+      'a child goes that its parent may write to',
+    ],
+    ['if doc.parent or ending.listens(id, doc) then', 'if doc.parent then', 'a job goes that listens to a channel'],
     ['(tonumber(doc.retain) or WOKEN_FOR)', 'WOKEN_FOR', 'a job that input can wake stays, whatever its retain'],
     ['outbox.retain() or DAY)', 'outbox.retain() or 30 * DAY)', 'ended jobs stay a month'],
   ),

@@ -176,13 +176,13 @@ export const mutations = [
     ['  if not doc.has_children then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
     ["  if doc.has_steps ~= '1' then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
     [
-      '  local flat, bytes = {}, 0\n  for _, field in ipairs(cache.attached_to(id, doc)) do\n    local dir',
-      '  local flat, bytes = {}, 0\n  inputs_of[id] = flat\n  for _, field in ipairs(cache.attached_to(id, doc)) do\n    local dir',
+      '  local flat, bytes = {}, 0\n  for _, port in ipairs(ports.of(id, doc)) do',
+      '  local flat, bytes = {}, 0\n  inputs_of[id] = flat\n  for _, port in ipairs(ports.of(id, doc)) do',
       'values that cannot be read are taken for none',
     ],
     [
-      "if pushed ~= taken and not doc['v' .. field] then",
-      "if redis.call('LLEN', redis_keys.list_key(id, dir, port)) > 0 then",
+      "if pushed ~= taken and not doc['v' .. port.field] then",
+      "if redis.call('LLEN', redis_keys.list_key(port)) > 0 then",
       'a claim asks for values that are not there',
     ],
   ),

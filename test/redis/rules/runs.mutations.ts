@@ -126,13 +126,13 @@ export const mutations = [
     ['if n > pushed - taken then journal.refuse', 'if false then journal.refuse', 'more is read than there is'],
   ),
   ...of(7, 'lib/port/define.lua', [
-    "numbers.int(pushed) .. ',' .. numbers.int(pushed) .. ',d')",
+    "pushed .. ',' .. pushed .. ',d')",
     "'0,0,d')",
     'a port that is made again counts from the beginning',
   ]),
   ...of(7, 'lib/port/ports.lua', [
-    'ports.set_counts(id, doc, dir, port, pushed, taken + n)',
-    'ports.set_counts(id, doc, dir, port, pushed - n, taken)',
+    'ports.set_counts(port, pushed, taken + n)',
+    'ports.set_counts(port, pushed - n, taken)',
     'a read is not counted',
   ]),
   ...of(

@@ -115,14 +115,13 @@ end
 local doc = cache.find(id)
 local items = {}
 if port ~= '' then
-  local pushed, taken, dropped = ports.counts(doc, dir, port)
+  local of = ports.at(id, doc, dir, port)
+  local pushed, taken, dropped = ports.counts(of)
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
   if dropped or not (pushed or may_be) then
-    return reply.refused { code = 'REFUSED',
-      message = 'job ' .. id .. ' (' .. doc.class .. ') has no ' .. redis_keys.direction[dir] .. 'put port "'
-      .. port .. '"' }
+    return reply.refused { code = 'REFUSED', message = ports.missing(of) }
   end
-  if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
+  if pushed and pushed > taken then items = lists.now(of, most) end
 end
 if most_kin + deep > 0 then cache.fetch({ redis_keys.queue_key(doc.queue), large.key }) end
 local row, children, is_all = view(id, doc, true)

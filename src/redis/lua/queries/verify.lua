@@ -170,12 +170,14 @@ local function check_lease(id, doc)
 end
 
 local function check_ports(id, doc)
-  for _, at in ipairs(expected.ports(doc)) do
-    local pushed, taken = ports.counts(doc, at.dir, at.port)
-    local own, listed = expected.values_of(id, doc, at.dir, at.port)
-    if #own > 0 and listed > 0 then fault(id, 'count', '%s has values both in the record and in a list', at.label) end
+  for _, port in ipairs(ports.of(id, doc)) do
+    local pushed, taken = ports.counts(port)
+    local own, listed = expected.values_of(port)
+    if #own > 0 and listed > 0 then
+      fault(id, 'count', '%s has values both in the record and in a list', ports.title(port))
+    end
     if #own + listed ~= pushed - taken then
-      fault(id, 'count', '%s has %s values, but its count is %s', at.label, #own + listed, pushed - taken)
+      fault(id, 'count', '%s has %s values, but its count is %s', ports.title(port), #own + listed, pushed - taken)
     end
   end
 end
@@ -189,7 +191,7 @@ end
 local function check_listening(id, doc)
   for _, at in ipairs(expected.listening(id, doc)) do
     if not redis.call('ZSCORE', ns .. 'channel:' .. at.channel, at.member) then
-      fault(id, 'listen', 'input port "%s" listens to %s, which does not list it', at.port, at.channel)
+      fault(id, 'listen', '%s listens to %s, which does not list it', ports.title(at.port), at.channel)
     end
   end
 end
@@ -260,12 +262,11 @@ local function check_following(id, doc)
 end
 
 local function check_wires(id, doc)
-  for _, at in ipairs(expected.ports(doc)) do
-    local dir, port = at.dir, at.port
-    if doc['w' .. dir .. ':' .. port] and wires.holds(id, doc, dir, port) and wires.ends_of(id, doc, dir, port) then
-      local owner_doc = cache.find(dir == 'i' and id or doc.parent)
+  for _, port in ipairs(ports.of(id, doc)) do
+    if doc['w' .. port.field] and wires.holds(port) and wires.ends_of(port) then
+      local owner_doc = cache.find(port.dir == 'i' and id or doc.parent)
       if owner_doc.place == PLACE.suspended or owner_doc.place == PLACE.completed then
-        fault(id, 'look', 'keeps values at %s, although its wires have targets', at.label)
+        fault(id, 'look', 'keeps values at %s, although its wires have targets', ports.title(port))
       end
     end
   end

@@ -29,20 +29,18 @@ function mend.values(id, doc)
 end
 
 -- Values in both places count, in the order in which they were written.
-function mend.port(id, doc, dir, port)
-  local field, key = dir .. ':' .. port, redis_keys.list_key(id, dir, port)
-  drop_other_type(key, 'list')
-  local own, listed = expected.values_of(id, doc, dir, port)
-  if #own > 0 and listed > 0 then
-    for i = #own, 1, -1 do redis.call('LPUSH', key, own[i]) end
-    cache.change(id, doc, 'v' .. field, nil)
-  end
-  local taken = tonumber(((doc[field] or ''):match('^%d+,(%d+)'))) or 0
-  ports.set_counts(id, doc, dir, port, taken + #own + listed, taken)
-end
-
 function mend.ports(id, doc)
-  for _, at in ipairs(expected.ports(doc)) do mend.port(id, doc, at.dir, at.port) end
+  for _, port in ipairs(ports.of(id, doc)) do
+    local key = redis_keys.list_key(port)
+    drop_other_type(key, 'list')
+    local own, listed = expected.values_of(port)
+    if #own > 0 and listed > 0 then
+      for i = #own, 1, -1 do redis.call('LPUSH', key, own[i]) end
+      cache.change(id, doc, 'v' .. port.field, nil)
+    end
+    local taken = tonumber((doc[port.field]:match('^%d+,(%d+)'))) or 0
+    ports.set_counts(port, taken + #own + listed, taken)
+  end
 end
 
 function mend.history(id, doc)
@@ -71,9 +69,9 @@ end
 function mend.channel(channel)
   local key = ns .. 'channel:' .. channel
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
-    local id, port = member:match('^(%d+):(.*)$')
+    local id, name = member:match('^(%d+):(.*)$')
     local doc = id and cache.find(id)
-    if not doc or not tables.has(audience.channels_of(id, doc, 'i', port), channel) then
+    if not doc or not tables.has(audience.channels_of(ports.at(id, doc, 'i', name)), channel) then
       redis.call('ZREM', key, member)
     end
   end
@@ -90,10 +88,8 @@ function mend.listening(id, doc)
 end
 
 function mend.wires(id, doc)
-  for _, at in ipairs(expected.ports(doc)) do
-    if doc['w' .. at.dir .. ':' .. at.port] and wires.holds(id, doc, at.dir, at.port) then
-      write.set_off(id, doc, at.dir, at.port)
-    end
+  for _, port in ipairs(ports.of(id, doc)) do
+    if doc['w' .. port.field] and wires.holds(port) then write.set_off(port) end
   end
 end
 

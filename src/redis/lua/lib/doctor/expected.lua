@@ -14,27 +14,16 @@ function expected.lost_values(id, doc)
   return lost
 end
 
-function expected.ports(doc)
-  local found = {}
-  for field in pairs(doc) do
-    local dir, port = field:match('^([io]):(.+)$')
-    if dir then
-      found[#found + 1] = { dir = dir, port = port, label = redis_keys.direction[dir] .. 'put port "' .. port .. '"' }
-    end
-  end
-  return found
-end
-
-function expected.values_of(id, doc, dir, port)
-  local text = doc['v' .. dir .. ':' .. port]
-  return text and readable.decode(text, '') or {}, redis.call('LLEN', redis_keys.list_key(id, dir, port))
+function expected.values_of(port)
+  local text = port.doc['v' .. port.field]
+  return text and readable.decode(text, '') or {}, redis.call('LLEN', redis_keys.list_key(port))
 end
 
 function expected.listening(id, doc)
   local found = {}
-  for _, at in ipairs(expected.ports(doc)) do
-    for _, channel in ipairs(at.dir == 'i' and audience.channels_of(id, doc, 'i', at.port) or {}) do
-      found[#found + 1] = { port = at.port, channel = channel, member = id .. ':' .. at.port }
+  for _, port in ipairs(ports.of(id, doc)) do
+    for _, channel in ipairs(port.dir == 'i' and audience.channels_of(port) or {}) do
+      found[#found + 1] = { port = port, channel = channel, member = id .. ':' .. port.name }
     end
   end
   return found

@@ -11,13 +11,18 @@ local function page(parent, cursor)
   return there, scanned[1], #ids
 end
 
+local function add_page(id, doc, parent, cursor)
+  write.items(ports.at(id, doc, 'i', 'in'), { '="' .. parent .. ' ' .. cursor .. '"' },
+    { quiet = true, unnoted = true })
+end
+
 -- Each job names the job before it, so that the chain can be walked backwards, deepest job first.
 local function stand(id, doc, other, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   if (other_doc.family_before or ''):sub(1, #mark) == mark then return end
   cache.change(other, other_doc, fields.family_before, mark .. (doc.family_before or ''))
   cache.change(id, doc, fields.family_before, other)
-  write.items(id, doc, 'i', 'in', { '="' .. other .. ' 0"' }, { quiet = true, unnoted = true })
+  add_page(id, doc, other, '0')
 end
 
 local function begin(id, doc)
@@ -28,8 +33,9 @@ local function begin(id, doc)
 end
 
 local function go_through(id, doc, act)
-  local pushed, taken = ports.counts(doc, 'i', 'in')
-  local line = lists.items(lists.of(id, doc, 'i', 'in', pushed - taken), math.min(pushed - taken, BRANCHES))
+  local port = ports.at(id, doc, 'i', 'in')
+  local pushed, taken = ports.counts(port)
+  local line = lists.items(lists.of(port, pushed - taken), math.min(pushed - taken, BRANCHES))
   local at_item, looked = 0, 0
   while line[at_item + 1] and looked < BRANCHES and journal.puts < MOST_PUTS do
     at_item = at_item + 1
@@ -39,12 +45,10 @@ local function go_through(id, doc, act)
       act(child, child_doc)
       if child_doc.has_children then stand(id, doc, child, child_doc) end
     end
-    if next_page ~= '0' then
-      write.items(id, doc, 'i', 'in', { '="' .. parent .. ' ' .. next_page .. '"' }, { quiet = true, unnoted = true })
-    end
+    if next_page ~= '0' then add_page(id, doc, parent, next_page) end
     looked = looked + seen + 1
   end
-  if at_item > 0 then ports.take(id, doc, 'i', 'in', at_item) end
+  if at_item > 0 then ports.take(port, at_item) end
   return looked
 end
 

@@ -15,17 +15,15 @@ local sides_of = { has_children = 'children', has_steps = 'steps', waits_for = '
   inputs_kept = 'inputs', recorded = 'record', history = 'log' }
 
 local function forget_attached(id, doc)
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    local dir, port = field:match('^([io]):(.+)$')
-    if dir and doc[field] then
-      local pushed, taken = ports.counts(doc, dir, port)
-      lists.forget(lists.of(id, doc, dir, port, pushed - taken))
-      for _, c in ipairs(dir == 'i' and audience.channels_of(id, doc, dir, port) or {}) do
-        audience.member_change(c, id .. ':' .. port, false)
-      end
-    elseif doc[field] == '^' then
-      cache.drop(redis_keys.side_key(id, 'f:' .. field))
+  for _, port in ipairs(ports.of(id, doc)) do
+    local pushed, taken = ports.counts(port)
+    lists.forget(lists.of(port, pushed - taken))
+    for _, c in ipairs(port.dir == 'i' and audience.channels_of(port) or {}) do
+      audience.member_change(c, id .. ':' .. port.name, false)
     end
+  end
+  for _, field in ipairs(cache.attached_to(id, doc)) do
+    if doc[field] == '^' then cache.drop(redis_keys.side_key(id, 'f:' .. field)) end
   end
 end
 

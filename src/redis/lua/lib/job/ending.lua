@@ -5,23 +5,22 @@
 local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
 
 local function has_inputs(id, doc)
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    if field:sub(1, 2) == 'i:' and doc[field] and not doc[field]:find('d', 1, true) then return true end
+  for _, port in ipairs(ports.of(id, doc)) do
+    if port.dir == 'i' and not doc[port.field]:find('d', 1, true) then return true end
   end
   return false
 end
 
-local function listens(id, doc)
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    local port = field:match('^i:(.+)$')
-    if port and doc[field] and (port == '*' or doc['ci:' .. port]) then return true end
+function ending.listens(id, doc)
+  for _, port in ipairs(ports.of(id, doc)) do
+    if port.dir == 'i' and (port.name == '*' or doc['c' .. port.field]) then return true end
   end
   return false
 end
 
 function ending.removal(id, doc, place)
   if place == PLACE.completed and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
-    if doc.parent or listens(id, doc) then return numbers.never end
+    if doc.parent or ending.listens(id, doc) then return numbers.never end
     return time.now + (tonumber(doc.retain) or WOKEN_FOR)
   end
   if place == PLACE.failed then return time.now + (tonumber(doc.retain_failed) or outbox.retain() or FAILED_FOR) end

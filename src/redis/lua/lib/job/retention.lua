@@ -7,16 +7,7 @@ local function all_ended(id)
   if more then return nil, true end
   for _, member in ipairs(tree) do
     local doc = cache.find(member)
-    if doc then
-      if not states.ends[states.of(doc)] then return nil, nil end
-      for field in pairs(doc) do
-        local port = field:match('^i:(.+)$')
-        if port and ports.counts(doc, 'i', port)
-          and (port == '*' or #audience.channels_of(member, doc, 'i', port) > 0) then
-          return nil, nil
-        end
-      end
-    end
+    if doc and (not states.ends[states.of(doc)] or ending.listens(member, doc)) then return nil, nil end
   end
   return tree, nil
 end

@@ -60,10 +60,10 @@ function values.set_value(id, doc, field, value)
 end
 
 local function of_list(id, doc, field)
-  local dir, port = field:match('^([io]):(.+)$')
+  local dir, name = field:match('^([io]):(.+)$')
   local pushed, taken = doc[field]:match('^(%d+),(%d+)')
   if doc['v' .. field] or pushed == taken then return 0 end
-  local key, bytes = redis_keys.list_key(id, dir, port), 0
+  local key, bytes = redis_keys.list_key { id = id, dir = dir, name = name }, 0
   local list = cache.writes.lists[key] or { pop = 0, had = pushed - taken }
   for from = list.pop, list.had - 1, 2000 do
     bytes = bytes + tables.bytes(redis.call('LRANGE', key, from, math.min(from + 1999, list.had - 1)))

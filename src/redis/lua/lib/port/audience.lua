@@ -64,9 +64,9 @@ function audience.member_change(channel, member, present)
   end
 end
 
-function audience.channels_of(id, doc, dir, port)
-  local text = values.get_value(id, doc, 'c' .. dir .. ':' .. port)
-  return text and readable.decode(text, redis_keys.key_of(id) .. ' c' .. dir .. ':' .. port) or {}
+function audience.channels_of(port)
+  local text = values.get_value(port.id, port.doc, 'c' .. port.field)
+  return text and readable.decode(text, redis_keys.key_of(port.id) .. ' c' .. port.field) or {}
 end
 
 local function set_of(list)
@@ -84,10 +84,10 @@ local function beyond(list, set)
   return found
 end
 
-function audience.set_channels(id, doc, dir, port, channels)
-  if #channels > 0 and port == '*' then journal.refuse('REFUSED', 'port * cannot have channels') end
-  if dir == 'i' then
-    local old, member = audience.channels_of(id, doc, dir, port), id .. ':' .. port
+function audience.set_channels(port, channels)
+  if #channels > 0 and port.name == '*' then journal.refuse('REFUSED', 'port * cannot have channels') end
+  if port.dir == 'i' then
+    local old, member = audience.channels_of(port), port.id .. ':' .. port.name
     local gone, new = beyond(old, set_of(channels)), beyond(channels, set_of(old))
     local keys = {}
     for _, c in ipairs(gone) do keys[#keys + 1] = audience_key(c) end
@@ -96,5 +96,5 @@ function audience.set_channels(id, doc, dir, port, channels)
     for _, c in ipairs(gone) do audience.member_change(c, member, false) end
     for _, c in ipairs(new) do audience.member_change(c, member, true) end
   end
-  values.set_value(id, doc, 'c' .. dir .. ':' .. port, #channels > 0 and cjson.encode(channels) or nil)
+  values.set_value(port.id, port.doc, 'c' .. port.field, #channels > 0 and cjson.encode(channels) or nil)
 end

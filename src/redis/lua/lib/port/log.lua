@@ -2,13 +2,13 @@ local MAX_ENTRY, MAX_DEFAULTS = 65536, 2048
 local unsaid = { read = {}, write = {}, bytes = 0, more = 0 }
 function log.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end
 
-local function row_of(rows, id, dir, port)
+local function values_at(rows, port)
   for i = #rows, math.max(1, #rows - 10), -1 do
-    local row = rows[i]
-    if row.id == id and row.dir == dir and row.port == port then return row end
+    local at_port = rows[i].port
+    if at_port.id == port.id and at_port.field == port.field then return rows[i].values end
   end
-  rows[#rows + 1] = { id = id, dir = dir, port = port, values = {} }
-  return rows[#rows]
+  rows[#rows + 1] = { port = port, values = {} }
+  return rows[#rows].values
 end
 
 local function is_redacted(id, doc, part, name)
@@ -25,47 +25,45 @@ local function inert(json)
   return json:find('"~f', 1, true) and json:gsub('"~f', '"\\u007ef') or json
 end
 
-local sides = { i = 'in', o = 'out' }
-
-local function note_value(rows, id, dir, port, value)
-  if is_redacted(id, cache.need(id), sides[dir], port) then value = '"[redacted]"' end
-  unsaid.bytes = unsaid.bytes + #value + #port + 30
+local function note_value(rows, port, value)
+  if is_redacted(port.id, port.doc, redis_keys.direction[port.dir], port.name) then value = '"[redacted]"' end
+  unsaid.bytes = unsaid.bytes + #value + #port.name + 30
   if unsaid.bytes > MAX_ENTRY then
     unsaid.more = unsaid.more + 1
   else
-    local values = row_of(rows, id, dir, port).values
+    local values = values_at(rows, port)
     values[#values + 1] = value:sub(1, 1) == '~' and cjson.encode(value) or inert(value)
   end
 end
 
-function log.note(what, id, dir, port, items)
+function log.note(what, port, items)
   if not hints.hears('/sidejob/log') then return end
   for _, item in ipairs(items) do
     local context, channel, flags, value = envelope.parts(item)
     if not flags:find('l', 1, true) then
       unsaid.context, unsaid.channel = context, channel
-      note_value(unsaid[what], id, dir, port, value)
+      note_value(unsaid[what], port, value)
     end
   end
 end
 
 local function note_defaults(rows, id, defaults)
-  for port, n in pairs(defaults) do
-    local item = values.get_value(id, cache.need(id), 'di:' .. port)
+  for name, n in pairs(defaults) do
+    local doc = cache.need(id)
+    local port = { id = id, doc = doc, dir = 'i', name = name, field = 'i:' .. name }
+    local item = values.get_value(id, doc, 'd' .. port.field)
     local _, _, _, value = envelope.parts(item or '=')
     local told = math.min(item and n or 0, MAX_DEFAULTS)
-    for _ = 1, told do note_value(rows, id, 'i', port, value) end
+    for _ = 1, told do note_value(rows, port, value) end
     unsaid.more = unsaid.more + (item and n or 0) - told
   end
 end
 
-local port_words = { i = '"inport":', o = '"outport":' }
-
 local function text_of(rows)
   local texts = {}
   for i, row in ipairs(rows) do
-    texts[i] = '{"job":' .. row.id .. ',' .. port_words[row.dir] .. cjson.encode(row.port) .. ',"data":['
-      .. table.concat(row.values, ',') .. ']}'
+    texts[i] = '{"job":' .. row.port.id .. ',"' .. redis_keys.direction[row.port.dir] .. 'port":'
+      .. cjson.encode(row.port.name) .. ',"data":[' .. table.concat(row.values, ',') .. ']}'
   end
   return '[' .. table.concat(texts, ',') .. ']'
 end
@@ -121,9 +119,9 @@ local function split_rows(rows, id, reads)
   if not reads then return rows, {} end
   local first, later = {}, {}
   for _, row in ipairs(rows) do
-    local n = row.id == id and row.dir == 'i' and (reads[row.port] or 0) or #row.values
+    local n = row.port.id == id and row.port.dir == 'i' and (reads[row.port.name] or 0) or #row.values
     for i, value in ipairs(row.values) do
-      local values = row_of(i <= n and first or later, row.id, row.dir, row.port).values
+      local values = values_at(i <= n and first or later, row.port)
       values[#values + 1] = value
     end
   end

@@ -1,81 +1,100 @@
-function ports.counts(doc, dir, port)
-  local record = doc[dir .. ':' .. port]
+-- A port is `{ id, doc, dir, name, field }`. `field` holds its counts; other fields have one more letter before it.
+
+function ports.at(id, doc, dir, name)
+  return { id = id, doc = doc, dir = dir, name = name, field = dir .. ':' .. name }
+end
+
+-- Includes dropped ports.
+function ports.of(id, doc)
+  local found = {}
+  for _, field in ipairs(cache.attached_to(id, doc)) do
+    local dir, name = field:match('^([io]):(.+)$')
+    if dir and doc[field] then found[#found + 1] = ports.at(id, doc, dir, name) end
+  end
+  return found
+end
+
+function ports.title(port) return redis_keys.direction[port.dir] .. 'put port "' .. port.name .. '"' end
+
+function ports.missing(port)
+  return 'job ' .. port.id .. ' (' .. port.doc.class .. ') has no ' .. ports.title(port)
+end
+
+function ports.counts(port)
+  local record = port.doc[port.field]
   if not record then return nil, nil, nil end
   local pushed, taken, dropped = record:match('^(%d+),(%d+)(,?d?)$')
   return tonumber(pushed), tonumber(taken), dropped ~= ''
 end
 
-function ports.set_counts(id, doc, dir, port, pushed, taken)
-  local field = dir .. ':' .. port
-  if not doc[field] then journal.put(cache.attached, id, nil) end
-  cache.change(id, doc, field, numbers.int(pushed) .. ',' .. numbers.int(taken))
+function ports.set_counts(port, pushed, taken)
+  if not port.doc[port.field] then journal.put(cache.attached, port.id, nil) end
+  cache.change(port.id, port.doc, port.field, numbers.int(pushed) .. ',' .. numbers.int(taken))
 end
 
-function ports.declare(id, doc, dir, port)
-  local pushed, taken = ports.counts(doc, dir, port)
-  values.admit(id, doc, dir .. ':' .. port)
-  ports.set_counts(id, doc, dir, port, pushed or 0, taken or 0)
+function ports.default(port) return values.get_value(port.id, port.doc, 'd' .. port.field) end
+function ports.set_default(port, value) values.set_value(port.id, port.doc, 'd' .. port.field, value) end
+
+function ports.declare(port)
+  local pushed, taken = ports.counts(port)
+  values.admit(port.id, port.doc, port.field)
+  ports.set_counts(port, pushed or 0, taken or 0)
 end
 
-function ports.open(id, doc, dir, port)
-  local pushed, taken, dropped = ports.counts(doc, dir, port)
-  if pushed and not dropped and port ~= '*' then return pushed, taken end
-  if not doc[dir .. ':*'] or ports.counts(doc, dir, '*') == nil then
+function ports.open(port)
+  local pushed, taken, dropped = ports.counts(port)
+  if pushed and not dropped and port.name ~= '*' then return pushed, taken end
+  local any = ports.at(port.id, port.doc, port.dir, '*')
+  if not ports.counts(any) then journal.refuse('REFUSED', ports.missing(port)) end
+  if #port.name > 100 or not port.name:match('^[%w_]+$') then
     journal.refuse('REFUSED',
-      'job ' .. id .. ' (' .. doc.class .. ') has no ' .. redis_keys.direction[dir] .. 'put port "' .. port .. '"')
+      'expected a port name (at most 100 characters from a-z, A-Z, 0-9 and _), got ' .. port.name)
   end
-  if #port > 100 or not port:match('^[%w_]+$') then
-    journal.refuse('REFUSED', 'expected a port name (at most 100 characters from a-z, A-Z, 0-9 and _), got ' .. port)
-  end
-  ports.declare(id, doc, dir, port)
-  values.set_value(id, doc, 'd' .. dir .. ':' .. port, values.get_value(id, doc, 'd' .. dir .. ':*'))
+  ports.declare(port)
+  ports.set_default(port, ports.default(any))
   return pushed or 0, taken or 0
 end
 
-function ports.drop_values(id, doc, dir, port)
-  local pushed, taken = ports.counts(doc, dir, port)
-  if pushed > taken then lists.pop(lists.of(id, doc, dir, port, pushed - taken), pushed - taken) end
+function ports.drop_values(port)
+  local pushed, taken = ports.counts(port)
+  if pushed > taken then lists.pop(lists.of(port, pushed - taken), pushed - taken) end
   return pushed
 end
 
-local function note_leaving(id, doc, dir, port, n)
-  local field = 'm' .. dir .. ':' .. port
-  cache.change(id, doc, field, minutes.counted(doc[field], n))
+local function leave(port, list, n, pushed, taken)
+  lists.pop(list, n)
+  ports.set_counts(port, pushed, taken + n)
+  local field = 'm' .. port.field
+  if port.doc[field] then cache.change(port.id, port.doc, field, minutes.counted(port.doc[field], n)) end
 end
 
-function ports.take(id, doc, dir, port, n)
-  local pushed, taken = ports.open(id, doc, dir, port)
+function ports.take(port, n)
+  local pushed, taken = ports.open(port)
   if pushed == taken then
-    local default = values.get_value(id, doc, 'd' .. dir .. ':' .. port)
-    if default then log.note('read', id, dir, port, { default }) end
+    local default = ports.default(port)
+    if default then log.note('read', port, { default }) end
     return default and { default } or {}, default ~= nil
   end
-  local list = lists.of(id, doc, dir, port, pushed - taken)
+  local list = lists.of(port, pushed - taken)
   local items = lists.items(list, n)
-  log.note('read', id, dir, port, items)
-  lists.pop(list, #items)
-  ports.set_counts(id, doc, dir, port, pushed, taken + #items)
-  if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, #items) end
+  log.note('read', port, items)
+  leave(port, list, #items, pushed, taken)
   return items, false
 end
 
 -- Reads from a snapshot count only if no other reader has taken values from the port since.
-function ports.consume(id, doc, dir, port, cursor, n)
-  local pushed, taken = ports.open(id, doc, dir, port)
+function ports.consume(port, cursor, n)
+  local pushed, taken = ports.open(port)
+  local of = ports.title(port) .. ' of job ' .. port.id
   if taken ~= cursor then
     journal.refuse('CONFLICT',
-      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id
-      .. ': expected cursor ' .. numbers.int(taken) .. ', got ' .. numbers.int(cursor))
+      of .. ': expected cursor ' .. numbers.int(taken) .. ', got ' .. numbers.int(cursor))
   end
   if n > pushed - taken then
-    journal.refuse('CONFLICT',
-      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id
-      .. ' has fewer than ' .. numbers.int(n) .. ' values')
+    journal.refuse('CONFLICT', of .. ' has fewer than ' .. numbers.int(n) .. ' values')
   end
   if n == 0 then return end
-  local list = lists.of(id, doc, dir, port, pushed - taken)
-  if hints.hears('/sidejob/log') then log.note('read', id, dir, port, lists.items(list, n)) end
-  lists.pop(list, n)
-  ports.set_counts(id, doc, dir, port, pushed, taken + n)
-  if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, n) end
+  local list = lists.of(port, pushed - taken)
+  if hints.hears('/sidejob/log') then log.note('read', port, lists.items(list, n)) end
+  leave(port, list, n, pushed, taken)
 end

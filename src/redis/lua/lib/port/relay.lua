@@ -8,10 +8,10 @@ local function together(list, n, most)
 end
 
 function relay.run(id, doc)
-  local most = math.min(write.MAX_DIRECT, write.budget)
-  local pushed, taken = ports.counts(doc, 'i', 'in')
+  local most, port = math.min(write.MAX_DIRECT, write.budget), ports.at(id, doc, 'i', 'in')
+  local pushed, taken = ports.counts(port)
   while most > 0 and pushed > taken do
-    local list = lists.of(id, doc, 'i', 'in', pushed - taken)
+    local list = lists.of(port, pushed - taken)
     local oldest = lists.items(list, 1)
     local page = math.max(1, math.min(most, math.floor(write.bytes_left / #oldest[1])))
     local members = write.listeners(doc.relay_channel, doc.relay_cursor, page)
@@ -23,7 +23,7 @@ function relay.run(id, doc)
       cache.change(id, doc, fields.relay_cursor, nil)
       lists.pop(list, #oldest)
       taken = taken + #oldest
-      ports.set_counts(id, doc, 'i', 'in', pushed, taken)
+      ports.set_counts(port, pushed, taken)
     end
     most = write.bytes_left > 0 and most - #members * #oldest - 10 or 0
   end

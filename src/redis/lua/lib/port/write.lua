@@ -3,11 +3,11 @@
 
 local MAX_WAITING = 100000
 
-local function check_room(id, dir, port, waiting, more)
+local function check_room(port, waiting, more)
   if waiting + more <= MAX_WAITING then return end
   journal.refuse('LIMITED',
-    redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id .. ' holds ' .. numbers.int(waiting)
-    .. ' values: expected at most ' .. MAX_WAITING .. '. Read some first')
+    ports.title(port) .. ' of job ' .. port.id .. ' holds ' .. numbers.int(waiting) .. ' values: expected at most '
+    .. MAX_WAITING .. '. Read some first')
 end
 
 write.heard = {}
@@ -33,90 +33,87 @@ function write.charge(channels, n)
 end
 
 -- `options`: quiet (wakes no job), default (sets the default), unnoted (adds nothing to a log entry).
-function write.items(id, doc, dir, port, items, options)
-  local pushed, taken = ports.open(id, doc, dir, port)
+function write.items(port, items, options)
+  local pushed, taken = ports.open(port)
   if options.default then
-    values.set_value(id, doc, 'd' .. dir .. ':' .. port, items[#items])
-    values.check(id, doc)
+    ports.set_default(port, items[#items])
+    values.check(port.id, port.doc)
   else
     local bytes = tables.bytes(items)
-    check_room(id, dir, port, pushed - taken, #items)
-    values.check(id, doc, bytes)
-    values.note(id, bytes)
-    lists.push(lists.of(id, doc, dir, port, pushed - taken), items)
-    ports.set_counts(id, doc, dir, port, pushed + #items, taken)
+    check_room(port, pushed - taken, #items)
+    values.check(port.id, port.doc, bytes)
+    values.note(port.id, bytes)
+    lists.push(lists.of(port, pushed - taken), items)
+    ports.set_counts(port, pushed + #items, taken)
   end
-  if not options.unnoted then log.note('write', id, dir, port, items) end
-  if dir == 'o' then
-    local channels = audience.channels_of(id, doc, dir, port)
+  if not options.unnoted then log.note('write', port, items) end
+  if port.dir == 'o' then
+    local channels = audience.channels_of(port)
     if #channels > 0 then write.charge(channels, #items) end
     for _, channel in ipairs(channels) do write.publish(channel, items) end
   end
-  write.set_off(id, doc, dir, port, options)
+  write.set_off(port, options.quiet)
 end
 
 local MAX_MOVE = 5000
 local MAX_COPIED = 8388608
 
-local function check_copies(id, dir, port, what, bytes, n)
+local function check_copies(port, what, bytes, n)
   if bytes * n > MAX_COPIED then
     journal.refuse('TOO_LARGE',
-      redis_keys.direction[dir] .. 'put port "' .. port .. '" of job ' .. id .. ': expected at most ' .. MAX_COPIED
+      ports.title(port) .. ' of job ' .. port.id .. ': expected at most ' .. MAX_COPIED
       .. ' bytes of copies for all its targets, got ' .. what .. ' of ' .. numbers.int(bytes) .. ' bytes for '
       .. numbers.int(n))
   end
 end
 
-local function copied_at_once(id, doc, dir, port, waiting, n)
+local function copied_at_once(port, waiting, n)
   local most, bytes = math.min(waiting, math.max(1, math.floor(MAX_MOVE / n))), 0
-  for i, item in ipairs(lists.items(lists.of(id, doc, dir, port, waiting), most)) do
+  for i, item in ipairs(lists.items(lists.of(port, waiting), most)) do
     bytes = bytes + #item
     if bytes * n > MAX_COPIED and i > 1 then return i - 1 end
-    check_copies(id, dir, port, 'a value', #item, n)
+    check_copies(port, 'a value', #item, n)
   end
   return most
 end
 
-function write.connect(id, doc, dir, port, targets, options)
-  local pushed, taken = ports.open(id, doc, dir, port)
+function write.connect(port, targets, options)
+  local pushed, taken = ports.open(port)
   local items, n = {}, #targets
-  if pushed > taken then
-    items = ports.take(id, doc, dir, port, copied_at_once(id, doc, dir, port, pushed - taken, math.max(1, n)))
-  end
-  if options and options.arriving and items[1] then
+  if pushed > taken then items = ports.take(port, copied_at_once(port, pushed - taken, math.max(1, n))) end
+  if options.arriving and items[1] then
     items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000)))
-    wires.keep(id, doc, dir, port, items)
+    wires.keep(port, items)
   end
-  local default = values.get_value(id, doc, 'd' .. dir .. ':' .. port)
-  if default then check_copies(id, dir, port, 'a default', #default, n) end
+  local default = ports.default(port)
+  if default then check_copies(port, 'a default', #default, n) end
   for _, to in ipairs(targets) do
-    local field = 'd' .. to.dir .. ':' .. to.port
-    ports.open(to.id, to.doc, to.dir, to.port)
-    local changed = default and values.get_value(to.id, to.doc, field) ~= default
+    ports.open(to)
+    local changed = default and ports.default(to) ~= default
     if changed then
-      values.set_value(to.id, to.doc, field, default)
+      ports.set_default(to, default)
       values.check(to.id, to.doc)
     end
     if #items > 0 then
-      write.items(to.id, to.doc, to.dir, to.port, items, options or {})
+      write.items(to, items, options)
     elseif changed then
-      write.set_off(to.id, to.doc, to.dir, to.port)
+      write.set_off(to)
     end
   end
   return #items
 end
 
-local function send_on(id, doc, dir, port, options)
-  local ends = wires.ends_of(id, doc, dir, port)
+local function send_on(port, is_quiet)
+  local ends = wires.ends_of(port)
   if ends then
-    if wires.holds(id, doc, dir, port) then
-      wires.watch(id, doc, dir, port)
-      for _, to in ipairs(ends) do wires.watch(to.id, to.doc, to.dir, to.port) end
+    if wires.holds(port) then
+      wires.watch(port)
+      for _, to in ipairs(ends) do wires.watch(to) end
     end
-    write.connect(id, doc, dir, port, ends, { quiet = options.quiet, arriving = true })
-    if not wires.holds(id, doc, dir, port) then return end
+    write.connect(port, ends, { quiet = is_quiet, arriving = true })
+    if not wires.holds(port) then return end
   end
-  local owner = dir == 'i' and id or doc.parent
+  local owner = port.dir == 'i' and port.id or port.doc.parent
   local owner_doc = owner and cache.find(owner)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
@@ -124,13 +121,13 @@ end
 -- Not recursive, because some Lua engines allow fewer calls than a path of 80 hops needs.
 local passing = {}
 
-function write.pass(id, doc, dir, port, options)
-  local line = passing.line
-  local waiting = line and line[id .. dir .. port]
-  if waiting then return journal.put(waiting, fields.quiet, waiting.quiet and options.quiet) end
-  local hop = { id = id, doc = doc, dir = dir, port = port, quiet = options.quiet }
+function write.pass(port, is_quiet)
+  local line, name = passing.line, port.id .. port.field
+  local waiting = line and line[name]
+  if waiting then return journal.put(waiting, fields.quiet, waiting.quiet and is_quiet) end
+  local hop = { port = port, name = name, quiet = is_quiet }
   if line then
-    journal.put(line, id .. dir .. port, hop)
+    journal.put(line, name, hop)
     return journal.push(line, hop)
   end
   line = { hop }
@@ -138,17 +135,17 @@ function write.pass(id, doc, dir, port, options)
   local at_hop = 1
   while line[at_hop] do
     local next_hop = line[at_hop]
-    journal.put(line, next_hop.id .. next_hop.dir .. next_hop.port, nil)
-    send_on(next_hop.id, next_hop.doc, next_hop.dir, next_hop.port, next_hop)
+    journal.put(line, next_hop.name, nil)
+    send_on(next_hop.port, next_hop.quiet)
     at_hop = at_hop + 1
   end
   journal.put(passing, 'line', nil)
 end
 
-function write.set_off(id, doc, dir, port, options)
-  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options or {}) end
-  if options and options.quiet then return end
-  if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
+function write.set_off(port, is_quiet)
+  if port.doc['w' .. port.field] then return write.pass(port, is_quiet) end
+  if is_quiet then return end
+  if port.dir == 'i' then queueing.wake(port.id, port.doc, 'own') else queueing.wake_parent(port.id, port.doc) end
 end
 
 -- If a message has more receivers than this, the relay of the channel delivers it. To keep the order, later messages
@@ -158,16 +155,17 @@ write.budget = 1000
 write.bytes_left = 8388608
 
 local function deliver(channel, member, items)
-  local id, port = member:match('^(%d+):(.*)$')
+  local id, name = member:match('^(%d+):(.*)$')
   local doc = cache.find(id)
+  local port = doc and ports.at(id, doc, 'i', name)
   local pushed, taken, dropped
-  if doc then pushed, taken, dropped = ports.counts(doc, 'i', port) end
-  if not pushed or dropped or not tables.has(audience.channels_of(id, doc, 'i', port), channel) then
+  if port then pushed, taken, dropped = ports.counts(port) end
+  if not pushed or dropped or not tables.has(audience.channels_of(port), channel) then
     audience.member_change(channel, member, false)
     return 0
   end
   if pushed - taken + #items > MAX_WAITING or not values.has_room(id, doc, tables.bytes(items)) then return 0 end
-  write.items(id, doc, 'i', port, items, {})
+  write.items(port, items, {})
   return #items
 end
 
@@ -202,7 +200,7 @@ local function everyone(channel)
 end
 
 local function has_left(relay)
-  local pushed, taken = ports.counts(cache.find(relay) or {}, 'i', 'in')
+  local pushed, taken = ports.counts(ports.at(relay, cache.find(relay) or {}, 'i', 'in'))
   return pushed and pushed > taken
 end
 
@@ -259,7 +257,7 @@ local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until
 function write.hand_over(channel, id, items)
   local doc = id and cache.find(id)
   if doc then
-    write.items(id, doc, 'i', 'in', items, { unnoted = true })
+    write.items(ports.at(id, doc, 'i', 'in'), items, { unnoted = true })
     if doc.place ~= PLACE.failed and doc.place ~= PLACE.terminated then return end
     cache.clear(id, doc, stopped_by)
     return queueing.enqueue(id, doc, true)
@@ -271,6 +269,6 @@ function write.hand_over(channel, id, items)
   journal.put(cache.dirty, id, true)
   audience.set_relay(channel, id)
   counts.add(doc.queue, doc.class, 'made')
-  write.items(id, doc, 'i', 'in', items, { quiet = true, unnoted = true })
+  write.items(ports.at(id, doc, 'i', 'in'), items, { quiet = true, unnoted = true })
   queueing.enqueue(id, doc)
 end

@@ -9,16 +9,16 @@ local function taken_before(run, doc)
   return kept and kept['token'] == run.token and kept or { ['token'] = run.token, bytes = 0, of = {} }
 end
 
-local function keep_taken(run, doc, port, n)
-  local kept = run.inputs or taken_before(run, doc)
-  local pushed, taken = ports.counts(doc, 'i', port)
+local function keep_taken(run, port, n)
+  local kept = run.inputs or taken_before(run, port.doc)
+  local pushed, taken = ports.counts(port)
   run.inputs = kept
   kept.bytes = kept.bytes + PER_VALUE * n
   if kept.bytes <= MOST_INPUTS and pushed then
-    kept.of[port] = kept.of[port] or {}
-    for _, item in ipairs(lists.items(lists.of(run.id, doc, 'i', port, pushed - taken), n)) do
+    kept.of[port.name] = kept.of[port.name] or {}
+    for _, item in ipairs(lists.items(lists.of(port, pushed - taken), n)) do
       kept.bytes = kept.bytes + #item
-      table.insert(kept.of[port], item)
+      table.insert(kept.of[port.name], item)
     end
   end
   if kept.bytes > MOST_INPUTS then kept.of = {} end
@@ -29,7 +29,7 @@ function did.begin(run)
   if tonumber(doc.history or 0) == 0 then return end
   local all = doc.run_did and readable.decode(doc.run_did, redis_keys.key_of(run.id) .. ' ' .. fields.run_did)
     or { of = {}, bytes = 0, more = 0 }
-  run.keep = function(port, n) keep_taken(run, doc, port, n) end
+  run.keep = function(port, n) keep_taken(run, port, n) end
   run.note = function(what, n)
     run.did = all
     if not all.of[what] then

@@ -31,14 +31,13 @@ local inputs_of = {}
 local function flat_inputs(id, doc)
   if inputs_of[id] then return inputs_of[id] end
   local flat, bytes = {}, 0
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    local dir, port = field:match('^([io]):(.+)$')
-    if dir == 'i' and doc[field] and bytes < MAX_INPUTS then
-      local pushed, taken = doc[field]:match('^(%d+),(%d+)')
-      if pushed ~= taken and not doc['v' .. field] then
-        local items = snapshot.first_values(id, doc, dir, port, tonumber(pushed) - tonumber(taken))
+  for _, port in ipairs(ports.of(id, doc)) do
+    if port.dir == 'i' and bytes < MAX_INPUTS then
+      local pushed, taken = ports.counts(port)
+      if pushed ~= taken and not doc['v' .. port.field] then
+        local items = snapshot.first_values(port, pushed - taken)
         bytes = bytes + tables.bytes(items)
-        flat[#flat + 1] = row_of.input { port = port, items = items }
+        flat[#flat + 1] = row_of.input { port = port.name, items = items }
       end
     end
   end
@@ -115,11 +114,11 @@ end
 
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 
-function snapshot.first_values(id, doc, dir, port, n, skip)
+function snapshot.first_values(port, n, skip)
   local items, bytes, step = {}, 0, FIRST_VALUES
   n = math.min(n, MAX_VALUES)
   while #items < n do
-    local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)
+    local more = lists.now(port, math.min(step, n - #items), (skip or 0) + #items)
     for _, item in ipairs(more) do
       bytes = bytes + #item
       if bytes > MAX_BYTES and #items > 0 then return items end
@@ -196,17 +195,16 @@ local function passed(doc, field)
   return passed_bytes <= MAX_PASSED and text or ''
 end
 
-local function flat_port(id, doc, name, field, closely)
-  local dir, port = field:match('^([io]):(.+)$')
-  if not dir or port == '*' or doc[field]:find('d', 1, true) then return nil end
+local function flat_port(port, name, closely)
+  local doc, field, pushed, taken, dropped = port.doc, port.field, ports.counts(port)
+  if port.name == '*' or dropped then return nil end
   local wires, default = doc['w' .. field], doc['d' .. field]
-  local pushed, taken = doc[field]:match('^(%d+),(%d+)')
   local left = closely and doc['m' .. field] or ''
   local idle = not wires and left == '' and (pushed == taken or (name == '' and not closely))
-    and not (default and dir == 'o' and name ~= '')
+    and not (default and port.dir == 'o' and name ~= '')
   if idle then return nil end
-  local oldest = closely and pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
-  return row_of.wiring { child = name, side = dir, port = port, size = pushed - taken,
+  local oldest = closely and pushed ~= taken and lists.now(port, 1)[1] or ''
+  return row_of.wiring { child = name, side = port.dir, port = port.name, size = pushed - taken,
     has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = left,
     passed = closely and passed(doc, field) or '' }
 end
@@ -216,7 +214,7 @@ end
 function snapshot.flat_wires(id, doc, children, closely)
   local rows, ids = {}, {}
   local function add(name, of_id, of)
-    for field in pairs(of) do rows[#rows + 1] = flat_port(of_id, of, name, field, closely) end
+    for _, port in ipairs(ports.of(of_id, of)) do rows[#rows + 1] = flat_port(port, name, closely) end
   end
   for i = 2, #children, 2 do ids[#ids + 1] = children[i]:match('^%d+') end
   cache.fetch_jobs(ids)

@@ -11,12 +11,14 @@ function lists.at(key, had)
   return list
 end
 
-function lists.of(id, doc, dir, port, had)
-  local list = lists.at(redis_keys.list_key(id, dir, port), had)
-  if not list.field then
-    list.id, list.field = id, 'v' .. dir .. ':' .. port
-    list.own = doc[list.field] and (readable.decode(doc[list.field], redis_keys.key_of(id) .. ' ' .. list.field) or {})
-  end
+local function in_document(port)
+  local text = port.doc['v' .. port.field]
+  return text and (readable.decode(text, redis_keys.key_of(port.id) .. ' v' .. port.field) or {})
+end
+
+function lists.of(port, had)
+  local list = lists.at(redis_keys.list_key(port), had)
+  if not list.field then list.id, list.field, list.own = port.id, 'v' .. port.field, in_document(port) end
   return list
 end
 
@@ -60,13 +62,10 @@ function lists.forget(list)
   journal.put(cache.writes.lists, list.key, nil)
 end
 
-function lists.now(id, doc, dir, port, n, skip)
-  local from, own = skip or 0, doc['v' .. dir .. ':' .. port]
-  if not own then
-    return n > 0 and redis.call('LRANGE', redis_keys.list_key(id, dir, port), from, from + n - 1) or {}
-  end
-  local items = readable.decode(own, redis_keys.key_of(id) .. ' v' .. dir .. ':' .. port) or {}
-  return tables.slice(items, from + 1, from + n)
+function lists.now(port, n, skip)
+  local from, own = skip or 0, in_document(port)
+  if own then return tables.slice(own, from + 1, from + n) end
+  return n > 0 and redis.call('LRANGE', redis_keys.list_key(port), from, from + n - 1) or {}
 end
 
 local function small(items)

@@ -32,4 +32,6 @@ end
 -- The part comes before the key of the limit, because this key may be any string, and may even end like a part.
 function redis_keys.limit_key(key, part) return ns .. (part and 'limit-' .. part .. ':' or 'limit:') .. key end
 redis_keys.direction = { i = 'in', o = 'out' }
-function redis_keys.list_key(id, dir, port) return redis_keys.side_key(id, redis_keys.direction[dir] .. ':' .. port) end
+function redis_keys.list_key(port)
+  return redis_keys.side_key(port.id, redis_keys.direction[port.dir] .. ':' .. port.name)
+end

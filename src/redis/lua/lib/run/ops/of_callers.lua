@@ -124,15 +124,15 @@ function verbs.was(me, field, texts)
 end
 
 function verbs.take(me, from, most)
-  local items, is_default = ports.take(from.id, from.doc, from.dir, from.port, most)
+  local items, is_default = ports.take(from, most)
   me.answer = { is_default and '1' or '' }
   for i, item in ipairs(items) do me.answer[i + 1] = item end
 end
 
 function verbs.shift(me, from, to, most)
-  local pushed, taken = ports.open(from.id, from.doc, from.dir, from.port)
-  local items = pushed > taken and ports.take(from.id, from.doc, from.dir, from.port, most) or {}
-  if #items > 0 then write.items(to.id, to.doc, to.dir, to.port, items, {}) end
+  local pushed, taken = ports.open(from)
+  local items = pushed > taken and ports.take(from, most) or {}
+  if #items > 0 then write.items(to, items, {}) end
   me.answer = { numbers.int(#items) }
 end
 

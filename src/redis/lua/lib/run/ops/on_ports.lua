@@ -1,34 +1,33 @@
 local verbs = {}
 
 function verbs.consume(me, from, cursor, count)
-  if me.keep and count > 0 and from.id == me.id and from.dir == 'i' then me.keep(from.port, count) end
-  ports.consume(from.id, from.doc, from.dir, from.port, cursor, count)
-  if me.note then me.note('r' .. from.id .. from.dir .. ':' .. from.port, count) end
+  if me.keep and count > 0 and from.id == me.id and from.dir == 'i' then me.keep(from, count) end
+  ports.consume(from, cursor, count)
+  if me.note then me.note('r' .. from.id .. from.field, count) end
 end
 
 function verbs.write(me, to, how, items)
-  write.items(to.id, to.doc, to.dir, to.port, items,
-    { quiet = how:find('q', 1, true), default = how:find('d', 1, true) })
-  if me.note then me.note('w' .. to.id .. to.dir .. ':' .. to.port, #items) end
-  local pushed, taken = ports.counts(to.doc, to.dir, to.port)
+  write.items(to, items, { quiet = how:find('q', 1, true), default = how:find('d', 1, true) })
+  if me.note then me.note('w' .. to.id .. to.field, #items) end
+  local pushed, taken = ports.counts(to)
   me.answer = { numbers.int(pushed - taken) }
 end
 
 function verbs.default(_, of, value)
-  ports.open(of.id, of.doc, of.dir, of.port)
-  values.set_value(of.id, of.doc, 'd' .. of.dir .. ':' .. of.port, value)
+  ports.open(of)
+  ports.set_default(of, value)
   values.check(of.id, of.doc)
-  if value and of.doc['w' .. of.dir .. ':' .. of.port] then write.set_off(of.id, of.doc, of.dir, of.port) end
+  if value and of.doc['w' .. of.field] then write.set_off(of) end
 end
 
 function verbs.channels(_, of, set)
-  ports.open(of.id, of.doc, of.dir, of.port)
-  audience.set_channels(of.id, of.doc, of.dir, of.port, set)
+  ports.open(of)
+  audience.set_channels(of, set)
   values.check(of.id, of.doc)
 end
 
 function verbs.connect(me, from, to)
-  me.answer = { numbers.int(write.connect(from.id, from.doc, from.dir, from.port, to)) }
+  me.answer = { numbers.int(write.connect(from, to, {})) }
 end
 
 function verbs.wire(me, from, calls, to)
@@ -37,8 +36,7 @@ function verbs.wire(me, from, calls, to)
   if not own then
     journal.refuse('REFUSED', 'job ' .. me.id .. ' can wire only its inputs and the outputs of its children')
   end
-  define.lay(from.id, from.doc, from.dir, from.port, calls and 'call' or to, from.id == me.id and 'the flow'
-    or from.doc.child_name)
+  define.lay(from, calls and 'call' or to, from.id == me.id and 'the flow' or from.doc.child_name)
 end
 
 function verbs.amend(_, id, doc, side, specs, drop)
