@@ -59,7 +59,7 @@ export const questions: [question: string, page: string, heading: string, answer
     /wrangler secret put.*job\.env/s,
   ],
   ['How do I get staging and previews?', 'environments', 'Staging', /deploy --name my-jobs-staging/],
-  ['How do I change code while jobs wait?', 'changing-code', 'Five minutes', /job\.patched|version 2/],
+  ['How do I change code while jobs wait?', 'changing-code', 'Try it in five minutes', /job\.patched|version 2/],
   ['How do I test functions that sleep?', 'testing', 'A function that waits', /sandbox.*advance/s],
   ['A webhook signature does not verify', 'callbacks', 'Verify the signature', /raw bytes of the body/],
   ['How do failures reach Slack and Sentry?', 'alerts', 'Slack', /onFailed/],
