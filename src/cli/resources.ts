@@ -304,7 +304,7 @@ export const resources: Record<string, Command> = {
   ),
   'alerts unack': act('Undo an acknowledgement', 'alert', (client, alert) => client.alerts.unacknowledge({ alert })),
   'alerts mute': act(
-    'Mute an alert: send no messages about it',
+    'Mute an alert, so that it is not sent',
     'alert',
     (client, alert, given) => client.alerts.mute({ alert, ...chosen(given, 'until', 'reason') }),
     { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; by default until you unmute it" } },

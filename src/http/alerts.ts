@@ -34,7 +34,8 @@ export const alerts = {
   mute: route('POST /v1/alerts/mute', {
     scope: 'write',
     summary: 'Mute an alert',
-    description: 'No messages about the alert are sent until the mute ends. The alert need not be open.',
+    description:
+      'Until the mute ends, the alert is not sent. If it was sent before, a message still reports its end. The alert need not be open.',
     body: muteInput,
     answers: { 200: done },
     handle: ({ engine, body: { alert, reason, until }, caller }) =>
