@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { SidejobError } from '../../src/core/errors.ts'
+import type { RunHook, RunReport } from '../../src/engine/run/report.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { type Client, createClient } from '../../src/redis/client.ts'
 import { drain } from '../../src/testing/index.ts'
@@ -235,4 +236,25 @@ describe('a script that fails as a whole', () => {
     expect((await logOf(id)).at(-1)).toMatchObject(['error', { message: expect.stringContaining('run lost') }])
     await play()
   })
+})
+
+test('if Redis refuses the commit of a run, its hook is called again with the error', async () => {
+  const reports: RunReport[] = []
+  const hook: RunHook = async (_, perform) => {
+    const report = await perform()
+    if (report) reports.push(report)
+  }
+  const other = await startKit({ workers, hook })
+  try {
+    const { jobs } = await other.engine.jobs.enqueue([{ queue: 'default', class: 'refused', retry: { max: 0 } }])
+    const id = jobs[0]!.id
+    await other.until(async () => (await other.statusOf(id)) === 'failed')
+    await other.until(() => reports.length === 2)
+    expect(reports).toMatchObject([
+      { job: id, outcome: 'completed' },
+      { job: id, outcome: 'failed', error: { message: expect.stringContaining('999999') } },
+    ])
+  } finally {
+    await other.close()
+  }
 })

@@ -18,7 +18,7 @@ export type RunStart = {
 /**
  * Reports the end of a run. `retry`: it failed and will run again. `failed`: it failed and has no retries left.
  * `released`: it was returned without using an attempt. The report comes before the commit. If Redis refuses the
- * commit, the run has no effect, and a later run is reported again.
+ * commit, the run has no effect, and a second report has the error.
  */
 export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
