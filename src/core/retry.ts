@@ -12,7 +12,7 @@ export type Backoff = {
 export type Retry = { max?: number; backoff?: Backoff }
 
 /**
- * Milliseconds: 10 s, doubling up to 1 h, with up to 20% added at random. `unreached` multiplies the delay if the
+ * Delays in milliseconds: 10 s, doubling up to 1 h, with up to 20% added at random. `unreached` replaces `max` if the
  * worker cannot be reached.
  */
 export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const

@@ -102,6 +102,7 @@ test('the total is given if an index has it, and not otherwise', async () => {
   expect(await total({ status: ['failed', 'completed'] })).toBe(2)
   expect(await total({ status: 'suspended' })).toBe(1)
   expect(await total({ status: 'failed', class: 'job' })).toBe(1)
+  expect(await total({ status: 'suspended', queue: undefined })).toBe(1)
   for (const filter of [{}, { status: 'running' }, { status: 'failed', tag: 'gpu' }, { status: 'failed', since: 1 }])
     expect(await total(filter as JobFilter)).toBeUndefined()
 })

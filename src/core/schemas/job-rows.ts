@@ -131,7 +131,7 @@ const paged = {
     .int()
     .optional()
     .describe(
-      'total number of matches; present only if the list is limited to one queue, with no other condition than status',
+      'total number of matches; present for failed jobs of one class or kind of error, and for lists with only ended or suspended statuses and no condition except the queue',
     ),
   newest: z
     .int()

@@ -178,7 +178,7 @@ export function createJobs({
       return jobs.map(listedView)
     },
 
-    /** Returns `total` only if that needs no extra command: for one queue and statuses at rest. */
+    /** Returns `total` only if it is already stored: for statuses at rest, and for failed jobs of one class or kind. */
     async list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null } & ListNotes> {
       const { jobs, ...rest } = await page(filter)
       return { jobs: jobs.map(listedView), ...rest }
