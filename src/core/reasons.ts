@@ -106,7 +106,7 @@ export const reasons = {
     remedy: '`POST /v1/jobs/:job/run { "force": true }` runs it anyway',
   },
   CANCELLED: {
-    means: 'it was cancelled before it ran',
+    means: 'it was cancelled',
     remedy: '`POST /v1/jobs/:job/run { "force": true }` runs it anyway',
   },
 } as const satisfies Record<string, { means: string; remedy: string }>

@@ -45,7 +45,7 @@ export const anyPort = named('a port name (at most 100 characters from a-z, A-Z,
 )
 
 export const labelName = named(
-  'a label name: at most 40 characters from a-z, A-Z, 0-9, "_", "." and "-", not beginning with a digit',
+  'a label name: at most 40 characters from a-z, A-Z, 0-9, "_", "." and "-", beginning with a letter or "_"',
   isLabelName,
 )
 const LABELS = 'labels to search by, such as { "customer": "7" }; not encrypted'
