@@ -73,38 +73,15 @@ local function members_of(object)
   return members and members:find('%S') and ',' .. members or ''
 end
 
-local function end_of_text(json, from)
-  local till = from
-  repeat
-    till = json:find('["\\]', till + 1)
-    local escapes = json:sub(till, till) == '\\'
-    if escapes then till = till + 1 end
-  until not escapes
-  return till
-end
-
 local function has_member(own, name)
-  name = '"' .. name .. '"'
-  if not own:find(name, 1, true) then return false end
-  local depth, at = 0, own:find('["{}%[%]]')
-  while at do
-    local char = own:sub(at, at)
-    if char == '"' then
-      local till = end_of_text(own, at)
-      if depth == 0 and own:sub(at, till) == name and own:find('^%s*:', till + 1) then return true end
-      at = till
-    else
-      depth = depth + ((char == '{' or char == '[') and 1 or -1)
-    end
-    at = own:find('["{}%[%]]', at + 1)
-  end
-  return false
+  if not own:find('"' .. name .. '"', 1, true) then return false end
+  local ok, members = pcall(cjson.decode, '{' .. own:sub(2) .. '}')
+  return ok and members[name] ~= nil
 end
 
 local function common_members(job, own)
-  local says = function(name) return has_member(own, name) end
-  local moment = says('timestamp') and '' or ',"timestamp":' .. time.now_text
-  local whose = (not job or says('job')) and '' or ',"job":' .. job
+  local moment = has_member(own, 'timestamp') and '' or ',"timestamp":' .. time.now_text
+  local whose = (not job or has_member(own, 'job')) and '' or ',"job":' .. job
   return moment .. whose
 end
 
