@@ -309,8 +309,10 @@ export const queueFields = {
   limitMoments: ['lw', 'limit with waiting jobs → time at which it has room'],
   atLimits: ['wc', 'number of jobs that wait for limits'],
   ending: ['en', 'number of jobs that are terminating'],
-  moving: ['mv', 'progress of moving waiting jobs between push and pull: side:skipped:moved'],
-  reordering: ['so', 'progress of sorting the waiting jobs again after a change to ageing: place:cursor'],
+  reordering: [
+    'so',
+    'progress of moving and sorting the waiting jobs after a change to the mode, the classes or ageing: place:cursor',
+  ],
   kindsBelow: [
     'kb',
     '- if the index of errors has all failed jobs; otherwise the id below which it lacks jobs that failed in an earlier version',

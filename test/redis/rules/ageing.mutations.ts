@@ -35,10 +35,10 @@ export const mutations = [
   ]),
   ...of(
     37,
-    'lib/queue/aging.lua',
+    'lib/queue/resort.lua',
     ["{ r = 'p:0', p = 'w:0' }", "{ r = 'w:0', p = 'w:0' }", 'a job waiting for pull workers keeps its place'],
     ["{ r = 'p:0', p = 'w:0' }", "{ r = 'p:0' }", 'a job waiting at a limit keeps its place'],
-    ["further ~= '0' and place .. ':' .. further or", '', 'only the first of many get their place'],
+    ["(is_left or further ~= '0') and here or", '', 'only the first of many get their place'],
     ['      turns.change_tier(id, doc)\n', '', 'a job waiting at a limit has the turn of another step'],
     [
       "  limits.save(key, limit_fields.reordering, further ~= '0' and further or nil)\n",
@@ -48,16 +48,16 @@ export const mutations = [
     ["        cache.zset(ns .. 'wake', 'k:' .. key, time.now)\n", '', 'limits are not checked'],
   ),
   ...of(37, 'lib/limit/waiting.lua', [
-    'if settings and settings.reordering then aging.go_on_at(key) end',
+    'if settings and settings.reordering then resort.go_on_at(key) end',
     '',
     'a limit keeps its old order',
   ]),
   ...of(37, 'lib/queue/lanes.lua', [
-    '(queue_record.moving or queue_record.reordering) and time.now',
-    'queue_record.moving and time.now',
+    'queue_record.reordering and time.now',
+    'false and time.now',
     'no tick checks the rest',
   ]),
-  ...of(37, 'scripts/tick.lua', ['  aging.go_on(q)\n', '', 'ticks do not continue it']),
-  ...of(37, 'scripts/commit.lua', [' + aging.go_on(queue_name)', '', 'claims do not continue it']),
-  ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'a waiting job keeps its place']),
+  ...of(37, 'scripts/tick.lua', ['  resort.go_on(q)\n', '', 'ticks do not continue it']),
+  ...of(37, 'scripts/commit.lua', [' + resort.go_on(queue_name)', '', 'claims do not continue it']),
+  ...of(37, 'scripts/settings.lua', ['if has_mode or has_ageing then', 'if has_mode then', 'a waiting job keeps its place']),
 ]

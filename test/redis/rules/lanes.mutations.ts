@@ -104,9 +104,9 @@ export const mutations = [
     '  if false then\n',
     'a tag is taken for a class that is called',
   ]),
-  ...of(3, 'lib/queue/moving.lua', [
-    "further = 'p:0:' .. moved",
-    'further = nil',
+  ...of(3, 'lib/queue/resort.lua', [
+    "{ r = 'p:0', p = 'w:0' }",
+    "{ p = 'w:0' }",
     'jobs that wait for pull workers are forgotten when a push worker takes over',
   ]),
   ...of(4, 'lib/queue/bells.lua', ['  work.conclude()\n', '', 'the last woken queue gets no bell']),

@@ -136,9 +136,9 @@ export const mutations = [
     'if globs',
     'jobs in pieces do not count against their worker',
   ]),
-  ...of(87, 'lib/queue/moving.lua', [
-    'if piece then ids = pieces.ids(number, piece) end',
-    '',
+  ...of(87, 'lib/queue/resort.lua', [
+    'piece and pieces.ids(number, piece) or { id }',
+    'piece and {} or { id }',
     'jobs waiting in pieces do not move to pull workers',
   ]),
   ...of(

@@ -163,7 +163,7 @@ export const mutations = [
     '  if not waiting and doc.next_slot then\n',
     'a commit forgets the appointment',
   ]),
-  ...of(17, 'lib/queue/moving.lua', [
+  ...of(17, 'lib/queue/resort.lua', [
     '      places.move(id, doc, sides.of(q, doc.class, doc.tag), nil, nil, true)\n',
     "      places.move(id, doc, doc.not_before and 't' or sides.of(q, doc.class, doc.tag), tonumber(doc.not_before), nil, true)\n",
     'a registration sends an early job back',

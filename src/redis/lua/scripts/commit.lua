@@ -27,7 +27,7 @@ end
 cache.fetch(KEYS)
 cache.makes_room = queue_name == internal.BULK
 for i = 1, count do runs[i] = finish.take_run(at, code) end
-local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.queue(queue_name).reordering)
+local changing = queue_name ~= '' and cache.queue(queue_name).reordering
 
 local function next_due()
   if queue_name == '' or cache.queue(queue_name).paused then return '' end
@@ -115,7 +115,7 @@ do
     moved = due.timers(queue_name) + due.take_back(queue_name)
   end
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
-  if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
+  if claims and changing then moved = moved + resort.go_on(queue_name) end
   work.conclude()
   -- A lane with runs to commit relies on the counts.
   if claims and laned and not head and claim.finds_nothing(queue_name) then

@@ -85,7 +85,7 @@ if changed and hints.hears('/sidejob/workers/' .. queue_name) then
 end
 if moved then
   cache.change_queue(queue_name, queue_fields.pulled_classes, next(pull) and pull or nil)
-  anew.serve(queue_name)
+  anew.sort(queue_name)
 end
 bells.ring_ready()
 work.flush()

@@ -22,14 +22,11 @@ end
 set_number(queue_fields.most_lanes, most_lanes)
 set_number(queue_fields.batch, batch)
 if paused ~= '' then cache.change_queue(queue_name, queue_fields.paused, paused == '1' or nil) end
-if mode ~= '' and mode ~= (cache.queue(queue_name).mode or 'push') then
-  cache.change_queue(queue_name, queue_fields.mode, mode == 'pull' and 'pull' or nil)
-  anew.serve(queue_name)
-end
-if ageing ~= '' and tonumber(ageing) ~= (cache.queue(queue_name).ageing or 0) then
-  set_number(queue_fields.ageing, ageing)
-  anew.order(queue_name)
-end
+local has_mode = mode ~= '' and mode ~= was_mode
+local has_ageing = ageing ~= '' and tonumber(ageing) ~= was_ageing
+if has_mode then cache.change_queue(queue_name, queue_fields.mode, mode == 'pull' and 'pull' or nil) end
+if has_ageing then set_number(queue_fields.ageing, ageing) end
+if has_mode or has_ageing then anew.sort(queue_name) end
 if unban ~= '' then cache.change_queue(queue_name, queue_fields.banned, nil) end
 local bans, known = {}, {}
 for _, ban in ipairs(cache.queue(queue_name).banned or {}) do

@@ -47,9 +47,8 @@ for _, q in ipairs(names) do
   if due.timers(q) == due.SLICE then more = true end
   if due.take_back(q) == due.SLICE then more = true end
   if retention.sweep(q) then more = true end
-  moving.go_on(q)
-  aging.go_on(q)
-  if cache.queue(q).moving or cache.queue(q).reordering then more = true end
+  resort.go_on(q)
+  if cache.queue(q).reordering then more = true end
   if not places.to_ring[q] then places.to_ring[q] = 0 end
 end
 work.flush()

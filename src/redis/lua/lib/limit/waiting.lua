@@ -74,7 +74,7 @@ function waiting.give_room()
         and redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0) then
         forget_limit(key, settings.gone)
       else
-        if settings and settings.reordering then aging.go_on_at(key) end
+        if settings and settings.reordering then resort.go_on_at(key) end
         local waiter = admit(key, settings)
         if waiter then watch(key, waiter) end
         if settings then

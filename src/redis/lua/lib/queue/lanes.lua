@@ -48,7 +48,7 @@ function lanes.set(q, lane, till)
 end
 
 function lanes.moment_of(queue_record)
-  local moment = (queue_record.moving or queue_record.reordering) and time.now
+  local moment = queue_record.reordering and time.now
     or math.min(queue_record.next_lease or numbers.never, queue_record.next_removal or numbers.never)
   for _, till in pairs(queue_record.lanes) do moment = math.min(moment, till) end
   if queue_record.next_timer then

@@ -1,9 +1,10 @@
--- Claims and ticks give waiting jobs their new scores slice by slice. Until this is complete, claims use the old order.
+-- After a change to the ageing, the mode or the classes of a queue, claims and ticks move its waiting jobs to their
+-- side and score, slice by slice. Until this is complete, claims use the old order.
 --
 -- The queue stores the progress as an index (r: jobs for lanes, p: jobs for pull workers, w: jobs that wait for limits)
 -- and a scan cursor. Each limit stores its own cursor.
 
-local JOBS_AT_ONCE, LIMITS_AT_ONCE = 500, 100
+local JOBS_AT_ONCE, LIMITS_AT_ONCE, MOST_MOVED = 500, 100, 1000
 
 local function next_slice(index, cursor)
   local answer, members, ids = redis.call('ZSCAN', index, cursor, 'COUNT', JOBS_AT_ONCE), {}, {}
@@ -15,26 +16,49 @@ local function next_slice(index, cursor)
   return answer[1], members, ids
 end
 
-local function score_side(q, place, cursor)
-  local index = redis_keys.queue_key(q, states.index(place))
-  local further, members, ids = next_slice(index, cursor)
-  for i, id in ipairs(ids) do
-    local number = pieces.number_in(id)
-    local piece = number and cache.piece(number)
-    if piece and pieces.entry(number, piece) == members[i] then
-      cache.zset(index, members[i], order.score(cache.common_of(piece)))
-    end
-    local doc = not number and cache.find(id)
-    if doc and doc.place == place and places.member_of(id, doc) == members[i] then
-      cache.zset(index, members[i], order.score(doc))
+local function move_all(q, place, ids)
+  for _, id in ipairs(ids) do
+    local doc = cache.find(id)
+    if doc and doc.place == place then
+      places.move(id, doc, sides.of(q, doc.class, doc.tag), nil, nil, true)
     end
   end
-  return further
+  return #ids
+end
+
+-- Returns the number of moved jobs.
+local function sort_entry(q, place, index, member, id)
+  local number = pieces.number_in(id)
+  local piece = number and cache.piece(number)
+  local doc, is_its = nil, false
+  if piece then
+    doc, is_its = cache.common_of(piece), pieces.entry(number, piece) == member
+  elseif not number then
+    doc = cache.find(id)
+    is_its = doc and doc.place == place and places.member_of(id, doc) == member
+  end
+  if not is_its then return 0 end
+  if sides.of(q, doc.class, doc.tag) ~= place then
+    return move_all(q, place, piece and pieces.ids(number, piece) or { id })
+  end
+  cache.zset(index, member, order.score(doc))
+  return 0
+end
+
+-- The jobs of a page may fill many pieces, so a page may take several slices.
+local function sort_side(q, place, cursor)
+  local index, moved = redis_keys.queue_key(q, states.index(place)), 0
+  local further, members, ids = next_slice(index, cursor)
+  for i, id in ipairs(ids) do
+    if moved >= MOST_MOVED then return cursor, true end
+    moved = moved + sort_entry(q, place, index, members[i], id)
+  end
+  return further, false
 end
 
 local slices = {
-  r = function(q, cursor) return score_side(q, nil, cursor) end,
-  p = function(q, cursor) return score_side(q, 'p', cursor) end,
+  r = function(q, cursor) return sort_side(q, nil, cursor) end,
+  p = function(q, cursor) return sort_side(q, 'p', cursor) end,
   w = function(q, cursor)
     if (cache.queue(q).at_limits or 0) == 0 then return '0' end
     local answer, keys = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE), {}
@@ -52,15 +76,16 @@ local slices = {
 
 local what_follows = { r = 'p:0', p = 'w:0' }
 
-function aging.go_on(q)
+function resort.go_on(q)
   local place, cursor = (cache.queue(q).reordering or ''):match('^(%a):(%d+)$')
   if not place then return 0 end
-  local further = slices[place](q, cursor)
-  cache.change_queue(q, queue_fields.reordering, further ~= '0' and place .. ':' .. further or what_follows[place])
+  local further, is_left = slices[place](q, cursor)
+  local here = place .. ':' .. further
+  cache.change_queue(q, queue_fields.reordering, (is_left or further ~= '0') and here or what_follows[place])
   return 1
 end
 
-function aging.go_on_at(key)
+function resort.go_on_at(key)
   local index = redis_keys.limit_key(key, 'waiting')
   local further, members, ids = next_slice(index, limits.at(key).settings.reordering)
   sides.fetch_limits_of(ids)
