@@ -1,6 +1,7 @@
-import { type Context, Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { codes, errorBody, SidejobError } from '../core/errors.ts'
 import type { Given } from '../http/dashboard.ts'
+import { createHono } from '../http/hono.ts'
 import { createActs } from './acts.tsx'
 import { assets } from './assets.ts'
 import { sessionOf, takeWord } from './cookies.ts'
@@ -23,7 +24,7 @@ function serveAsset(c: Context): Response {
 
 export function createPages({ deps, gate, api }: Given, options: DashboardOptions): Hono {
   const base = `${new URL(deps.publicUrl).pathname.replace(/\/+$/, '')}/ui`
-  const app = new Hono<Env>()
+  const app = createHono<Env>()
   const door = createSessionDoor()
   const inner = api(door.admit)
   const draw = createDraw({ deps, base, options, pages, ask: (request, seen) => inner.fetch(door.let(request, seen)) })

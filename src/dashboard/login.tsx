@@ -1,9 +1,10 @@
-import { type Context, Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { SidejobError } from '../core/errors.ts'
 import { audited } from '../http/audited.ts'
 import type { Deps } from '../http/deps.ts'
 import { createDoor } from '../http/door.ts'
 import type { Gate } from '../http/gate.ts'
+import { createHono } from '../http/hono.ts'
 import type { Caller, Place } from '../http/places.ts'
 import { list } from '../http/routes.ts'
 import { dropSession, keepSession, LIFE, likesOf, sessionOf } from './cookies.ts'
@@ -109,7 +110,7 @@ export const AGAIN =
   '<!doctype html><html lang="en"><head><title>sidejob</title><meta http-equiv="refresh" content="0"></head><body></body></html>'
 
 export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base: string }): Hono {
-  const app = new Hono()
+  const app = createHono()
   const admit = createDoor(deps, gate)
   const host = new URL(deps.publicUrl).host
 

@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import * as z from 'zod'
 import { readUpTo } from '../core/bytes.ts'
 import { codes, errorBody, SidejobError } from '../core/errors.ts'
@@ -16,6 +16,7 @@ import { type Admit, admitSigned, callOf, createDoor, expectSignature, expectVer
 import type { Facade } from './facade.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
 import { createGate, type Gate } from './gate.ts'
+import { createHono } from './hono.ts'
 import { llms } from './llms.ts'
 import { type Listed, namesIn, openapi } from './openapi.ts'
 import type { OpenApi } from './openapi-types.ts'
@@ -34,7 +35,7 @@ const READ_ON = 3
 
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
   // A prefix of the path selects the tenant. The rest of the path selects the route.
-  const app = new Hono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path.replace(/^\/ui\/$/, '/ui') })
+  const app = createHono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path.replace(/^\/ui\/$/, '/ui') })
   const gate = createGate(deps)
   const admit = createDoor(deps, gate)
   app.use(guarded)
@@ -52,7 +53,7 @@ export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): 
   lay(app, served, admit)
   if (dashboard) {
     const api = (door: Admit) =>
-      lay(new Hono(), served.filter(isOfApi), door).onError((error, c) => failed(c, error, deps))
+      lay(createHono(), served.filter(isOfApi), door).onError((error, c) => failed(c, error, deps))
     app.route('/ui', dashboard({ deps, gate, api }))
     app.get('/', (c) => c.redirect(`${new URL(deps.publicUrl).pathname.replace(/\/$/, '')}/ui`))
   }
