@@ -1,8 +1,8 @@
 // Makes `dist` smaller: removes texts that only pages of the manual show, and the source maps of generated modules and of
-// the dashboard.
+// the dashboard. Also replaces `#jsx`, which package.json maps to TypeScript.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 
 const dist = join(import.meta.dirname, '../dist')
 
@@ -35,6 +35,14 @@ function dropMap(file: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace(source, '\n'))
 }
 
+const runtime = join(dist, 'src/dashboard/jsx-runtime.js')
+
+function linkRuntime(file: string): void {
+  const text = readFileSync(file, 'utf8')
+  const path = relative(dirname(file), runtime)
+  writeFileSync(file, text.replace('"#jsx/jsx-runtime"', `"${path.startsWith('.') ? path : `./${path}`}"`))
+}
+
 function change(path: string, by: (text: string) => string): void {
   const file = join(dist, path)
   writeFileSync(file, by(readFileSync(file, 'utf8')))
@@ -44,6 +52,7 @@ if (import.meta.main) {
   change('src/redis/keys.js', withoutNotes)
   change('src/core/limits.js', withoutTexts)
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  for (const file of files) if (file.startsWith('src/dashboard/')) linkRuntime(join(dist, file))
   for (const file of files)
     if (/\.generated\.js$|^src\/(dashboard\/.*|redis\/keys|core\/limits)\.js$/.test(file)) dropMap(join(dist, file))
 }

@@ -3,7 +3,7 @@ import { SidejobError } from '../core/errors.ts'
 import { leaveWord } from './cookies.ts'
 import { type Draw, wantsData } from './draw.tsx'
 import { formOf } from './form.ts'
-import { type Look, LookContext, may } from './look.ts'
+import { htmlOf, type Look, may } from './look.ts'
 import type { ActAsked, Confirm, Done, Page } from './page.ts'
 import { ConfirmForm } from './parts/confirm.tsx'
 import { Shell } from './parts/shell.tsx'
@@ -21,15 +21,13 @@ export function createActs({ base, draw }: Parts) {
   function confirmation(c: Context<Env>, page: Page, asked: ActAsked, confirm: Confirm) {
     const form = <ConfirmForm confirm={confirm} form={asked.form} />
     const { look } = asked
-    if (wantsData(c)) {
-      const html = (<LookContext.Provider value={look}>{form}</LookContext.Provider>).toString()
-      return c.json({ confirm: html })
-    }
-    const shell = (
+    if (wantsData(c)) return c.json({ confirm: htmlOf(look, form) })
+    const shell = htmlOf(
+      look,
       <Shell look={look} title={confirm.title} at={page.nav} there={draw.there}>
         <div class="card confirm">{form}</div>
-      </Shell>
-    ).toString()
+      </Shell>,
+    )
     return c.html(`<!doctype html>${shell}`)
   }
 
@@ -42,14 +40,15 @@ export function createActs({ base, draw }: Parts) {
 
   /** Shown directly in the response, because a secret must not be stored. */
   const secretPage = ({ say, secret }: Done, look: Look): string =>
-    (
+    htmlOf(
+      look,
       <Shell look={look} title="Copy it now" at="keys" there={draw.there}>
         <div class="card confirm">
           <p>{say}</p>
           <pre>{secret}</pre>
         </div>
-      </Shell>
-    ).toString()
+      </Shell>,
+    )
 
   return async (c: Context<Env>, page: Page): Promise<Response> => {
     const form = await formOf(c.req.raw, MOST)

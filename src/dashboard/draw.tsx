@@ -7,7 +7,7 @@ import { createAnswers, createCache } from './cache.ts'
 import { type AskApi, callerOf } from './call.ts'
 import { likesOf } from './cookies.ts'
 import { commandsOf } from './costs.ts'
-import { type Look, LookContext } from './look.ts'
+import { htmlOf, type Look } from './look.ts'
 import { entryOf } from './nav.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Asked, Brief, Page } from './page.ts'
@@ -84,14 +84,10 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     { asked, data }: Pick<Drawn, 'asked' | 'data'>,
   ) {
     const { look, query } = asked
-    const drawn = Object.entries(parts).map(([id, View]) => {
-      const html = (
-        <LookContext.Provider value={look}>
-          <View data={data} look={look} query={query} />
-        </LookContext.Provider>
-      ).toString()
-      return [id, html]
-    })
+    const drawn = Object.entries(parts).map(([id, View]) => [
+      id,
+      htmlOf(look, <View data={data} look={look} query={query} />),
+    ])
     const told = { as: as(data), data: dataOf(data), parts: Object.fromEntries(drawn) }
     if (await isSeen(c, JSON.stringify(told))) return c.body(null, 304)
     return c.json({ ...told, now: look.now })
@@ -105,7 +101,8 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const { asked, data, around, word } = drawn
     const { look, query } = asked
     const entry = nav && entryOf(nav)
-    const html = (
+    const html = htmlOf(
+      look,
       <Shell
         look={look}
         title={title(data, look)}
@@ -121,8 +118,8 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       >
         <View data={data} look={look} query={query} />
         {word && <Toast text={word} />}
-      </Shell>
-    ).toString()
+      </Shell>,
+    )
     return answer(c, DOCTYPE + html)
   }
 
@@ -132,7 +129,8 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)))
     if (!c.get('seen') || wantsData(c)) return c.json(errorBody(error, deps.publicUrl), status as 400)
     const { look } = asked(c)
-    const html = (
+    const html = htmlOf(
+      look,
       <Shell
         look={look}
         title={code === 'NOT_FOUND' ? 'Not found' : 'Error'}
@@ -140,8 +138,8 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
         foot={{ ok: status < 500, text: status < 500 ? 'Redis is up' : 'Something is wrong' }}
       >
         <ErrorPage code={code} message={message} />
-      </Shell>
-    ).toString()
+      </Shell>,
+    )
     return c.html(DOCTYPE + html, status as 400)
   }
 

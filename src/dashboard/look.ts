@@ -1,6 +1,3 @@
-import { raw } from 'hono/html'
-import type { Child } from 'hono/jsx'
-import { Fragment } from 'hono/jsx/jsx-runtime'
 import type { Scope } from '../engine/engine.ts'
 import { queryWith } from './words/query.ts'
 
@@ -25,17 +22,14 @@ export type Look = Likes & {
 
 let current: Look | undefined
 
-/** Components are synchronous, so a variable is enough. The context of Hono adds 10 KiB of hooks to a Worker. */
-export const LookContext = {
-  Provider({ value, children }: { value: Look; children?: Child }) {
-    const outer = current
-    current = value
-    try {
-      return raw(String(Fragment({ children })))
-    } finally {
-      current = outer
-    }
-  },
+/** Components are synchronous, so a variable holds the look of the page that is rendered. */
+export function htmlOf(look: Look, page: { toString: () => unknown }): string {
+  current = look
+  try {
+    return String(page)
+  } finally {
+    current = undefined
+  }
 }
 
 export function useLook(): Look {

@@ -4,7 +4,7 @@ import { asset as appScript } from '../built/app-js.generated.ts'
 import { asset as palette } from '../built/palette-js.generated.ts'
 import { sprite } from '../built/sprite.generated.ts'
 import { asset as style } from '../built/style-css.generated.ts'
-import { type Look, LookContext } from '../look.ts'
+import type { Look } from '../look.ts'
 import { entryOf, type NavName, nav, thumb } from '../nav.ts'
 import { atLeast } from '../words/text.ts'
 import { LogOut } from './act.tsx'
@@ -203,28 +203,26 @@ export function Document(props: {
 export function Shell(frame: Frame) {
   const { look, title, slim, scripts, styles, children } = frame
   return (
-    <LookContext.Provider value={look}>
-      <Document
-        look={look}
-        title={`${title} · sidejob`}
-        scripts={scripts}
-        styles={styles}
-        kind={slim ? 'slim' : undefined}
-      >
-        <a class="skip" href="#main">
-          Skip to content
-        </a>
-        <div class="app">
-          <Side {...frame} />
-          <div class="page">
-            <Top {...frame} />
-            <main class="main" id="main" tabindex={-1}>
-              {children}
-            </main>
-          </div>
+    <Document
+      look={look}
+      title={`${title} · sidejob`}
+      scripts={scripts}
+      styles={styles}
+      kind={slim ? 'slim' : undefined}
+    >
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <div class="app">
+        <Side {...frame} />
+        <div class="page">
+          <Top {...frame} />
+          <main class="main" id="main" tabindex={-1}>
+            {children}
+          </main>
         </div>
-        <Thumbs {...frame} />
-      </Document>
-    </LookContext.Provider>
+      </div>
+      <Thumbs {...frame} />
+    </Document>
   )
 }
