@@ -150,18 +150,7 @@ export const rows = {
     error: 'some',
     redacts: 'some',
   },
-  /**
-   * `below`: the index may lack failed jobs with an id below this (0: with any id). `hasGap`: the index does not match
-   * the failed jobs.
-   */
-  failing: {
-    queue: 'text',
-    failed: 'number',
-    unsorted: 'number',
-    kinds: 'kind[]',
-    hasGap: 'flag',
-    below: 'some',
-  },
+  failing: { queue: 'text', failed: 'number', unsorted: 'number', kinds: 'kind[]' },
   found: { kind: 'text', who: 'text', what: 'text', remedy: 'text' },
 } as const satisfies Record<string, Record<string, string>>
 

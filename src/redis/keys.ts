@@ -313,10 +313,6 @@ export const queueFields = {
     'so',
     'progress of moving and sorting the waiting jobs after a change to the mode, the classes or ageing: place:cursor',
   ],
-  kindsBelow: [
-    'kb',
-    '- if the index of errors has all failed jobs; otherwise the id below which it lacks jobs that failed in an earlier version',
-  ],
   timerBell: ['tb', 'time at which a bell that was already sent will arrive'],
   wakeAt: ['wk', 'time of the queue in `~wake`'],
   pullsUntil: ['pw', 'end of the longest waiting claim of a pull worker'],

@@ -129,7 +129,7 @@ export const verbs = {
 export const calls = {
   cancel: { of: 'target' },
   retry: { of: 'target' },
-  sort: { queue_name: 'text', below: 'some', jobs: 'list' },
+  sort: { queue_name: 'text', jobs: 'list' },
   resend: { of: 'target' },
   requeue: { of: 'target', forgiven: 'flag' },
   requeue_all: { queue_name: 'text', forgiven: 'flag', jobs: 'list' },

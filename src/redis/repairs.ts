@@ -5,7 +5,7 @@ export const repairs: Record<string, string> = {
   lease: 'the run ends without effect, and the job is queued again',
   look: 'the queue gets the time of its next check',
   count: 'the jobs or values are counted again',
-  errors: 'the next call of GET /v1/errors rebuilds the index',
+  errors: 'entries without a failed job are removed from the index',
   listen: 'the port is added to the listeners of the channel',
   tie: 'the records of the family are written again',
   circle: 'the job is detached from its parent',

@@ -15,8 +15,6 @@ const MINUTE = 60_000
 const SORTED = 500
 const SORTS_FOR = 3_000
 const STEPS = 20
-/** Values of `kindsBelow` in lib/queue/kinds.lua. FIRST: the index is empty. WHOLE: it contains every job. */
-const [FIRST, WHOLE] = ['0', '-']
 const NO_KIND = '-'
 /** Cursor of an answer that has not yet counted all failed jobs. */
 const MORE = '1'
@@ -79,17 +77,10 @@ export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
 
 type Counted = { rows: Row[]; looked: number; cursor: string | null }
 
-async function sortSome(store: Store, { queue, below, hasGap }: Queue): Promise<void> {
-  const sort = (jobs: string[], next?: string) => store.change('', [ops.sort({ queue_name: queue, below: next, jobs })])
-  if (hasGap) {
-    await sort([], FIRST)
-    return
-  }
-  const before = below === FIRST ? undefined : below
-  const kind = below === undefined ? NO_KIND : undefined
-  const { jobs, cursor } = await store.list({ mode: 'all', status: 'failed', kind, queue, before, limit: SORTED })
+async function sortSome(store: Store, { queue }: Queue): Promise<void> {
+  const { jobs } = await store.list({ mode: 'all', status: 'failed', kind: NO_KIND, queue, limit: SORTED })
   const words = jobs.flatMap(({ id, document }) => [String(id), kindNameOf(document)])
-  await sort(words, below === undefined ? undefined : (cursor ?? WHOLE))
+  await store.change('', [ops.sort({ queue_name: queue, jobs: words })])
 }
 
 export function createErrors({ store, now }: Context) {
@@ -99,13 +90,10 @@ export function createErrors({ store, now }: Context) {
   async function indexed(of: ErrorFilter): Promise<Counted> {
     const until = Date.now() + SORTS_FOR
     let queues = await ask(of)
-    const reset = new Set<string>()
-    const isUnsorted = ({ queue, unsorted, below, hasGap }: Queue): boolean =>
-      unsorted > 0 || below !== undefined || (hasGap && !reset.has(queue))
+    const isUnsorted = ({ unsorted }: Queue): boolean => unsorted > 0
     for (let step = 0; step < STEPS && Date.now() < until; step++) {
       const next = queues.find(isUnsorted)
       if (!next) break
-      if (next.hasGap) reset.add(next.queue)
       try {
         await sortSome(store, next)
       } catch (error) {

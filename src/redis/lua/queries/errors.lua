@@ -23,8 +23,7 @@ end
 local newest = {}
 local function kinds_of(name)
   local found, counted = {}, 0
-  local list, has_dropped = kinds.listed(name)
-  for _, one in ipairs(list) do
+  for _, one in ipairs((kinds.listed(name))) do
     local members = (class == '' or one.class == class) and kinds.newest(name, one.kind, '', most) or {}
     if members[1] then
       one.ids = {}
@@ -35,17 +34,15 @@ local function kinds_of(name)
       found[#found + 1] = one
     end
   end
-  return found, counted, has_dropped
+  return found, counted
 end
 
 local rows, lists = {}, {}
 for i, name in ipairs(failing) do
-  local found, counted, has_dropped = kinds_of(name)
+  local found, counted = kinds_of(name)
   local failed = (cache.queue(name).jobs_at or {})[redis_keys.letters.failed] or tally.count(name, 'failed')
   local unsorted = failed > counted and kinds.count(name, '') or 0
-  local indexed = has_dropped and kinds.size(name) or counted + unsorted
-  lists[i] = { found = found, failed = failed, unsorted = unsorted,
-    has_gap = class == '' and kinds.is_whole(name) and indexed ~= failed }
+  lists[i] = { found = found, failed = failed, unsorted = unsorted }
 end
 
 -- After 4 MiB of documents, the remaining kinds have no message.
@@ -74,8 +71,6 @@ for i, name in ipairs(failing) do
       error = doc and values.get_value(one.ids[1], doc, fields.last_error) or '',
       redacts = doc and doc.redacts or '' }
   end
-  rows[i] = row_of.failing { queue = name, failed = lists[i].failed,
-    unsorted = lists[i].unsorted, kinds = shown, has_gap = lists[i].has_gap and '1' or '',
-    below = kinds.is_whole(name) and '' or cache.queue(name).kinds_below or '0' }
+  rows[i] = row_of.failing { queue = name, failed = lists[i].failed, unsorted = lists[i].unsorted, kinds = shown }
 end
 return reply.errors { queues = rows }

@@ -229,7 +229,6 @@ local function wanted_kinds()
   if status ~= 'failed' or (kind == '' and class == '') then return nil end
   local wanted_of, texts, names = {}, {}, {}
   for _, name in ipairs(asked_queues()) do
-    if not kinds.is_whole(name) then return nil end
     if not tally.is_empty(name, 'failed') then
       names[#names + 1] = name
       texts[#names] = kinds.text_key(name)

@@ -224,7 +224,7 @@ function mend.queue(q)
     if moment < numbers.never then places.soonest(q, field, moment) end
   end
   for _, till in pairs(cache.queue(q).leased or {}) do places.soonest(q, queue_fields.next_lease, till) end
-  if kinds.is_whole(q) and kinds.size(q) ~= tally.count(q, 'failed') then kinds.reset(q) end
+  kinds.drop_strays(q)
   tally.look_at_all(q, cache.queue(q))
   cache.change_queue(q, queue_fields.wake_at, nil)
   cache.sset(ns .. 'queues', q, true)

@@ -1,7 +1,5 @@
 -- TypeScript computes the kind, a hash, for the commit that fails a job. For other failures, the kind is empty until
--- engine/api/errors.ts computes it. The index of a queue is whole if it contains all failed jobs.
-
-kinds.WHOLE = '-'
+-- engine/api/errors.ts computes it.
 
 -- The string starts with a line break, or with `+` if a kind was dropped. Each line contains the kind, the class, the
 -- times of the first and last failure, and the number of failed jobs by minute. The string stays below 100 KB.
@@ -37,15 +35,7 @@ local function note(doc, n)
   journal.put(noted, 'last', math.max(noted.last or at, at))
 end
 
-local function has_failed_jobs(queue_record)
-  return not queue_record.jobs_at or (queue_record.jobs_at[redis_keys.letters.failed] or 0) > 0
-end
-
 function kinds.enter(id, doc)
-  local queue_record = cache.queue(doc.queue)
-  if queue_record.kinds_below ~= kinds.WHOLE and not has_failed_jobs(queue_record) then
-    cache.change_queue(doc.queue, queue_fields.kinds_below, kinds.WHOLE)
-  end
   cache.zset(index_of(doc.queue), kinds.member(kinds.of(doc), id), 0)
   note(doc, 1)
 end
@@ -92,30 +82,28 @@ end
 
 -- `jobs` lists ids, each followed by its kind.
 function kinds.sort(q, jobs)
-  local members, docs = {}, {}
-  for i = 1, #jobs, 2 do
-    local doc = cache.find(jobs[i])
-    if doc and doc.place == PLACE.failed and doc.queue == q then
-      members[#members + 1] = kinds.member(kinds.of(doc), jobs[i])
-      docs[#members] = { id = jobs[i], doc = doc, kind = jobs[i + 1] }
-    end
-  end
-  if not members[1] then return end
-  local scores = redis.call('ZMSCORE', index_of(q), unpack(members, 1, math.min(#members, 2400)))
-  for i, one in ipairs(docs) do
-    local id, doc = one.id, one.doc
-    if not scores[i] or kinds.of(doc) ~= one.kind then
-      if scores[i] then kinds.leave(id, doc) end
-      kinds.set(id, doc, one.kind, tonumber(doc.ended_at) or time.now)
+  local list = {}
+  for i = 1, #jobs, 2 do list[#list + 1] = jobs[i] end
+  cache.fetch_jobs(list)
+  for i, id in ipairs(list) do
+    local doc, kind = cache.find(id), jobs[2 * i]
+    if doc and doc.place == PLACE.failed and doc.queue == q and kinds.of(doc) ~= kind then
+      kinds.leave(id, doc)
+      kinds.set(id, doc, kind, tonumber(doc.ended_at) or time.now)
       kinds.enter(id, doc)
     end
   end
 end
 
-function kinds.reset(q)
-  cache.del(index_of(q))
-  cache.replace_text(kinds.text_key(q), false)
-  cache.change_queue(q, queue_fields.kinds_below, '0')
+function kinds.drop_strays(q)
+  local members, list = redis.call('ZRANGE', index_of(q), 0, 999), {}
+  for i, member in ipairs(members) do list[i] = kinds.id_in(member) end
+  cache.fetch_jobs(list)
+  for i, id in ipairs(list) do
+    local doc = cache.find(id)
+    local is_in = doc and doc.place == PLACE.failed and doc.queue == q and kinds.member(kinds.of(doc), id) == members[i]
+    if not is_in then cache.zset(index_of(q), members[i], false) end
+  end
 end
 
 local function bucket_of(minute, newest) return newest - minute < RECENT and minute or minute - minute % QUARTER end
@@ -188,8 +176,4 @@ function kinds.listed(q)
     list[#list + 1] = { kind = kind, class = class, first = first, last = last, minutes = minutes }
   end
   return list, text:sub(1, 1) == '+'
-end
-
-function kinds.is_whole(q)
-  return cache.queue(q).kinds_below == kinds.WHOLE or not has_failed_jobs(cache.queue(q))
 end

@@ -18,12 +18,7 @@ function verbs.retry(me, id, doc)
   me.answer = { id, states.of(doc) }
 end
 
--- `below` is '' unless the index is being rebuilt. '0' starts a rebuild.
-function verbs.sort(me, queue_name, below, jobs)
-  if below == '0' then return kinds.reset(queue_name) end
-  kinds.sort(queue_name, jobs)
-  if below ~= '' then cache.change_queue(queue_name, queue_fields.kinds_below, below) end
-end
+function verbs.sort(_, queue_name, jobs) kinds.sort(queue_name, jobs) end
 
 function verbs.resend(me, id, doc)
   local told = doc.callback_of and id or doc.callback_job
