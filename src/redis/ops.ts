@@ -80,7 +80,6 @@ export const sayings = {
   values: { recorded: 'value' },
   count: { name: 'text', n: 'number' },
   waitfor: { how: 'text', names: 'list' },
-  lease: { ms: 'number' },
   pause: { till: 'some', names: 'list' },
   pin: { version: 'text' },
   said: { moment: 'text' },

@@ -34,7 +34,7 @@ export const mutations = [
       'the last commit is taken for a repeated checkpoint',
     ],
     ["if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end", '', 'an old checkpoint is taken again'],
-    ['  leases.extend(id, doc, run.lease or lanes.LANE)\n', '', 'a checkpoint does not extend the lease'],
+    ['  leases.extend(id, doc, lanes.LANE)\n', '', 'a checkpoint does not extend the lease'],
     [' else ending.clear_steps(id, doc) end\n', ' end\n', 'steps are never forgotten'],
     [
       '  if run.paused then set_pause(id, doc, run) else ending.clear_steps',

@@ -134,7 +134,7 @@ local function checkpoint(run)
   cache.change(id, doc, fields.deliveries, nil)
   cache.change(id, doc, fields.next_commit, run.n + 1)
   did.keep(run)
-  leases.extend(id, doc, run.lease or lanes.LANE)
+  leases.extend(id, doc, lanes.LANE)
   return 'running'
 end
 

@@ -29,8 +29,6 @@ function says.count(run, name, n) journal.push(journal.within(run, 'counted'), {
 
 function says.waitfor(run, how, names) run.wait_for, run.names = how, names end
 
-function says.lease(run, ms) run.lease = ms end
-
 function says.pause(run, till, names) run.paused, run.till, run.awaits = true, till, names end
 
 function says.pin(run, version) run.pinned = version end
