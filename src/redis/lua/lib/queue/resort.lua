@@ -4,7 +4,7 @@
 -- The queue stores the progress as an index (r: jobs for lanes, p: jobs for pull workers, w: jobs that wait for limits)
 -- and a scan cursor. Each limit stores its own cursor.
 
-local JOBS_AT_ONCE, LIMITS_AT_ONCE, MOST_MOVED = 500, 100, 1000
+local JOBS_AT_ONCE, LIMITS_AT_ONCE = 1000, 100
 
 local function next_slice(index, cursor)
   local answer, members, ids = redis.call('ZSCAN', index, cursor, 'COUNT', JOBS_AT_ONCE), {}, {}
@@ -30,14 +30,12 @@ end
 local function sort_entry(q, place, index, member, id)
   local number = pieces.number_in(id)
   local piece = number and cache.piece(number)
-  local doc, is_its = nil, false
-  if piece then
-    doc, is_its = cache.common_of(piece), pieces.entry(number, piece) == member
-  elseif not number then
+  local doc = piece and pieces.entry(number, piece) == member and cache.common_of(piece)
+  if not number then
     doc = cache.find(id)
-    is_its = doc and doc.place == place and places.member_of(id, doc) == member
+    doc = doc and doc.place == place and places.member_of(id, doc) == member and doc
   end
-  if not is_its then return 0 end
+  if not doc then return 0 end
   if sides.of(q, doc.class, doc.tag) ~= place then
     return move_all(q, place, piece and pieces.ids(number, piece) or { id })
   end
@@ -50,7 +48,7 @@ local function sort_side(q, place, cursor)
   local index, moved = redis_keys.queue_key(q, states.index(place)), 0
   local further, members, ids = next_slice(index, cursor)
   for i, id in ipairs(ids) do
-    if moved >= MOST_MOVED then return cursor, true end
+    if moved >= JOBS_AT_ONCE then return cursor, true end
     moved = moved + sort_entry(q, place, index, members[i], id)
   end
   return further, false
