@@ -176,8 +176,8 @@ export const mutations = [
     ['  if not doc.has_children then return {}, 0 end\n', '', 'a claim asks for children that are not there'],
     ["  if doc.has_steps ~= '1' then return {}, '' end\n", '', 'a claim asks for steps that are not there'],
     [
-      '  local flat, bytes = {}, 0\n  for _, port in ipairs(ports.of(id, doc)) do',
-      '  local flat, bytes = {}, 0\n  inputs_of[id] = flat\n  for _, port in ipairs(ports.of(id, doc)) do',
+      '  local flat, bytes = {}, 0\n  for _, port in ipairs(port_refs.of(id, doc)) do',
+      '  local flat, bytes = {}, 0\n  inputs_of[id] = flat\n  for _, port in ipairs(port_refs.of(id, doc)) do',
       'values that cannot be read are taken for none',
     ],
     [

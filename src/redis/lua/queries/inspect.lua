@@ -115,7 +115,7 @@ end
 local doc = cache.find(id)
 local items = {}
 if port ~= '' then
-  local of = ports.at(id, doc, dir, port)
+  local of = port_refs.at(id, doc, dir, port)
   local pushed, taken, dropped = ports.counts(of)
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
   if dropped or not (pushed or may_be) then

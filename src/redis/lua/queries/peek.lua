@@ -17,7 +17,7 @@ cache.fetch_jobs(ids)
 
 local rows = {}
 for i, of in ipairs(asked) do
-  local port = ports.at(of.id, cache.find(of.id) or {}, of.dir, of.name)
+  local port = port_refs.at(of.id, cache.find(of.id) or {}, of.dir, of.name)
   local pushed, taken, dropped = ports.counts(port)
   if not pushed or dropped then
     rows[i] = {}

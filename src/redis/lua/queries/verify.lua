@@ -170,7 +170,7 @@ local function check_lease(id, doc)
 end
 
 local function check_ports(id, doc)
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     local pushed, taken = ports.counts(port)
     local own, listed = expected.values_of(port)
     if #own > 0 and listed > 0 then
@@ -262,7 +262,7 @@ local function check_following(id, doc)
 end
 
 local function check_wires(id, doc)
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     if doc['w' .. port.field] and wires.holds(port) and wires.ends_of(port) then
       local owner_doc = cache.find(port.dir == 'i' and id or doc.parent)
       if owner_doc.place == PLACE.suspended or owner_doc.place == PLACE.completed then

@@ -30,7 +30,7 @@ end
 
 -- Values in both places count, in the order in which they were written.
 function mend.ports(id, doc)
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     local key = redis_keys.list_key(port)
     drop_other_type(key, 'list')
     local own, listed = expected.values_of(port)
@@ -71,7 +71,7 @@ function mend.channel(channel)
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
     local id, name = member:match('^(%d+):(.*)$')
     local doc = id and cache.find(id)
-    if not doc or not tables.has(audience.channels_of(ports.at(id, doc, 'i', name)), channel) then
+    if not doc or not tables.has(audience.channels_of(port_refs.at(id, doc, 'i', name)), channel) then
       redis.call('ZREM', key, member)
     end
   end
@@ -88,7 +88,7 @@ function mend.listening(id, doc)
 end
 
 function mend.wires(id, doc)
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     if doc['w' .. port.field] and wires.holds(port) then write.set_off(port) end
   end
 end

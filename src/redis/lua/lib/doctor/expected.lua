@@ -21,7 +21,7 @@ end
 
 function expected.listening(id, doc)
   local found = {}
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     for _, channel in ipairs(port.dir == 'i' and audience.channels_of(port) or {}) do
       found[#found + 1] = { port = port, channel = channel, member = id .. ':' .. port.name }
     end

@@ -12,7 +12,7 @@ local function page(parent, cursor)
 end
 
 local function add_page(id, doc, parent, cursor)
-  write.items(ports.at(id, doc, 'i', 'in'), { '="' .. parent .. ' ' .. cursor .. '"' },
+  write.items(port_refs.at(id, doc, 'i', 'in'), { '="' .. parent .. ' ' .. cursor .. '"' },
     { quiet = true, unnoted = true })
 end
 
@@ -33,7 +33,7 @@ local function begin(id, doc)
 end
 
 local function go_through(id, doc, act)
-  local port = ports.at(id, doc, 'i', 'in')
+  local port = port_refs.at(id, doc, 'i', 'in')
   local pushed, taken = ports.counts(port)
   local line = lists.items(lists.of(port, pushed - taken), math.min(pushed - taken, BRANCHES))
   local at_item, looked = 0, 0

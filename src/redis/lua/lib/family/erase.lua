@@ -15,7 +15,7 @@ local sides_of = { has_children = 'children', has_steps = 'steps', waits_for = '
   inputs_kept = 'inputs', recorded = 'record', history = 'log' }
 
 local function forget_attached(id, doc)
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     local pushed, taken = ports.counts(port)
     lists.forget(lists.of(port, pushed - taken))
     for _, c in ipairs(port.dir == 'i' and audience.channels_of(port) or {}) do

@@ -71,9 +71,9 @@ function create.one(spec, args, born)
   values.note(id, #spec.tail)
   for _, e in ipairs(spec.values or {}) do values.set_value(id, doc, e[1], e[2]) end
   values.check(id, doc)
-  for _, e in ipairs(spec.listens or {}) do audience.set_channels(ports.at(id, doc, e[1], e[2]), e[3]) end
+  for _, e in ipairs(spec.listens or {}) do audience.set_channels(port_refs.at(id, doc, e[1], e[2]), e[3]) end
   if spec.alias_names then aliases.add(id, doc, spec.alias_names) end
-  for _, e in ipairs(spec.inputs or {}) do write.items(ports.at(id, doc, 'i', e[1]), e[2], { quiet = true }) end
+  for _, e in ipairs(spec.inputs or {}) do write.items(port_refs.at(id, doc, 'i', e[1]), e[2], { quiet = true }) end
   for _, e in ipairs(spec.limit_rows or {}) do assign.add(id, doc, unpack(e, 1, 5)) end
   if spec.unique then claim_unique(spec, id, doc) end
   local moment, since = specs.moment_of(spec)

@@ -5,14 +5,14 @@
 local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
 
 local function has_inputs(id, doc)
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     if port.dir == 'i' and not doc[port.field]:find('d', 1, true) then return true end
   end
   return false
 end
 
 function ending.listens(id, doc)
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     if port.dir == 'i' and (port.name == '*' or doc['c' .. port.field]) then return true end
   end
   return false

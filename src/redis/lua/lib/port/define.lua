@@ -40,20 +40,20 @@ local function set_port(port, spec)
 end
 
 function define.ports(id, doc, dir, specs)
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     if port.dir == dir and not specs[port.name] then drop_port(port) end
   end
-  for name, spec in pairs(specs) do set_port(ports.at(id, doc, dir, name), spec) end
+  for name, spec in pairs(specs) do set_port(port_refs.at(id, doc, dir, name), spec) end
   values.check(id, doc)
 end
 
 function define.amend(id, doc, dir, specs, drop)
   for _, name in ipairs(drop) do
-    local port = ports.at(id, doc, dir, name)
+    local port = port_refs.at(id, doc, dir, name)
     if ports.counts(port) then drop_port(port) end
   end
   for name, spec in pairs(specs) do
-    local port = ports.at(id, doc, dir, name)
+    local port = port_refs.at(id, doc, dir, name)
     local changed = spec.default and ports.default(port) ~= spec.default
     set_port(port, spec)
     if changed then write.set_off(port) end

@@ -50,7 +50,7 @@ end
 local function note_defaults(rows, id, defaults)
   for name, n in pairs(defaults) do
     local doc = cache.need(id)
-    local port = { id = id, doc = doc, dir = 'i', name = name, field = 'i:' .. name }
+    local port = port_refs.at(id, doc, 'i', name)
     local item = values.get_value(id, doc, 'd' .. port.field)
     local _, _, _, value = envelope.parts(item or '=')
     local told = math.min(item and n or 0, MAX_DEFAULTS)

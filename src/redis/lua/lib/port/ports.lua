@@ -1,19 +1,3 @@
--- A port is `{ id, doc, dir, name, field }`. `field` holds its counts; other fields have one more letter before it.
-
-function ports.at(id, doc, dir, name)
-  return { id = id, doc = doc, dir = dir, name = name, field = dir .. ':' .. name }
-end
-
--- Includes dropped ports.
-function ports.of(id, doc)
-  local found = {}
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    local dir, name = field:match('^([io]):(.+)$')
-    if dir and doc[field] then found[#found + 1] = ports.at(id, doc, dir, name) end
-  end
-  return found
-end
-
 function ports.title(port) return redis_keys.direction[port.dir] .. 'put port "' .. port.name .. '"' end
 
 function ports.missing(port)
@@ -44,7 +28,7 @@ end
 function ports.open(port)
   local pushed, taken, dropped = ports.counts(port)
   if pushed and not dropped and port.name ~= '*' then return pushed, taken end
-  local any = ports.at(port.id, port.doc, port.dir, '*')
+  local any = port_refs.at(port.id, port.doc, port.dir, '*')
   if not ports.counts(any) then journal.refuse('REFUSED', ports.missing(port)) end
   if #port.name > 100 or not port.name:match('^[%w_]+$') then
     journal.refuse('REFUSED',

@@ -8,7 +8,7 @@ local function together(list, n, most)
 end
 
 function relay.run(id, doc)
-  local most, port = math.min(write.MAX_DIRECT, write.budget), ports.at(id, doc, 'i', 'in')
+  local most, port = math.min(write.MAX_DIRECT, write.budget), port_refs.at(id, doc, 'i', 'in')
   local pushed, taken = ports.counts(port)
   while most > 0 and pushed > taken do
     local list = lists.of(port, pushed - taken)

@@ -17,7 +17,7 @@ function wires.ends_of(port)
   local ends = {}
   for id, dir, name in port.doc['w' .. port.field]:gmatch('(%d+):([io]):([%w_]+)') do
     local doc = cache.find(id)
-    local to = doc and ports.at(id, doc, dir, name)
+    local to = doc and port_refs.at(id, doc, dir, name)
     if not to or not wires.reaches(port, to) or not wires.is_there(to) then return nil end
     ends[#ends + 1] = to
   end

@@ -157,7 +157,7 @@ write.bytes_left = 8388608
 local function deliver(channel, member, items)
   local id, name = member:match('^(%d+):(.*)$')
   local doc = cache.find(id)
-  local port = doc and ports.at(id, doc, 'i', name)
+  local port = doc and port_refs.at(id, doc, 'i', name)
   local pushed, taken, dropped
   if port then pushed, taken, dropped = ports.counts(port) end
   if not pushed or dropped or not tables.has(audience.channels_of(port), channel) then
@@ -200,7 +200,7 @@ local function everyone(channel)
 end
 
 local function has_left(relay)
-  local pushed, taken = ports.counts(ports.at(relay, cache.find(relay) or {}, 'i', 'in'))
+  local pushed, taken = ports.counts(port_refs.at(relay, cache.find(relay) or {}, 'i', 'in'))
   return pushed and pushed > taken
 end
 
@@ -257,7 +257,7 @@ local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until
 function write.hand_over(channel, id, items)
   local doc = id and cache.find(id)
   if doc then
-    write.items(ports.at(id, doc, 'i', 'in'), items, { unnoted = true })
+    write.items(port_refs.at(id, doc, 'i', 'in'), items, { unnoted = true })
     if doc.place ~= PLACE.failed and doc.place ~= PLACE.terminated then return end
     cache.clear(id, doc, stopped_by)
     return queueing.enqueue(id, doc, true)
@@ -268,7 +268,6 @@ function write.hand_over(channel, id, items)
   journal.put(cache.docs, id, doc)
   journal.put(cache.dirty, id, true)
   audience.set_relay(channel, id)
-  counts.add(doc.queue, doc.class, 'made')
-  write.items(ports.at(id, doc, 'i', 'in'), items, { quiet = true, unnoted = true })
+  write.items(port_refs.at(id, doc, 'i', 'in'), items, { quiet = true, unnoted = true })
   queueing.enqueue(id, doc)
 end

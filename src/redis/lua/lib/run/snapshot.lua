@@ -31,7 +31,7 @@ local inputs_of = {}
 local function flat_inputs(id, doc)
   if inputs_of[id] then return inputs_of[id] end
   local flat, bytes = {}, 0
-  for _, port in ipairs(ports.of(id, doc)) do
+  for _, port in ipairs(port_refs.of(id, doc)) do
     if port.dir == 'i' and bytes < MAX_INPUTS then
       local pushed, taken = ports.counts(port)
       if pushed ~= taken and not doc['v' .. port.field] then
@@ -214,7 +214,7 @@ end
 function snapshot.flat_wires(id, doc, children, closely)
   local rows, ids = {}, {}
   local function add(name, of_id, of)
-    for _, port in ipairs(ports.of(of_id, of)) do rows[#rows + 1] = flat_port(port, name, closely) end
+    for _, port in ipairs(port_refs.of(of_id, of)) do rows[#rows + 1] = flat_port(port, name, closely) end
   end
   for i = 2, #children, 2 do ids[#ids + 1] = children[i]:match('^%d+') end
   cache.fetch_jobs(ids)

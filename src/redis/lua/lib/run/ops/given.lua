@@ -25,7 +25,7 @@ end
 
 function given.port(me)
   local id, doc = given.target(me)
-  return ports.at(id, doc, args.take(), args.take())
+  return port_refs.at(id, doc, args.take(), args.take())
 end
 
 function given.ports(me)
