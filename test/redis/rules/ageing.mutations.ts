@@ -45,7 +45,7 @@ export const mutations = [
       '',
       'a limit is scanned forever',
     ],
-    ["        cache.zset(ns .. 'wake', 'k:' .. key, time.now)\n", '', 'limits are not checked'],
+    ['        limits.check_at(key, time.now)\n', '', 'limits are not checked'],
   ),
   ...of(37, 'lib/limit/waiting.lua', [
     'if settings and settings.reordering then resort.go_on_at(key) end',
@@ -59,5 +59,9 @@ export const mutations = [
   ]),
   ...of(37, 'scripts/tick.lua', ['  resort.go_on(q)\n', '', 'ticks do not continue it']),
   ...of(37, 'scripts/commit.lua', [' + resort.go_on(queue_name)', '', 'claims do not continue it']),
-  ...of(37, 'scripts/settings.lua', ['if has_mode or has_ageing then', 'if has_mode then', 'a waiting job keeps its place']),
+  ...of(37, 'scripts/settings.lua', [
+    'if has_mode or has_ageing then',
+    'if has_mode then',
+    'a waiting job keeps its place',
+  ]),
 ]

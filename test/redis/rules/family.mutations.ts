@@ -116,13 +116,13 @@ export const mutations = [
     25,
     'lib/job/retention.lua',
     [
-      'not states.ends[states.of(doc)] or ending.listens(member, doc)',
+      'not states.has_ended(doc) or ending.listens(member, doc)',
       'ending.listens(member, doc)',
       'a root goes before those below it have ended',
     ],
     [
-      'not states.ends[states.of(doc)] or ending.listens(member, doc)',
-      'not states.ends[states.of(doc)]',
+      'not states.has_ended(doc) or ending.listens(member, doc)',
+      'not states.has_ended(doc)',
       'a root goes with a subscriber below it',
     ],
     ['  return has_seen(parent_doc, doc)\n', '  return true\n', 'a child goes before its parent has seen its end'],

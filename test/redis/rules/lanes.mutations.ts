@@ -17,8 +17,8 @@ export const mutations = [
       'there are more lanes than the queue may have',
     ],
     [
-      "if not laned or word == 'empty' or word == 'full' then cache.set_expiring(lane_key, record, lanes.MINUTE) else",
-      "if word == 'empty' then cache.set_expiring(lane_key, record, 1) else",
+      "if not laned or word == 'empty' or word == 'full' then cache.set_expiring(lanes.key(lane), record, lanes.MINUTE) else",
+      "if word == 'empty' then cache.set_expiring(lanes.key(lane), record, 1) else",
       'the answers of a lane that has left are forgotten',
     ],
   ),

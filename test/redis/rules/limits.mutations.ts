@@ -102,7 +102,7 @@ export const mutations = [
     'a new priority does not count for jobs waiting at a limit',
   ]),
   ...of(26, 'lib/limit/assign.lua', [
-    '  if doc.place == PLACE.limited or not doc.place or doc.place == PLACE.pull then\n    local full',
+    '  if doc.place == PLACE.limited or states.is_ready(doc) then\n    local full',
     '  if false then\n    local full',
     'a waiting job does not move with its limits',
   ]),
@@ -160,7 +160,7 @@ export const mutations = [
       '',
       'a claim does not know when a rate lets the next one through',
     ],
-    ["  cache.zset(ns .. 'wake', 'k:' .. key, moment)\n", '', 'the tick does not know when room comes by itself'],
+    ['  limits.check_at(key, moment)\n', '', 'the tick does not know when room comes by itself'],
   ),
   ...of(
     27,
@@ -238,7 +238,7 @@ export const mutations = [
     'room is kept for a job that does not count against the limit any more',
   ]),
   ...of(27, 'lib/job/places.lua', [
-    '  if doc.reserved_limit and (not doc.place or doc.place == PLACE.pull) then limits.drop_baton(id, doc) end\n',
+    '  if doc.reserved_limit and states.is_ready(doc) then limits.drop_baton(id, doc) end\n',
     '',
     'a leaving job takes its slot along',
   ]),

@@ -202,8 +202,8 @@ export const mutations = [
       'a locked job forgets that it was ready',
     ],
     [
-      '(doc.place and doc.place ~= PLACE.pull) or (tonumber(doc.lock_until) or 0) > time.now then',
-      '(doc.place and doc.place ~= PLACE.pull) then',
+      'not states.is_ready(doc) or (tonumber(doc.lock_until) or 0) > time.now then',
+      'not states.is_ready(doc) then',
       'a locked job is leased to a claim by its id',
     ],
   ),

@@ -37,9 +37,7 @@ local function view(id, doc, is_whole)
     limit = cjson.encode(limits.at(doc.waiting_limit).settings or {})
   end
   if is_whole then
-    if not doc.place or doc.place == PLACE.pull or doc.place == PLACE.limited then
-      ahead = jobs_ahead(id, doc)
-    end
+    if states.is_ready(doc) or doc.place == PLACE.limited then ahead = jobs_ahead(id, doc) end
     children, total = snapshot.flat_children(id, doc)
   end
   local queue_record = cache.queue(doc.queue)

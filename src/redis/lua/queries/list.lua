@@ -396,7 +396,7 @@ local modes = {
     show_all(ids)
   end,
   alias = function()
-    local id = cache.hget(ns .. 'jobs:aliases', name)
+    local id = aliases.owner(name)
     if id then show(id) end
   end,
 }

@@ -240,7 +240,7 @@ local function check_waiting(id, doc)
   if #members == 0 then fault(id, 'tie', 'waits for nothing') end
   for _, child in ipairs(members) do
     local child_doc = cache.find(child)
-    if not readable.damaged[redis_keys.key_of(child)] and (not child_doc or states.ends[states.of(child_doc)]) then
+    if not readable.damaged[redis_keys.key_of(child)] and (not child_doc or states.has_ended(child_doc)) then
       fault(id, 'tie', 'waits for child %s, which has ended', child)
     end
   end
@@ -255,8 +255,7 @@ local function check_following(id, doc)
     end
   end
   check_equal(id, doc.followed, counted, 'tie', 'follows %s children (busy, suspended, broken), but has %s')
-  if (doc.place == PLACE.completed) ~= (counted == '0,0,0')
-    and (doc.place == PLACE.completed or doc.place == PLACE.suspended) then
+  if (doc.place == PLACE.completed) ~= (counted == '0,0,0') and states.is_idle(doc) then
     fault(id, 'tie', 'is %s with %s children (busy, suspended, broken)', states.of(doc), counted)
   end
 end
@@ -265,7 +264,7 @@ local function check_wires(id, doc)
   for _, port in ipairs(port_refs.of(id, doc)) do
     if doc['w' .. port.field] and wires.holds(port) and wires.ends_of(port) then
       local owner_doc = cache.find(port.dir == 'i' and id or doc.parent)
-      if owner_doc.place == PLACE.suspended or owner_doc.place == PLACE.completed then
+      if states.is_idle(owner_doc) then
         fault(id, 'look', 'keeps values at %s, although its wires have targets', ports.title(port))
       end
     end
@@ -289,7 +288,7 @@ end
 
 local function check_names(id, doc)
   for _, alias in ipairs(aliases.of(id, doc)) do
-    local owner = cache.hget(ns .. 'jobs:aliases', alias)
+    local owner = aliases.owner(alias)
     if owner ~= id then
       fault(id, 'name', 'has alias %s, which names %s', alias, owner and 'job ' .. owner or 'no job')
     end

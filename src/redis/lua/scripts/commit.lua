@@ -12,8 +12,6 @@
 -- returns: committed
 -- code: version of the code that performed the runs, or '' if unknown
 
-local lane_key = ns .. 'lane:' .. lane
-
 local patterns, tags, has_heard = args.take_list(), args.take_list(), args.take_list()
 local runs, count, keys = {}, args.take_int(), {}
 
@@ -52,11 +50,9 @@ local function enter()
 end
 
 if lane ~= '' then
-  local text = cache.text_at(lane_key)
-  local last = text and tonumber(text:sub(1, (text:find(' ', 1, true) or 1) - 1))
+  local last = lanes.last_seq(lane)
   if last and last == seq then
-    local lane_record = readable.decode(text:match('{.*') or '', lane_key)
-      or { word = 'stale', answers = {}, tokens = {} }
+    local lane_record = lanes.last_answer(lane)
     return reply.committed { word = lane_record.word, answers = lane_record.answers,
       lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
@@ -188,11 +184,11 @@ end
 bells.ring_all()
 -- A pull worker without jobs asks again with the same key. A lane that may not start stores nothing.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
-  local record = numbers.int(seq) .. ' ' .. cjson.encode({ word = word, answers = answers, tokens = tokens.of(ids) })
+  local record = lanes.record_of(seq, word, answers, ids)
   if not laned or word == 'empty' or word == 'full' then
-    cache.set_expiring(lane_key, record, lanes.MINUTE)
+    cache.set_expiring(lanes.key(lane), record, lanes.MINUTE)
   else
-    cache.set_text(lane_key, record)
+    cache.set_text(lanes.key(lane), record)
   end
 end
 work.flush()

@@ -57,9 +57,9 @@ end
 function mend.names(id, doc)
   local kept = {}
   for _, alias in ipairs(aliases.of(id, doc)) do
-    local owner = cache.hget(ns .. 'jobs:aliases', alias)
+    local owner = aliases.owner(alias)
     if owner == id or not expected.has_alias(owner, alias) then
-      cache.hset(ns .. 'jobs:aliases', alias, id)
+      aliases.set_owner(alias, id)
       kept[#kept + 1] = alias
     end
   end
@@ -99,7 +99,7 @@ function mend.waiting(id, doc)
   local names = doc.waits_for ~= '*' and (readable.decode(doc.waits_for, '') or {})
   for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = cache.find(child.id)
-    local awaited = child_doc and not states.ends[states.of(child_doc)] and (not names or tables.has(names, child.name))
+    local awaited = child_doc and not states.has_ended(child_doc) and (not names or tables.has(names, child.name))
     if awaited then
       wanted[child.id] = true
       cache.sset(key, child.id, true)
@@ -120,7 +120,7 @@ function mend.following(id, doc)
   local counted, children = expected.followed(id, doc)
   for _, child in ipairs(children) do cache.change(child.id, child.doc, fields.followed_as, child.is) end
   cache.change(id, doc, fields.followed, counted)
-  if doc.place == PLACE.suspended or doc.place == PLACE.completed then follow.keep_up(id, doc) end
+  if states.is_idle(doc) then follow.keep_up(id, doc) end
 end
 
 -- The documents of the children decide. A deleted parent has no document.
@@ -180,7 +180,7 @@ function mend.place(id, doc)
   if doc.place == PLACE.leased then places.soonest(q, queue_fields.next_lease, moment) end
   if states.resting[doc.place] and moment ~= numbers.never then places.soonest(q, queue_fields.next_removal, moment) end
   if doc.place == PLACE.limited then limits.touch(doc.waiting_limit) end
-  if not doc.place then journal.put(places.to_ring, q, (places.to_ring[q] or 0) + 1) end
+  if not doc.place then places.ring(q, 1) end
   if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, q), doc.class) end
 end
 
@@ -189,7 +189,7 @@ local function mend_limit_record(key)
   if not readable.damaged[redis_keys.limit_key(key)] then return end
   cache.del(redis_keys.limit_key(key))
   if redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0 then cache.sset(ns .. 'limits', key, false) end
-  cache.zset(ns .. 'wake', 'k:' .. key, time.now)
+  limits.check_at(key, time.now)
   limits.touch(key)
 end
 
@@ -229,7 +229,7 @@ function mend.queue(q)
   cache.change_queue(q, queue_fields.wake_at, nil)
   cache.sset(ns .. 'queues', q, true)
   local ready = tally.count(q, 'ready')
-  if ready > 0 then journal.put(places.to_ring, q, (places.to_ring[q] or 0) + ready) end
+  if ready > 0 then places.ring(q, ready) end
 end
 
 function mend.limit(key)
@@ -239,13 +239,13 @@ function mend.limit(key)
     if not expected.holds_slot(id, key) then redis.call('ZREM', held, id) end
   end
   limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')))
-  cache.zset(ns .. 'wake', 'k:' .. key, time.now)
+  limits.check_at(key, time.now)
   limits.touch(key)
 end
 
 function mend.alias(alias)
-  local id = cache.hget(ns .. 'jobs:aliases', alias)
-  if not expected.has_alias(id, alias) then cache.hset(ns .. 'jobs:aliases', alias, false) end
+  local id = aliases.owner(alias)
+  if not expected.has_alias(id, alias) then aliases.set_owner(alias, false) end
 end
 
 function mend.schedule(id)

@@ -41,7 +41,7 @@ if #bans > 0 then cache.change_queue(queue_name, queue_fields.banned, bans) end
 cache.change_queue(queue_name, queue_fields.wake_at, cache.queue(queue_name).wake_at)
 places.to_call[queue_name] = {}
 for i = 1, 100 do places.to_call[queue_name][i] = '' end
-places.to_ring[queue_name] = (places.to_ring[queue_name] or 0) + tally.count(queue_name, 'ready')
+places.ring(queue_name, tally.count(queue_name, 'ready'))
 bells.ring_all()
 work.flush()
 return reply.settled { rings = bells.rings, lanes = was_lanes, batch = was_batch, paused = was_paused, mode = was_mode,

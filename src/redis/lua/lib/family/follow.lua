@@ -40,7 +40,7 @@ end
 local function after_children(id, doc, turned)
   if doc.place == PLACE.leased then
     if turned then cache.change(id, doc, fields.child_during_run, '1') end
-  elseif doc.place == PLACE.suspended or doc.place == PLACE.completed or doc.place == PLACE.failed then
+  elseif states.is_idle(doc) or doc.place == PLACE.failed then
     if turned then return resume(id, doc) end
     if doc.place ~= PLACE.failed then follow.keep_up(id, doc) end
   end

@@ -1,6 +1,11 @@
+local KEY = ns .. 'jobs:aliases'
+
+function aliases.owner(alias) return cache.hget(KEY, alias) end
+function aliases.set_owner(alias, id) cache.hset(KEY, alias, id) end
+
 function aliases.resolve(ref)
   if ref:match('^[1-9]%d*$') then return ref end
-  local id = cache.hget(ns .. 'jobs:aliases', ref)
+  local id = aliases.owner(ref)
   if not id then journal.refuse('NOT_FOUND', 'job ' .. ref .. ' does not exist') end
   return id
 end
@@ -18,10 +23,10 @@ function aliases.of(id, doc)
 end
 
 function aliases.add(id, doc, names)
-  cache.hfetch(ns .. 'jobs:aliases', names)
+  cache.hfetch(KEY, names)
   local list
   for _, alias in ipairs(names) do
-    local owner = cache.hget(ns .. 'jobs:aliases', alias)
+    local owner = aliases.owner(alias)
     if owner and owner ~= id then journal.refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
     if not owner then
       list = list or aliases.of(id, doc)
@@ -30,18 +35,16 @@ function aliases.add(id, doc, names)
           'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases: remove one first')
       end
       list[#list + 1] = alias
-      cache.hset(ns .. 'jobs:aliases', alias, id)
+      aliases.set_owner(alias, id)
     end
   end
   if list then cache.change(id, doc, fields.aliases, cjson.encode(list)) end
 end
 
 function aliases.remove(id, doc, alias)
-  local list, left = aliases.of(id, doc), {}
-  for _, a in ipairs(list) do
-    if a ~= alias then left[#left + 1] = a end
-  end
+  local list = aliases.of(id, doc)
+  local left = tables.without(list, alias)
   if #left == #list then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no alias ' .. alias) end
   cache.change(id, doc, fields.aliases, #left > 0 and cjson.encode(left) or nil)
-  cache.hset(ns .. 'jobs:aliases', alias, false)
+  aliases.set_owner(alias, false)
 end

@@ -202,7 +202,7 @@ function ending.forget(id, doc)
     local keep = not tree
     for _, member in ipairs(tree or {}) do
       local member_doc = cache.find(member)
-      if member_doc and not states.ends[states.of(member_doc)] then keep = true end
+      if member_doc and not states.has_ended(member_doc) then keep = true end
     end
     if keep then
       left = left + 1

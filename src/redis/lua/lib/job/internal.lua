@@ -17,18 +17,27 @@ local function join_destination(id, doc, host)
   assign.add(id, doc, 'group:' .. doc.group, 'first', AT_DESTINATION, '', '')
 end
 
+-- The caller enqueues the job after it has set its values.
+function internal.make(doc)
+  local id = ids.next_id()
+  doc.place, doc.sequence = PLACE.new, time.sequence()
+  journal.put(cache.docs, id, doc)
+  journal.put(cache.dirty, id, true)
+  counts.add(doc.queue, doc.class, 'made')
+  return id
+end
+
 -- The callback job contains all data that it needs, because the ended job may be deleted by then.
 function internal.call_back(id, doc, place, value)
   if doc.callback_of then return note_told(id, doc, place) end
-  local told, n = ids.next_id(), numbers.int((tonumber(doc.ends_told) or 0) + 1)
+  local n = numbers.int((tonumber(doc.ends_told) or 0) + 1)
   local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":'
     .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. numbers.int(time.now)
     .. '}'
-  local new = { queue = 'sidejob', class = 'callback', place = PLACE.new, created_at = numbers.int(time.now),
-    sequence = time.sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n,
-    callback_root = doc.root_and_level and doc.root_and_level:match('^%d+'), traceparent = doc.traceparent }
-  journal.put(cache.docs, told, new)
-  journal.put(cache.dirty, told, true)
+  local new = { queue = 'sidejob', class = 'callback', created_at = time.now_text, created_by = 'job:' .. id,
+    callback_of = id, callback_end = n, callback_root = doc.root_and_level and doc.root_and_level:match('^%d+'),
+    traceparent = doc.traceparent }
+  local told = internal.make(new)
   values.set_value(told, new, fields.args, args)
   values.set_value(told, new, fields.callback, values.get_value(id, doc, fields.callback))
   values.set_value(told, new, fields.callback_result, value)
@@ -36,19 +45,14 @@ function internal.call_back(id, doc, place, value)
   cache.change(id, doc, fields.ends_told, n)
   cache.change(id, doc, fields.callback_job, told)
   cache.change(id, doc, fields.callback_status, nil)
-  counts.add('sidejob', 'callback', 'made')
   queueing.enqueue(told, new)
 end
 
 function internal.hand_on(top, act)
-  local id = ids.next_id()
-  local doc = { queue = internal.BULK, class = 'family', place = PLACE.new, created_at = time.now_text,
-    sequence = time.sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
-  journal.put(doc, 'i:in', '0,0')
-  journal.put(cache.docs, id, doc)
-  journal.put(cache.dirty, id, true)
+  local doc = { queue = internal.BULK, class = 'family', created_at = time.now_text, created_by = 'job:' .. top,
+    family_top = top, keep_result = '86400000', ['i:in'] = '0,0' }
+  local id = internal.make(doc)
   values.set_value(id, doc, fields.args, '{"job":' .. top .. ',"action":"' .. act .. '"}')
-  counts.add(doc.queue, doc.class, 'made')
   queueing.enqueue(id, doc)
   return id
 end

@@ -1,6 +1,8 @@
 -- Each job is in exactly one place. Only `move` changes the place.
 
 places.to_ring = {} -- queue → number of jobs that became ready
+function places.ring(q, n) journal.put(places.to_ring, q, (places.to_ring[q] or 0) + n) end
+
 places.to_call = {} -- queue → classes that became ready for pull workers
 
 function places.soonest(q, field, moment)
@@ -18,7 +20,7 @@ end
 
 function places.member_of(id, doc)
   if doc.place == PLACE.limited then return (turns.turn_at(doc, doc.waiting_limit) or doc.sequence) .. ':' .. id end
-  if not doc.place or doc.place == PLACE.pull then return doc.sequence .. ':' .. id end
+  if states.is_ready(doc) then return doc.sequence .. ':' .. id end
   return id
 end
 
@@ -77,7 +79,7 @@ function places.leave(id, doc, is_let_through)
     limits.count_waiting(doc.queue, doc.waiting_limit, -1)
     turns.leave(doc, is_let_through)
   end
-  if doc.reserved_limit and (not doc.place or doc.place == PLACE.pull) then limits.drop_baton(id, doc) end
+  if doc.reserved_limit and states.is_ready(doc) then limits.drop_baton(id, doc) end
   if doc.place == PLACE.failed then kinds.leave(id, doc) end
 end
 
@@ -103,7 +105,7 @@ function places.move(id, doc, place, moment, key, keeps, since)
   journal.put(doc, fields.place, place)
   if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
   cache.zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
-  if not place then journal.put(places.to_ring, doc.queue, (places.to_ring[doc.queue] or 0) + 1) end
+  if not place then places.ring(doc.queue, 1) end
   if place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
   if place == PLACE.failed then kinds.enter(id, doc) end
   if place == PLACE.timers then places.soonest(doc.queue, queue_fields.next_timer, moment) end

@@ -43,7 +43,7 @@ function queueing.wake(id, doc, why)
     queueing.enqueue(id, doc, true)
   elseif doc.slot_missed then
     cache.change(id, doc, fields.slot_missed, nil)
-  elseif doc.place == PLACE.suspended or doc.place == PLACE.completed then
+  elseif states.is_idle(doc) then
     if why == 'child' and doc.waits_for then return false end
     queueing.stop_waiting(id, doc)
     queueing.enqueue(id, doc, true)

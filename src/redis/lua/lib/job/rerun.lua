@@ -43,7 +43,7 @@ function rerun.move(id, doc, version)
 end
 
 function rerun.requeue(id, doc, forgiven)
-  local rested = states.ends[states.of(doc)]
+  local rested = states.has_ended(doc)
   if doc.place == PLACE.leased then
     leases.note_run(id, doc, 'requeued', { again = true })
     leases.uncount_run(id, doc)

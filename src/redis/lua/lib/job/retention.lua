@@ -7,7 +7,7 @@ local function all_ended(id)
   if more then return nil, true end
   for _, member in ipairs(tree) do
     local doc = cache.find(member)
-    if doc and (not states.ends[states.of(doc)] or ending.listens(member, doc)) then return nil, nil end
+    if doc and (not states.has_ended(doc) or ending.listens(member, doc)) then return nil, nil end
   end
   return tree, nil
 end
@@ -39,7 +39,7 @@ end
 local function may_go(doc)
   local parent_doc = doc.parent and cache.find(doc.parent)
   if not parent_doc then return true end
-  if states.ends[states.of(parent_doc)] then
+  if states.has_ended(parent_doc) then
     return parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at
   end
   return has_seen(parent_doc, doc)

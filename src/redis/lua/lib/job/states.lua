@@ -12,11 +12,17 @@ function states.index(place) return states.indexes[place] or 'ready' end
 
 states.ends = { completed = true, failed = true, terminated = true }
 
+function states.is_ready(doc) return not doc.place or doc.place == PLACE.pull end
+
+function states.is_idle(doc) return doc.place == PLACE.suspended or doc.place == PLACE.completed end
+
 function states.of(doc)
   if states.resting[doc.place] then return states.resting[doc.place] end
   if doc.terminating then return 'terminating' end
   return doc.place == PLACE.leased and 'running' or 'queued'
 end
+
+function states.has_ended(doc) return states.ends[states.of(doc)] ~= nil end
 
 states.kinds = {
   queued = FOLLOWED_AS.busy,

@@ -25,7 +25,7 @@ end
 
 function unique.waits(doc)
   return not doc.terminating
-    and (not doc.place or doc.place == PLACE.pull or doc.place == PLACE.timers or doc.place == PLACE.limited)
+    and (states.is_ready(doc) or doc.place == PLACE.timers or doc.place == PLACE.limited)
 end
 
 function unique.free(id, doc, deleted)

@@ -20,7 +20,7 @@ function assign.anew(id, doc, version, assigned, group)
   end
   cache.change(id, doc, fields.constraints_version, version)
   if doc.reserved_limit and not tables.has(sides.limits_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end
-  if doc.place == PLACE.limited or not doc.place or doc.place == PLACE.pull then
+  if doc.place == PLACE.limited or states.is_ready(doc) then
     local full = limits.first_full(doc)
     if full then return waiting.set_aside(id, doc, full) end
     if doc.place == PLACE.limited then places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true) end

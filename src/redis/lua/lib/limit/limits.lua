@@ -1,5 +1,6 @@
 limits.known = {} -- key → { settings, held, started }
 limits.touched = {} -- key → true if a slot may have become free
+function limits.check_at(key, moment) cache.zset(ns .. 'wake', 'k:' .. key, moment) end
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
 -- A run reaches the other service some time after its claim. Starts count from then, so that starts of two periods do

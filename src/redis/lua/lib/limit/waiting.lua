@@ -1,5 +1,5 @@
 function waiting.set_aside(id, doc, key)
-  if doc.place and doc.place ~= PLACE.pull and doc.place ~= PLACE.limited then places.queue_up(id, doc) end
+  if not states.is_ready(doc) and doc.place ~= PLACE.limited then places.queue_up(id, doc) end
   places.move(id, doc, PLACE.limited, nil, key)
   limits.touch(key)
 end
@@ -60,7 +60,7 @@ local function watch(key, waiter)
     waits[key] = moment
     cache.change_queue(doc.queue, queue_fields.limit_moments, waits)
   end
-  cache.zset(ns .. 'wake', 'k:' .. key, moment)
+  limits.check_at(key, moment)
 end
 
 function waiting.give_room()
@@ -78,7 +78,7 @@ function waiting.give_room()
         local waiter = admit(key, settings)
         if waiter then watch(key, waiter) end
         if settings then
-          if settings.reordering then cache.zset(ns .. 'wake', 'k:' .. key, time.now) end
+          if settings.reordering then limits.check_at(key, time.now) end
           if settings.rate then
             journal.put(cache.writes.trims, redis_keys.limit_key(key, 'window'), time.now - settings.period)
           end

@@ -262,11 +262,9 @@ function write.hand_over(channel, id, items)
     cache.clear(id, doc, stopped_by)
     return queueing.enqueue(id, doc, true)
   end
-  id = ids.next_id()
-  doc = { queue = 'sidejob.relay', class = 'relay', place = PLACE.new, sequence = time.sequence(),
-    args = cjson.encode(channel), quiet = '1', relay_channel = channel, ['i:in'] = '0,0' }
-  journal.put(cache.docs, id, doc)
-  journal.put(cache.dirty, id, true)
+  doc = { queue = 'sidejob.relay', class = 'relay', args = cjson.encode(channel), quiet = '1',
+    relay_channel = channel, ['i:in'] = '0,0' }
+  id = internal.make(doc)
   audience.set_relay(channel, id)
   write.items(port_refs.at(id, doc, 'i', 'in'), items, { quiet = true, unnoted = true })
   queueing.enqueue(id, doc)

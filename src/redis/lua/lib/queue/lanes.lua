@@ -13,13 +13,31 @@ lanes.WIDE = 600
 lanes.CALLS = 4
 local CALLING_LANES = 8
 
+-- The record of a lane or a pull worker is the number of its last request and the answer to it.
+function lanes.key(lane) return ns .. 'lane:' .. lane end
+
+function lanes.record_of(seq, word, answers, ids)
+  return numbers.int(seq) .. ' ' .. cjson.encode({ word = word, answers = answers, tokens = tokens.of(ids) })
+end
+
+function lanes.last_seq(lane)
+  local text = cache.text_at(lanes.key(lane))
+  return text and tonumber(text:sub(1, (text:find(' ', 1, true) or 1) - 1))
+end
+
+function lanes.last_answer(lane)
+  local key = lanes.key(lane)
+  local text = cache.text_at(key)
+  return text and readable.decode(text:match('{.*') or '', key) or { word = 'stale', answers = {}, tokens = {} }
+end
+
 function lanes.purge(q)
   local queue_record = cache.queue(q)
   for lane, till in pairs(queue_record.lanes) do
     if till <= time.now then
       journal.put(queue_record.lanes, lane, nil)
       journal.put(cache.queue_dirty, q, true)
-      journal.put(cache.writes.expires, ns .. 'lane:' .. lane, lanes.MINUTE)
+      journal.put(cache.writes.expires, lanes.key(lane), lanes.MINUTE)
     end
   end
 end

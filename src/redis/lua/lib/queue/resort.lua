@@ -65,7 +65,7 @@ local slices = {
     for _, key in ipairs(answer[2]) do
       if limits.at(key).settings then
         limits.save(key, limit_fields.reordering, '0')
-        cache.zset(ns .. 'wake', 'k:' .. key, time.now)
+        limits.check_at(key, time.now)
       end
     end
     return answer[1]

@@ -216,8 +216,7 @@ end
 
 function claim.one(want)
   local id, doc = want.only, cache.find(want.only)
-  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= PLACE.pull)
-    or (tonumber(doc.lock_until) or 0) > time.now then
+  if not doc or doc.queue ~= want.queue or not states.is_ready(doc) or (tonumber(doc.lock_until) or 0) > time.now then
     return {}, 0, false, nil, 0
   end
   return { lend(id, doc, want.lease, true, want.process) }, 1, false, nil, 0

@@ -1,7 +1,5 @@
 -- If no job was ready before, leases new jobs to the lane of the same invocation, or to the waiting lane.
 
-local function key_of_lane(lane) return ns .. 'lane:' .. lane end
-
 local function written_to(index)
   local rows, members = {}, {}
   for member, score in pairs(cache.writes.zsets[index] or {}) do
@@ -41,7 +39,7 @@ function eager.begin_lane(lane)
     { lane = lane.name, calls = -1, max = most, lease = lane.lease, begun = lane.begun, version = lane.version })
   if #ids == 0 then return ids end
   lanes.set(q, lane.name, time.now + lane.lease)
-  cache.set_text(key_of_lane(lane.name), '1 ' .. cjson.encode({ word = 'ok', answers = {}, tokens = tokens.of(ids) }))
+  cache.set_text(lanes.key(lane.name), lanes.record_of(1, 'ok', {}, ids))
   return ids
 end
 
@@ -87,7 +85,5 @@ function eager.call_lanes()
 end
 
 function eager.lent_before(lane)
-  local text = lane ~= '' and cache.text_at(key_of_lane(lane))
-  local lane_record = text and readable.decode(text:match('{.*') or '', key_of_lane(lane))
-  return lane_record and claim.still_lent(lane_record.tokens or {}) or {}
+  return lane ~= '' and claim.still_lent(lanes.last_answer(lane).tokens) or {}
 end

@@ -34,7 +34,7 @@ function verbs.resend(me, id, doc)
   if told_doc and told_doc.callback_job == told then
     cache.change(callback_doc.callback_of, told_doc, fields.callback_status, nil)
   end
-  if callback_doc.place and callback_doc.place ~= PLACE.pull then queueing.enqueue(told, callback_doc, true) end
+  if not states.is_ready(callback_doc) then queueing.enqueue(told, callback_doc, true) end
   me.answer = { told, states.of(callback_doc) }
 end
 

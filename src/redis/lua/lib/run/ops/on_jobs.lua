@@ -30,7 +30,7 @@ function verbs.run(me, id, doc, force, at, wait, parent)
     rerun.wake_up(id, doc, force)
     if moment <= time.now and not doc.ran_at then cache.change(id, doc, fields.not_before, nil) end
     rerun.run_at(id, doc, moment)
-    if doc.place and doc.place ~= PLACE.pull then queueing.enqueue(id, doc, moment <= time.now) end
+    if not states.is_ready(doc) then queueing.enqueue(id, doc, moment <= time.now) end
   end
   me.answer = { id, states.of(doc), ran and '1' or '' }
 end
@@ -47,7 +47,7 @@ function verbs.bulk(me, act, jobs, to)
   local acts = {
     ['retry'] = function(id, doc) return doc.place == PLACE.failed and (rerun.retry(id, doc) or true) end,
     requeue = function(id, doc)
-      return doc.place ~= nil and doc.place ~= PLACE.pull and (rerun.requeue(id, doc) or true)
+      return not states.is_ready(doc) and (rerun.requeue(id, doc) or true)
     end,
     terminate = function(id, doc)
       return doc.place ~= PLACE.terminated and not doc.terminating and (ending.terminate_one(id, doc) or true)

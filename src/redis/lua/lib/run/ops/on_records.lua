@@ -94,7 +94,7 @@ function verbs.patch(me, patched)
     (doc.place == PLACE.pull and moved and not doc.wanted_early) then
     return queueing.enqueue(me.id, doc)
   end
-  if not doc.place or doc.place == PLACE.pull then
+  if states.is_ready(doc) then
     cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))
   end
   if doc.place == PLACE.limited then places.move(me.id, doc, PLACE.limited, nil, doc.waiting_limit) end
