@@ -20,15 +20,18 @@ export const luaFiles = (): string[] =>
     .filter((file) => file.endsWith('.lua'))
     .sort()
 
-/** @example headerOf('scripts/signal.lua', '-- args: ns, seq:int\n…').args[1] // { name: 'seq', int: true } */
+/** Arguments of every script, before its own. */
+const BASIC = ['ns', 'clock', 'seed']
+
+/** @example headerOf('scripts/signal.lua', '-- args: seq:int\n…').args[3] // { name: 'seq', int: true } */
 export function headerOf(file: string, text: string): Header {
   const header = /^(--.*\n)+/.exec(text)?.[0] ?? ''
   const list = (line: string): string[] => {
     const found = new RegExp(`^-- ${line}: (.*(?:\\n--   .*)*)$`, 'm').exec(header)?.[1]
-    if (!found) throw new Error(`${file}: the header has no "-- ${line}:" line`)
-    return found === 'none' ? [] : found.split(/,\s*(?:--\s*)?/).map((name) => name.trim())
+    if (!found && /^(by|args)$/.test(line)) throw new Error(`${file}: the header has no "-- ${line}:" line`)
+    return (found ?? '').split(/,\s*(?:--\s*)?/).flatMap((name) => name.trim() || [])
   }
-  const args = list('args').filter((name) => name !== '...')
+  const args = [...BASIC, ...list('args').filter((name) => name !== '...')]
   return {
     name: basename(file, '.lua'),
     args: args.map((name) => ({ name: name.replace(':int', ''), int: name.endsWith(':int') })),

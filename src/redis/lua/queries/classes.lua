@@ -1,10 +1,8 @@
 -- Returns the counters per class, for one queue or for the first queues in alphabetical order.
 --
--- keys: none
 -- by: API, dashboard
 -- reads: counts, queue, queues
--- writes: none
--- args: ns, clock, seed, queue_name, most_queues:int, most_bytes:int
+-- args: queue_name, most_queues:int, most_bytes:int
 -- returns: classes
 -- most_bytes: maximum bytes of hourly counters (0: none); only the first queues that fit have them
 

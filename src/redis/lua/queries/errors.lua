@@ -1,10 +1,8 @@
 -- Returns the failed jobs of each queue, grouped by kind of error.
 --
--- keys: none
 -- by: API, dashboard
 -- reads: counts, job, jobs, queue, queues
--- writes: none
--- args: ns, clock, seed, queue_name, class, most:int
+-- args: queue_name, class, most:int
 -- returns: errors
 -- class: '' means all classes
 -- most: maximum ids of each kind, newest first

@@ -1,10 +1,8 @@
 -- Returns flows, each with its job, its children and the values at their ports.
 --
--- keys: none
 -- by: API, dashboard
 -- reads: audience, channel, job, jobs
--- writes: none
--- args: ns, clock, seed, most:int, ...
+-- args: most:int, ...
 -- returns: flows
 -- rest: number of flows, then the id or alias of each
 

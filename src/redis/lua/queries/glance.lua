@@ -4,7 +4,7 @@
 -- by: API, dashboard
 -- reads: job, jobs, limit, limits, muted, processes, queue, queues, repeats
 -- writes: queue
--- args: ns, clock, seed, whole, most_limits:int, most_runs:int
+-- args: whole, most_limits:int, most_runs:int
 -- returns: glance
 
 local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)

@@ -3,8 +3,7 @@
 -- keys: the hints
 -- by: API, dashboard, dispatcher
 -- reads: hints, job, jobs, limit, listened, queue
--- writes: none
--- args: ns, clock, seed, job, dir, port, most:int, most_kin:int, deep:int
+-- args: job, dir, port, most:int, most_kin:int, deep:int
 -- returns: job | refused
 -- most_kin: maximum number of children
 -- deep: maximum length of the chain of awaited jobs

@@ -1,10 +1,8 @@
 -- Returns all limits, or one limit, with its used capacity and its waiting jobs.
 --
--- keys: none
 -- by: API, dashboard
 -- reads: limit, limits
--- writes: none
--- args: ns, clock, seed, key, cursor, most:int, most_starts:int
+-- args: key, cursor, most:int, most_starts:int
 -- returns: limits
 -- most_starts: maximum starts to return for a rate, newest first; above 0, also returns when the first waiting job
 --   became ready

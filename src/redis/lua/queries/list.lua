@@ -3,8 +3,7 @@
 -- keys: documents that the page may read
 -- by: API, dashboard
 -- reads: counts, job, jobs, limit, limits, queue, queues, repeats
--- writes: none
--- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int,
+-- args: mode, name, queue_name, status, class, group, tag, callback, since:int, till:int,
 --   longer:int, awaits, kind, before, most:int, scan:int
 -- returns: jobs | refused
 -- status: one status, or several separated by commas

@@ -1,10 +1,9 @@
 -- Returns all queues, or one queue, with counts and settings.
 --
--- keys: none
 -- by: API, dashboard
 -- reads: queue, queues
 -- writes: queue
--- args: ns, clock, seed, queue_name
+-- args: queue_name
 -- returns: queues
 
 local names = queues.asked(queue_name)

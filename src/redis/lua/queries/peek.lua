@@ -1,10 +1,8 @@
 -- Returns waiting values of several ports without taking them. Omits the first `skip` values.
 --
--- keys: none
 -- by: dispatcher
 -- reads: job, jobs
--- writes: none
--- args: ns, clock, seed, skip:int, most:int, ...
+-- args: skip:int, most:int, ...
 -- returns: ports
 -- rest: id, dir and port of each
 

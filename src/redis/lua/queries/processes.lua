@@ -1,10 +1,8 @@
 -- Returns the lanes and the named worker processes, with their current runs.
 --
--- keys: none
 -- by: API, dashboard
 -- reads: job, jobs, processes, queue, queues
--- writes: none
--- args: ns, clock, seed, most:int
+-- args: most:int
 -- returns: atWork
 
 local names = queues.names()

@@ -1,10 +1,8 @@
 -- Returns one queue with its lanes, runs, waiting claims and next jobs.
 --
--- keys: none
 -- by: API, dashboard
 -- reads: job, jobs, queue
--- writes: none
--- args: ns, clock, seed, queue_name, most:int
+-- args: queue_name, most:int
 -- returns: queue | none
 
 if not cache.text_at(redis_keys.queue_key(queue_name)) then return reply.none {} end

@@ -1,10 +1,8 @@
 -- Returns one limit with its holders, its waiting jobs in order, and the time of the next free slot.
 --
--- keys: none
 -- by: API, dashboard
 -- reads: job, jobs, limit, limits, queue
--- writes: none
--- args: ns, clock, seed, key, most_holders:int, most_waiting:int
+-- args: key, most_holders:int, most_waiting:int
 -- returns: room | none
 
 local state = limits.at(key)

@@ -1,10 +1,8 @@
 -- Returns the snapshots that the next runs of these jobs would receive.
 --
--- keys: none
 -- by: API
 -- reads: job, jobs
--- writes: none
--- args: ns, clock, seed, ...
+-- args: ...
 -- returns: snapshots
 -- rest: number of ids, ids
 

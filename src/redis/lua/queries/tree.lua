@@ -1,10 +1,8 @@
 -- Returns a job and its descendants, nearest first.
 --
--- keys: none
 -- by: API, dashboard
 -- reads: job, jobs
--- writes: none
--- args: ns, clock, seed, job, most:int
+-- args: job, most:int
 -- returns: tree | refused
 
 local ok, root = journal.attempt(aliases.need, job)

@@ -1,11 +1,9 @@
 -- Checks the invariants of a slice of jobs, queues, limits, channels or names.
 --
--- keys: none
 -- by: doctor
 -- reads: audience, channel, channels, constraints, hints, job, jobs, limit, limits, queue, queues, repeats, result,
 --   schema, unique, unreadable, versions, wake, workers
--- writes: none
--- args: ns, clock, seed, phase:int, from:int, size:int
+-- args: phase:int, from:int, size:int
 -- returns: verified
 -- phase: 0 jobs, 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 6 ids, hints, constraints and unreadable
 --   records, 7 all keys

@@ -6,7 +6,7 @@
 -- by: callbacks, dispatcher
 -- reads: breaker
 -- writes: breaker, breakers
--- args: ns, clock, seed, host, word, threshold:int, base:int, cap:int, floor:int, probing:int
+-- args: host, word, threshold:int, base:int, cap:int, floor:int, probing:int
 -- returns: breaker
 -- word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. A repeated request may count a failure twice.
 

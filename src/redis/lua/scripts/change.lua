@@ -6,7 +6,7 @@
 --   outbox, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, listened, live,
 --   log, message, messages, once, outbox, queue, queues, quota, repeats, result, schema, unique, wake
--- args: ns, clock, seed, once, once_for, fingerprint, allowance, job, ...
+-- args: once, once_for, fingerprint, allowance, job, ...
 -- returns: done | repeated | refused
 
 local first, channel = ARGV[at + 2], ARGV[at + 3]

@@ -7,7 +7,7 @@
 --   queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, outbox,
 --   processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave,
+-- args: queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave,
 --   waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, careful, code, ...
 -- returns: committed
 -- code: version of the code that performed the runs, or '' if unknown

@@ -5,7 +5,7 @@
 -- by: API
 -- reads: constraints, hints, job, jobs, limit, limits, listened, queue, quota, schema
 -- writes: constraints, hints, job, jobs, limit, limits, queue, quota, schema, wake
--- args: ns, clock, seed, name, definition
+-- args: name, definition
 -- returns: set | refused
 -- definition: JSON, or '' to remove the constraint
 

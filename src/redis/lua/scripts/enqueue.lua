@@ -6,7 +6,7 @@
 --   queue, quota, schema, unique, workers
 -- writes: again, audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live,
 --   once, outbox, queue, queues, quota, repeats, schema, unique, wake
--- args: ns, clock, seed, once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int,
+-- args: once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int,
 --   allowance, ...
 -- returns: made | again | refused | outdated
 -- rest: for each call after the first: key, period, fingerprint and shelf. Then for each group of jobs of each call:

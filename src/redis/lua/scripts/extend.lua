@@ -4,7 +4,7 @@
 -- by: API, dispatcher
 -- reads: hints, job, jobs, lane, listened, processes, queue, quota, schema
 -- writes: job, jobs, lane, limit, live, processes, queue, quota, schema, wake
--- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
+-- args: queue_name, lane, lease:int, progress, own, ...
 -- returns: extended
 
 cache.fetch(KEYS)

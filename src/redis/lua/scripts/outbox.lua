@@ -4,7 +4,7 @@
 -- by: dispatcher, tick
 -- reads: outbox, schema
 -- writes: outbox, schema
--- args: ns, clock, seed, begin, retain, stored:int, most:int, ...
+-- args: begin, retain, stored:int, most:int, ...
 -- returns: outbox
 -- begin: '1' starts a history if there is none, 'end' ends it and deletes all entries
 -- retain: default retention of ended jobs in Redis, in milliseconds, or ''

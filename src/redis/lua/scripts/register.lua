@@ -5,7 +5,7 @@
 -- by: API, tick
 -- reads: audience, channel, hints, job, jobs, limit, listened, queue, quota, workers
 -- writes: job, jobs, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
--- args: ns, clock, seed, queue_name, whole, ...
+-- args: queue_name, whole, ...
 -- returns: registered | overtaken
 -- whole: also removes all other classes
 -- rest: for each class: name, definition ('' removes it), 'pull' | 'call' | 'push' | '', concurrency ('': unlimited),

@@ -1,13 +1,12 @@
 -- Repairs the faults that `verify` finds. Trusts the documents, and rewrites indexes, counts and relations from
 -- them.
 --
--- keys: none
 -- by: doctor
 -- reads: audience, channel, channels, constraints, days, hints, job, jobs, limit, limits, listened, queue, queues,
 --   quota, repeats, result, schema, unique, unreadable, wake, workers
 -- writes: audience, channel, channels, constraints, counts, days, gone, hints, job, jobs, lane, limit, limits, live,
 --   log, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
--- args: ns, clock, seed, ...
+-- args: ...
 -- returns: repaired
 -- rest: number of faults, then kind and name of each
 

@@ -5,7 +5,7 @@
 -- by: API, dashboard
 -- reads: queue, quota
 -- writes: lane, live, queue, queues, quota, wake
--- args: ns, clock, seed, queue_name, most_lanes, batch, paused, mode, ageing, unban, ...
+-- args: queue_name, most_lanes, batch, paused, mode, ageing, unban, ...
 -- returns: settled
 -- most_lanes, batch, ageing: 0 restores the default
 -- rest: globs of classes to ban

@@ -1,11 +1,10 @@
 -- Stores an order for a worker process: claim no new jobs, stop, or resume. The next claim or heartbeat returns
 -- the order.
 --
--- keys: none
 -- by: API
 -- reads: processes
 -- writes: processes
--- args: ns, clock, seed, name, signal
+-- args: name, signal
 -- returns: told | none
 
 local text = cache.hget(processes.key, name)

@@ -6,7 +6,7 @@
 --   unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, outbox, queue,
 --   quota, repeats, result, schema, unique, wake
--- args: ns, clock, seed, most:int, skip:int
+-- args: most:int, skip:int
 -- returns: ticked
 
 local wake_key = ns .. 'wake'
