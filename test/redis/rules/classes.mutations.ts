@@ -19,7 +19,7 @@ export const mutations = [
     ],
     ['while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],
     ['(of[at] or 0) + ms * n', '(of[at] or 0) + ms', 'the jobs of a piece took as long as one'],
-    ['math.max(0, run[2] - time.moment', 'math.max(0, time.now - time.moment', 'a run has waited while it ran'],
+    ['math.max(0, began - time.moment', 'math.max(0, time.now - time.moment', 'a run has waited while it ran'],
   ),
   ...of(97, 'lib/queue/counts.lua', [
     'if class then class_counts.add',

@@ -15,14 +15,11 @@ function hints.known()
   if cache.raw[hints_key] == nil then cache.fetch({ hints_key, listened_key }) end
   local text = cache.text_at(hints_key) or '0,0,'
   if text ~= hints_text then
-    -- Patterns are slow, and every script reads this.
-    local a = text:find(',', 1, true)
-    local b = a and text:find(',', a + 1, true)
-    hints_text = text
-    hints_system = b and tonumber(text:sub(1, a - 1))
-    hints_till = b and tonumber(text:sub(a + 1, b - 1))
-    hints_version = b and text:sub(b + 1)
-    if not hints_system or not hints_till then rebuilt(text) end
+    local system, till, version = text:match('^(%d+),(%d+),(.*)$')
+    hints_text, hints_version = text, version
+    hints_system = tonumber(system)
+    hints_till = tonumber(till)
+    if not system then rebuilt(text) end
   end
   return hints_system, hints_till, hints_version
 end

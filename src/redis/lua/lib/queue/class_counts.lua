@@ -5,8 +5,6 @@
 
 class_counts.noted = {} -- queue → class → counts since the last flush
 
-local ended = {} -- queue → class → list
-
 -- The string starts with the number of the day, followed by one line per class. Classes after the first hundred share a
 -- line, so the string stays below 80 KB.
 local MOST, MOST_BESIDE = 100, 20
@@ -27,46 +25,18 @@ function class_counts.add(q, class, event, n)
   journal.put(of, at, (of[at] or 0) + (n or 1))
 end
 
-local bucket = 1 -- runs of a batch have similar times
-
 local function measure(of, at, ms, n)
-  while bucket > 1 and ms <= ENDS[bucket - 1] do bucket = bucket - 1 end
+  local bucket = 1
   while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end
-  of[at] = (of[at] or 0) + ms * n
-  at = at + bucket
-  of[at] = (of[at] or 0) + n
+  journal.put(of, at, (of[at] or 0) + ms * n)
+  journal.put(of, at + bucket, (of[at + bucket] or 0) + n)
 end
 
 function class_counts.ran(q, class, since, began, n)
-  journal.push(journal.within(journal.within(ended, q), class), { since, tonumber(began) or time.now, n or 1 })
-end
-
-local function count_ended(of, runs)
-  for _, run in ipairs(runs) do
-    measure(of, WAITED, math.max(0, run[2] - time.moment_of_sequence(run[1])), run[3])
-  end
-  for _, run in ipairs(runs) do
-    measure(of, TOOK, math.max(0, time.now - run[2]), run[3])
-  end
-end
-
-local function grown(line, more)
-  local words, last, from, kept = {}, 0, 1, 1
-  line = line .. ','
-  for at in pairs(more) do last = math.max(last, at) end
-  for at = 1, last do
-    local to = line:find(',', from, true)
-    if not to then
-      line = line .. ','
-      to = #line
-    end
-    if more[at] then
-      words[#words + 1] = line:sub(kept, from - 1) .. numbers.int((tonumber(line:sub(from, to - 1)) or 0) + more[at])
-      kept = to
-    end
-    from = to + 1
-  end
-  return table.concat(words) .. line:sub(kept, -2)
+  local of = journal.within(journal.within(class_counts.noted, q), class)
+  began = tonumber(began) or time.now
+  measure(of, WAITED, math.max(0, began - time.moment_of_sequence(since)), n or 1)
+  measure(of, TOOK, math.max(0, time.now - began), n or 1)
 end
 
 local function numbers_of(line)
@@ -76,6 +46,14 @@ local function numbers_of(line)
     of[at] = tonumber(word)
   end
   return of
+end
+
+local function grown(line, more)
+  local of, words, last = numbers_of(line), {}, 0
+  for at, n in pairs(more) do of[at] = (of[at] or 0) + n end
+  for at in pairs(of) do last = math.max(last, at) end
+  for at = 1, last do words[at] = of[at] and numbers.int(of[at]) or '' end
+  return table.concat(words, ',')
 end
 
 local function size_of(text)
@@ -119,12 +97,6 @@ local function text_of_today(q, beside)
 end
 
 function class_counts.settle()
-  for q, classes in pairs(ended) do
-    for class, runs in pairs(classes) do
-      count_ended(journal.within(journal.within(class_counts.noted, q), class), runs)
-    end
-    ended[q] = nil
-  end
   for q, of in pairs(class_counts.noted) do
     local beside = cache.queue(q).class_counts
     local is_first = cache.queue(q).class_hour ~= hour

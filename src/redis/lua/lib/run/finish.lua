@@ -3,13 +3,10 @@ function finish.take_run(from, version)
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
     late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5, version = version }
   at = run.from + run.size
-  -- Uses no pattern, because some Lua engines would parse it for each token. A token without a number belongs to no
-  -- job.
-  local stop = run.token:find('.', 1, true) or 1
-  local is_piece = run.token:sub(1, 1) == 'p'
-  local id = run.token:sub(is_piece and 2 or 1, stop - 1)
-  run.id = not is_piece and tonumber(id) and id or '0'
-  if is_piece and tonumber(id) then run.piece, run.token, run.mask = id, run.token:sub(stop + 1), ARGV[run.from + 1] end
+  local mark, id, under = run.token:match('^(p?)(%d+)%.(.*)$')
+  -- A token without a number belongs to no job.
+  run.id = mark == '' and id or '0'
+  if mark == 'p' then run.piece, run.token, run.mask = id, under, ARGV[run.from + 1] end
   return run
 end
 

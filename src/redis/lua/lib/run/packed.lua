@@ -40,21 +40,12 @@ end
 function packed.lent(number, token)
   local piece = number and cache.piece(number)
   if not piece or piece.n == 0 then return nil end
-  -- Writes `"z":"l","tk":"@.<token>","le":"<till>"` without a pattern, because some Lua engines would parse it each
-  -- time.
-  local state = piece.state
-  local stop = state:find('"', 17, true)
-  if not stop or state:sub(1, 7) ~= '"z":"l"' then return nil end
-  local under = state:sub(17, stop - 1)
+  local under, till = piece.state:match('^"z":"l","tk":"@%.([^"]*)","le":"(%d+)"')
   if under ~= token then return nil end
-  return piece, tonumber(state:sub(stop + 8, state:find('"', stop + 8, true) - 1))
+  return piece, tonumber(till)
 end
 
-local function ran_at(piece)
-  local from = piece.state:find('"l":"', 1, true) + 5
-  local to = piece.state:find('"', from, true)
-  return piece.state:sub(from, to - 1), piece.state:sub(to + 2)
-end
+local function ran_at(piece) return piece.state:match('"l":"(%d+)",(.*)$') end
 
 local function is_within(mask, other)
   for at = 1, #mask do

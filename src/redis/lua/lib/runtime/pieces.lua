@@ -11,7 +11,6 @@
 
 pieces.SIZE = 100
 
--- Most pieces are complete, and some Lua engines create a string for each match.
 local function size_of(mask)
   if not mask:find('0', 1, true) then return #mask end
   local _, n = mask:gsub('1', '')
