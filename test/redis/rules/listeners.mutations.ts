@@ -78,7 +78,7 @@ export const mutations = [
     'a served claim is called for the next job',
   ]),
   ...of(30, 'lib/job/places.lua', [
-    '  if place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end\n',
+    '  if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end\n',
     '',
     'a due job calls no claim',
   ]),

@@ -51,13 +51,13 @@ export const mutations = [
     20,
     'lib/job/places.lua',
     [
-      '  if place == PLACE.leased then places.soonest(doc.queue, queue_fields.next_lease, moment) end\n',
-      '',
+      'if field and moment ~= numbers.never then',
+      'if field and doc.place ~= PLACE.leased and moment ~= numbers.never then',
       'no check happens when a lease ends',
     ],
     [
-      '  if place == PLACE.timers then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n',
-      '  if place == PLACE.timers and not cache.queue(doc.queue).next_timer then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n',
+      'if field and moment ~= numbers.never then',
+      'if field and not (doc.place == PLACE.timers and cache.queue(doc.queue).next_timer) and moment ~= numbers.never then',
       'an earlier timer is seen too late',
     ],
   ),

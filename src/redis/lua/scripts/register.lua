@@ -11,25 +11,25 @@
 -- rest: for each class: name, definition ('' removes it), 'pull' | 'call' | 'push' | '', concurrency ('': unlimited),
 --   definition to replace ('': any, '*': any except a function's)
 
-local key, listed, changed, moved, recalled = ns .. 'workers:' .. queue_name, {}, false, false, false
-local current, pull, bounded, called = cache.hash(key), {}, {}, {}
-for class in pairs(cache.queue(queue_name).pulled_classes or {}) do pull[class] = true end
-for class in pairs(cache.queue(queue_name).bounded_classes or {}) do bounded[class] = true end
-for class in pairs(cache.queue(queue_name).called_classes or {}) do called[class] = true end
+local key, listed, changed, moved = ns .. 'workers:' .. queue_name, {}, false, false
+local current = cache.hash(key)
 
--- Runs of these classes call other services, so a lane takes only a few of them.
-local function note_called(class, calls)
-  if called[class] == calls then return end
-  called[class] = calls
-  recalled = true
+local function is_marked(field, class) return (cache.queue(queue_name)[field] or {})[class] end
+
+local function mark(field, class, value)
+  if is_marked(field, class) == value then return false end
+  local classes = cache.queue(queue_name)[field] or {}
+  classes[class] = value
+  cache.change_queue(queue_name, field, next(classes) and classes or nil)
+  return true
 end
 
 -- A value that was set on the limit itself stays until the class changes its concurrency.
 local function bound(class, concurrency, anew)
   local own = sides.worker_limit(queue_name, class)
-  if not concurrency and not bounded[class] then return end
+  if not concurrency and not is_marked(queue_fields.bounded_classes, class) then return end
   cache.fetch({ ns .. 'schema' })
-  bounded[class] = concurrency and true or nil
+  mark(queue_fields.bounded_classes, class, concurrency and true or nil)
   if concurrency and (anew or not limits.at(own).settings) then
     limits.define(own, { concurrency = concurrency, gone = false }, 'set')
   elseif not concurrency and limits.at(own).settings then
@@ -55,27 +55,22 @@ for _ = 1, args.take_int() do
     changed = true
   end
   bound(class, tonumber(concurrency), differs)
-  note_called(class, definition and serves == 'call' or nil)
+  -- Runs of these classes call other services, so a lane takes only a few of them.
+  mark(queue_fields.called_classes, class, definition and serves == 'call' or nil)
   -- Keeps the jobs of a removed class.
-  local pulled = serves == 'pull' or nil
-  if definition and pull[class] ~= pulled then
-    pull[class] = pulled
-    moved = true
-  end
+  if definition then moved = mark(queue_fields.pulled_classes, class, serves == 'pull' or nil) or moved end
 end
 if whole ~= '' then
   for class, definition in pairs(current) do
     if not listed[class] and (readable.decode(definition, key .. ' ' .. class) or {})['local'] then
       cache.hset(key, class, false)
       bound(class)
-      note_called(class, nil)
+      mark(queue_fields.called_classes, class, nil)
       changed = true
     end
   end
 end
 
-if changed then cache.change_queue(queue_name, queue_fields.bounded_classes, next(bounded) and bounded or nil) end
-if recalled then cache.change_queue(queue_name, queue_fields.called_classes, next(called) and called or nil) end
 if changed and hints.hears('/sidejob/workers/' .. queue_name) then
   local classes = {}
   for class, definition in pairs(cache.hash(key)) do
@@ -83,10 +78,7 @@ if changed and hints.hears('/sidejob/workers/' .. queue_name) then
   end
   hints.tell('/sidejob/workers/' .. queue_name, '{' .. table.concat(classes, ',') .. '}')
 end
-if moved then
-  cache.change_queue(queue_name, queue_fields.pulled_classes, next(pull) and pull or nil)
-  anew.sort(queue_name)
-end
+if moved then anew.sort(queue_name) end
 bells.ring_ready()
 work.flush()
 return reply.registered { rings = bells.rings, changed = changed and 'changed' or '' }

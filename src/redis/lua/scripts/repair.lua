@@ -175,12 +175,8 @@ function mend.place(id, doc)
   local moment = moments[doc.place] and moments[doc.place](id, doc)
   if states.resting[doc.place] and doc.place ~= PLACE.suspended then moment = ending.removal(id, doc, doc.place) end
   local turn, tier = turns.turn_at(doc, doc.waiting_limit or '')
-  cache.zset(places.index_of(doc), places.member_of(id, doc), moment or (turn and tonumber(tier)) or order.score(doc))
-  if doc.place == PLACE.leased then places.soonest(q, queue_fields.next_lease, moment) end
-  if states.resting[doc.place] and moment ~= numbers.never then places.soonest(q, queue_fields.next_removal, moment) end
+  places.put(id, doc, moment or (turn and tonumber(tier)) or nil)
   if doc.place == PLACE.limited then limits.touch(doc.waiting_limit) end
-  if not doc.place then places.ring(q, 1) end
-  if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, q), doc.class) end
 end
 
 -- A damaged limit applies to no job. Jobs that wait for it continue.

@@ -83,6 +83,14 @@ function places.leave(id, doc, is_let_through)
   if doc.place == PLACE.failed then kinds.leave(id, doc) end
 end
 
+function places.put(id, doc, moment)
+  cache.zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
+  local field = cache.first_times[states.index(doc.place)]
+  if field and moment ~= numbers.never then places.soonest(doc.queue, field, moment) end
+  if not doc.place then places.ring(doc.queue, 1) end
+  if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
+end
+
 -- `moment`: position in an index by time. `key`: the limit that the job waits for. `keeps`: true if the job keeps its
 -- sequence. `since`: time at which the job became due.
 function places.move(id, doc, place, moment, key, keeps, since)
@@ -104,13 +112,8 @@ function places.move(id, doc, place, moment, key, keeps, since)
   end
   journal.put(doc, fields.place, place)
   if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
-  cache.zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
-  if not place then places.ring(doc.queue, 1) end
-  if place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
+  places.put(id, doc, moment)
   if place == PLACE.failed then kinds.enter(id, doc) end
-  if place == PLACE.timers then places.soonest(doc.queue, queue_fields.next_timer, moment) end
-  if place == PLACE.leased then places.soonest(doc.queue, queue_fields.next_lease, moment) end
-  if rests and moment ~= numbers.never then places.soonest(doc.queue, queue_fields.next_removal, moment) end
   places.announce(id, doc, was)
 end
 
