@@ -187,7 +187,11 @@ export const mutations = [
   ...of(
     27,
     'lib/limit/turns.lua',
-    ['and turn_after(last) or front', 'and last or front', 'the group that came first is drained first'],
+    [
+      'and time.digits(time.micros_of(last) + 1) or front',
+      'and last or front',
+      'the group that came first is drained first',
+    ],
     [
       'if not is_shared(doc, key) then',
       'if not doc.group or not is_shared(doc, key) then',

@@ -17,7 +17,11 @@ export const mutations = [
     'last_id = last',
     'a piece does not begin with a hundred',
   ]),
-  ...of(85, 'lib/runtime/pieces.lua', ['low + place - 1)', 'low)', 'all of a piece have one moment']),
+  ...of(85, 'lib/runtime/pieces.lua', [
+    'micros_of(piece.first) + place - 1)',
+    'micros_of(piece.first))',
+    'all of a piece have one moment',
+  ]),
   ...of(86, 'lib/job/places.lua', [
     '      if till then places.soonest(doc.queue, queue_fields.next_lease, till) end\n',
     '',

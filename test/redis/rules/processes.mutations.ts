@@ -34,7 +34,7 @@ export const mutations = [
   ...of(
     80,
     'lib/look/at_work.lua',
-    ["and not lane:find('^bell')", '', 'a bell looks like a lane'],
+    ["and (with_bells or not lane:find('^bell'))", '', 'a bell looks like a lane'],
     ["tables.slice(ids, 1, most), 'more'", "tables.slice(ids, 1, most), ''", 'a cut list looks whole'],
     [
       "redis.call('ZUNION', numbers.int(to - from + 1), unpack(indexes, from, to))",

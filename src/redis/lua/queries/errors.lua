@@ -54,7 +54,7 @@ for from = 1, #newest, CHUNK do
     read_bytes = read_bytes + #(cache.text_at(redis_keys.key_of(id)) or '')
     if doc then errors[id] = doc end
     if doc and doc.last_error == '^' then
-      side_keys[#side_keys + 1] = redis_keys.side_key(id, 'f:' .. fields.last_error)
+      side_keys[#side_keys + 1] = values.side_key(id, fields.last_error)
     end
   end
   cache.fetch(side_keys)

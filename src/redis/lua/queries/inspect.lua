@@ -128,9 +128,8 @@ if most_kin > 0 and is_all then
   local most_newest = math.min(most_kin, large.share(most_kin))
   for i = #ids, math.max(1, #ids + 1 - most_newest), -1 do newest[#newest + 1] = ids[i] end
 end
-for _, ids in ipairs({ newest, causes }) do
-  for _, one in ipairs(ids) do both[#both + 1] = one end
-end
+tables.append(both, newest)
+tables.append(both, causes)
 cache.fetch_jobs(both)
 local kin_rows = kin_of(newest)
 for _ = 1, deep do

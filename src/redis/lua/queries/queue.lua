@@ -6,14 +6,7 @@
 -- returns: queue | none
 
 if not cache.text_at(redis_keys.queue_key(queue_name)) then return reply.none {} end
-local queue_record, lanes, ids = cache.queue(queue_name), {}, {}
-for lane, till in pairs(queue_record.lanes) do
-  if till > time.now then
-    lanes[#lanes + 1] = row_of.lane { queue = queue_name, lane = lane, till = till }
-  end
-end
-
-local line = {}
+local queue_record, ids, line = cache.queue(queue_name), {}, {}
 for _, place in ipairs({ 'ready', 'ready:pull' }) do
   for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', redis_keys.queue_key(queue_name, place), 0, most - 1),
     most)) do
@@ -23,7 +16,7 @@ for _, place in ipairs({ 'ready', 'ready:pull' }) do
 end
 local leases = queue_record.next_lease
   and tables.slice(entries.ids_of(tally.members(queue_name, 'leases', most), most), 1, most) or {}
-for _, id in ipairs(leases) do ids[#ids + 1] = id end
+tables.append(ids, leases)
 cache.fetch_jobs(ids)
 
 local next_ones, claims = {}, {}
@@ -43,5 +36,5 @@ if (queue_record.pulls_until or 0) > time.now then
     claims[#claims + 1] = row_of.claim { id = who, till = waiting[i + 1], names = table.concat(patterns, '\n') }
   end
 end
-return reply.queue { document = cjson.encode(queue_record), lanes = lanes, runs = at_work.runs(leases), claims = claims,
+return reply.queue { document = cjson.encode(queue_record), lanes = at_work.lanes({ queue_name }, true), runs = at_work.runs(leases), claims = claims,
   next = next_ones, now = time.now }

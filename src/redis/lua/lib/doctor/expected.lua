@@ -7,7 +7,7 @@ expected.places = { false, PLACE.pull, PLACE.timers, PLACE.leased, PLACE.suspend
 function expected.lost_values(id, doc)
   local lost = {}
   for field, value in pairs(doc) do
-    if cache.is_beside(field, value) and redis.call('EXISTS', redis_keys.side_key(id, 'f:' .. field)) == 0 then
+    if cache.is_beside(field, value) and redis.call('EXISTS', values.side_key(id, field)) == 0 then
       lost[#lost + 1] = field
     end
   end

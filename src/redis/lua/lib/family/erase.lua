@@ -22,9 +22,7 @@ local function forget_attached(id, doc)
       audience.member_change(c, id .. ':' .. port.name, false)
     end
   end
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    if doc[field] == '^' then cache.drop(redis_keys.side_key(id, 'f:' .. field)) end
-  end
+  for _, field in ipairs((values.beside(id, doc))) do cache.drop(values.side_key(id, field)) end
 end
 
 function erase.job(id, doc, status)

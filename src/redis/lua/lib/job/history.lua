@@ -20,7 +20,7 @@ function history.note_end(id, doc, place, value)
   if not is_kept(doc) then return end
   local facts = facts_of(doc)
   facts[fields.place] = place
-  outbox.push('e', id, facts, value, doc.args == '^' and redis_keys.side_key(id, 'f:' .. fields.args) or nil)
+  outbox.push('e', id, facts, value, doc.args == '^' and values.side_key(id, fields.args) or nil)
 end
 
 function history.note_piece(number, piece, state)

@@ -30,8 +30,22 @@ function values.note(id, bytes) journal.put(values.added, id, (values.added[id] 
 -- A value above 512 bytes has its own key. The field then contains `^`, which starts no other value.
 function values.get_value(id, doc, field)
   local value = doc[field]
-  if value == '^' then return cache.text_at(redis_keys.side_key(id, 'f:' .. field)) end
+  if value == '^' then return cache.text_at(values.side_key(id, field)) end
   return value
+end
+
+function values.side_key(id, field) return redis_keys.side_key(id, 'f:' .. field) end
+
+-- Returns the fields whose values have their own keys, and these keys.
+function values.beside(id, doc)
+  local found, keys = {}, {}
+  for _, field in ipairs(cache.attached_to(id, doc)) do
+    if doc[field] == '^' then
+      found[#found + 1] = field
+      keys[#keys + 1] = values.side_key(id, field)
+    end
+  end
+  return found, keys
 end
 
 local function forget_value(id, doc, side)
@@ -42,7 +56,7 @@ end
 function values.set_value(id, doc, field, value)
   local is_beside = doc[field] == '^'
   if value and #value > values.BIG then
-    local side = redis_keys.side_key(id, 'f:' .. field)
+    local side = values.side_key(id, field)
     if is_beside then forget_value(id, doc, side) end
     journal.put(cache.writes.dels, side, nil)
     cache.set_text(side, value)
@@ -51,7 +65,7 @@ function values.set_value(id, doc, field, value)
     return cache.change(id, doc, field, '^')
   end
   if is_beside then
-    local side = redis_keys.side_key(id, 'f:' .. field)
+    local side = values.side_key(id, field)
     forget_value(id, doc, side)
     cache.drop(side)
   end
@@ -59,11 +73,10 @@ function values.set_value(id, doc, field, value)
   cache.change(id, doc, field, value)
 end
 
-local function of_list(id, doc, field)
-  local dir, name = field:match('^([io]):(.+)$')
-  local pushed, taken = doc[field]:match('^(%d+),(%d+)')
-  if doc['v' .. field] or pushed == taken then return 0 end
-  local key, bytes = redis_keys.list_key { id = id, dir = dir, name = name }, 0
+local function of_list(port)
+  local pushed, taken = port.doc[port.field]:match('^(%d+),(%d+)')
+  if port.doc['v' .. port.field] or pushed == taken then return 0 end
+  local key, bytes = redis_keys.list_key(port), 0
   local list = cache.writes.lists[key] or { pop = 0, had = pushed - taken }
   for from = list.pop, list.had - 1, 2000 do
     bytes = bytes + tables.bytes(redis.call('LRANGE', key, from, math.min(from + 1999, list.had - 1)))
@@ -72,14 +85,8 @@ local function of_list(id, doc, field)
 end
 
 local function count(id, doc)
-  local keys, bytes = {}, 0
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    if doc[field] == '^' then
-      keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field)
-    else
-      bytes = bytes + of_list(id, doc, field)
-    end
-  end
+  local bytes, _, keys = 0, values.beside(id, doc)
+  for _, port in ipairs(port_refs.of(id, doc)) do bytes = bytes + of_list(port) end
   cache.fetch(keys)
   for _, key in ipairs(keys) do bytes = bytes + #(cache.text_at(key) or '') end
   if doc.has_steps == '1' then

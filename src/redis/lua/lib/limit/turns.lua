@@ -7,12 +7,6 @@
 local MAX_TIERS = 32
 local fronts = {} -- key and tier → first turn
 
-local function turn_after(turn)
-  local n = tonumber(turn:sub(1, 7), 16) * 16777216 + tonumber(turn:sub(8), 16) + 1
-  local high = math.floor(n / 16777216)
-  return string.format('%07x%06x', high, n - high * 16777216)
-end
-
 local function front_of(key, tier)
   local name = tier .. ',' .. key
   if fronts[name] == nil then
@@ -77,7 +71,7 @@ function turns.take(id, doc, key)
   if of ~= tier or whose ~= group then
     local _, _, last, n = account(group, key, tier)
     local front = n == 0 and (front_of(key, tier) or doc.sequence)
-    turn = (not front or (last and last >= front)) and turn_after(last) or front
+    turn = (not front or (last and last >= front)) and time.digits(time.micros_of(last) + 1) or front
     keep(id, doc, key, turn, tier, group)
   end
   note_turn(key, turn, tier, group)

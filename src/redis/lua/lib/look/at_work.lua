@@ -1,8 +1,8 @@
-function at_work.lanes(names)
+function at_work.lanes(names, with_bells)
   local lanes = {}
   for _, name in ipairs(names) do
     for lane, till in pairs(cache.queue(name).lanes) do
-      if till > time.now and not lane:find('^bell') then
+      if till > time.now and (with_bells or not lane:find('^bell')) then
         lanes[#lanes + 1] = row_of.lane { queue = name, lane = lane, till = till }
       end
     end
@@ -23,7 +23,7 @@ local function members_of(indexes)
     local to = math.min(#indexes, from + AT_ONCE - 1)
     local found = from == to and redis.call('ZRANGE', indexes[to], 0, -1)
       or redis.call('ZUNION', numbers.int(to - from + 1), unpack(indexes, from, to))
-    for _, member in ipairs(found) do members[#members + 1] = member end
+    tables.append(members, found)
   end
   return members
 end
@@ -36,11 +36,11 @@ function at_work.ids(names, most)
       local held = in_index(name, #beside) or most + 1
       local found = held > most and tally.members(name, 'leases', most + 1) or beside
       if held > 0 and held <= most then few[#few + 1] = redis_keys.queue_key(name, 'leases') end
-      for _, member in ipairs(found) do members[#members + 1] = member end
+      tables.append(members, found)
       n = n + held + #beside
     end
   end
-  for _, member in ipairs(members_of(few)) do members[#members + 1] = member end
+  tables.append(members, members_of(few))
   local ids = entries.ids_of(members, most + 1)
   if #ids > most then return tables.slice(ids, 1, most), 'more' end
   return ids, ''

@@ -135,21 +135,13 @@ function snapshot.fetch_side_values(ids)
   for _, id in ipairs(ids) do
     local doc = cache.find(id)
     bytes = bytes + (doc and values.of(doc) or 0)
-    for _, field in ipairs(doc and bytes <= MAX_SIDE and cache.attached_to(id, doc) or {}) do
-      if doc[field] == '^' then keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field) end
-    end
+    if doc and bytes <= MAX_SIDE then tables.append(keys, select(2, values.beside(id, doc))) end
   end
   cache.fetch(keys)
 end
 
 function snapshot.flat_side_values(id, doc)
-  local fields, keys = {}, {}
-  for _, field in ipairs(cache.attached_to(id, doc)) do
-    if doc[field] == '^' then
-      fields[#fields + 1] = field
-      keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field)
-    end
-  end
+  local fields, keys = values.beside(id, doc)
   local flat, bytes = {}, 0
   if (values.of(doc)) <= MAX_SIDE then cache.fetch(keys) end
   for i, field in ipairs(fields) do

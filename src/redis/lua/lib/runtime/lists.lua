@@ -52,7 +52,7 @@ function lists.push(list, items)
     return
   end
   local all = tables.slice(list.push, 1, #list.push)
-  for _, item in ipairs(items) do all[#all + 1] = item end
+  tables.append(all, items)
   journal.put(list, 'push', all)
   journal.puts = journal.puts + #items
 end
@@ -80,7 +80,7 @@ end
 local function keep_in_document(list)
   local left = {}
   for i = list.pop + 1, list.own and list.had or 0 do left[#left + 1] = list.own[i] end
-  for _, item in ipairs(list.push) do left[#left + 1] = item end
+  tables.append(left, list.push)
   local text = small(left)
   cache.change(list.id, cache.docs[list.id], list.field, text)
   list.push = text and {} or left

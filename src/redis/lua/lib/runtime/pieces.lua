@@ -12,7 +12,6 @@
 pieces.SIZE = 100
 
 local function size_of(mask)
-  if not mask:find('0', 1, true) then return #mask end
   local _, n = mask:gsub('1', '')
   return n
 end
@@ -60,14 +59,9 @@ function pieces.ids(number, piece)
   return list
 end
 
-local function sequence_at(piece, place)
-  local high, low = tonumber(piece.first:sub(1, 7), 16), tonumber(piece.first:sub(8), 16)
-  return time.digits(high * 16777216 + low + place - 1)
-end
-
 -- A job that leaves a waiting piece is placed before the rest of the piece, so that it keeps its position.
 function pieces.text_with(piece, id, place, args)
-  local sequence = piece.state == '' and piece.first or sequence_at(piece, place)
+  local sequence = piece.state == '' and piece.first or time.digits(time.micros_of(piece.first) + place - 1)
   local text = '{"n":"' .. sequence .. '",' .. piece.state:gsub('@', id) .. piece.common
   if args ~= '' then text = text .. ',"a":' .. cjson.encode(args .. '') end
   return text .. '}'

@@ -56,43 +56,33 @@ local function keys_to_delete()
   return dels
 end
 
-local function grow_index(key, members, leaving)
-  local of, gone, kept = redis_keys.counted[key], {}, {}
+local commands = { zsets = { 'ZADD', 'ZREM' }, sets = { 'SADD', 'SREM' }, hashes = { 'HSET', 'HDEL' } }
+
+local function grow(kind, key, leaving)
+  local members, of, gone, kept = cache.writes[kind][key], redis_keys.counted[key], {}, {}
   if of and of[2] == 'leases' then leased.keep(of[1], members) end
-  for member, score in pairs(members) do
-    if score then
-      kept[#kept + 1] = score == numbers.never and '+inf' or numbers.int(score)
+  for member, value in pairs(members) do
+    if value then
+      if kind == 'zsets' then kept[#kept + 1] = value == numbers.never and '+inf' or numbers.int(value) end
       kept[#kept + 1] = member
+      if kind == 'hashes' then kept[#kept + 1] = value end
     else
       gone[#gone + 1] = member
     end
   end
-  local added = call_in_pieces('ZADD', key, kept)
-  if gone[1] then leaving[#leaving + 1] = { 'ZREM', key, gone } end
+  local added = call_in_pieces(commands[kind][1], key, kept)
+  if gone[1] then leaving[#leaving + 1] = { commands[kind][2], key, gone } end
   if of then tally.note(key, gone, kept, added) end
 end
 
-local function grow_indexes(leaving)
+local function grow_all(leaving)
   local wake_key = ns .. 'wake'
-  for key, members in pairs(cache.writes.zsets) do
-    if key ~= wake_key then grow_index(key, members, leaving) end
+  for key in pairs(cache.writes.zsets) do
+    if key ~= wake_key then grow('zsets', key, leaving) end
   end
-  if cache.writes.zsets[wake_key] then grow_index(wake_key, cache.writes.zsets[wake_key], leaving) end
-end
-
-local function grow_members(kind, add, remove, leaving)
-  for key, members in pairs(cache.writes[kind]) do
-    local gone, kept = {}, {}
-    for member, value in pairs(members) do
-      if value then
-        kept[#kept + 1] = member
-        if kind == 'hashes' then kept[#kept + 1] = value end
-      else
-        gone[#gone + 1] = member
-      end
-    end
-    call_in_pieces(add, key, kept)
-    if gone[1] then leaving[#leaving + 1] = { remove, key, gone } end
+  if cache.writes.zsets[wake_key] then grow('zsets', wake_key, leaving) end
+  for _, kind in ipairs({ 'sets', 'hashes' }) do
+    for key in pairs(cache.writes[kind]) do grow(kind, key, leaving) end
   end
 end
 
@@ -236,9 +226,7 @@ function store.write(more_to_come)
   if next(readable.damaged) then aside.settle() end
   local leaving, dels = {}, keys_to_delete()
   if cache.makes_room then dels = erase_documents(dels) end
-  grow_indexes(leaving)
-  grow_members('sets', 'SADD', 'SREM', leaving)
-  grow_members('hashes', 'HSET', 'HDEL', leaving)
+  grow_all(leaving)
   grow_lists()
   write_texts(more_to_come, dels)
   shrink(more_to_come, leaving, dels)

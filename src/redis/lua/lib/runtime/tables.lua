@@ -13,6 +13,10 @@ function tables.without(list, item)
   return rest
 end
 
+function tables.append(list, more)
+  for _, item in ipairs(more) do list[#list + 1] = item end
+end
+
 function tables.slice(list, from, to)
   local piece = {}
   for i = from, math.min(to, #list) do piece[#piece + 1] = list[i] end

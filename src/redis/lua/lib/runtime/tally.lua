@@ -74,9 +74,7 @@ end
 
 function tally.members(q, place, most)
   local members = tally.in_document(q, place)
-  for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1)) do
-    members[#members + 1] = member
-  end
+  tables.append(members, redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1))
   return members
 end
 

@@ -13,9 +13,9 @@ function time.digits(m)
   return string.format('%07x%06x', high, m - high * 16777216)
 end
 
-function time.moment_of_sequence(n)
-  return math.floor((tonumber(n:sub(1, 7), 16) * 16777216 + tonumber(n:sub(8), 16)) / 1000)
-end
+function time.micros_of(digits) return tonumber(digits:sub(1, 7), 16) * 16777216 + tonumber(digits:sub(8), 16) end
+
+function time.moment_of_sequence(n) return math.floor(time.micros_of(n) / 1000) end
 
 function time.next_ticks(n)
   ticks = ticks + n
