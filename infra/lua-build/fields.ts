@@ -26,12 +26,17 @@ const records: Record<string, Names> = {
 
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
+const kindsOf = (fields: Record<string, readonly string[]>): string =>
+  `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}='${kind}'`] : []))}}`
+
 const ofKind = (kind: string): string[] =>
   Object.values(jobFields).flatMap(([name, , is]: readonly string[]) => (is === kind ? [`${name}=1`] : []))
 
 export const shared: Record<string, string> = {
   number_fields: `{${ofKind('number')}}`,
   text_fields: `{${ofKind('text')}}`,
+  queue_kinds: kindsOf(queueFields),
+  limit_kinds: kindsOf(limitFields),
   AT_REST: `{${Object.entries(AT_REST).map(([place, status]) => `${place}='${status}'`)}}`,
 }
 

@@ -88,7 +88,7 @@ export type Keys = ReturnType<typeof keysOf>
 const SHELVES = 4_096
 
 /** A `^` in a user's string does not mean that the value has its own key. */
-type Field = readonly [short: string, note: string, kind?: 'number' | 'text']
+type Field = readonly [short: string, note: string, kind?: 'number' | 'text' | 'table']
 
 /** Names are short, because Redis stores them for every waiting job. */
 export const jobFields = {
@@ -270,22 +270,23 @@ export const namedFields = {
 
 export const queueFields = {
   mode: ['m', 'pull if pull workers serve the queue; absent if lanes serve it'],
-  pulledClasses: ['pc', 'classes of the queue that pull workers serve'],
-  boundedClasses: ['cn', 'classes of the queue that have their own limit'],
-  banned: ['bn', 'globs of classes that fail instead of being claimed'],
-  calledClasses: ['cl', 'classes of the queue whose runs call other services'],
-  mostLanes: ['ml', 'maximum number of lanes'],
-  batch: ['b', 'number of jobs that a lane claims at once'],
+  pulledClasses: ['pc', 'classes of the queue that pull workers serve', 'table'],
+  boundedClasses: ['cn', 'classes of the queue that have their own limit', 'table'],
+  banned: ['bn', 'globs of classes that fail instead of being claimed', 'table'],
+  calledClasses: ['cl', 'classes of the queue whose runs call other services', 'table'],
+  mostLanes: ['ml', 'maximum number of lanes', 'number'],
+  batch: ['b', 'number of jobs that a lane claims at once', 'number'],
   paused: ['paused', 'the queue is paused: no job is claimed'],
-  ageing: ['ag', 'waiting time that lowers the priority number of a job by one'],
-  lanes: ['l', 'lane or bell → time at which it expires'],
+  ageing: ['ag', 'waiting time that lowers the priority number of a job by one', 'number'],
+  lanes: ['l', 'lane or bell → time at which it expires', 'table'],
   warm: ['wm', 'waiting lane and the end of its wait'],
   handed: ['hd', 'jobs that calls gave to the waiting lane, which has not yet confirmed them: lane since token …'],
   emptied: ['em', 'time at which a lane last found no work'],
-  jobsAt: ['at', 'number of jobs in each of its indexes, by the first letter; terminated is T'],
+  jobsAt: ['at', 'number of jobs in each of its indexes, by the first letter; terminated is T', 'table'],
   packed: [
     'pk',
     'number of jobs in pieces beyond the first job of each piece, by the same letters, because a piece is one entry of an index',
+    'table',
   ],
   suspectsServed: [
     'su',
@@ -293,28 +294,28 @@ export const queueFields = {
   ],
   firstReady: ['fr', 'sequence of the first ready job'],
   firstPull: ['fp', 'sequence of the first ready job for pull workers'],
-  counts: ['c', 'counts of the day by event'],
-  day: ['day', 'day of these counts, in days since 1970'],
-  earlierCounts: ['ca', 'counts of all earlier days'],
-  dayWaits: ['wh', 'number of runs of that day by waiting time'],
+  counts: ['c', 'counts of the day by event', 'table'],
+  day: ['day', 'day of these counts, in days since 1970', 'number'],
+  earlierCounts: ['ca', 'counts of all earlier days', 'table'],
+  dayWaits: ['wh', 'number of runs of that day by waiting time', 'table'],
   classCounts: ['cc', 'counts by class that are not yet in `~counts:<q>:c`'],
   classHour: ['ch', 'last hour with counts by class, in hours since 1970'],
-  minute: ['mn', 'last minute with counts, in minutes since 1970'],
-  minuteWait: ['mw', 'longest wait of that minute'],
-  hourWait: ['hw', 'longest wait of that hour'],
-  leased: ['ls', 'leases of a few runs: id → end; the other leases are in the index'],
-  nextLease: ['nl', 'earliest end of a lease'],
-  nextTimer: ['nt', 'earliest time at which a timer is due'],
-  nextRemoval: ['nr', 'earliest time at which a job at rest may be removed'],
-  limitMoments: ['lw', 'limit with waiting jobs → time at which it has room'],
-  atLimits: ['wc', 'number of jobs that wait for limits'],
-  ending: ['en', 'number of jobs that are terminating'],
+  minute: ['mn', 'last minute with counts, in minutes since 1970', 'number'],
+  minuteWait: ['mw', 'longest wait of that minute', 'number'],
+  hourWait: ['hw', 'longest wait of that hour', 'number'],
+  leased: ['ls', 'leases of a few runs: id → end; the other leases are in the index', 'table'],
+  nextLease: ['nl', 'earliest end of a lease', 'number'],
+  nextTimer: ['nt', 'earliest time at which a timer is due', 'number'],
+  nextRemoval: ['nr', 'earliest time at which a job at rest may be removed', 'number'],
+  limitMoments: ['lw', 'limit with waiting jobs → time at which it has room', 'table'],
+  atLimits: ['wc', 'number of jobs that wait for limits', 'number'],
+  ending: ['en', 'number of jobs that are terminating', 'number'],
   reordering: [
     'so',
     'progress of moving and sorting the waiting jobs after a change to the mode, the classes or ageing: place:cursor',
   ],
-  timerBell: ['tb', 'time at which a bell that was already sent will arrive'],
-  wakeAt: ['wk', 'time of the queue in `~wake`'],
+  timerBell: ['tb', 'time at which a bell that was already sent will arrive', 'number'],
+  wakeAt: ['wk', 'time of the queue in `~wake`', 'number'],
   pullsUntil: ['pw', 'end of the longest waiting claim of a pull worker'],
 } as const satisfies Record<string, Field>
 
@@ -331,19 +332,19 @@ export const dayFields = {
 
 /** The turns of groups are stored as `turn:<tier>,<limit>`. */
 export const limitFields = {
-  concurrency: ['c', 'maximum number of concurrent runs'],
-  rate: ['r', 'maximum number of starts in a period'],
-  period: ['p', 'period of the rate, in milliseconds'],
+  concurrency: ['c', 'maximum number of concurrent runs', 'number'],
+  rate: ['r', 'maximum number of starts in a period', 'number'],
+  period: ['p', 'period of the rate, in milliseconds', 'number'],
   paused: ['paused', 'the limit is paused: no job starts'],
-  shut: ['shut', 'no job starts before this time'],
+  shut: ['shut', 'no job starts before this time', 'number'],
   open: ['open', 'the limit is open: every job starts'],
   auto: ['auto', 'the limit is a group, which is deleted when its last job has ended'],
   gone: ['gone', 'the limit was removed, but is kept for its waiting jobs'],
   fixed: ['f', 'the settings came through the API, so jobs do not change them'],
-  promised: ['a', 'number of slots reserved for ready jobs'],
-  jobs: ['j', 'number of jobs of the group that are not at rest'],
+  promised: ['a', 'number of slots reserved for ready jobs', 'number'],
+  jobs: ['j', 'number of jobs of the group that are not at rest', 'number'],
   reordering: ['so', 'progress of sorting the waiting jobs again: a cursor'],
-  waiting: ['w', 'number of waiting jobs'],
+  waiting: ['w', 'number of waiting jobs', 'number'],
   running: ['u', 'for a limit with waiting jobs: number of held slots when the last slot was assigned'],
   waitedSince: ['ws', 'at least one job has been waiting since this time', 'number'],
 } as const satisfies Record<string, Field>

@@ -25,7 +25,7 @@ export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fi
 type Stored = Record<string, unknown>
 
 /** Names with a colon stay unchanged. */
-function naming(fields: Readonly<Record<string, readonly [short: string, note: string, kind?: 'number' | 'text']>>) {
+function naming(fields: Readonly<Record<string, readonly [short: string, note: string, kind?: string]>>) {
   const byShort = new Map(Object.entries(fields).map(([name, [short, , kind]]) => [short, { name, kind }]))
   return (record: Stored, short: string, value: unknown): void => {
     const field = byShort.get(short)

@@ -26,14 +26,13 @@ function counting.__index(state, name)
   return state[name]
 end
 
-local numeric = { limit_fields.concurrency, limit_fields.rate, limit_fields.period, limit_fields.shut,
-  limit_fields.promised, limit_fields.jobs, limit_fields.waiting }
+local numeric = limit_kinds
 
 local function settings_in(key, text)
   local settings = readable.decode(text, redis_keys.limit_key(key))
   if not settings then return false end
-  for i = 1, #numeric do
-    if type(settings[numeric[i]] or 0) ~= 'number' then return readable.note(redis_keys.limit_key(key), text) end
+  for field in pairs(numeric) do
+    if type(settings[field] or 0) ~= 'number' then return readable.note(redis_keys.limit_key(key), text) end
   end
   return (not settings.rate or settings.period) and settings or readable.note(redis_keys.limit_key(key), text)
 end

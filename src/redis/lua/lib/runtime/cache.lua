@@ -176,15 +176,11 @@ function cache.change(id, doc, field, value)
   if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
 end
 
-local queue_shape = { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't',
-  day_waits = 't', earlier_counts = 't', pulled_classes = 't', bounded_classes = 't', called_classes = 't',
-  banned = 't', next_lease = 'n', next_timer = 'n', next_removal = 'n', wake_at = 'n', timer_bell = 'n',
-  most_lanes = 'n', batch = 'n', ageing = 'n', day = 'n', minute = 'n', minute_wait = 'n', hour_wait = 'n',
-  at_limits = 'n', ending = 'n' }
+local kinds_of_queue = queue_kinds
 
 local function is_queue(record)
   for field, value in pairs(record or {}) do
-    if queue_shape[field] and type(value):sub(1, 1) ~= queue_shape[field] then return false end
+    if kinds_of_queue[field] and type(value) ~= kinds_of_queue[field] then return false end
   end
   return record and record[queue_fields.lanes] and record[queue_fields.counts]
 end
