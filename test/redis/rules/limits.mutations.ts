@@ -73,7 +73,7 @@ export const mutations = [
     ],
     [
       '  bound(class, tonumber(concurrency), differs)\n',
-      '  if not bounded[class] then bound(class, tonumber(concurrency), differs) end\n',
+      '  if not is_marked(queue_fields.bounded_classes, class) then bound(class, tonumber(concurrency), differs) end\n',
       'a worker keeps the first number that it said',
     ],
     ['anew or not limits.at(own).settings', 'anew', 'a worker whose limit was removed has none until it changes'],

@@ -78,6 +78,8 @@ if changed and hints.hears('/sidejob/workers/' .. queue_name) then
   end
   hints.tell('/sidejob/workers/' .. queue_name, '{' .. table.concat(classes, ',') .. '}')
 end
+-- The first class of a queue creates the queue.
+if changed then cache.change_queue(queue_name, queue_fields.wake_at, cache.queue(queue_name).wake_at) end
 if moved then anew.sort(queue_name) end
 bells.ring_ready()
 work.flush()
