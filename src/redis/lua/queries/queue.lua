@@ -36,5 +36,5 @@ if (queue_record.pulls_until or 0) > time.now then
     claims[#claims + 1] = row_of.claim { id = who, till = waiting[i + 1], names = table.concat(patterns, '\n') }
   end
 end
-return reply.queue { document = cjson.encode(queue_record), lanes = at_work.lanes({ queue_name }, true), runs = at_work.runs(leases), claims = claims,
-  next = next_ones, now = time.now }
+return reply.queue { document = cjson.encode(queue_record), lanes = at_work.lanes({ queue_name }, true),
+  runs = at_work.runs(leases), claims = claims, next = next_ones, now = time.now }
