@@ -26,8 +26,9 @@ const records: Record<string, Names> = {
 
 const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
 
+/** Only first letters, because each script contains them. */
 const kindsOf = (fields: Record<string, readonly string[]>): string =>
-  `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}='${kind}'`] : []))}}`
+  `{${Object.values(fields).flatMap(([name, , kind]) => (kind ? [`${name}='${kind[0]}'`] : []))}}`
 
 const ofKind = (kind: string): string[] =>
   Object.values(jobFields).flatMap(([name, , is]: readonly string[]) => (is === kind ? [`${name}=1`] : []))

@@ -180,7 +180,7 @@ local kinds_of_queue = queue_kinds
 
 local function is_queue(record)
   for field, value in pairs(record or {}) do
-    if kinds_of_queue[field] and type(value) ~= kinds_of_queue[field] then return false end
+    if kinds_of_queue[field] and type(value):sub(1, 1) ~= kinds_of_queue[field] then return false end
   end
   return record and record[queue_fields.lanes] and record[queue_fields.counts]
 end
