@@ -29,5 +29,5 @@ type Known = { cost?: Pick<Spent, 'whole'>; history: number }
 export const lacksRuns = ({ cost }: Known): boolean => cost?.whole === false
 
 /** True if the job may have had failed runs that are not stored. */
-export const lacksFailures = (job: Known, { length }: readonly unknown[]): boolean =>
+export const lacksFailures = (job: Known, { length }: { length: number }): boolean =>
   lacksRuns(job) && length >= (job.history || FAILURES_KEPT)

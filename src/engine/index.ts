@@ -31,7 +31,7 @@ import { createJobs, type Jobs } from './api/jobs.ts'
 import { createKeys } from './api/keys.ts'
 import { createLimits } from './api/limits.ts'
 import { createLog } from './api/log.ts'
-import { createPastRuns, keptRunsOf, pastRunsOf } from './api/past-runs.ts'
+import { createPastRuns, keptRunsOf, ranOf } from './api/past-runs.ts'
 import { createPorts } from './api/ports.ts'
 import { createProcesses } from './api/processes.ts'
 import { createQueues } from './api/queues.ts'
@@ -62,7 +62,7 @@ import { createRelay, RELAYS } from './remote/relay.ts'
 import { createSigner } from './remote/sign.ts'
 import { createVersions } from './remote/versions.ts'
 import { createExecutor } from './run/executor.ts'
-import { factsOf, spentOf } from './run/job-facts.ts'
+import { factsOf } from './run/job-facts.ts'
 import type { RunHook } from './run/report.ts'
 import { shownJob } from './run/shown.ts'
 import { createExporter } from './trace/exporter.ts'
@@ -288,12 +288,8 @@ function assemble(options: EngineOptions) {
 
   async function viewWithRuns(job: string) {
     const found = await store.inspect(job)
-    const kept = await keptRunsOf(store, found)
-    const spent = spentOf(found.document, kept)
+    const { spent, runs } = ranOf(found.document, await keptRunsOf(store, found))
     const cost = { ...spent, price: options.prices ? priceOf(spent, options.prices) : null }
-    const past = pastRunsOf(found.document, kept)
-    const isWhole = spent.total === past.length
-    const runs = past.map((run, i) => ({ ...run, number: run.n ?? (i === 0 || isWhole ? spent.total - i : undefined) }))
     return { job: { ...viewed(found), cost }, runs }
   }
 

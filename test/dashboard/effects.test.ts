@@ -102,14 +102,6 @@ test('a value expands in place, or links to the API if it is too long', async ()
   expect(html).not.toMatch(/y{300}/)
 })
 
-test('a lock is taken, seen, and let go by Undo', async () => {
-  const id = await resting()
-  const { undo } = await press(`/jobs/${id}`, { act: 'lock' })
-  expect((await viewOf(id)).lockedUntil).toBeGreaterThan(Date.now())
-  await press(`/jobs/${id}`, undo!)
-  expect((await viewOf(id)).lockedUntil).toBeNull()
-})
-
 test('the form of a default begins with the present one, as its field takes it', async () => {
   const id = await resting()
   const field = async () =>

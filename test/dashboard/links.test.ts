@@ -91,13 +91,4 @@ test('the log is read back from the moment of the address, and the timeline mark
   expect(all).not.toContain('Entries until ')
   expect(before).not.toContain('says 0')
   expect(before).toContain('Entries until ')
-  const marks = (html: string) => html.match(/stroke-dasharray="3 2"/g)?.length ?? 0
-  expect(marks(all)).toBe(0)
-  expect(marks(await visitor.html(until!.replaceAll('&amp;', '&')))).toBe(1)
-  expect(marks(await visitor.html(`${way}?at=nonsense`))).toBe(0)
-})
-
-test('the scale of the timeline is in the address', async () => {
-  expect(await visitor.html(`${way}?scale=true`)).toMatch(/aria-current="page">To scale/)
-  expect(await visitor.html(way)).toMatch(/aria-current="page">Compact/)
 })

@@ -81,7 +81,6 @@ const acts: [name: string, path: () => string, fields: () => Promise<object> | o
   ['make a limit', () => '/limits', () => ({ act: 'set', key: 'stripe', concurrency: '2' }), limit],
   ['give a job another priority', job, () => ({ act: 'priority', priority: '7' }), async () => (await view()).priority],
   ['have a job go first', job, () => ({ act: 'first' }), async () => (await view()).priority],
-  ['lock a job', job, () => ({ act: 'lock' }), async () => (await view()).lockedUntil !== null],
   ['give a port a default', job, () => ({ act: 'default', dir: 'in', port: 'n', value: '{"a":1}' }), fallback],
   ['set the channels of a port', job, () => ({ act: 'channels', dir: 'in', port: 'n', channels: '/a\n/b c' }), heard],
   ['mute a kind of errors', () => '/jobs', () => ({ act: 'muteKind', error: KIND }), muted],

@@ -310,7 +310,7 @@ describe('the history of a job', () => {
 })
 
 describe('a timeline', () => {
-  const job = { ...view, status: 'suspended' as const, createdAt: 0, ranAt: DAY, endedAt: null }
+  const job = { ...view, status: 'suspended' as const, createdAt: 0, ranAt: DAY, endedAt: null, runAt: null }
   const runs = [
     { startedAt: DAY, endedAt: DAY + 20, outcome: 'suspended', attempt: 0, number: 2 },
     { startedAt: 10, endedAt: 30, outcome: 'failed', attempt: 1, number: 1 },
@@ -320,27 +320,49 @@ describe('a timeline', () => {
     const [own] = rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)
     expect(own!.stretches.map(({ kind, from, to }) => [kind, from, to])).toEqual([
       ['queued', 0, 10],
-      ['fail', 10, 30],
-      ['wait', 30, DAY],
-      ['run', DAY, DAY + 20],
-      ['wait', DAY + 20, 2 * DAY],
+      ['failed', 10, 30],
+      ['waiting', 30, DAY],
+      ['done', DAY, DAY + 20],
+      ['waiting', DAY + 20, 2 * DAY],
     ])
+  })
+
+  test('has a part for runs that are not stored, because the job did not only wait then', () => {
+    const later = runs.map((run, i) => ({ ...run, number: i === 0 ? 7 : 3 }))
+    const [own] = rowsOf({ job, runs: later, steps: [], family: [] }, 2 * DAY)
+    expect(own!.stretches.map(({ kind, text }) => [kind, text])).toEqual([
+      ['unstored', '2 runs not stored'],
+      ['failed', 'run 3'],
+      ['unstored', '3 runs not stored'],
+      ['done', 'run 7'],
+      ['waiting', undefined],
+    ])
+  })
+
+  test('a job that is ready was waiting before, and is queued since then', () => {
+    const ready = { code: 'QUEUED', since: DAY + 500, message: '', data: {} } as const
+    const [own] = rowsOf({ job: { ...job, status: 'queued' }, runs, reason: ready, steps: [], family: [] }, 2 * DAY)
+    expect(own!.stretches.slice(-2).map(({ kind, from, to }) => [kind, from, to])).toEqual([
+      ['waiting', DAY + 20, DAY + 500],
+      ['queued', DAY + 500, 2 * DAY],
+    ])
+  })
+
+  test('the runs of a child are drawn like those of its parent', () => {
+    const family = [{ name: 'mail', job: { ...job, id: 9 }, runs }]
+    const [own, child] = rowsOf({ job, runs, steps: [], family }, 2 * DAY)
+    expect(child!.stretches).toEqual(own!.stretches)
+    expect(child!.note).toBe(`${job.class} #9`)
   })
 
   test('draws long waits at one width, and prints their duration', () => {
     const rows = rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)
-    const scale = scaleOf(0, 2 * DAY, busyIn(rows), true)
+    const scale = scaleOf(0, 2 * DAY, busyIn(rows))
     expect(scale.breaks.map(({ length }) => length)).toEqual([DAY - 30, DAY - 20])
     const width = (from: number, to: number) => scale.place(to) - scale.place(from)
     expect(width(30, DAY)).toBeCloseTo(width(DAY + 20, 2 * DAY))
     expect(width(10, 30)).toBeGreaterThan(5)
     expect(scale.place(2 * DAY)).toBeCloseTo(96.4)
-  })
-
-  test('in true time nothing is folded', () => {
-    const scale = scaleOf(0, 2 * DAY, busyIn(rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)), false)
-    expect(scale.breaks).toEqual([])
-    expect(scale.place(DAY)).toBeCloseTo(48.2)
   })
 })
 

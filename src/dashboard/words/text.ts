@@ -122,6 +122,10 @@ export const dayOf = (at: number, zone: string): string => {
   return `${day} ${month}`
 }
 
+/** Names the day unless it is today. */
+export const timeOn = (at: number, now: number, zone: string): string =>
+  `${dayOf(at, zone) === dayOf(now, zone) ? '' : `${dayOf(at, zone)}, `}${clock(at, zone)}`
+
 export const longDay = (at: number, zone: string): string => {
   const { weekday, day, month, year } = parts(at, zone)
   return `${weekday} ${day} ${month} ${year}`

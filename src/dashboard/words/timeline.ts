@@ -1,15 +1,15 @@
+import { ended } from '../../core/job.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { KeptWait } from '../../core/schemas.ts'
-import type { JobView } from '../../engine/engine.ts'
+import type { JobView, Reason } from '../../engine/engine.ts'
+import { cut, listed, many, percent, span } from './text.ts'
 
-export type Stretch = {
-  kind: 'queued' | 'run' | 'fail' | 'completed' | 'failed' | 'running' | 'wait'
-  from: number
-  to: number
-  text?: string
-  share?: number
-  run?: number
-}
+/** `unstored`: runs and waits of which nothing is known. `waiting` includes `queued` if the time between is unknown. */
+export type StretchKind = 'queued' | 'waiting' | 'unstored' | 'done' | 'failed' | 'running'
+
+export type Stretch = { kind: StretchKind; from: number; to: number; text?: string; share?: number; run?: number }
+
+export const isBusy = ({ kind }: Stretch): boolean => kind === 'done' || kind === 'failed' || kind === 'running'
 
 export type Row = {
   name: string
@@ -50,14 +50,14 @@ function joined(busy: readonly (readonly [number, number])[]): [number, number][
 
 type Part = { from: number; to: number; weight: number; isFolded: boolean }
 
-function partsOf(from: number, to: number, busy: readonly (readonly [number, number])[], folds: boolean): Part[] {
+function partsOf(from: number, to: number, busy: readonly (readonly [number, number])[]): Part[] {
   const unit = Math.max(1, median(busy.map(([a, b]) => b - a).filter((length) => length > 0)))
   const weigh = (length: number) => Math.max(0.7, Math.log2(1 + length / unit))
   const parts: Part[] = []
   const add = (a: number, b: number, isBusy: boolean) => {
     if (b <= a) return
-    const isFolded = folds && !isBusy && b - a > FOLD * unit
-    parts.push({ from: a, to: b, isFolded, weight: folds ? (isFolded ? 3 : weigh(b - a)) : b - a })
+    const isFolded = !isBusy && b - a > FOLD * unit
+    parts.push({ from: a, to: b, isFolded, weight: isFolded ? 3 : weigh(b - a) })
   }
   let at = from
   for (const [a, b] of joined(busy)) {
@@ -69,8 +69,8 @@ function partsOf(from: number, to: number, busy: readonly (readonly [number, num
   return parts
 }
 
-export function scaleOf(from: number, to: number, busy: readonly (readonly [number, number])[], folds: boolean): Scale {
-  const parts = partsOf(from, Math.max(to, from + 1), busy, folds)
+export function scaleOf(from: number, to: number, busy: readonly (readonly [number, number])[]): Scale {
+  const parts = partsOf(from, Math.max(to, from + 1), busy)
   const whole = parts.reduce((sum, { weight }) => sum + weight, 0) || 1
   const starts: number[] = []
   let sum = 0
@@ -94,103 +94,92 @@ export function scaleOf(from: number, to: number, busy: readonly (readonly [numb
 const badly = new Set(['failed', 'lost', 'conflict'])
 
 const endOf = ({ endedAt, status }: JobView, now: number): number =>
-  endedAt !== null && (status === 'completed' || status === 'failed' || status === 'terminated') ? endedAt : now
+  endedAt !== null && ended.has(status) ? endedAt : now
 
 const runName = (number: number | undefined): string => (number === undefined ? 'run' : `run ${number}`)
 
-function stretchesOf(job: JobView, past: readonly PastRun[], now: number): Stretch[] {
+function waitText({ waitingAt, waitingFor, runAt }: JobView, now: number): string | undefined {
+  if (waitingAt !== null) return `limit ${waitingAt}`
+  if (Array.isArray(waitingFor)) return `for ${listed(waitingFor)}`
+  if (runAt !== null && runAt > now) return `next run in ${span(runAt - now)}`
+  return waitingFor === null ? undefined : waitingFor === 'children' ? 'for children' : 'for its parent'
+}
+
+type Seen = { job: JobView; runs: readonly PastRun[]; share?: number; reason?: Reason }
+
+function stretchesOf({ job, runs, share, reason }: Seen, now: number): Stretch[] {
   const out: Stretch[] = []
-  let at = job.createdAt
-  past.forEach(({ n, number, readyAt, startedAt, endedAt, outcome }, i) => {
-    const from = Math.max(at, readyAt ?? at)
-    const isQueued = (i === 0 && number === 1) || readyAt !== undefined
-    if (from > at) out.push({ kind: 'wait', from: at, to: from })
-    if (startedAt > from) out.push({ kind: isQueued ? 'queued' : 'wait', from, to: startedAt })
-    const isBad = badly.has(outcome)
-    out.push({
-      kind: isBad ? 'fail' : 'run',
-      from: startedAt,
-      to: endedAt,
-      text: runName(number),
-      run: n,
-    })
+  let [at, last] = [job.createdAt, 0]
+  function add(kind: StretchKind, to: number, more: Partial<Stretch> = {}) {
+    if (to > at) out.push({ kind, from: at, to, ...more })
+    at = Math.max(at, to)
+  }
+  for (const { n, number, readyAt, startedAt, endedAt, outcome } of runs) {
+    const missing = number === undefined ? undefined : number - last - 1
+    if (missing !== undefined && missing <= 0) add('waiting', readyAt ?? (number === 1 ? at : startedAt))
+    else
+      add('unstored', readyAt ?? startedAt, {
+        text: `${missing === undefined ? 'runs' : many(missing, 'run')} not stored`,
+      })
+    add('queued', startedAt)
+    const kind = badly.has(outcome) ? 'failed' : 'done'
+    out.push({ kind, from: startedAt, to: endedAt, text: runName(number), run: n })
+    last = number ?? last
     at = endedAt
-  })
+  }
+  const text = reason?.code === 'INPUT' ? `for port ${reason.key}` : waitText(job, now)
+  const isReady = job.status === 'queued' && text === undefined
   if (job.status === 'running' && job.ranAt !== null) {
-    if (job.ranAt > at) out.push({ kind: out.length === 0 ? 'queued' : 'wait', from: at, to: job.ranAt })
-    out.push({ kind: 'running', from: job.ranAt, to: now, text: runName((past.at(-1)?.number ?? 0) + 1) })
-  } else if (endOf(job, now) > at) {
-    const kind = out.length === 0 && job.waitingAt === null ? 'queued' : 'wait'
-    out.push({ kind, from: at, to: endOf(job, now) })
+    add(out.length === 0 ? 'queued' : 'waiting', job.ranAt)
+    out.push({ kind: 'running', from: job.ranAt, to: now, text: runName(last + 1), share })
+  } else {
+    if (reason?.code === 'QUEUED' || reason?.code === 'PULL') add('waiting', reason.since)
+    add(isReady ? 'queued' : 'waiting', endOf(job, now), { text })
   }
   return out
 }
 
-function childRow(name: string, child: JobView, now: number, share: number | undefined): Row {
-  const { createdAt, ranAt, endedAt, status } = child
-  const end = endOf(child, now)
-  const stretches: Stretch[] = []
-  if (ranAt === null)
-    stretches.push({
-      kind: 'wait',
-      from: createdAt,
-      to: end,
-      ...(child.waitingAt ? { text: `limit ${child.waitingAt}` } : {}),
-    })
-  else {
-    stretches.push({ kind: 'queued', from: createdAt, to: ranAt })
-    if (status === 'running') stretches.push({ kind: 'running', from: ranAt, to: now, share })
-    else if (endedAt !== null)
-      stretches.push({ kind: status === 'failed' ? 'failed' : 'completed', from: ranAt, to: endedAt })
-    else stretches.push({ kind: 'wait', from: ranAt, to: end })
-  }
-  return {
-    name,
-    note: `#${child.id}`,
-    depth: 1,
-    status,
-    job: child.id,
-    stretches,
-    took: end - createdAt,
-  }
-}
+const inOrder = (runs: readonly PastRun[]): PastRun[] => runs.toSorted((a, b) => a.startedAt - b.startedAt)
 
 function stepRow({ name, kind, at, took }: KeptWait, past: readonly PastRun[]): Row[] {
   if (at === null) return []
-  const stretch: Stretch = { kind: kind === 'step' ? 'completed' : 'wait', from: at - (took ?? 0), to: at }
+  const stretch: Stretch = { kind: kind === 'step' ? 'done' : 'waiting', from: at - (took ?? 0), to: at }
   const number = past.find(({ startedAt, endedAt }) => at >= startedAt && at <= endedAt)?.number
   const note = number === undefined || kind !== 'step' ? kind : `step, ${runName(number)}`
   return [{ name, note, depth: 1, stretches: [stretch], took }]
 }
 
-export type Family = { name: string; job: JobView; share?: number }[]
+export type Family = { name: string; job: JobView; runs: readonly PastRun[]; share?: number }[]
 
-export type Parts = { job: JobView; runs: readonly PastRun[]; steps: readonly KeptWait[]; family: Family }
+export type Parts = Seen & { steps: readonly KeptWait[]; family: Family }
 
 export const CHILDREN = 20
 
-export function rowsOf({ job, runs, steps, family }: Parts, now: number): Row[] {
-  const past = runs.toSorted((a, b) => a.startedAt - b.startedAt)
-  const end = endOf(job, now)
-  const own: Row = {
-    name: job.class,
-    note: 'this job',
-    depth: 0,
+/** Follows the name of a child, which is often its class. */
+export const idNote = (name: string, { class: of, id }: Pick<JobView, 'class' | 'id'>): string =>
+  `${name === of ? '' : `${cut(of, 20)} `}#${id}`
+
+export function rowsOf({ steps, family, ...own }: Parts, now: number): Row[] {
+  const rowOf = ({ job, runs, ...seen }: Seen, row: Pick<Row, 'name' | 'note' | 'depth' | 'job'>): Row => ({
+    ...row,
     status: job.status,
-    stretches: stretchesOf(job, past, now),
-    took: end - job.createdAt,
-  }
+    stretches: stretchesOf({ job, runs: inOrder(runs), ...seen }, now),
+    took: endOf(job, now) - job.createdAt,
+  })
   const rank = ({ job: { status } }: Family[number]) => Number(status !== 'failed')
   const children = family
     .toSorted((a, b) => rank(a) - rank(b) || a.job.createdAt - b.job.createdAt || a.job.id - b.job.id)
     .slice(0, CHILDREN)
-    .map(({ name, job, share }) => childRow(name, job, now, share))
-  return [own, ...steps.flatMap((step) => stepRow(step, past)), ...children]
+    .map(({ name, ...child }) => {
+      const share = child.share === undefined ? '' : `, ${percent(child.share)}`
+      return rowOf(child, { name, note: `${idNote(name, child.job)}${share}`, depth: 1, job: child.job.id })
+    })
+  return [
+    rowOf(own, { name: own.job.class, note: 'this job', depth: 0 }),
+    ...steps.flatMap((step) => stepRow(step, own.runs)),
+    ...children,
+  ]
 }
 
 export const busyIn = (rows: readonly Row[]): [number, number][] =>
-  rows.flatMap(({ stretches }) =>
-    stretches
-      .filter(({ kind }) => kind !== 'wait' && kind !== 'queued')
-      .map(({ from, to }): [number, number] => [from, to]),
-  )
+  rows.flatMap(({ stretches }) => stretches.filter(isBusy).map(({ from, to }): [number, number] => [from, to]))

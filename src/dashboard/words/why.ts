@@ -1,7 +1,7 @@
 import { type ReasonCode, reasons } from '../../core/reasons.ts'
 import type { JobView, LimitView, Reason, Why, WhyLink } from '../../engine/engine.ts'
 import { messageOf, shareOf } from './job.ts'
-import { clock, count, listed, many, percent, span, title } from './text.ts'
+import { clock, count, listed, many, percent, span, timeOn, title } from './text.ts'
 
 export type Remedy =
   | { kind: 'first'; job: number }
@@ -31,7 +31,10 @@ const numberOf = ({ data }: Reason, name: string): number => Number(data[name] ?
 const nameOf = ({ data, key = '' }: Reason, name: string): string => String(data[name] ?? key)
 
 const till = ({ until }: Reason, { now, zone }: When): string =>
-  until === undefined ? '' : `at ${clock(until, zone)}, in ${span(until - now)}`
+  until === undefined ? '' : `at ${timeOn(until, now, zone)}, in ${span(until - now)}`
+
+const orAt = (reason: Reason, when: When): string =>
+  reason.until === undefined ? '' : ` Without one, it continues ${till(reason, when)}.`
 
 const ahead = (reason: Reason): string => {
   const n = numberOf(reason, 'ahead')
@@ -130,7 +133,11 @@ const says: Record<ReasonCode, Say> = {
   }),
   DUE: runAt('DUE'),
   REPEAT: runAt('REPEAT'),
-  PAUSED_UNTIL: runAt('PAUSED_UNTIL'),
+  PAUSED_UNTIL: (reason, { job }, when) => ({
+    text: `It sleeps until ${timeOn(reason.until!, when.now, when.zone)}, for another ${span(reason.until! - when.now)}.`,
+    sub: `It has slept for ${span(when.now - reason.since)}, and wakes by itself. Run now calls its function earlier, but job.sleep waits until that time.`,
+    remedies: [{ kind: 'run', job }],
+  }),
   LOCKED: (reason, _, when) => ({
     text: at('LOCKED', reason, when),
     sub: 'A client holds the lock, and may release it earlier.',
@@ -142,14 +149,14 @@ const says: Record<ReasonCode, Say> = {
       : `After ${many(numberOf(reason, 'failures'), 'failed run')} and ${many(numberOf(reason, 'losses'), 'lost run')} in a row.`,
     remedies: [{ kind: 'run', job }],
   }),
-  INPUT: (reason, { job }) => ({
+  INPUT: (reason, { job }, when) => ({
     text: `It waits for a value on port ${nameOf(reason, 'port')}.`,
-    sub: 'Write a value to continue.',
+    sub: `Write a value to continue.${orAt(reason, when)}`,
     remedies: [{ kind: 'write', job, port: nameOf(reason, 'port') }],
   }),
-  MESSAGE: (reason) => ({
+  MESSAGE: (reason, _, when) => ({
     text: `It waits for a message on channel ${nameOf(reason, 'channel')}.`,
-    sub: 'A message there wakes it.',
+    sub: `A message there wakes it.${orAt(reason, when)}`,
   }),
   COMPLETED: () => ({ text: 'It is completed.', sub: 'A requested run or new input wakes it.' }),
   TERMINATED: () => ({ text: 'It was terminated.', sub: 'Only a forced run wakes it.' }),
@@ -167,7 +174,10 @@ const says: Record<ReasonCode, Say> = {
   INPUT_KEPT: (reason) => ({
     text: `${many(numberOf(reason, 'values'), 'value is', 'values are')} waiting on port ${nameOf(reason, 'port')}.`,
   }),
-  OVERDUE: ({ message }) => ({ text: stop(title(message)), sub: 'The tick checks its queue within a minute.' }),
+  OVERDUE: (reason) => ({
+    text: `It was due ${span(numberOf(reason, 'ms'))} ago, but its queue has not been checked since.`,
+    sub: 'The tick checks its queue within a minute.',
+  }),
   MISPLACED: ({ message }) => ({ text: stop(title(message)), sub: 'The doctor repairs it.' }),
   UNREADABLE: ({ message }) => ({
     text: stop(title(message)),
@@ -190,6 +200,20 @@ function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
 }
 
 const NONE: WhyLink = { job: 0, class: '', queue: '', status: 'queued', running: false, run: null, reasons: [] }
+
+const pills: Partial<Record<ReasonCode, string>> = {
+  PAUSED_UNTIL: 'Sleeps until',
+  DUE: 'Scheduled for',
+  REPEAT: 'Repeats at',
+  BACKOFF: 'Retries at',
+  INPUT: 'Waits for input',
+}
+
+/** What a queued job waits for, in few words. */
+export function pillOf(reason: Reason | undefined, { now, zone }: When): string | undefined {
+  const text = pills[reason?.code as ReasonCode]
+  return text && isTimed(reason!.code) && reason!.until ? `${text} ${timeOn(reason!.until, now, zone)}` : text
+}
 
 /** Returns the time separately, because a script counts down to it. */
 export function lineOf(reason: Reason): { text: string; until?: number } {

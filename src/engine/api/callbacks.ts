@@ -11,8 +11,7 @@ import { type Context, stepOf } from '../context.ts'
 import type { Call, CallbackSent, CallbackState, CallbackTry, CallbackView, Ref } from '../engine.ts'
 import { sentOf } from '../remote/callback-sent.ts'
 import { callbackView } from '../remote/callbacks.ts'
-import { runLines } from '../run/job-facts.ts'
-import { keptRunsOf } from './past-runs.ts'
+import { keptRunsOf, runLines } from './past-runs.ts'
 import { viewOf } from './queues.ts'
 
 const callbackStatuses: Record<CallbackState, Status> = {

@@ -34,6 +34,7 @@ import { isRecord, type Patch, patchText, type Waited } from '../run/code-change
 import { factsOf } from '../run/job-facts.ts'
 import { shownJob, shownState } from '../run/shown.ts'
 import { OURS } from '../run/steps.ts'
+import { ranOf } from './past-runs.ts'
 import { rowOf } from './rows.ts'
 import { LOOKED_AT, searched } from './search.ts'
 import { followed } from './why-chain.ts'
@@ -172,10 +173,10 @@ export function createJobs({
     withSchemas: described,
 
     /** Needs no extra command if the job is read in the same turn of the event loop. */
-    async children(job: Ref, limit: number): Promise<JobView[]> {
+    async children(job: Ref, limit: number) {
       const { id, kin } = await store.inspect(job, { kin: limit })
       const { jobs } = kin ? { jobs: kin } : await page({ parent: String(id), limit })
-      return jobs.map(listedView)
+      return jobs.map((job) => ({ ...listedView(job), runs: ranOf(job.document, []).runs }))
     },
 
     /** Returns `total` only if it is already stored: for statuses at rest, and for failed jobs of one class or kind. */

@@ -1,3 +1,4 @@
+import { FAILURES_KEPT, type Spent } from '../../core/cost.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { redacted } from '../../core/redact.ts'
 import type { PastRun } from '../../core/run.ts'
@@ -7,7 +8,6 @@ import type { Store } from '../../redis/store.ts'
 import type { Inspection } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Ref } from '../engine.ts'
-import { runLines } from '../run/job-facts.ts'
 import type { Log } from './log.ts'
 
 const LINES = 200
@@ -22,8 +22,35 @@ export const keptRunsOf = async (
   { id, document }: Pick<Inspection, 'id' | 'document'>,
 ): Promise<string[]> => (document.historyKept ? store.runs(id) : [])
 
+export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
+  lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
+
 export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRun[] =>
   runLines(document, kept).map((text) => shown(pastRunOf(text), document))
+
+const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
+
+/** `runs` counts only recorded runs. A stored counter of all runs would make each run of every job more expensive. */
+function spentOf(doc: JobRecord, kept: readonly string[], runs: readonly PastRun[]): Spent {
+  const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
+  const told = runs.flatMap(({ commits }) => commits ?? [])
+  const commits = told.length < runs.length ? null : told.reduce((sum, n) => sum + n, 0)
+  const well = runs.filter(({ outcome }) => succeeded.has(outcome)).length
+  const all = (doc.runNumber ?? 1) - 1
+  const whole = well >= all && kept.length < (doc.history ?? FAILURES_KEPT)
+  const lost = runs.filter(({ outcome }) => outcome === 'lost').length
+  const missing = Math.max(0, all - well) + Math.max(0, (doc.lostRuns ?? 0) - lost)
+  const total = Math.max(doc.runsNoted ?? 0, runs.length + missing)
+  return { runs: runs.length, total, took, commits, whole }
+}
+
+export function ranOf(document: JobRecord, kept: readonly string[]) {
+  const past = pastRunsOf(document, kept)
+  const spent = spentOf(document, kept, past)
+  const isWhole = spent.total === past.length
+  const runs = past.map((run, i) => ({ ...run, number: run.n ?? (i === 0 || isWhole ? spent.total - i : undefined) }))
+  return { spent, runs }
+}
 
 /** The previous run may have ended in the millisecond in which this run began. */
 const during = ({ startedAt, endedAt }: PastRun) => ({

@@ -1,4 +1,3 @@
-import { FAILURES_KEPT, type Spent } from '../../core/cost.ts'
 import { PLACE } from '../../redis/marks.ts'
 import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import { LANE_MARK } from '../../redis/store.ts'
@@ -28,26 +27,6 @@ export function runOf(doc: JobRecord): RunFacts | null {
     process: doc.process ?? null,
     lane: doc.process === undefined ? laneMarkOf(doc.token) : null,
   }
-}
-
-const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
-
-export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
-  lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
-
-/** `runs` counts only recorded runs. A stored counter of all runs would make each run of every job more expensive. */
-export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
-  const runs = runLines(doc, kept).map(pastRunOf)
-  const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
-  const told = runs.flatMap(({ commits }) => commits ?? [])
-  const commits = told.length < runs.length ? null : told.reduce((sum, n) => sum + n, 0)
-  const well = runs.filter(({ outcome }) => succeeded.has(outcome)).length
-  const all = (doc.runNumber ?? 1) - 1
-  const whole = well >= all && kept.length < (doc.history ?? FAILURES_KEPT)
-  const lost = runs.filter(({ outcome }) => outcome === 'lost').length
-  const missing = Math.max(0, all - well) + Math.max(0, (doc.lostRuns ?? 0) - lost)
-  const total = Math.max(doc.runsNoted ?? 0, runs.length + missing)
-  return { runs: runs.length, total, took, commits, whole }
 }
 
 function keptUntil(doc: JobRecord, retain?: number): number | null {

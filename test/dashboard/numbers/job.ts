@@ -115,7 +115,6 @@ function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: re
     '.wf .trk:not(.hd) text': (found) =>
       found.map((text) => (named.includes(text) || !/\d/.test(text) ? text : named.join())),
     '.wf .dur:not(.hd)': [job, ...children].map((one) => until(one, one.createdAt)),
-    '.wf + .note': [],
   }
 }
 
@@ -199,7 +198,7 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
       '',
       ...(job.group ? [''] : []),
       `priority ${job.priority}`,
-      `runs ${n(runs.length + Number(job.status === 'running'))}${failed > 0 ? `, ${n(failed)} failed` : ''}`,
+      `runs ${n(runs.length + Number(job.status === 'running'))}${failed > 0 ? `, ${n(failed)} of them failed` : ''}`,
       `created ${time(job.createdAt)} by ${shortened(job.createdBy, 40)}`,
     ],
     '#neighbours': (found) => found.map((text) => (text === '' ? '' : placeOf(facts, job))),

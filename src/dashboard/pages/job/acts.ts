@@ -8,8 +8,6 @@ import { jobLink } from '../../words/paths.ts'
 import { count, many } from '../../words/text.ts'
 import { typedFor } from '../../words/value-form.ts'
 
-/** Seconds. */
-const LOCK = 600
 const FIRST = -2_147_483_648
 
 const of = ({ params }: ActAsked): string => `/v1/jobs/${encodeURIComponent(params.job!)}`
@@ -142,22 +140,6 @@ const single: Record<string, Act> = {
   },
 
   first: { scope: 'write', does: (asked) => prioritize(asked, FIRST, 'goes first') },
-
-  lock: {
-    scope: 'write',
-    async does(asked) {
-      const { token } = (await asked.call('POST', `${of(asked)}/lock`, { ttl: LOCK })) as { token: string }
-      return { say: `#${asked.params.job} is locked for ten minutes`, undo: { act: 'unlock', token } }
-    },
-  },
-
-  unlock: {
-    scope: 'write',
-    async does(asked) {
-      await asked.call('POST', `${of(asked)}/unlock`, { token: given(asked.form, 'token') })
-      return { say: `#${asked.params.job} unlocked` }
-    },
-  },
 }
 
 const inside: Record<string, Act> = {

@@ -7,7 +7,8 @@ import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Ago, Name, NameLink, StatusPill } from '../../parts/layout.tsx'
 import { groupPath, queuePath } from '../../words/paths.ts'
-import { atLeast, count, cut, hourOf } from '../../words/text.ts'
+import { atLeast, count, cut } from '../../words/text.ts'
+import { pillOf } from '../../words/why.ts'
 
 /** Includes the current run. */
 export const runsOf = (job: JobView, runs: readonly PastRun[]): string =>
@@ -17,7 +18,7 @@ function runsText(job: JobView, runs: readonly PastRun[]): string {
   const ended = (as: string) => runs.filter(({ outcome }) => outcome === as).length
   const failed = atLeast(ended('failed'), lacksFailures(job, runs) && ended('failed') > 0)
   const lost = Math.max(job.lost, ended('lost'))
-  return [runsOf(job, runs), failed !== '0' && `${failed} failed`, lost > 0 && `${count(lost)} lost`]
+  return [runsOf(job, runs), failed !== '0' && `${failed} of them failed`, lost > 0 && `${count(lost)} lost`]
     .filter(Boolean)
     .join(', ')
 }
@@ -68,18 +69,12 @@ function Others({ job }: { job: JobView }) {
           Duplicate with the inputs of the last run
         </Act>
       )}
-      <Act act="lock" scope="write">
-        Lock for ten minutes
-      </Act>
       <Form act="priority" scope="write" press="Set" kind="row" button="small">
         <label>
           Priority (smaller numbers run first)
           <input class="field" name="priority" type="number" value={String(priority)} />
         </label>
       </Form>
-      <button class="btn" type="button" data-copy={`curl -H "Authorization: Bearer $KEY" "$URL/v1/jobs/${id}"`}>
-        Copy as curl
-      </button>
       <a class="btn" href={`${base}/v1/jobs/${id}`} download={`job-${id}.json`}>
         Export
       </a>
@@ -94,15 +89,14 @@ type HeadProps = { job: JobView; runs: readonly PastRun[]; reason?: Reason }
 
 export function Head({ job, runs, reason }: HeadProps) {
   const { id, status, endedAt } = job
-  const { zone } = useLook()
-  const sleeps = reason?.code === 'PAUSED_UNTIL' && reason.until
+  const look = useLook()
   return (
     <div class="jobhead" data-job={id} data-status={status} data-ended={ended.has(status) ? endedAt : undefined}>
       <div class="grow">
         <h1>
           <Name of={job.class} most={60} /> <span class="id">#{id}</span>{' '}
           <StatusPill status={status} big>
-            {sleeps ? `Sleeps until ${hourOf(sleeps, zone)}` : undefined}
+            {status === 'queued' ? pillOf(reason, look) : undefined}
           </StatusPill>
         </h1>
         <Facts job={job} runs={runs} />

@@ -39,7 +39,6 @@ type JobData = {
   ports: PortRow[]
   morePorts: number
   tab: TabData
-  folded: boolean
   at?: number
   failure?: FailureData
   result?: Encoded | null
@@ -166,12 +165,12 @@ async function load(asked: Asked): Promise<JobData> {
     }),
   ]).catch((error) => gone(asked, error))
   const names = new Map(Object.entries(job.children).map(([name, { id }]) => [id, name]))
-  const family = children.map((child) => ({
+  const family = children.map(({ runs, ...child }) => ({
     name: names.get(child.id) ?? child.name ?? child.class,
     job: child,
+    runs,
     share: shareOf(child.progress),
   }))
-  const folded = query.get('scale') !== 'true'
   const morePorts = portsIn(job) - ports.length
   return {
     job,
@@ -183,7 +182,6 @@ async function load(asked: Asked): Promise<JobData> {
     ports,
     morePorts,
     tab: shown,
-    folded,
     at: momentIn(query),
     failure,
     result,
@@ -216,21 +214,23 @@ const ArgsCard = ({ job: { id, args }, result }: { job: JobView; result?: Encode
 
 function View({ data, query }: { data: JobData; query: URLSearchParams }) {
   const { job, tab } = data
+  const [reason] = data.why.reasons
   // The card of the error has its message.
   const isTold = data.failure && data.runs[0]?.outcome === 'failed' && data.why.reasons.length === 1
   const tail = tab.name === 'log' && query.has('tail') && data.at === undefined
   return (
     <>
       <Heard job={job} tail={tail} />
-      <Head job={job} runs={data.runs} reason={data.why.reasons[0]} />
+      <Head job={job} runs={data.runs} reason={reason} />
       {!isTold && <Why job={job} why={data.why} family={data.family} limits={data.limits} />}
       <div class="jobcols">
         <div class="stack">
           {data.failure && <Failure job={job} runs={data.runs} data={data.failure} />}
           {!data.failure && (data.result ?? job.args) !== null && <ArgsCard job={job} result={data.result} />}
           <Timeline
-            {...{ job, runs: data.runs, family: data.family, folded: data.folded, at: data.at }}
+            {...{ job, runs: data.runs, family: data.family }}
             steps={data.steps.steps.slice(0, STEPS)}
+            reason={reason}
           />
           {data.ports.length > 0 && <Ports job={job} rows={data.ports} more={data.morePorts} />}
           <Tabs job={job} runs={data.runs} steps={data.steps} tab={tab} tail={tail} at={data.at} />

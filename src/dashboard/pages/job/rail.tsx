@@ -1,4 +1,5 @@
 import { groupIdOf } from '../../../core/constraint.ts'
+import { lacksFailures } from '../../../core/cost.ts'
 import type { Status } from '../../../core/job.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -7,7 +8,7 @@ import { LabelTags } from '../../parts/label-tags.tsx'
 import { Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { groupPath, workerPath } from '../../words/paths.ts'
-import { count, dayOf, hourOf, many, moment, money, span, statusOrder, title } from '../../words/text.ts'
+import { atLeast, count, dayOf, hourOf, many, moment, money, span, statusOrder, title } from '../../words/text.ts'
 import type { Family as Known } from '../../words/timeline.ts'
 
 type RailProps = { job: JobView; known: Known }
@@ -15,7 +16,7 @@ type RailProps = { job: JobView; known: Known }
 /** Maximum children without a summary. */
 const FEW = 5
 
-type Child = { id: number; name: string; status: Status; is: string }
+type Child = { id: number; name: string; of: string; status: Status; is: string }
 
 const { compare } = new Intl.Collator('en', { numeric: true })
 const rank = ({ status }: Child): number => (status === 'failed' ? -1 : statusOrder.indexOf(status))
@@ -35,9 +36,9 @@ function Family({ job, known }: RailProps) {
   // The record of a parent lists running children as queued.
   const isUnsure = Object.values(children).some(({ id, status }) => status === 'queued' && !read.has(id))
   const all = Object.entries(children)
-    .map(([name, { id, status: recorded }]): Child => {
+    .map(([name, { id, class: of, status: recorded }]): Child => {
       const status = read.get(id) ?? recorded
-      return { id, name, status, is: isUnsure && /queued|running/.test(status) ? 'queued,running' : status }
+      return { id, name, of, status, is: isUnsure && /queued|running/.test(status) ? 'queued,running' : status }
     })
     .sort((a, b) => rank(a) - rank(b) || compare(a.name, b.name))
   const related = all.length + moreChildren + Number(parent !== null)
@@ -59,11 +60,11 @@ function Family({ job, known }: RailProps) {
           <span class="id">#{id}</span>
         </li>
         {moreChildren === 0 &&
-          all.map(({ id, name, status }) => (
+          all.map(({ id, name, of, status }) => (
             <li class={parent ? 'l2' : 'l1'}>
               <StatusMark status={status} />
               <span class="clip">
-                <To to={`/jobs/${id}`}>{name}</To>
+                <To to={`/jobs/${id}`}>{name}</To> {of !== name && <span class="dimmer">{of}</span>}
               </span>
               <JobId id={id} />
             </li>
@@ -82,12 +83,13 @@ function retriesOf({ retry, attempt, status }: JobView): string | false {
   return `${count(Math.min(failures, retry.max))} of ${count(retry.max)}${pause}`
 }
 
-function costOf({ cost }: JobView): string | false {
-  if (!cost || cost.runs === 0) return false
-  const { runs, took, commits, price, whole } = cost
+function costOf(job: JobView): string | false {
+  if (!job.cost?.runs) return false
+  const { runs, total, took, commits, price, whole } = job.cost
   return [
-    `${whole ? '' : 'the last '}${many(runs, 'run')}`,
-    span(took),
+    whole
+      ? `${many(runs, 'run')}, ${span(took)}`
+      : `${count(runs)} of ${atLeast(total, lacksFailures(job, { length: runs }))} runs stored: ${span(took)}`,
     ...(commits === null ? [] : [many(commits, 'commit')]),
     ...(price === null ? [] : [`about ${money(price)}`]),
   ].join(', ')
@@ -154,20 +156,14 @@ function factsOf(job: JobView, zone: string): Fact[] {
   ]
 }
 
-function FactsOf({ job }: { job: JobView }) {
-  const { zone } = useLook()
-  return (
-    <Card title="Details">
-      <Facts of={factsOf(job, zone)} kind="body" />
-    </Card>
-  )
-}
-
 export function Rail({ job, known }: RailProps) {
+  const { zone } = useLook()
   return (
     <aside class="stack rail" aria-label="Related jobs and details">
       <Family job={job} known={known} />
-      <FactsOf job={job} />
+      <Card title="Details">
+        <Facts of={factsOf(job, zone)} kind="body" />
+      </Card>
     </aside>
   )
 }

@@ -1,15 +1,17 @@
 import type { Child } from 'hono/jsx'
 import { useLook, useWay } from '../../look.ts'
-import { Card, Choice, Link, StatusMark, To } from '../../parts/layout.tsx'
-import { clock, count, cut, dayOf, percent, round, span } from '../../words/text.ts'
+import { Card, Link, StatusMark, To } from '../../parts/layout.tsx'
+import { clock, count, cut, dayOf, round, span } from '../../words/text.ts'
 import {
   busyIn,
   CHILDREN,
+  isBusy,
   type Parts,
   type Row,
   rowsOf,
   type Scale,
   type Stretch,
+  type StretchKind,
   scaleOf,
 } from '../../words/timeline.ts'
 import { OnlyLastRun } from './runs.tsx'
@@ -18,14 +20,13 @@ const [MINUTE, DAY] = [60_000, 86_400_000]
 
 const at = (n: number): string => `${round(n)}%`
 
-const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
-  queued: { kind: 'f-queued', tall: false },
-  wait: { kind: 'wait', tall: false },
-  run: { kind: 'f-completed', tall: true },
-  fail: { kind: 'f-fail', tall: true },
-  running: { kind: 'f-running', tall: false },
-  completed: { kind: 'f-completed', tall: false },
-  failed: { kind: 'f-failed', tall: false },
+const kinds: Record<StretchKind, { fill: string; name: string }> = {
+  queued: { fill: 'f-queued', name: 'queued' },
+  waiting: { fill: 'wait', name: 'waiting' },
+  unstored: { fill: 'unstored', name: 'runs not stored' },
+  done: { fill: 'f-completed', name: 'ran' },
+  failed: { fill: 'f-fail', name: 'failed run' },
+  running: { fill: 'f-running', name: 'running' },
 }
 
 /** Minimum width, in percent, of a bar that shows its name. */
@@ -41,29 +42,40 @@ function RunLink({ run, children }: { run?: number; children: Child }) {
   )
 }
 
+const nameOf = ({ kind, from, to }: Stretch): string => `${kinds[kind].name} ${span(to - from)}`
+
 function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
-  const { kind, tall } = kinds[stretch.kind]
+  const { kind, share, run } = stretch
+  const { fill } = kinds[kind]
+  const isRun = isBusy(stretch)
   const from = scale.place(stretch.from)
   const width = Math.max(0.6, scale.place(stretch.to) - from)
-  const [y, height] = tall ? [9, 14] : [12, 8]
-  const isWait = stretch.kind === 'wait'
-  const bar = { x: at(from), y, height, rx: isWait ? 2 : 3 }
+  const [y, height] = isRun ? [9, 14] : [12, 8]
+  const bar = { x: at(from), y, height, rx: isRun ? 3 : 2 }
   return (
-    <RunLink run={stretch.run}>
-      {stretch.run !== undefined && <rect class="hit" x={at(from)} y="0" width={at(width)} height="32" />}
-      <rect {...bar} class={stretch.share === undefined ? kind : `${kind} ghost`} width={at(width)} />
-      {stretch.share !== undefined && <rect {...bar} class={kind} width={at(width * stretch.share)} />}
-      {stretch.text && tall && width > ROOM && (
-        <text class="t11 t-on" x={at(from)} dx="6" y="20">
-          {cut(stretch.text, 10)}
-        </text>
-      )}
-      {stretch.text && isWait && width > 14 && (
-        <text class="t11 t-c suspended mid halo" x={at(from + width / 2)} y="20">
-          {cut(stretch.text, 26)}
-        </text>
-      )}
+    <RunLink run={run}>
+      <title>{nameOf(stretch)}</title>
+      {run !== undefined && <rect class="hit" x={at(from)} y="0" width={at(width)} height="32" />}
+      <rect {...bar} class={share === undefined ? fill : `${fill} ghost`} width={at(width)} />
+      {share !== undefined && <rect {...bar} class={fill} width={at(width * share)} />}
     </RunLink>
+  )
+}
+
+/** Above the breaks. */
+function BarText({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
+  const { from, to, text } = stretch
+  const x = scale.place(from)
+  const width = scale.place(to) - x
+  if (text === undefined || width < (isBusy(stretch) ? ROOM : 14)) return null
+  return isBusy(stretch) ? (
+    <text class="t11 t-on" x={at(x)} dx="6" y="20">
+      {cut(text, 10)}
+    </text>
+  ) : (
+    <text class="t11 t-ink2 mid halo" x={at(x + width / 2)} y="20">
+      {cut(text, 26)}
+    </text>
   )
 }
 
@@ -76,13 +88,10 @@ function Break({ x }: { x: number }) {
   )
 }
 
-const isWithin = (at: number, { from, to }: Scale): boolean => at >= from && at <= to
-
-function Track({ row, scale, moment }: { row: Row; scale: Scale; moment?: number }) {
+function Track({ row, scale }: { row: Row; scale: Scale }) {
   const end = scale.place(scale.to)
-  const x = moment !== undefined && isWithin(moment, scale) ? at(scale.place(moment)) : undefined
   const hasLinks = row.stretches.some(({ run }) => run !== undefined)
-  const said = row.stretches.map(({ kind, from, to }) => `${kind} ${span(to - from)}`).join(', ')
+  const said = row.stretches.map(nameOf).join(', ')
   return (
     <div class="trk">
       <svg role={hasLinks ? 'group' : 'img'} aria-label={said.slice(0, 400)}>
@@ -92,8 +101,10 @@ function Track({ row, scale, moment }: { row: Row; scale: Scale; moment?: number
         {scale.breaks.map(({ at }) => (
           <Break x={at} />
         ))}
+        {row.stretches.map((stretch) => (
+          <BarText stretch={stretch} scale={scale} />
+        ))}
         <line class="s-accent" x1={at(end)} x2={at(end)} y1="0" y2="32" stroke-width="1" />
-        {x && <line class="s-accent" x1={x} x2={x} y1="0" y2="32" stroke-width="1.5" stroke-dasharray="3 2" />}
       </svg>
     </div>
   )
@@ -107,11 +118,6 @@ function Label({ row }: { row: Row }) {
       <span class="kind">{row.note}</span>
     </div>
   )
-}
-
-const took = ({ stretches, took }: Row): string => {
-  const share = stretches.at(-1)?.share
-  return share !== undefined ? percent(share) : took === null ? '–' : span(took)
 }
 
 /** Omits marks that would overlap. */
@@ -146,37 +152,34 @@ function Axis({ scale }: { scale: Scale }) {
   )
 }
 
-type TimelineProps = Parts & { folded: boolean; at?: number }
+function Legend({ rows }: { rows: readonly Row[] }) {
+  const shown = new Set(rows.flatMap(({ stretches }) => stretches.map(({ kind }) => kind)))
+  return (
+    <p class="legend foot">
+      {Object.entries(kinds).map(
+        ([kind, { fill, name }]) =>
+          shown.has(kind as StretchKind) && (
+            <span>
+              <svg width="14" height="8" aria-hidden="true">
+                <rect class={fill} width="14" height="8" rx="2" />
+              </svg>
+              {name}
+            </span>
+          ),
+      )}
+    </p>
+  )
+}
 
-export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
+export function Timeline(parts: Parts) {
   const { now, zone } = useLook()
   const { job, runs } = parts
   const rows = rowsOf(parts, now)
   const to = Math.max(...rows.flatMap(({ stretches }) => stretches.map(({ to }) => to)), job.createdAt + 1)
-  const scale = scaleOf(job.createdAt, to, busyIn(rows), folded)
+  const scale = scaleOf(job.createdAt, to, busyIn(rows))
   const more = Object.keys(job.children).length + (job.moreChildren ?? 0) - Math.min(parts.family.length, CHILDREN)
-  const way = useWay()
-  const right = (
-    <>
-      <span class="legend wide">
-        <span>
-          <svg class="hs" width="12" height="8" aria-hidden="true">
-            <rect class="wait" width="12" height="8" rx="2" />
-          </svg>
-          waiting
-        </span>
-      </span>
-      <Choice
-        label="Scale"
-        options={[
-          { text: 'Compact', to: way({ scale: undefined }), on: folded },
-          { text: 'To scale', to: way({ scale: 'true' }), on: !folded },
-        ]}
-      />
-    </>
-  )
   return (
-    <Card title="Timeline" right={right}>
+    <Card title="Timeline">
       <div class="wf">
         <div class="lab hd">
           <span class="clip">
@@ -184,15 +187,16 @@ export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
           </span>
         </div>
         <Axis scale={scale} />
-        <div class="dur hd">took</div>
+        <div class="dur hd">elapsed</div>
         {rows.map((row) => (
           <>
             <Label row={row} />
-            <Track row={row} scale={scale} moment={moment} />
-            <div class="dur">{took(row)}</div>
+            <Track row={row} scale={scale} />
+            <div class="dur">{row.took === null ? '–' : span(row.took)}</div>
           </>
         ))}
       </div>
+      <Legend rows={rows} />
       {more > 0 && (
         <p class="note foot">
           <Link to={`/jobs?parent=${job.id}`}>{`${count(more)} more`}</Link>

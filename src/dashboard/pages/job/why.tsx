@@ -3,7 +3,7 @@ import { useLook } from '../../look.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Shape, To } from '../../parts/layout.tsx'
 import { wayToLimit } from '../../words/limit.ts'
-import type { Family } from '../../words/timeline.ts'
+import { type Family, idNote } from '../../words/timeline.ts'
 import { type Cell, cellsOf, type Remedy } from '../../words/why.ts'
 
 function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
@@ -64,16 +64,23 @@ export function CellText({ cell: { text, limit }, kind }: { cell: Cell; kind?: s
   )
 }
 
-function Link({ cell, own }: { cell: Cell; own: number }) {
+function Link({ cell, own, family }: { cell: Cell; own: number; family: Family }) {
   const { sub, status, means, remedies } = cell
   const isOwn = cell.job === own
+  const name = family.find(({ job }) => job.id === cell.job)?.name ?? cell.class
   return (
     <li>
       <span class="step">
         <span class={`st ${status}`}>
           <Shape status={status} />
         </span>
-        {isOwn ? <span>{headOf(status)}</span> : <To to={`/jobs/${cell.job}`}>{`${cell.class} #${cell.job}`}</To>}
+        {isOwn ? (
+          <span>{headOf(status)}</span>
+        ) : (
+          <>
+            <To to={`/jobs/${cell.job}`}>{name}</To> {idNote(name, { class: cell.class, id: cell.job })}
+          </>
+        )}
       </span>
       <p title={means}>
         <CellText cell={cell} />
@@ -98,7 +105,7 @@ export function Why({ job, why, family, limits }: WhyProps) {
   return (
     <ol class={`why n${cells.length}`} aria-label="Why it does not run">
       {cells.map((cell) => (
-        <Link cell={cell} own={job.id} />
+        <Link cell={cell} own={job.id} family={family} />
       ))}
     </ol>
   )
