@@ -8,18 +8,19 @@ import { page } from '../page.ts'
 import { LinkButton } from '../parts/act.tsx'
 import { Code } from '../parts/job-code.tsx'
 import { JobForm, jobBody } from '../parts/job-form.tsx'
-import { Card, Head, Link } from '../parts/layout.tsx'
+import { Card, Head, Link, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
+import { First } from '../parts/snippet.tsx'
 import { given, jsonText, labelWords, maybe } from '../words/form.ts'
 import { jobLink, ofClass } from '../words/paths.ts'
-import { readSchema } from '../words/schema.ts'
-import { cut } from '../words/text.ts'
+import { membersOf, readSchema } from '../words/schema.ts'
+import { cut, many } from '../words/text.ts'
 import { typedAs } from '../words/value-form.ts'
-import { Classes, type Counted, countedIn, type Worker } from './workers/classes.tsx'
+import { byQueue, foundIn, type Worker } from './workers/classes.tsx'
 
 type Like = Pick<JobView, 'id' | 'queue' | 'class' | 'args' | 'group' | 'priority' | 'labels'>
 
-type NewJobData = { workers: Worker[]; counted: Counted; from?: Like; queue: string; class?: string }
+type NewJobData = { workers: Worker[]; from?: Like; queue: string; class?: string }
 
 const named = (workers: Worker[], of: { queue: string; class?: string }): Worker | undefined =>
   workers.find((one) => one.queue === of.queue && one.class === of.class)
@@ -61,30 +62,54 @@ export const make: Act = {
 
 const titleOf = ({ from }: NewJobData): string => (from ? `Duplicate #${from.id}` : 'New job')
 
-function Choose({
-  data: { workers, counted, queue, class: name },
-  query,
-}: {
-  data: NewJobData
-  query: URLSearchParams
-}) {
+function takenBy({ in: ports = {}, args }: Worker): string {
+  const names = [...Object.keys(ports), ...membersOf(readSchema(args && encodedToJson(args)))]
+  return names.length === 0 ? '' : `takes ${cut(names.join(', '))}`
+}
+
+function List({ of }: { of: Worker[] }) {
+  return byQueue(of).map(([queue, own]) => (
+    <>
+      <h3 class="group">Queue {cut(queue)}</h3>
+      <ul class="checks next found choose">
+        {own.map((worker) => (
+          <li>
+            <To to={`/jobs/new?${ofClass(queue, worker.class)}`}>
+              <b>{cut(worker.class)}</b> <span class="dim">{cut(worker.description ?? '', 200)}</span>
+            </To>
+            <span class="right">{takenBy(worker)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  ))
+}
+
+function Choose({ data: { workers, queue, class: name }, query }: { data: NewJobData; query: URLSearchParams }) {
   const wanted = name ?? query.get('q')?.slice(0, 100) ?? ''
+  const { own, library } = foundIn(workers, wanted.toLowerCase())
   return (
     <>
       <Head title="New job" note="Choose its class: the function or worker that runs it.">
-        <Search at="/jobs/new" label="Class or port" value={wanted} />
+        <Search at="/jobs/new" label="Search classes" value={wanted} />
       </Head>
-      {name && (
-        <p class="gone">
-          {`No class "${cut(name)}" in queue ${cut(queue)}. `}
-          <Link to="/jobs/new">Show all classes</Link>
-        </p>
-      )}
-      <Classes
-        {...{ workers, counted }}
-        wanted={wanted.toLowerCase()}
-        to={(queue, name) => `/jobs/new?${ofClass(queue, name)}`}
-      />
+      {name && <p class="gone">{`No class "${cut(name)}" in queue ${cut(queue)}.`}</p>}
+      <Card>
+        {wanted && (
+          <p class="body">
+            {`${many(own.length + library.length, 'class', 'classes')} with “${cut(wanted)}”. `}
+            <Link to="/jobs/new">Show all classes</Link>
+          </p>
+        )}
+        {own.length === 0 && !wanted && <First of="workers" />}
+        <List of={own} />
+        {library.length > 0 && (
+          <details class="foot" open={own.length === 0 || wanted !== ''}>
+            <summary>{`Standard library: ${many(library.length, 'class', 'classes')}`}</summary>
+            <List of={library} />
+          </details>
+        )}
+      </Card>
     </>
   )
 }
@@ -112,16 +137,11 @@ export const newJob = page<NewJobData>({
   path: '/jobs/new',
   nav: 'jobs',
   every: 0,
-  async load(asked) {
-    const { engine, query } = asked
+  async load({ engine, query }) {
     const id = query.get('from')
-    const [{ workers }, counted, from] = await Promise.all([
-      engine.workers.list(),
-      countedIn(asked),
-      id ? likeOf(engine, id) : undefined,
-    ])
+    const [{ workers }, from] = await Promise.all([engine.workers.list(), id ? likeOf(engine, id) : undefined])
     const { queue, class: name } = from ?? { queue: query.get('queue') || 'default', class: query.get('class') }
-    return { workers, counted, from, queue, class: name || undefined }
+    return { workers, from, queue, class: name || undefined }
   },
   title: titleOf,
   crumbs: (data) => [{ name: titleOf(data) }],

@@ -36,7 +36,7 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
           rows={body.split('\n').length}
           value={body}
         />
-        <CreateJob kind="btn" />
+        <CreateJob kind="btn" text="Create job from JSON" />
       </form>
     </>
   )

@@ -3,7 +3,6 @@ import type { WorkerDefinition } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { jsonText, labelsIn, maybe, numberIn, objectOf } from '../words/form.ts'
 import { readSchema, sampleOf } from '../words/schema.ts'
-import { cut } from '../words/text.ts'
 import { valueIn } from '../words/value-form.ts'
 import { Sent, useRefusal } from './act.tsx'
 import { Field, Options, TextArea } from './field.tsx'
@@ -43,7 +42,6 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
           label={name}
           schema={schema && encodedToJson(schema)}
           otherwise={otherwise && encodedToJson(otherwise)}
-          more={otherwise === undefined ? '' : `; default ${cut(encodedToJson(otherwise), 30)}`}
           path={name}
           was={was}
         />
@@ -71,12 +69,12 @@ export function JobForm({ worker, stay, typed }: { worker: Named; stay?: boolean
   )
 }
 
-export function CreateJob({ kind = 'btn primary' }: { kind?: string }) {
+export function CreateJob({ kind = 'btn primary', text = 'Create job' }: { kind?: string; text?: string }) {
   const off = useRefusal('write')
   return (
     <button class={kind} type="submit" disabled={off !== undefined} title={off}>
       <Icon name="play" size={14} />
-      Create job
+      {text}
     </button>
   )
 }

@@ -1,5 +1,6 @@
 import { pretty } from '../words/json.ts'
 import { choicesOf, kindOf, readSchema, type Schema, sampleOf, wordsOf } from '../words/schema.ts'
+import { cut } from '../words/text.ts'
 import { LINES, memberOf } from '../words/value-form.ts'
 import { Field, Select, TextArea } from './field.tsx'
 
@@ -90,7 +91,8 @@ function Members(props: OneProps) {
           name={memberOf(name, member)}
           label={member}
           of={one}
-          more={of!.required?.includes(member) ? '' : ', optional'}
+          more={of!.required?.includes(member) ? ', required' : ''}
+          otherwise={one.default === undefined ? undefined : JSON.stringify(one.default)}
           path={member}
           was={was}
           isNeeded={false}
@@ -102,8 +104,11 @@ function Members(props: OneProps) {
   )
 }
 
-function One(props: OneProps) {
-  const { name, label, of, more = '', otherwise, path, was, isNeeded, depth } = props
+function One(given: OneProps) {
+  const { name, label, of, otherwise, path, was, isNeeded, depth } = given
+  const usual = otherwise === undefined ? '' : String(JSON.parse(otherwise))
+  const more = `${given.more ?? ''}${otherwise === undefined ? '' : `; default ${cut(otherwise, 30)}`}`
+  const props = { ...given, more }
   const note = `${wordsOf(of)}${more}`
   const kind = kindOf(of, depth)
   if (kind === 'json') return <Json {...props} />
@@ -112,7 +117,6 @@ function One(props: OneProps) {
   if (kind === 'choice' || kind === 'boolean') {
     const choices = kind === 'boolean' ? ['true', 'false'] : choicesOf(of!)
     const words = kind === 'boolean' ? labels : {}
-    const usual = otherwise === undefined ? '' : String(JSON.parse(otherwise))
     return (
       <Select
         name={name}
@@ -133,6 +137,7 @@ function One(props: OneProps) {
       type={kind === 'number' ? 'number' : 'text'}
       value={was?.(name)}
       required={isNeeded && kind === 'number'}
+      placeholder={usual}
       path={path}
       mono
     />

@@ -3,6 +3,7 @@ export type Schema = {
   type?: string | string[]
   enum?: unknown[]
   const?: unknown
+  default?: unknown
   format?: string
   properties?: Record<string, Schema>
   required?: string[]
@@ -29,8 +30,10 @@ export const readSchema = (schema: string | undefined): Schema | undefined => {
   }
 }
 
+export const membersOf = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {})
+
 function inWords(schema: Schema, depth: number): string {
-  const { type, enum: choices, format, properties, items, anyOf } = schema
+  const { type, enum: choices, format, items, anyOf } = schema
   if (choices) return choices.slice(0, 6).map(String).join(' | ')
   if ('const' in schema) return JSON.stringify(schema.const)
   if (anyOf)
@@ -46,7 +49,7 @@ function inWords(schema: Schema, depth: number): string {
   if (type === 'array')
     return items && depth < 2 ? `list of ${inWords(items, depth + 1).replace(/number$/, 'numbers')}` : 'list'
   if (type === 'object') {
-    const names = Object.keys(properties ?? {})
+    const names = membersOf(schema)
     return names.length > 0 ? `{ ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''} }` : 'object'
   }
   return 'any'
@@ -62,13 +65,13 @@ const isScalar = (kind: Kind): boolean =>
   kind === 'text' || kind === 'number' || kind === 'boolean' || kind === 'choice'
 
 export function kindOf(schema: Schema | undefined, depth = 0): Kind {
-  const { type, enum: choices, items, properties } = schema ?? {}
+  const { type, enum: choices, items } = schema ?? {}
   if (Array.isArray(choices)) return choices.length > 0 && choices.every(isPlain) ? 'choice' : 'json'
   if (type === 'string') return 'text'
   if (type === 'number' || type === 'integer') return 'number'
   if (type === 'boolean') return 'boolean'
   if (type === 'array') return items && isScalar(kindOf(items)) ? 'list' : 'json'
-  const members = type === 'object' ? Object.keys(properties ?? {}).length : 0
+  const members = type === 'object' ? membersOf(schema).length : 0
   return members > 0 && members <= MOST_MEMBERS && depth < DEEPEST ? 'object' : 'json'
 }
 
@@ -81,6 +84,7 @@ const samples: Partial<Record<Kind, string>> = {
 }
 
 export function sampleOf(schema: Schema | undefined): string {
+  if (schema?.default !== undefined) return JSON.stringify(schema.default)
   if (schema?.enum) return JSON.stringify(schema.enum[0])
   if (schema?.type === 'array') return '[]'
   if (schema?.type === 'object')

@@ -13,7 +13,7 @@ import { queuePage, queuesPage } from './queues.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
 import { doctorPage, examinedPage, filesPage, findPage, keysPage, morePage, schedulesPage } from './system.ts'
-import { classesIn, deploysPage, workerPage, workersPage } from './workers.ts'
+import { choosePage, deploysPage, workerPage, workersPage } from './workers.ts'
 
 export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Promise<Claims>> = {
   '/': overview,
@@ -44,7 +44,7 @@ export const pages: Record<string, (facts: Facts, scene: Scene) => Claims | Prom
   '/jobs/failed': (facts, scene) => jobPage(facts, scene, scene.failed),
   '/jobs/running': (facts, scene) => jobPage(facts, scene, scene.running),
   '/jobs/report?tab=runs': (facts, scene) => jobPage(facts, scene, scene.report, 'runs'),
-  '/jobs/new': classesIn,
+  '/jobs/new': choosePage,
   '/jobs/new?from=order': (_, { order }) => ({
     'main h1, .crumbs [aria-current]': [`Duplicate #${order}`, `Duplicate #${order}`],
     '#preview .note': ['body of POST /v1/jobs'],

@@ -37,21 +37,36 @@ function programs({ processes, others }: Facts): Claims {
   }
 }
 
-export async function classesIn(facts: Facts, { site: { engine } }: Scene): Promise<Claims> {
+async function sortedIn({ site: { engine } }: Scene) {
   const { workers } = await engine.workers.list()
+  const isLibrary = ({ queue }: WorkerView) => rankOf(queue) > 0
+  return Object.groupBy(workers.toSorted(byPlace), (one) => (isLibrary(one) ? 'library' : 'own'))
+}
+
+/** The classes of which a new job is created, with the names of the values that they take. */
+export async function choosePage(_: Facts, scene: Scene): Promise<Claims> {
+  const { own = [], library = [] } = await sortedIn(scene)
+  const namesIn = ({ in: ports = {}, args }: WorkerView) =>
+    [...Object.keys(ports), ...Object.keys(JSON.parse(args ?? '{}').properties ?? {})].join(', ')
+  return {
+    summary: [`Standard library: ${n(library.length)} classes`],
+    '.choose li': [...own, ...library].map((worker) =>
+      [worker.class, worker.description ?? '', namesIn(worker)].join(' '),
+    ),
+  }
+}
+
+export async function classesIn(facts: Facts, scene: Scene): Promise<Claims> {
+  const { own = [], library = [] } = await sortedIn(scene)
   const rowsOf = (own: WorkerView[]) => [
-    row('', 'Runs', 'Failed', 'p95'),
+    row('', 'Runs', 'Failed jobs', 'p95'),
     ...[...Map.groupBy(own, ({ queue }) => queue)].flatMap(([queue, own]) => [
       queue,
       ...own.map((worker) => workerRow(facts, queue, worker.class)),
     ]),
   ]
-  const isLibrary = ({ queue }: WorkerView) => rankOf(queue) > 0
-  const { own = [], library = [] } = Object.groupBy(workers.toSorted(byPlace), (one) =>
-    isLibrary(one) ? 'library' : 'own',
-  )
   return {
-    '.card:has(.classes) > header .tag': [n(workers.length)],
+    '.card:has(.classes) > header .tag': [n(own.length + library.length)],
     'summary.body': [`Standard library: ${n(library.length)} classes`],
     '.classes tr': [...rowsOf(own), ...rowsOf(library)],
   }

@@ -16,7 +16,7 @@ export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'pus
 /** Users may add classes to any queue. */
 const isLibrary = ({ queue, push, pull }: Worker): boolean => isBuiltIn(queue) && !push && !pull
 
-const byQueue = (workers: readonly Worker[]): [string, Worker[]][] => [
+export const byQueue = (workers: readonly Worker[]): [string, Worker[]][] => [
   ...Map.groupBy(
     workers.toSorted((a, b) => (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)),
     ({ queue }) => queue,
@@ -33,7 +33,7 @@ export async function countedIn(asked: Asked): Promise<Counted> {
   return new Map(classes.map((row) => [nameOf(row.queue, row.class), row]))
 }
 
-const heads = ['Runs', 'Failed', 'p95'] as const
+const heads = ['Runs', 'Failed jobs', 'p95'] as const
 
 function Numbers({ of, at }: { of?: ClassRow; at: string }) {
   const { runs = 0, failed = 0 } = of?.counts ?? {}
@@ -42,7 +42,7 @@ function Numbers({ of, at }: { of?: ClassRow; at: string }) {
       <td class="num" data-head="Runs">
         <Zero n={runs} text={short(runs)} />
       </td>
-      <td class="num" data-head="Failed">
+      <td class="num" data-head="Failed jobs">
         <Zero n={failed} to={`/jobs?status=failed&${at}`} kind="up" text={short(failed)} />
       </td>
       <td class={of?.took ? 'num dim' : 'num dimmer'} data-head="p95" title={of?.took ? spread(of.took) : undefined}>
@@ -55,14 +55,14 @@ function Numbers({ of, at }: { of?: ClassRow; at: string }) {
 const spread = ({ mean, p50 }: NonNullable<ClassRow['took']>): string =>
   `95% of runs took at most this long; mean ${about(mean)}, median ${about(p50)}`
 
-type RowProps = { worker: Worker; of?: ClassRow; isChosen: boolean; isWide: boolean; to: typeof workerPath }
+type RowProps = { worker: Worker; of?: ClassRow; isChosen: boolean; isWide: boolean }
 
-function Row({ worker, of, isChosen, isWide, to }: RowProps) {
+function Row({ worker, of, isChosen, isWide }: RowProps) {
   const { queue, class: name, description } = worker
   return (
     <tr aria-selected={isChosen ? 'true' : undefined}>
       <td class="fill">
-        <NameLink to={to(queue, name)} of={name} most={34} isMain />{' '}
+        <NameLink to={workerPath(queue, name)} of={name} most={34} isMain />{' '}
         {isWide && description && <span class="sub clip">{cut(description, 400)}</span>}
       </td>
       <td>
@@ -74,9 +74,9 @@ function Row({ worker, of, isChosen, isWide, to }: RowProps) {
   )
 }
 
-type TableProps = { workers: readonly Worker[]; counted: Counted; chosen?: Worker; to?: typeof workerPath }
+type TableProps = { workers: readonly Worker[]; counted: Counted; chosen?: Worker }
 
-function ClassTable({ workers, counted, chosen, to = workerPath }: TableProps) {
+function ClassTable({ workers, counted, chosen }: TableProps) {
   return (
     <table class="tbl classes lined">
       <caption class="vh">Classes by queue, with their counts since midnight UTC</caption>
@@ -104,7 +104,6 @@ function ClassTable({ workers, counted, chosen, to = workerPath }: TableProps) {
               worker={worker}
               of={counted.get(nameOf(queue, worker.class))}
               isWide={!chosen}
-              to={to}
               isChosen={worker.queue === chosen?.queue && worker.class === chosen?.class}
             />
           ))}
@@ -114,16 +113,21 @@ function ClassTable({ workers, counted, chosen, to = workerPath }: TableProps) {
   )
 }
 
+export function foundIn(all: readonly Worker[], wanted: string) {
+  const found = all.filter(({ queue, class: name, description = '', in: ins, out }) =>
+    `${queue}/${name} ${Object.keys({ ...ins, ...out }).join(' ')} ${description}`.toLowerCase().includes(wanted),
+  )
+  const { own = [], library = [] } = Object.groupBy(found, (worker) => (isLibrary(worker) ? 'library' : 'own'))
+  return { own, library }
+}
+
 type ClassesProps = TableProps & { wanted: string }
 
 export function Classes({ workers: all, wanted, ...shown }: ClassesProps) {
-  const workers = all.filter(({ queue, class: name, in: ins, out }) =>
-    `${queue}/${name} ${Object.keys({ ...ins, ...out }).join(' ')}`.toLowerCase().includes(wanted),
-  )
-  const { own = [], library = [] } = Object.groupBy(workers, (worker) => (isLibrary(worker) ? 'library' : 'own'))
+  const { own, library } = foundIn(all, wanted)
   return (
-    <Card title="Classes" tag={count(workers.length)} right="today, UTC">
-      {workers.length === 0 && <Empty>No classes match.</Empty>}
+    <Card title="Classes" tag={count(own.length + library.length)} right="today, UTC">
+      {own.length + library.length === 0 && <Empty>No classes match.</Empty>}
       {own.length === 0 && !wanted && <First of="workers" />}
       <ClassTable workers={own} {...shown} />
       {library.length > 0 && (
