@@ -33,7 +33,7 @@ describe.skipIf(!program())('columns of the list of jobs', { timeout: 60_000 }, 
   const own = (page: Page, job: number) => page.locator(`#row-${job} td.own`).allInnerTexts()
 
   test('columns are chosen on the page, show labels and args, and stay with a view of this browser', () =>
-    as(['read'], '/jobs', async (page) => {
+    as(['read', 'admin'], '/jobs', async (page) => {
       await page.getByText('Columns', { exact: true }).click()
       await page.getByLabel('Labels and args, separated by commas').fill('labels.customer, args.order.id args.order')
       await page.getByRole('button', { name: 'Show' }).click()
@@ -43,7 +43,8 @@ describe.skipIf(!program())('columns of the list of jobs', { timeout: 60_000 }, 
       expect(await own(page, bare)).toEqual(['–', '–', '–'])
       await page.getByText('Save this view').click()
       await page.getByLabel('Name').fill('Orders')
-      await page.getByRole('button', { name: 'In this browser' }).click()
+      await page.getByRole('button', { name: 'Share with everyone' }).click()
+      await page.getByRole('link', { name: 'Orders' }).waitFor()
       await page.goto(`${site.url}/ui/jobs`)
       expect(await own(page, order)).toEqual([])
       await page.getByRole('link', { name: 'Orders' }).click()

@@ -109,18 +109,6 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForURL(`${served.url}/ui/jobs`)
     }))
 
-  test('a view is kept in this browser, and taken away', () =>
-    at('/jobs?status=suspended&class=waits', async (page) => {
-      await page.getByText('Save this view').click()
-      await page.getByLabel('Name').fill('Mine')
-      await page.getByRole('button', { name: 'In this browser' }).click()
-      await page.reload()
-      const link = page.getByRole('link', { name: 'Mine' })
-      expect(await link.getAttribute('aria-current')).toBe('page')
-      await page.getByRole('button', { name: 'Delete view Mine' }).click()
-      expect(await link.count()).toBe(0)
-    }))
-
   test('a view is shared with all by an admin, seen by who may read, and taken away', async () => {
     await at('/jobs?class=waits', async (page) => {
       await page.getByText('Save this view').click()

@@ -11,7 +11,6 @@ import { startSelection } from './app/selection.ts'
 import { startSession } from './app/session.ts'
 import { startTail } from './app/tail.ts'
 import { startTimes } from './app/times.ts'
-import { startViews } from './app/views.ts'
 import { startZoom } from './app/zoom.ts'
 
 startLooks()
@@ -21,7 +20,6 @@ startForms()
 startSelection()
 startList()
 startFurther()
-startViews()
 startPreviews()
 startZoom()
 startTail()

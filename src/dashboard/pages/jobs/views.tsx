@@ -24,6 +24,9 @@ const shipped: readonly View[] = [
 
 const past: readonly View[] = [
   { name: 'All ended', query: 'in=history' },
+  { name: 'Last 24 h', query: 'in=history&ended=24h' },
+  { name: 'Last 7 days', query: 'in=history&ended=7d' },
+  { name: 'Failed, last 7 days', query: 'in=history&status=failed&ended=7d' },
   { name: 'Over a minute', query: 'in=history&longer=1m' },
 ]
 
@@ -79,9 +82,6 @@ export function Keep({ query, shared }: Pick<ViewsProps, 'query' | 'shared'>) {
           <input class="field" name="name" required maxlength={60} />
         </label>
         <div class="row end">
-          <button class="btn small" type="button" data-do="keep-view">
-            In this browser
-          </button>
           <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
             Share with everyone
           </button>
@@ -116,7 +116,6 @@ export function Views({ query, shared, deploy }: ViewsProps) {
           <Name of={name} most={40} />
         </To>
       ))}
-      <span id="own-views" data-island />
       {isShared && (
         <Button
           act="unshare"
