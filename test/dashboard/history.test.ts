@@ -76,7 +76,7 @@ describe('the list of the history', () => {
   test.each(cases)('%s', async (query, expected) => {
     const html = await reader.html(`/ui/jobs?in=history&${query}`)
     expect(rowsOf(html).toSorted()).toEqual(expected().toSorted())
-    if (expected().length === 0) expect(textOf(html)).toContain('No ended jobs match.')
+    if (expected().length === 0) expect(textOf(html)).toContain('No job that ended')
     else expect(noteOf(html)).toMatch(new RegExp(`^${expected().length} (failed )?jobs?$`))
   })
 
@@ -113,7 +113,7 @@ describe('the list of the history', () => {
     const first = await reader.html('/ui/jobs?in=history&class=bulk&text=nothing')
     expect(textOf(first)).toContain('No match in the jobs that ended since 1 Jan 2026')
     const next = /class="further".*?href="([^"]*)"/s.exec(first)![1]!.replaceAll('&amp;', '&')
-    expect(textOf(await reader.html(next))).toContain('No ended jobs match.')
+    expect(textOf(await reader.html(next))).toContain('No job that ended')
     const full = await reader.html('/ui/jobs?in=history&class=bulk')
     expect(rowsOf(full)).toEqual(
       ids

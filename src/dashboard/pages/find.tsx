@@ -7,7 +7,7 @@ import { Card, Empty, Head, Icon, To } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { searchedOf } from '../words/further.ts'
 import { channelPath, groupPath, limitPath, queuePath, workerPath } from '../words/paths.ts'
-import { cut, many } from '../words/text.ts'
+import { cut, many, title } from '../words/text.ts'
 import { FRESH, kindsOf } from './jobs/kinds.tsx'
 
 type Act = { act: string; at: string; fields: Record<string, string> }
@@ -21,43 +21,27 @@ const goTo = (id: number | string): never => {
   throw new Elsewhere(`/jobs/${id}`)
 }
 
-const VERB = /^(pause|resume|set) +(.+)$/i
+const VERB = /^(pause|resume) +(.+)$/i
 
 const at = encodeURIComponent
 
 /** Searches jobs only for texts of at least 3 characters, until 5 are found, at most twice 250 jobs. */
 const [LEAST, FOUND, LOOKED_AT] = [3, 5, 250]
 
-const asSettings = (lines: Pick<Line, 'text' | 'to' | 'here'>[]): Line[] =>
-  lines.map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
-
-const settings = asSettings([
+const settings: Line[] = [
   { text: 'Theme: light or dark', here: 'theme' },
   { text: 'Density of tables', here: 'density' },
   { text: 'Time zone', here: 'zone' },
   { text: 'Keyboard shortcuts', here: 'keys' },
-  { text: 'Lanes, batch, ageing and mode of a queue', to: '/queues' },
-  { text: 'Concurrency and rate of a limit', to: '/limits' },
-  { text: 'Timeout and retries of a class', to: '/workers' },
-])
+].map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
 
-type Named = { queues: readonly string[]; limits: readonly string[]; classes: readonly Line[] }
-
-/** Finds actions for texts such as `pause media` and `set media`. */
-function actsOf(text: string, { queues, limits, classes }: Named): Line[] {
+/** Finds actions for texts such as `pause media`. */
+function actsOf(text: string, queues: readonly string[]): Line[] {
   const verb = VERB.exec(text)?.[1]?.toLowerCase()
   if (!verb) return []
-  if (verb === 'set')
-    return asSettings([
-      ...queues.map((name) => ({ text: `Set queue ${name}`, to: queuePath(name) })),
-      ...limits.map((key) => ({ text: `Set limit ${key}`, to: `/limits?change=${at(key)}` })),
-      ...classes.map(({ text, to }) => ({ text: `Set class ${text}`, to: `${to}?change` })),
-    ])
-  const icon = verb === 'pause' ? 'pause' : 'play'
-  const said = verb === 'pause' ? 'Pause' : 'Resume'
   return queues.map((queue) => {
     const does = { act: verb, at: '/queues', fields: { queue } }
-    return { icon, text: `${said} queue ${queue}`, what: 'act', does }
+    return { icon: verb === 'pause' ? 'pause' : 'play', text: `${title(verb)} queue ${queue}`, what: 'act', does }
   })
 }
 
@@ -148,11 +132,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     ...settings.filter(isWanted),
   ]
   const known = new Set(names.map(({ to }) => to))
-  return [
-    ...actsOf(text, { queues, limits, classes }),
-    ...bestFirst(names, wanted),
-    ...inside.lines.filter(({ to }) => !known.has(to)),
-  ]
+  return [...actsOf(text, queues), ...bestFirst(names, wanted), ...inside.lines.filter(({ to }) => !known.has(to))]
     .slice(0, MOST)
     .concat(
       ...(engine.history.isOn

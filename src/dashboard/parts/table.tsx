@@ -4,8 +4,9 @@ import { Empty } from './layout.tsx'
 const kindOfHead = (name: string): string | undefined =>
   name.startsWith('##') ? 'num wide' : name.startsWith('#') ? 'num' : undefined
 
-/** `#`: a column of numbers. `##`: the same, hidden on phones. `-`: a name only for screen readers. */
-export function HeadCell({ name }: { name: string }) {
+/** An element is a whole cell. `#`: a column of numbers. `##`: the same, hidden on phones. `-`: a name only for screen readers. */
+function HeadCell({ name }: { name: Child }) {
+  if (typeof name !== 'string') return <>{name}</>
   if (name.startsWith('-'))
     return (
       <th scope="col">
@@ -22,7 +23,7 @@ export function HeadCell({ name }: { name: string }) {
 type TableProps = {
   caption: Child
   isTitled?: boolean
-  heads: readonly string[]
+  heads: readonly Child[]
   isPlain?: boolean
   /** `lined`: shown as a list on phones. */
   kind?: string
@@ -51,7 +52,7 @@ export function Table({ caption, isTitled, heads, isPlain, kind, id, grows, chil
 }
 
 export type Column<Row> = {
-  head: string
+  head: Child
   kind?: string | ((row: Row) => string)
   /** Shown on phones, because they hide the table's head. */
   label?: string | ((row: Row) => string | undefined)
@@ -63,12 +64,16 @@ type DataTableProps<Row> = Omit<TableProps, 'heads' | 'children'> & {
   rows: readonly Row[]
   columns: readonly Column<Row>[]
   empty?: Child
-  idOf?: (row: Row) => string
+  idOf?: (row: Row) => string | number
+  /** The rows are in a list that keys can walk through and select from. */
+  isList?: boolean
 }
 
 function Cell<Row>({ column, row, i }: { column: Column<Row>; row: Row; i: number }) {
   const { head, kind, label, title, cell } = column
-  const classes = [kindOfHead(head), typeof kind === 'function' ? kind(row) : kind].filter(Boolean).join(' ')
+  const classes = [typeof head === 'string' && kindOfHead(head), typeof kind === 'function' ? kind(row) : kind]
+    .filter(Boolean)
+    .join(' ')
   return (
     <td class={classes || undefined} data-head={typeof label === 'function' ? label(row) : label} title={title?.(row)}>
       {cell(row, i)}
@@ -76,12 +81,12 @@ function Cell<Row>({ column, row, i }: { column: Column<Row>; row: Row; i: numbe
   )
 }
 
-export function DataTable<Row>({ rows, columns, empty, idOf, ...table }: DataTableProps<Row>) {
+export function DataTable<Row>({ rows, columns, empty, idOf, isList, ...table }: DataTableProps<Row>) {
   if (empty && rows.length === 0) return <Empty>{empty}</Empty>
   return (
     <Table {...table} heads={columns.map(({ head }) => head)}>
       {rows.map((row, i) => (
-        <tr id={idOf?.(row)}>
+        <tr data-row={isList && idOf?.(row)} id={idOf && `row-${idOf(row)}`}>
           {columns.map((column) => (
             <Cell column={column} row={row} i={i} />
           ))}

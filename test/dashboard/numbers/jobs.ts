@@ -19,7 +19,7 @@ const tagsOf = (labels: Job['labels']): string =>
     .join(' ')
 
 function jobRow(job: Job): string {
-  const { id, status, class: name, group, labels, queue, priority, attempt, createdAt, endedAt } = job
+  const { id, status, class: name, group, labels, queue, attempt, createdAt, endedAt } = job
   const tries = status === 'failed' ? Math.max(1, attempt) : attempt
   return [
     `{Select job ${id}}`,
@@ -28,7 +28,6 @@ function jobRow(job: Job): string {
     `${name} ${cut(group ?? '', 24)} ${tagsOf(labels)}`,
     messageOf(job),
     queue,
-    priority,
     tries === 0 ? '–' : `{attempt ${tries}}`,
     ranFor(job),
     time(endedAt ?? createdAt),
@@ -61,15 +60,6 @@ type ClassRow = Facts['classes'][number]
 export const spread = (of: ClassRow['took']): string =>
   of ? `{${took(of.mean)} on average}≤ ${took(of.p50)} / ${took(of.p95)}` : '–'
 
-const hoursOf = (hours: ClassRow['hours'] = []): string => {
-  const said = hours
-    .filter(({ runs }) => runs > 0)
-    .toSorted((a, b) => new Date(a.at).getUTCHours() - new Date(b.at).getUTCHours())
-    .map(({ at, runs }) => `${n(runs)} at ${new Date(at).getUTCHours()}:00`)
-    .join(', ')
-  return said ? `{Runs per hour, UTC: ${said}}${said}` : 'none'
-}
-
 export function byClass(facts: Facts): Claims {
   const day = new Date(facts.now).toISOString().slice(0, 10)
   return {
@@ -78,7 +68,7 @@ export function byClass(facts: Facts): Claims {
     '.list h2': [`By class, ${day}`],
     '.list > header .tag': [n(facts.classes.length)],
     '.list caption': [`Counts by class on ${day}, UTC`],
-    '.list tbody tr': worstFirst(facts).map(({ queue, class: name, counts, waited, took, hours }) => {
+    '.list tbody tr': worstFirst(facts).map(({ queue, class: name, counts, waited, took }) => {
       const of = (status: Job['status']) => counted(facts, { queue, class: name!, status })
       const [completed, failed] = [of('completed'), of('failed')]
       return [
@@ -90,7 +80,6 @@ export function byClass(facts: Facts): Claims {
         failed === 0 ? '0' : `${n(failed)} ${percent(failed / (failed + completed))}`,
         spread(waited),
         spread(took),
-        hoursOf(hours),
       ].join(' | ')
     }),
   }
@@ -128,7 +117,6 @@ export async function historyPage(_: Facts, { site: { engine } }: Scene): Promis
   const { jobs, cursor } = await engine.history.list({ limit: 50 })
   return {
     '.head .note': [`${n(jobs.length)} ${cursor === null ? 'jobs' : 'so far'}`],
-    '.list > .note': ['7 42 1m 7d'],
     '#rows tr': jobs.map((job) => {
       const { id, status, class: name, group, labels, error, result, queue, attempts, took: ms, endedAt } = job
       return row(
@@ -138,7 +126,6 @@ export async function historyPage(_: Facts, { site: { engine } }: Scene): Promis
         `${name} ${group ?? ''} ${tagsOf(labels)}`,
         error === null ? String(result ?? '') : messageOf({ error }),
         queue,
-        job.priority,
         n(attempts),
         ms === null ? '–' : took(ms),
         time(endedAt),

@@ -156,7 +156,7 @@ function List({ callbacks, cursor, newest, isFiltered }: ListProps) {
           caption="Callbacks"
           rows={callbacks}
           columns={columnsOf(way)}
-          idOf={({ of }) => `row-${of}`}
+          idOf={({ of }) => of}
           kind="lined"
           grows
         />

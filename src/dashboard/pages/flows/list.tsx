@@ -123,7 +123,7 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
               caption="Flows, newest first"
               rows={flows}
               columns={columns}
-              idOf={({ id }) => `row-${id}`}
+              idOf={({ id }) => id}
               kind="lined"
             />
           ) : (

@@ -2,7 +2,6 @@ import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Card, Choice, Name, NameLink, Others, Zero } from '../../parts/layout.tsx'
-import { Bars } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { ofClass } from '../../words/paths.ts'
 import { about, atLeast, count, percent, title } from '../../words/text.ts'
@@ -21,7 +20,7 @@ export async function byClass(
   { class: name, ...of }: Parameters<Engine['stats']['classes']>[0] & { class?: string } = {},
   fresh = SHARED,
 ): Promise<ByClassData> {
-  const found = await cache.get(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}\n${of.hours ?? ''}`, fresh, () =>
+  const found = await cache.get(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}`, fresh, () =>
     engine.stats.classes(of),
   )
   return name ? { ...found, classes: found.classes.filter((row) => row.class === name) } : found
@@ -88,18 +87,6 @@ function Failed({ row: { queue, class: name, counts } }: { row: ClassRow }) {
   )
 }
 
-function Hours({ hours = [] }: Pick<ClassRow, 'hours'>) {
-  const runs = Array.from({ length: 24 }, () => 0)
-  for (const { at, runs: n } of hours) runs[new Date(at).getUTCHours()] = n
-  const said = runs.flatMap((n, hour) => (n > 0 ? [`${count(n)} at ${hour}:00`] : [])).join(', ') || 'none'
-  return (
-    <span class={said === 'none' ? 'dimmer' : undefined} title={`Runs per hour, UTC: ${said}`}>
-      <span class="vh">{said}</span>
-      <Bars values={runs} tone="f-running" />
-    </span>
-  )
-}
-
 export const named: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
   {
     head: 'Class',
@@ -110,8 +97,8 @@ export const named: readonly Column<Pick<ClassRow, 'queue' | 'class'>>[] = [
   { head: 'Queue', kind: 'dim', cell: ({ queue }) => <Name of={queue} most={24} /> },
 ]
 
-const failed: Column<ClassRow> = { head: '#Failed', label: 'failed', cell: (row) => <Failed row={row} /> }
-const ran = times('#Run, p50 / p95', 'ran', ({ took }) => took)
+const failed: Column<ClassRow> = { head: '#Failed jobs', label: 'failed jobs', cell: (row) => <Failed row={row} /> }
+const ran = times('#Run, p50 / p95', 'run, p50 / p95', ({ took }) => took)
 
 const columns: readonly Column<ClassRow>[] = [
   ...named,
@@ -119,13 +106,11 @@ const columns: readonly Column<ClassRow>[] = [
   number('runs'),
   number('completed'),
   failed,
-  times('#Wait, p50 / p95', 'waited', ({ waited }) => waited),
+  times('#Wait, p50 / p95', 'wait, p50 / p95', ({ waited }) => waited),
   ran,
 ]
 
 export const ofQueue: readonly Column<ClassRow>[] = [named[0]!, number('runs'), failed, ran]
-
-const HOURS: Column<ClassRow> = { head: '#Runs per hour', cell: (row) => <Hours {...row} /> }
 
 export function ByClass({ data: { day, classes, more }, query }: { data: ByClassData; query: URLSearchParams }) {
   const search = query.toString()
@@ -150,7 +135,7 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
         caption={`Counts by class on ${day}, UTC`}
         empty={`No jobs were counted ${chosen} (UTC).`}
         rows={classes.toSorted((a, b) => b.counts.failed - a.counts.failed)}
-        columns={chosen === 'today' ? [...columns, HOURS] : columns}
+        columns={columns}
         kind="lined"
       />
     </Card>

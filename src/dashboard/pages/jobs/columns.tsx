@@ -4,6 +4,7 @@ import type { JobRow } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Hidden } from '../../parts/act.tsx'
 import { Name } from '../../parts/layout.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { isInMap, viewOf } from '../../words/filter.ts'
 import { textOf } from '../../words/json.ts'
 import { cut } from '../../words/text.ts'
@@ -34,10 +35,15 @@ function wordsOf({ labels, args }: JobRow, column: string): string | undefined {
   return typeof value === 'string' ? text.replace(/^"|"$/g, '') : text
 }
 
-export function OwnCell({ job, column }: { job: JobRow; column: string }) {
-  const words = wordsOf(job, column)
-  return <td class="own">{words === undefined ? <span class="dimmer">–</span> : <Name of={words} most={SHOWN} />}</td>
-}
+export const ownColumns = (query: URLSearchParams): Column<JobRow>[] =>
+  columnsIn(query).map((head) => ({
+    head,
+    kind: 'own',
+    cell(job) {
+      const words = wordsOf(job, head)
+      return words === undefined ? <span class="dimmer">–</span> : <Name of={words} most={SHOWN} />
+    },
+  }))
 
 export function Columns({ query }: { query: URLSearchParams }) {
   const { base } = useLook()

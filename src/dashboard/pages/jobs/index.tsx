@@ -113,7 +113,7 @@ async function load(asked: Asked): Promise<JobsData> {
     viewsOf(asked),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.jobs.get(bulk).catch(() => undefined) : undefined,
-    isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query), hours: dayIn(query) === 'today' }) : undefined,
+    isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query) }) : undefined,
     isOfHistory ? pastJobs(asked) : undefined,
     classesToday(asked),
   ])
@@ -172,25 +172,32 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
       </>
     )
   const { classes } = data
+  const hasList = !data.past || data.past.found !== undefined
   const { jobs, cursor } = data.past?.found ?? { jobs: data.rows, cursor: data.cursor }
   const isWhole = !classes && cursor === null && status === null && !query.has('cursor')
   const counts = isCounted ? data.counts : isWhole ? countsIn(jobs) : undefined
   const kind = status && !status.includes(',') ? `${status} job` : 'job'
-  const note = classes
-    ? `${many(classes.classes.length, 'class', 'classes')}${classes.more ? ' of the first 50 queues' : ''}`
-    : matches === undefined
-      ? rowsText(jobs.length, cursor, kind)
-      : many(matches, kind)
+  const note = !hasList
+    ? undefined
+    : classes
+      ? `${many(classes.classes.length, 'class', 'classes')}${classes.more ? ' of the first 50 queues' : ''}`
+      : matches === undefined
+        ? rowsText(jobs.length, cursor, kind)
+        : many(matches, kind)
   return (
     <>
       <Head title="Jobs" note={note}>
-        <Keep query={query} shared={data.views} />
+        {hasList && <Keep query={query} shared={data.views} />}
         <Switch query={query} />
         {make}
       </Head>
-      <Views query={query} shared={data.views} deploy={data.deploy} />
-      <Filter tokens={tokens} query={query} completions={data.completions} error={data.rows[0]?.message} />
-      <Counts counts={counts} query={query} />
+      {hasList && (
+        <>
+          <Views query={query} shared={data.views} deploy={data.deploy} />
+          <Filter tokens={tokens} query={query} completions={data.completions} error={data.rows[0]?.message} />
+          <Counts counts={counts} query={query} />
+        </>
+      )}
       {data.bulk && <BulkProgress job={data.bulk} />}
       {data.kinds && (
         <Kinds data={data.kinds} muted={query.get('muted') === 'true'} all={query.get('kinds') === 'all'} />

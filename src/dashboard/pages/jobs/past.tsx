@@ -3,8 +3,8 @@ import type { Engine } from '../../../engine/index.ts'
 import { queryWith, useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Further } from '../../parts/further.tsx'
-import { LabelTags } from '../../parts/label-tags.tsx'
-import { Ago, Card, Empty, JobId, Name, NameLink, StatusMark, Tag } from '../../parts/layout.tsx'
+import { Ago, Card, Link } from '../../parts/layout.tsx'
+import { Snippet } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { DEPLOY } from '../../words/filter.ts'
 import { messageOf } from '../../words/job.ts'
@@ -12,6 +12,7 @@ import { textOf } from '../../words/json.ts'
 import { pastFilter } from '../../words/past.ts'
 import { count, moment, span } from '../../words/text.ts'
 import { deploymentsOf, lastDeploy } from './kinds.tsx'
+import { columnsWith } from './rows.tsx'
 
 const ROWS = 50
 /** Milliseconds between searches of an open page. D1 bills the rows that it reads. */
@@ -34,60 +35,53 @@ export async function pastJobs(asked: Asked): Promise<PastData> {
   return { found, days }
 }
 
-/** The columns of current jobs, so that both lists look the same. */
 const columns: readonly Column<HistoryJob>[] = [
+  // The list of current jobs has check boxes here.
   { head: '-', cell: () => '' },
-  { head: '-Status', cell: ({ status }) => <StatusMark status={status} /> },
-  { head: 'Job', cell: ({ id }) => <JobId id={id} /> },
-  {
-    head: 'Class and group',
-    kind: 'cls',
-    cell: ({ id, class: name, group, labels }) => (
-      <>
-        <NameLink to={`/jobs/${id}`} of={name} most={36} isMain /> {group && <Tag of={group} />}
-        <LabelTags labels={labels} also="in=history" />
-      </>
-    ),
-  },
-  {
-    head: 'What happened',
-    kind: 'fill',
-    cell: ({ error, result }) => (error ? messageOf(error) : result && textOf(result).text),
-  },
-  { head: 'Queue', cell: ({ queue }) => <Name of={queue} most={24} /> },
-  { head: '#Prio', cell: ({ priority }) => priority },
+  ...columnsWith<HistoryJob>(
+    ({ error, result }) => (error ? messageOf(error) : result && textOf(result).text),
+    'in=history',
+  ),
   { head: '#Runs', cell: ({ attempts }) => count(attempts) },
-  { head: '#Run', cell: ({ took }) => (took === null ? '–' : span(took)) },
+  { head: '#Took', cell: ({ took }) => (took === null ? '–' : span(took)) },
   { head: '#Ended', cell: ({ endedAt }) => <Ago at={endedAt} /> },
 ]
 
 export const NoHistory = () => (
-  <Empty>
-    This deployment has no history. Redis keeps ended jobs for a day and failed jobs for 30 days, unless their class
-    sets another time. To keep ended jobs for 90 days, bind a D1 database as <code>HISTORY</code>, then deploy.
-  </Empty>
+  <Card>
+    <div class="empty">
+      <p>
+        <b>This deployment has no history.</b> Redis keeps an ended job for a day and a failed job for 30 days, unless
+        its class sets another time. To keep ended jobs for 90 days, bind a D1 database as HISTORY, then deploy:
+      </p>
+      <Snippet title="wrangler.toml" text={'[[d1_databases]]\nbinding = "HISTORY"'} />
+      <Link to="/jobs?sort=ended">Ended jobs that Redis still has</Link>
+    </div>
+  </Card>
 )
 
 export function Past({ data: { found, days }, query }: { data: PastData; query: URLSearchParams }) {
   const { zone } = useLook()
   if (!found) return <NoHistory />
   const { jobs, cursor, searchedTo } = found
+  const none = (
+    <>
+      No job that ended{days && ` in the last ${days} days`} matches.{' '}
+      <Link to="/jobs?in=history">Show all ended jobs</Link>, or{' '}
+      <Link to={`/jobs${queryWith(query.toString(), { in: undefined })}`}>search the jobs that Redis still has</Link>.
+    </>
+  )
   return (
     <Card kind="list">
-      <p class="note body">
-        Jobs that ended{days && ` in the last ${days} days`}. Search by <code>labels.customer:7</code>,{' '}
-        <code>args.order.id:42</code>, <code>text:declined</code> (errors and args), <code>longer:1m</code> or{' '}
-        <code>since:7d</code>.
-      </p>
-      {jobs.length === 0 && cursor === null && <Empty>No ended jobs match.</Empty>}
       <DataTable
         caption="Ended jobs, most recently ended first"
         kind="jobs"
         id="rows"
         grows
+        empty={cursor === null && none}
         rows={jobs}
         columns={columns}
-        idOf={({ id, endedAt }) => `row-${id}-${endedAt}`}
+        idOf={({ id, endedAt }) => `${id}-${endedAt}`}
       />
       <Further
         to={cursor === null ? undefined : `/jobs${queryWith(query.toString(), { cursor })}`}

@@ -3,12 +3,12 @@ import { queryWith } from '../../look.ts'
 import { Further } from '../../parts/further.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
 import { Ago, Empty, JobId, Link, Name, NameLink, StatusMark, Tag, To } from '../../parts/layout.tsx'
-import { HeadCell } from '../../parts/table.tsx'
+import { type Column, DataTable } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { canSort, isSorted } from '../../words/filter.ts'
 import { searchedOf } from '../../words/further.ts'
-import { span } from '../../words/text.ts'
-import { columnsIn, OwnCell } from './columns.tsx'
+import { cut, span } from '../../words/text.ts'
+import { ownColumns } from './columns.tsx'
 
 /** Red if an attempt failed. */
 function Tries({ job: { attempt, status } }: { job: JobRow }) {
@@ -17,53 +17,31 @@ function Tries({ job: { attempt, status } }: { job: JobRow }) {
   return <span class={tries === 0 ? 'dimmer' : kind}>{tries || '–'}</span>
 }
 
-type RowProps = { job: JobRow; columns: readonly string[]; isSelected: boolean; paused: ReadonlySet<string> }
+type Common = Pick<JobRow, 'id' | 'status' | 'class' | 'group' | 'labels' | 'queue'> & Partial<Pick<JobRow, 'name'>>
 
-function Row({ job, columns, isSelected, paused }: RowProps) {
-  const { id, status, group, queue, priority, createdAt, ranAt, endedAt } = job
-  return (
-    <tr data-row={id} id={`row-${id}`}>
-      <td>
-        <input
-          type="checkbox"
-          class="check"
-          name="sel"
-          value={String(id)}
-          form="bulk"
-          checked={isSelected}
-          aria-label={`Select job ${id}`}
-        />
-      </td>
-      <td>
-        <StatusMark status={status} />
-      </td>
-      <td>
-        <JobId id={id} />
-      </td>
-      <td class="cls">
-        <NameLink to={`/jobs/${id}`} of={job.class} most={36} isMain /> {group && <Tag of={group} />}
-        <LabelTags labels={job.labels} />
-      </td>
-      <td class="fill">
-        <What job={job} paused={paused} />
-      </td>
-      <td>
-        <Name of={queue} most={24} />
-      </td>
-      <td class="num">{priority}</td>
-      <td class="num">
-        <Tries job={job} />
-      </td>
-      <td class="num">{ranAt !== null && endedAt !== null && endedAt >= ranAt ? span(endedAt - ranAt) : '–'}</td>
-      {columns.map((column) => (
-        <OwnCell job={job} column={column} />
-      ))}
-      <td class="num">
-        <Ago at={endedAt ?? createdAt} />
-      </td>
-    </tr>
-  )
+/** The columns that the lists of current and of ended jobs share. `also` is part of the address of a label. */
+export function columnsWith<Job extends Common>(what: Column<Job>['cell'], also?: string): Column<Job>[] {
+  return [
+    { head: '-Status', cell: ({ status }) => <StatusMark status={status} /> },
+    { head: 'Job', cell: ({ id }) => <JobId id={id} /> },
+    {
+      head: 'Class and group',
+      kind: 'cls',
+      cell: ({ id, class: of, name, group, labels }) => (
+        <>
+          <NameLink to={`/jobs/${id}`} of={of} most={36} isMain />{' '}
+          {name && name !== of && <span class="dimmer">{cut(name, 24)}</span>} {group && <Tag of={group} />}
+          <LabelTags labels={labels} also={also} />
+        </>
+      ),
+    },
+    { head: 'What happened', kind: 'fill', cell: what },
+    { head: 'Queue', cell: ({ queue }) => <Name of={queue} most={24} /> },
+  ]
 }
+
+const took = ({ ranAt, endedAt }: JobRow): string =>
+  ranAt !== null && endedAt !== null && endedAt >= ranAt ? span(endedAt - ranAt) : '–'
 
 function Moment({ query }: { query: URLSearchParams }) {
   const sorted = isSorted(query)
@@ -109,30 +87,47 @@ function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
   return <Empty act={make}>No jobs yet.</Empty>
 }
 
-const heads = ['-Status', 'Job', 'Class and group', 'What happened', 'Queue', '#Prio', '#Tries', '#Run']
-
-const JobTable = ({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'query' | 'selected' | 'paused'>) => (
-  <table class="tbl jobs">
-    <caption class="vh">{isSorted(query) ? 'Jobs, most recently ended first' : 'Jobs, newest first'}</caption>
-    <thead>
-      <tr>
-        <th scope="col">
-          <input type="checkbox" class="check" data-do="select-all" aria-label="Select all on this page" />
-        </th>
-        {[...heads, ...columnsIn(query)].map((name) => (
-          <HeadCell name={name} />
-        ))}
-        <Moment query={query} />
-      </tr>
-    </thead>
-    <tbody id="rows" data-found>
-      {jobs.map((job) => (
-        <Row job={job} columns={columnsIn(query)} isSelected={selected.has(String(job.id))} paused={paused} />
-      ))}
-    </tbody>
-    <tbody id="older" data-older data-island />
-  </table>
-)
+function JobTable({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'query' | 'selected' | 'paused'>) {
+  const all = (
+    <th scope="col">
+      <input type="checkbox" class="check" data-do="select-all" aria-label="Select all on this page" />
+    </th>
+  )
+  const select = ({ id }: JobRow) => (
+    <input
+      type="checkbox"
+      class="check"
+      name="sel"
+      value={String(id)}
+      form="bulk"
+      checked={selected.has(String(id))}
+      aria-label={`Select job ${id}`}
+    />
+  )
+  return (
+    <DataTable
+      caption={isSorted(query) ? 'Jobs, most recently ended first' : 'Jobs, newest first'}
+      kind="jobs"
+      id="rows"
+      grows
+      isList
+      idOf={({ id }) => id}
+      rows={jobs}
+      columns={[
+        { head: all, cell: select },
+        ...columnsWith<JobRow>((job) => <What job={job} paused={paused} />),
+        { head: '#Tries', cell: (job) => <Tries job={job} /> },
+        { head: '#Took', cell: took },
+        ...ownColumns(query),
+        {
+          head: <Moment query={query} />,
+          kind: 'num',
+          cell: ({ endedAt, createdAt }) => <Ago at={endedAt ?? createdAt} />,
+        },
+      ]}
+    />
+  )
+}
 
 export function Rows({ jobs, cursor, newest, limit, query, selected, paused, hasJobs }: RowsProps) {
   const further = cursor === null ? undefined : `/jobs${queryWith(query.toString(), { cursor })}`

@@ -61,14 +61,7 @@ function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
   return (
     <Card title="Newest jobs" right={<Link to={`/jobs?group=${encodeURIComponent(id)}`}>Open as list</Link>}>
       {jobs.length === 0 && cursor === null && <Empty>No jobs.</Empty>}
-      <DataTable
-        caption="Newest jobs"
-        rows={jobs}
-        columns={columns}
-        idOf={({ id }) => `row-${id}`}
-        kind="lined"
-        grows
-      />
+      <DataTable caption="Newest jobs" rows={jobs} columns={columns} idOf={({ id }) => id} kind="lined" grows />
       <Further
         to={cursor === null ? undefined : `${groupPath(id)}?cursor=${cursor}`}
         more="older jobs"
