@@ -11,8 +11,11 @@ type Group = { units: Unit[]; end: number }
 
 type Part = Piece & { file?: string }
 
-export type Built = Omit<Header, 'args'> & {
-  params: Header['args']
+type Param = { name: string; int: boolean }
+type Call = { base?: { base?: { name?: string }; identifier?: { name: string } } }
+
+export type Built = Header & {
+  params: Param[]
   file: string
   text: string
   places: string[]
@@ -20,7 +23,26 @@ export type Built = Omit<Header, 'args'> & {
   units: Unit[]
 }
 
-const BASIC = ['ns', 'clock', 'seed', 'at']
+/** Arguments of every script, before its own. */
+const COMMON = ['ns', 'clock', 'seed']
+/** The names that modules know without a declaration. `at`: position of the last argument that was taken. */
+const KNOWN = [...COMMON, 'at']
+
+/**
+ * A script begins by taking its own arguments.
+ *
+ * @example paramsOf(read('local name, most = args.take(), args.take_int()').body)[1] // { name: 'most', int: true }
+ */
+export function paramsOf(body: readonly Unit['node'][]): Param[] {
+  const params: Param[] = []
+  for (const statement of body) {
+    const { variables = [], init = [] } = statement as never as { variables?: { name: string }[]; init?: Call[] }
+    const verbs = init.map(({ base }) => (base?.base?.name === 'args' ? base.identifier!.name : ''))
+    if (!verbs.length || !verbs.every((verb) => verb === 'take' || verb === 'take_int')) break
+    params.push(...variables.map(({ name }, i) => ({ name, int: verbs[i] === 'take_int' })))
+  }
+  return params
+}
 
 export class Library {
   readonly modules
@@ -32,7 +54,7 @@ export class Library {
   readonly #names = new Map<Given, string>()
   readonly #inner = new Map<Unit, Given[]>()
   readonly #pieces = new Map<Unit, Piece>()
-  readonly #args = new Map([['ns', nameOfShared(0)]])
+  readonly known = new Map([['ns', nameOfShared(0)]])
   #count = 1
 
   constructor(texts: ReadonlyMap<string, string>) {
@@ -72,7 +94,7 @@ export class Library {
     const locals = [...handy.values(), ...[...this.eager].flatMap(({ gives }) => gives)]
     for (const symbol of locals.sort((a, b) => often(b) - often(a)))
       this.#names.set(symbol, nameOfShared(this.#count++))
-    for (const name of BASIC) if (!this.#args.has(name)) this.#args.set(name, nameOfShared(this.#count++))
+    for (const name of KNOWN) if (!this.known.has(name)) this.known.set(name, nameOfShared(this.#count++))
     const shares = ({ units }: Group): number =>
       units.flatMap(({ gives }) => gives).reduce((sum, one) => sum + often(one), 0) / units.length
     this.groups.sort((a, b) => shares(b) - shares(a))
@@ -91,11 +113,6 @@ export class Library {
 
   nameOf = (symbol: Given): string => this.#names.get(symbol)!
 
-  argsOf(args: readonly { name: string }[]): Map<string, string> {
-    const others = args.filter(({ name }) => !BASIC.includes(name))
-    return new Map([...this.#args, ...others.map(({ name }, i) => [name, nameOfShared(this.#count + i)] as const)])
-  }
-
   innerOf = (unit: Unit): string[] => (this.#inner.get(unit) ?? []).map(this.nameOf)
 
   pieceOf(unit: Unit): Piece {
@@ -104,7 +121,7 @@ export class Library {
     const { node, module, uses } = unit
     const { identifier, init } = node as never as { identifier?: Unit['node']; init?: [] }
     const [from, end] = node.range
-    const edits = nameEdits(module, node.range, uses, this.nameOf, this.#args)
+    const edits = nameEdits(module, node.range, uses, this.nameOf, this.known)
     if (unit.isFunction) {
       // `function a.f(…)` becomes `F[1]=function(…)`.
       const start = identifier!.range[0]
@@ -210,17 +227,16 @@ export function build(script: File, header: Header, library: Library): Built {
   )
   const symbols = new Set([...uses, ...[...live].flatMap((unit) => unit.uses)].map(({ symbol }) => symbol))
   const ofLua = [...symbols].filter(({ module }) => module === '')
-  const args = library.argsOf(header.args)
-  const given = header.args.map(({ name }) => args.get(name)!)
   const head = [
-    local(given, `unpack(ARGV,1,${given.length})`),
-    local([args.get('at')!], `${given.length}`),
+    local(
+      KNOWN.map((name) => library.known.get(name)!),
+      `ARGV[1],ARGV[2],ARGV[3],${COMMON.length}`,
+    ),
     local(ofLua.map(library.nameOf), ofLua.map((one) => one.name).join(',')),
-    ...header.args.filter(({ int }) => int).map(({ name }) => `${args.get(name)}=tonumber(${args.get(name)})\n`),
     local([...(groups.length ? ['F'] : []), ...eager.flatMap(({ gives }) => gives.map(library.nameOf))]),
   ]
   const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
-  const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, args))
+  const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, library.known))
   // Preallocated, so that `F` never grows and finds members by position.
   const room = `unpack({},1,${groups.at(-1)?.[0].end})`
   const parts = [
@@ -235,8 +251,8 @@ export function build(script: File, header: Header, library: Library): Built {
   ]
   const text = parts.map((part) => part.text).join('')
   const sha = hash('sha1', text)
-  const { name, args: params, note, access } = header
-  return { name, params, note, access, file: script.file, text, places: placesOf(parts), sha, units: [...live] }
+  const params = [...COMMON.map((name) => ({ name, int: false })), ...paramsOf(script.body)]
+  return { ...header, params, file: script.file, text, places: placesOf(parts), sha, units: [...live] }
 }
 
 const placesOf = (parts: readonly Part[]): string[] => [

@@ -5,10 +5,9 @@ import { basename, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 
-/** The signature, and the first words of the keys that the script may touch. */
+/** `access`: the first words of the keys that the script may touch. */
 export type Header = {
   name: string
-  args: { name: string; int: boolean }[]
   note: string[]
   access: { by: string[]; reads: string[]; writes: string[] }
 }
@@ -20,21 +19,16 @@ export const luaFiles = (): string[] =>
     .filter((file) => file.endsWith('.lua'))
     .sort()
 
-/** Arguments of every script, before its own. */
-const BASIC = ['ns', 'clock', 'seed']
-
-/** @example headerOf('scripts/signal.lua', '-- args: seq:int\n…').args[3] // { name: 'seq', int: true } */
+/** @example headerOf('scripts/signal.lua', '-- by: API\n…').access.by // ['API'] */
 export function headerOf(file: string, text: string): Header {
   const header = /^(--.*\n)+/.exec(text)?.[0] ?? ''
   const list = (line: string): string[] => {
     const found = new RegExp(`^-- ${line}: (.*(?:\\n--   .*)*)$`, 'm').exec(header)?.[1]
-    if (!found && /^(by|args)$/.test(line)) throw new Error(`${file}: the header has no "-- ${line}:" line`)
+    if (!found && line === 'by') throw new Error(`${file}: the header has no "-- ${line}:" line`)
     return (found ?? '').split(/,\s*(?:--\s*)?/).flatMap((name) => name.trim() || [])
   }
-  const args = [...BASIC, ...list('args').filter((name) => name !== '...')]
   return {
     name: basename(file, '.lua'),
-    args: args.map((name) => ({ name: name.replace(':int', ''), int: name.endsWith(':int') })),
     access: { by: list('by'), reads: list('reads'), writes: list('writes') },
     note: header
       .trim()

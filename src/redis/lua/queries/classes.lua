@@ -2,9 +2,10 @@
 --
 -- by: API, dashboard
 -- reads: counts, queue, queues
--- args: queue_name, most_queues:int, most_bytes:int
 -- returns: classes
 -- most_bytes: maximum bytes of hourly counters (0: none); only the first queues that fit have them
+
+local queue_name, most_queues, most_bytes = args.take(), args.take_int(), args.take_int()
 
 local names = queues.asked(queue_name)
 local more = #names > most_queues and 'more' or ''

@@ -2,10 +2,11 @@
 --
 -- by: API, dashboard
 -- reads: counts, job, jobs, queue, queues
--- args: queue_name, class, most:int
 -- returns: errors
 -- class: '' means all classes
 -- most: maximum ids of each kind, newest first
+
+local queue_name, class, most = args.take(), args.take(), args.take_int()
 
 local names = queues.asked(queue_name)
 local keys, failing = {}, {}

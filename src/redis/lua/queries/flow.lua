@@ -2,9 +2,10 @@
 --
 -- by: API, dashboard
 -- reads: audience, channel, job, jobs
--- args: most:int, ...
 -- returns: flows
 -- rest: number of flows, then the id or alias of each
+
+local most = args.take_int()
 
 local asked = {}
 for i = 1, args.take_int() do asked[i] = args.take() end

@@ -4,8 +4,9 @@
 -- by: API, dashboard
 -- reads: job, jobs, limit, limits, muted, processes, queue, queues, repeats
 -- writes: queue
--- args: whole, most_limits:int, most_runs:int
 -- returns: glance
+
+local whole, most_limits, most_runs = args.take(), args.take_int(), args.take_int()
 
 local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)
 for _, name in ipairs(names) do keys[#keys + 1] = redis_keys.queue_key(name) end

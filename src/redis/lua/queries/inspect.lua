@@ -3,10 +3,12 @@
 -- keys: the hints
 -- by: API, dashboard, dispatcher
 -- reads: hints, job, jobs, limit, listened, queue
--- args: job, dir, port, most:int, most_kin:int, deep:int
 -- returns: job | refused
 -- most_kin: maximum number of children
 -- deep: maximum length of the chain of awaited jobs
+
+local job, dir, port = args.take(), args.take(), args.take()
+local most, most_kin, deep = args.take_int(), args.take_int(), args.take_int()
 
 local ok, id = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = id.code, message = id.message } end

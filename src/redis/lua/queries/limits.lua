@@ -2,10 +2,11 @@
 --
 -- by: API, dashboard
 -- reads: limit, limits
--- args: key, cursor, most:int, most_starts:int
 -- returns: limits
 -- most_starts: maximum starts to return for a rate, newest first; above 0, also returns when the first waiting job
 --   became ready
+
+local key, cursor, most, most_starts = args.take(), args.take(), args.take_int(), args.take_int()
 
 local function first_since(name, waiting)
   local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(name, 'waiting'), 0, 0)[1]

@@ -3,8 +3,6 @@
 -- keys: documents that the page may read
 -- by: API, dashboard
 -- reads: counts, job, jobs, limit, limits, queue, queues, repeats
--- args: mode, name, queue_name, status, class, group, tag, callback, since:int, till:int,
---   longer:int, awaits, kind, before, most:int, scan:int
 -- returns: jobs | refused
 -- status: one status, or several separated by commas
 -- since, till: bounds of the creation time (0: none)
@@ -14,6 +12,11 @@
 -- mode: 'all' (by id) | 'ended' (by end; the cursor is moment.id.window) | 'children' (of job `name`; pages may be
 --   short or empty) | 'alias' | 'ids' (`name` contains ids separated by commas, the largest first) | 'repeats' (by
 --   next slot)
+
+local mode, name, queue_name = args.take(), args.take(), args.take()
+local status, class, group, tag, callback = args.take(), args.take(), args.take(), args.take(), args.take()
+local since, till, longer = args.take_int(), args.take_int(), args.take_int()
+local awaits, kind, before, most, scan = args.take(), args.take(), args.take(), args.take_int(), args.take_int()
 
 local jobs, found, cursor = {}, {}, ''
 

@@ -3,8 +3,9 @@
 -- by: API, dashboard
 -- reads: queue, queues
 -- writes: queue
--- args: queue_name
 -- returns: queues
+
+local queue_name = args.take()
 
 local names = queues.asked(queue_name)
 queues.fetch(names)

@@ -2,9 +2,10 @@
 --
 -- by: dispatcher
 -- reads: job, jobs
--- args: skip:int, most:int, ...
 -- returns: ports
 -- rest: id, dir and port of each
+
+local skip, most = args.take_int(), args.take_int()
 
 local asked, ids = {}, {}
 for i = 1, args.take_int() do

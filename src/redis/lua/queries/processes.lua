@@ -2,8 +2,9 @@
 --
 -- by: API, dashboard
 -- reads: job, jobs, processes, queue, queues
--- args: most:int
 -- returns: atWork
+
+local most = args.take_int()
 
 local names = queues.names()
 queues.fetch(names)

@@ -2,8 +2,9 @@
 --
 -- by: API, dashboard
 -- reads: job, jobs, queue
--- args: queue_name, most:int
 -- returns: queue | none
+
+local queue_name, most = args.take(), args.take_int()
 
 if not cache.text_at(redis_keys.queue_key(queue_name)) then return reply.none {} end
 local queue_record, ids, line = cache.queue(queue_name), {}, {}

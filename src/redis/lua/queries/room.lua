@@ -2,8 +2,9 @@
 --
 -- by: API, dashboard
 -- reads: job, jobs, limit, limits, queue
--- args: key, most_holders:int, most_waiting:int
 -- returns: room | none
+
+local key, most_holders, most_waiting = args.take(), args.take_int(), args.take_int()
 
 local state = limits.at(key)
 if not state.settings or state.settings.gone then return reply.none {} end

@@ -2,7 +2,6 @@
 --
 -- by: API
 -- reads: job, jobs
--- args: ...
 -- returns: snapshots
 -- rest: number of ids, ids
 

@@ -2,8 +2,9 @@
 --
 -- by: API, dashboard
 -- reads: job, jobs
--- args: job, most:int
 -- returns: tree | refused
+
+local job, most = args.take(), args.take_int()
 
 local ok, root = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = root.code, message = root.message } end

@@ -3,11 +3,12 @@
 -- by: doctor
 -- reads: audience, channel, channels, constraints, hints, job, jobs, limit, limits, queue, queues, repeats, result,
 --   schema, unique, unreadable, versions, wake, workers
--- args: phase:int, from:int, size:int
 -- returns: verified
 -- phase: 0 jobs, 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 6 ids, hints, constraints and unreadable
 --   records, 7 all keys
 -- from: an id in phase 0, a scan cursor in phase 7
+
+local phase, from, size = args.take_int(), args.take_int(), args.take_int()
 
 local faults, seen, kind = {}, 0, 'job'
 

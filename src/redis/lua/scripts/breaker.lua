@@ -6,9 +6,11 @@
 -- by: callbacks, dispatcher
 -- reads: breaker
 -- writes: breaker, breakers
--- args: host, word, threshold:int, base:int, cap:int, floor:int, probing:int
 -- returns: breaker
 -- word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. A repeated request may count a failure twice.
+
+local host, word, threshold = args.take(), args.take(), args.take_int()
+local base, cap, floor, probing = args.take_int(), args.take_int(), args.take_int(), args.take_int()
 
 local DAY = 86400000
 local key = ns .. 'breaker:' .. host

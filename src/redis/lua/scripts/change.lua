@@ -6,8 +6,10 @@
 --   outbox, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, listened, live,
 --   log, message, messages, once, outbox, queue, queues, quota, repeats, result, schema, unique, wake
--- args: once, once_for, fingerprint, allowance, job, ...
 -- returns: done | repeated | refused
+
+local once, once_for, fingerprint = args.take(), args.take(), args.take()
+local allowance, job = args.take(), args.take()
 
 local first, channel = ARGV[at + 2], ARGV[at + 3]
 if first == 'publish' or first == 'keep' then audience.foresee(channel, KEYS) end

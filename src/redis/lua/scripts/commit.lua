@@ -7,10 +7,14 @@
 --   queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, outbox,
 --   processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
--- args: queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave,
---   waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, careful, code, ...
 -- returns: committed
 -- code: version of the code that performed the runs, or '' if unknown
+
+local queue_name, lane, seq, bell, place = args.take(), args.take(), args.take_int(), args.take(), args.take()
+local max, wide, lease, begun = args.take_int(), args.take_int(), args.take_int(), args.take_int()
+local leave, waits, warm = args.take(), args.take_int(), args.take_int()
+local waiter, wait, only, tier, skip = args.take(), args.take_int(), args.take(), args.take(), args.take_int()
+local calls, process, careful, code = args.take_int(), args.take(), args.take(), args.take()
 
 local patterns, tags, has_heard = args.take_list(), args.take_list(), args.take_list()
 local runs, count, keys = {}, args.take_int(), {}

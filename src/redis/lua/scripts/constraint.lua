@@ -5,9 +5,10 @@
 -- by: API
 -- reads: constraints, hints, job, jobs, limit, limits, listened, queue, quota, schema
 -- writes: constraints, hints, job, jobs, limit, limits, queue, quota, schema, wake
--- args: name, definition
 -- returns: set | refused
 -- definition: JSON, or '' to remove the constraint
+
+local name, definition = args.take(), args.take()
 
 cache.fetch(KEYS)
 

@@ -6,11 +6,13 @@
 --   queue, quota, schema, unique, workers
 -- writes: again, audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live,
 --   once, outbox, queue, queues, quota, repeats, schema, unique, wake
--- args: once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int,
---   allowance, ...
 -- returns: made | again | refused | outdated
 -- rest: for each call after the first: key, period, fingerprint and shelf. Then for each group of jobs of each call:
 --   common options, number of jobs, args of each job
+
+local once, once_for, fingerprint, shelf, tagged = args.take(), args.take(), args.take(), args.take(), args.take()
+local lane, batch, lease, begun = args.take(), args.take_int(), args.take_int(), args.take_int()
+local seen, allowance = args.take_int(), args.take()
 
 cache.fetch(KEYS)
 

@@ -4,8 +4,10 @@
 -- by: API, dispatcher
 -- reads: hints, job, jobs, lane, listened, processes, queue, quota, schema
 -- writes: job, jobs, lane, limit, live, processes, queue, quota, schema, wake
--- args: queue_name, lane, lease:int, progress, own, ...
 -- returns: extended
+
+local queue_name, lane, lease = args.take(), args.take(), args.take_int()
+local progress, own = args.take(), args.take()
 
 cache.fetch(KEYS)
 

@@ -4,10 +4,13 @@
 -- by: API, callbacks, dashboard
 -- reads: days, job, jobs, limit, queue, quota
 -- writes: counts, days, job, jobs, lane, limit, limits, queue, quota, schema, wake
--- args: key, act, concurrency, rate, period, paused, till
 -- returns: set | refused
 -- act: 'set' ('' keeps a setting, '-' removes it) | 'change' (like 'set', but only for an existing limit) | 'shut'
 --   (closes an existing limit until `till`, or opens it) | 'remove'
+
+local key, act = args.take(), args.take()
+local concurrency, rate, period = args.take(), args.take(), args.take()
+local paused, till = args.take(), args.take()
 
 cache.fetch(KEYS)
 

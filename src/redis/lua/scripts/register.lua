@@ -5,11 +5,12 @@
 -- by: API, tick
 -- reads: audience, channel, hints, job, jobs, limit, listened, queue, quota, workers
 -- writes: job, jobs, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
--- args: queue_name, whole, ...
 -- returns: registered | overtaken
 -- whole: also removes all other classes
 -- rest: for each class: name, definition ('' removes it), 'pull' | 'call' | 'push' | '', concurrency ('': unlimited),
 --   definition to replace ('': any, '*': any except a function's)
+
+local queue_name, whole = args.take(), args.take()
 
 local key, listed, changed, moved = ns .. 'workers:' .. queue_name, {}, false, false
 local current = cache.hash(key)

@@ -6,7 +6,6 @@
 --   quota, repeats, result, schema, unique, unreadable, wake, workers
 -- writes: audience, channel, channels, constraints, counts, days, gone, hints, job, jobs, lane, limit, limits, live,
 --   log, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
--- args: ...
 -- returns: repaired
 -- rest: number of faults, then kind and name of each
 

@@ -5,10 +5,12 @@
 -- by: API, dashboard
 -- reads: queue, quota
 -- writes: lane, live, queue, queues, quota, wake
--- args: queue_name, most_lanes, batch, paused, mode, ageing, unban, ...
 -- returns: settled
 -- most_lanes, batch, ageing: 0 restores the default
 -- rest: globs of classes to ban
+
+local queue_name, most_lanes, batch = args.take(), args.take(), args.take()
+local paused, mode, ageing, unban = args.take(), args.take(), args.take(), args.take()
 
 -- Omitted settings stay unchanged, so that concurrent changes are not lost.
 local queue_record = cache.queue(queue_name)

@@ -4,8 +4,9 @@
 -- by: API
 -- reads: processes
 -- writes: processes
--- args: name, signal
 -- returns: told | none
+
+local name, signal = args.take(), args.take()
 
 local text = cache.hget(processes.key, name)
 if not text then return reply.none {} end

@@ -6,8 +6,9 @@
 --   unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, outbox, queue,
 --   quota, repeats, result, schema, unique, wake
--- args: most:int, skip:int
 -- returns: ticked
+
+local most, skip = args.take_int(), args.take_int()
 
 local wake_key = ns .. 'wake'
 -- Deployments come before due entries, and are not work.
