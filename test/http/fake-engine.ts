@@ -218,6 +218,7 @@ const flowShown: FlowRow = {
   active: 2,
   running: 1,
   queued: 1,
+  failed: 0,
   wires: 4,
   values: 12,
   oldestAt: T,

@@ -77,6 +77,7 @@ export const flowRow = z.object({
   active: z.int().describe('nodes that have not ended'),
   running: z.int().describe('running nodes'),
   queued: z.int().describe('queued nodes'),
+  failed: z.int().describe('failed nodes'),
   wires: z.int(),
   values: z.int().describe('number of values waiting on the wires of the flow'),
   oldestAt: moment.nullable(),

@@ -129,6 +129,7 @@ function rowWith(state: FlowState, graph: Graph | undefined): FlowRow {
     active: Object.values(children).filter(({ status }) => !ended.has(status)).length,
     running: nodesThatAre('running'),
     queued: nodesThatAre('queued'),
+    failed: nodesThatAre('failed'),
     wires: wires.length,
     ...waiting(state, wires),
     changedAt: version?.at ?? null,
