@@ -28,9 +28,6 @@ async function post<Answer>(path: string, body: string, headers: Record<string, 
   return answer.json() as Promise<Answer>
 }
 
-export const moveValues = (job: number, wire: string, to: string): Promise<{ moved: number; error?: Failure }> =>
-  post(`${job}/wires/${encodeURIComponent(wire)}/move`, JSON.stringify({ to }))
-
 export type Tried = { in: unknown; out: Record<string, unknown[]>; note?: string }
 
 export const tryWire = (

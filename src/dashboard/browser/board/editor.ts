@@ -1,6 +1,7 @@
 import { type End, endText } from '../../../core/wires.ts'
+import { queryWith } from '../../words/query.ts'
 import { clock } from '../../words/text.ts'
-import { hear, isWriting, onClick, base as path, tell } from '../app/page.ts'
+import { isWriting, onClick, base as path, tell } from '../app/page.ts'
 import { type Change, putGraph } from './api.ts'
 import { ask } from './ask.ts'
 import { clockOf, dataOf } from './data.ts'
@@ -9,7 +10,6 @@ import { type Chosen, createDraftDrawing } from './draft-drawing.ts'
 import { dragsWires } from './drag.ts'
 import { exact } from './exact.ts'
 import { createFind } from './find.ts'
-import { movesLeft } from './left-behind.ts'
 import { showLines, showPanel } from './panel.ts'
 import { askSplice, classIn, dropsSplice } from './splice.ts'
 import { markAt } from './svg.ts'
@@ -74,7 +74,10 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
       waits,
       stays: staysOf(data, draft.now),
       unwired: unwiredOf(draft, data.classes),
-      moves: (left) => (mayWrite ? movesLeft(data, draft, left) : undefined),
+      moves: ({ node, port }) => {
+        const wire = data.wires.find(({ to, size }) => to.node === node && to.port === port && size > 0)
+        return wire && `${path}/flows/${data.job}${queryWith('', { wire: wire.id })}`
+      },
       change: differs ? change : undefined,
       checks: data.changedAt === null ? [] : [`Unchanged since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
     })
@@ -199,8 +202,6 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     apply: () => void apply(),
     drawing: () => mode('drawing'),
     json: () => mode('json'),
-    copy: () =>
-      void navigator.clipboard.writeText(JSON.stringify(draft.now, null, 2)).then(() => tell('say', { say: 'Copied' })),
   }
 
   const choose = (target: EventTarget | null) => {
@@ -256,7 +257,6 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
 
   function listen(): void {
     document.addEventListener('drawn', refresh)
-    hear('moved', () => void preview())
     setInterval(() => document.hidden || drawing.draw(chosen, change), 1_000)
     onClick('[data-view="find"]', createFind(view, drawing.places))
     onClick('[data-edit]', ({ dataset }) => buttons[dataset.edit!]?.())

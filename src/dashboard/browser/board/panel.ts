@@ -6,7 +6,8 @@ type Row = {
   sign: '+' | '~' | '−' | '!' | '=' | '✓'
   name: string
   text?: string
-  button?: { text: string; label: string; act: () => void }
+  /** Page where the values can be moved. */
+  moves?: string | undefined
 }
 
 const kinds: Record<Row['sign'], string> = {
@@ -18,7 +19,7 @@ const kinds: Record<Row['sign'], string> = {
   '✓': 'plus',
 }
 
-const rowOf = ({ sign, name, text = '', button }: Row): HTMLElement => {
+const rowOf = ({ sign, name, text = '', moves }: Row): HTMLElement => {
   const said = [made(text ? 'b' : 'code', {}, name), ' ', made('span', { className: 'dim' }, text)]
   const row = made(
     'li',
@@ -26,10 +27,7 @@ const rowOf = ({ sign, name, text = '', button }: Row): HTMLElement => {
     made('span', { className: `sign ${kinds[sign]}` }, sign),
     made('span', { className: 'clip grow' }, ...said),
   )
-  if (button) {
-    const { text, label, act } = button
-    row.append(made('button', { type: 'button', className: 'btn small', ariaLabel: label, onclick: act }, text))
-  }
+  if (moves) row.append(made('a', { className: 'btn small', href: moves }, 'Move…'))
   return row
 }
 
@@ -73,7 +71,7 @@ export type Shown = {
   unwired: readonly string[]
   error?: string
   waits: boolean
-  moves: (left: Change['orphaned'][number]) => (() => void) | undefined
+  moves: (left: Change['orphaned'][number]) => string | undefined
 }
 
 export function headOf({ change, added, gone, error }: Shown): string {
@@ -91,14 +89,9 @@ export function headOf({ change, added, gone, error }: Shown): string {
   return `${many(nodes.size, 'node')}, ${many(wires, 'wire')} change`
 }
 
-function leftRow({ node, port, values }: Change['orphaned'][number], act: (() => void) | undefined): Row {
+function leftRow({ node, port, values }: Change['orphaned'][number], moves: string | undefined): Row {
   const where = node === null ? port : `${node}.${port}`
-  return {
-    sign: '!',
-    name: count(values),
-    text: `${values === 1 ? 'is' : 'are'} left behind in ${where}`,
-    ...(act ? { button: { text: 'Move…', label: `Move the values in ${where}`, act } } : {}),
-  }
+  return { sign: '!', name: count(values), text: `${values === 1 ? 'is' : 'are'} left behind in ${where}`, moves }
 }
 
 const valueRows = ({ stays, moves }: Shown, change: Change): Row[] => [

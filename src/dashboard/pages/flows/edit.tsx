@@ -6,7 +6,7 @@ import { asset as style } from '../../built/flow-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { useRefusal } from '../../parts/act.tsx'
-import { Icon, JobId, StatusPill, To } from '../../parts/layout.tsx'
+import { Icon, JobId, To } from '../../parts/layout.tsx'
 import type { LimitRoom } from '../../words/flow.ts'
 import { Drawing } from './drawing.tsx'
 import { Legend, type Lines } from './legend.tsx'
@@ -44,10 +44,7 @@ function Bar({ view: { flow } }: { view: FlowView }) {
     <div class="flowbar">
       <h1>{flow.name}</h1>
       <JobId id={flow.id} />
-      <StatusPill status={flow.status} />
-      <span class="tag accent">
-        <Icon name="pencil" size={12} /> editing
-      </span>
+      <span class="tag">draft</span>
       <div class="right">
         <span class="seg">
           <button type="button" data-edit="drawing" aria-pressed="true">
@@ -96,7 +93,8 @@ function Panel({ flow }: { flow: number }) {
       </section>
       <section>
         <p class="note">
-          Changes apply together or not at all. “Undo” restores the previous graph, but values that were read stay read.
+          Drag from port to port to add a wire. Select a node or a wire and press <kbd>Del</kbd> to delete it. Changes
+          apply together or not at all, and can be undone on the page of the flow.
         </p>
       </section>
     </aside>
@@ -122,14 +120,7 @@ function View({ data }: { data: EditData }) {
         <div class="board" data-island="board">
           <Drawing label="The graph being edited" />
           <textarea class="field mono json" id="json" aria-label="The graph as JSON" spellcheck={false} hidden />
-          <Legend lines={LINES}>
-            <span class="row">
-              <svg class="hs" width="14" height="12" aria-hidden="true">
-                <rect class="swapkey" fill="none" x=".75" y=".75" width="12.5" height="10.5" rx="3" />
-              </svg>
-              replaced
-            </span>
-          </Legend>
+          <Legend lines={LINES} />
           <Tools />
         </div>
         <Panel flow={view.flow.id} />
@@ -138,10 +129,6 @@ function View({ data }: { data: EditData }) {
         <div class="rhead">
           <h2>As text</h2>
           <span class="dim clip">graph.json, 0 lines differ</span>
-          <button class="btn small" type="button" data-edit="copy">
-            <Icon name="copy" size={12} />
-            Copy
-          </button>
         </div>
         <pre class="difft" tabindex={0} />
       </section>

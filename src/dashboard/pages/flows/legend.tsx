@@ -1,8 +1,6 @@
-import type { Child } from 'hono/jsx'
-
 export type Lines = readonly [kind: string, word: string, meaning?: string][]
 
-export function Legend({ lines, children }: { lines: Lines; children?: Child }) {
+export function Legend({ lines }: { lines: Lines }) {
   return (
     <div class="tools tl wide" aria-hidden="true">
       {lines.map(([kind, word, meaning]) => (
@@ -13,7 +11,6 @@ export function Legend({ lines, children }: { lines: Lines; children?: Child }) 
           {word}
         </span>
       ))}
-      {children}
     </div>
   )
 }
