@@ -6,7 +6,7 @@ import { core } from '../../functions/core.ts'
 import type { Scope } from '../../src/engine/engine.ts'
 import { program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
-import { callerOf } from './seed.ts'
+import { callerOf, worker } from './seed.ts'
 import { catalog, seedFlow } from './seed-flow.ts'
 import { serve } from './served.ts'
 import { arrive, leave } from './visit.ts'
@@ -47,10 +47,83 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
   test('the list shows the work of each flow and links to its board', async () => {
     const window = await enter(['read'], '/flows')
     const row = window.page.locator(`#row-${flow}`)
-    expect(await row.textContent()).toMatch(/catalog-sync.*0 of 83.*2,947/)
+    const cells = await row.locator('td').allTextContents()
+    expect(cells.slice(0, 6)).toEqual([`catalog-sync #${flow}`, 'Queued', '8', '0', '3', '0'])
+    expect(cells[6]).toBe('2,947')
+    expect(await row.getByRole('link', { name: '3', exact: true }).getAttribute('href')).toBe(
+      `/ui/jobs?parent=${flow}&status=queued`,
+    )
     await row.getByRole('link', { name: 'catalog-sync' }).click()
     await window.page.waitForSelector('.board [data-name="images"]')
     expect(await window.page.title()).toBe('catalog-sync · sidejob')
+    await leave(window)
+  })
+
+  async function failing(): Promise<number> {
+    await call()('PUT', '/v1/workers/shop/dedupe', { pull: true, retry: { max: 0 }, in: { in: {} }, out: { out: {} } })
+    const graph = { name: 'fails', nodes: { unique: { queue: 'shop', class: 'dedupe', init: true } }, edges: [] }
+    const { id } = (await call()('POST', '/v1/jobs', {
+      queue: 'core',
+      class: 'flow',
+      inputs: { __graph: [{ ...graph, inports: { feed: { node: 'unique', inport: 'in' } }, outports: {} }] },
+    })) as unknown as { id: number }
+    const shop = worker(call(), 'shop')
+    let [run] = await shop.claim('dedupe', 1)
+    while (!run) [run] = await shop.claim('dedupe', 1)
+    await shop.commit(run, { end: 'failed', error: { message: 'no sku in row 7' } })
+    await site.until(async () => (await site.engine.flows.get(String(id))).flow.failed === 1)
+    return id
+  }
+
+  test('neither the list nor the page of a flow said which node had failed, and why', async () => {
+    const id = await failing()
+    const window = await enter(['read'], '/flows')
+    const { page } = window
+    const row = page.locator(`#row-${id}`)
+    const cells = (await row.locator('td').allTextContents()).slice(1, 6)
+    expect(cells[0]).toMatch(/^(1 node failed|Failed)$/)
+    expect(cells.slice(1)).toEqual(['1', '0', '0', '1'])
+    await row.locator('td.up a').click()
+    await page.waitForURL(`${site.url}/ui/jobs?parent=${id}&status=failed`)
+    expect(await page.locator('#rows').textContent()).toContain('no sku in row 7')
+    await page.goto(`${site.url}/ui/flows/${id}`)
+    expect(await page.locator('#flowbar').textContent()).toContain('0 of 1 node running, 0 queued, 1 failed;')
+    await page.waitForSelector('.board .node.failed use[href="#s-failed"]')
+    expect(await page.locator('#lists').textContent()).toMatch(/unique.*failed .* ago: no sku in row 7/)
+    await leave(window)
+  })
+
+  test('on a phone, a flow was a board that showed four of its eight nodes', async () => {
+    const window = await arrive(browser, site, { path: `/flows/${flow}`, as: ['read'], width: 390, height: 844 })
+    const { page } = window
+    const isWide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+    const { nodes } = await site.engine.flows.get(String(flow))
+    const rows = page.locator('#lists section').first().locator('li')
+    expect(await rows.count()).toBe(nodes.length)
+    const images = rows.filter({ hasText: 'images' }).first()
+    expect(await images.textContent()).toMatch(/Queued1,318 waiting.*ready to run/)
+    for (const height of await rows
+      .locator('a')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height)))
+      expect(height).toBeGreaterThanOrEqual(44)
+    expect(await page.locator('.board').isVisible()).toBe(false)
+    expect(await isWide()).toBe(false)
+
+    await images.click()
+    const open = page.getByRole('complementary', { name: 'Selected node' })
+    await open.waitFor()
+    expect((await open.boundingBox())!.y).toBeLessThan(300)
+    await open.getByRole('link', { name: 'Close' }).click()
+    await rows.first().waitFor()
+
+    await page.getByRole('link', { name: 'Board', exact: true }).click()
+    await page.locator('.board .node[data-name="rows"] .name').waitFor()
+    expect(await page.locator('#lists').isVisible()).toBe(false)
+    expect((await page.locator('.board .node[data-name="rows"]').boundingBox())!.width).toBeGreaterThan(40)
+    await page.locator('.board .node[data-name="enrich"]').click()
+    await open.waitFor()
+    expect(await page.locator('.board').isVisible()).toBe(true)
+    expect(await isWide()).toBe(false)
     await leave(window)
   })
 
@@ -59,7 +132,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const { page } = window
     await page.waitForSelector('.board .node')
     expect(await page.locator('.board .node').count()).toBe(8)
-    expect(await page.locator('[data-board] path.wire:not(.halo, .all)').count()).toBe(12)
+    expect(await page.locator('[data-board] path.wire:not(.all)').count()).toBe(12)
     const left = async (name: string) => (await page.locator(`[data-name="${name}"]`).boundingBox())!.x
     expect(await left('rows')).toBeLessThan(await left('enrich'))
     expect(await left('enrich')).toBeLessThan(await left('images'))

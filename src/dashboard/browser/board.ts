@@ -1,4 +1,16 @@
-import { factOf, kindOf, labelOf, lastOf, toneOf, widthOf, wireSaid } from '../words/flow.ts'
+import {
+  CLOSED,
+  factOf,
+  factsOf,
+  kindOf,
+  kindOfNode,
+  LARGE,
+  labelOf,
+  lastOf,
+  markOf,
+  toneOf,
+  wireSaid,
+} from '../words/flow.ts'
 import { type Changes, queryWith } from '../words/query.ts'
 import { base, hear, made, onClick, tell } from './app/page.ts'
 import { createBeads } from './board/beads.ts'
@@ -6,8 +18,7 @@ import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
 import { createFind } from './board/find.ts'
-import { LARGE, type Layout, layout } from './board/layout.ts'
-import { createMap } from './board/map.ts'
+import { type Layout, layout } from './board/layout.ts'
 import { createPace } from './board/pace.ts'
 import { createReplay, type Replay } from './board/replay.ts'
 import { stepFrom } from './board/steps.ts'
@@ -21,10 +32,7 @@ type State = {
   shape: string
   drawing?: Drawing
   layout?: Layout
-  map?: ReturnType<typeof createMap>
   hover?: string
-  /** True if wires show their last values. */
-  isNear: boolean
   live: BoardData
   offset: number
   past?: { at: number; data: BoardData }
@@ -39,19 +47,17 @@ const shapeOf = ({ nodes, wires }: BoardData): string =>
 const beadsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
 
 function nodesOf(state: State): (() => void)[] {
-  const [data, now, { drawing, map }] = [dataIn(state), momentIn(state), state]
+  const [data, now, { drawing }] = [dataIn(state), momentIn(state), state]
   return data.nodes.map((node) => () => {
-    const { name, queue, class: className, status, limit } = node
-    const fact = factOf(node, { now, room: limit === null ? undefined : data.limits[limit], wires: data.wires })
-    const kind = `${status ?? 'unmade'}${status === 'queued' && limit === null ? ' ready' : ''}${data.node === name ? ' on' : ''}${data.lit?.nodes.includes(name) ? ' lit' : ''}`
-    const tone = toneOf(node)
-    map?.node(name, tone)
+    const { name, queue, class: className, status } = node
+    const facts = factsOf(node, data, now)
+    const fact = factOf(node, facts)
     drawing!.node(name, {
-      kind,
-      shape: status ?? 'queued',
+      kind: `${kindOfNode(node, facts)}${data.node === name ? ' on' : ''}${data.lit?.nodes.includes(name) ? ' lit' : ''}`,
+      mark: markOf(node, facts),
       cls: `${queue}/${className}`,
       fact,
-      tone,
+      tone: toneOf(node),
       said: `${name}, ${queue}/${className}, ${status ?? 'not started'}: ${fact}`,
     })
   })
@@ -68,9 +74,7 @@ function wiresOf(state: State, wanted = dataIn(state).wires): (() => void)[] {
       on,
       kind: `${kind === 'idle' ? '' : kind}${lit}`,
       said: wireSaid(wire, now),
-      width: kind === 'back' || on ? Math.max(3, widthOf(wire)) : undefined,
       label: data.nodes.length > LARGE && !on && kind !== 'back' && state.hover !== wire.id ? '' : labelOf(wire, now),
-      value: state.isNear ? lastOf(wire) : '',
       tone: `${on ? 'on' : kind === 'back' ? 'warn' : ''}${lit}`,
       beads: kind === 'hot' && moving <= MOST_BEADS ? beadsOf(wire.rate) : 0,
     })
@@ -80,8 +84,8 @@ function wiresOf(state: State, wanted = dataIn(state).wires): (() => void)[] {
 function createBoard(svg: SVGSVGElement, data: BoardData) {
   const view = createView(svg)
   const [beads, pace] = [createBeads(svg), createPace()]
-  let opened = `${data.node} ${data.wire}`
-  const state: State = { shape: '', live: data, offset: Date.now() - clockOf(), isNear: false }
+  let opened: string
+  const state: State = { shape: '', live: data, offset: Date.now() - clockOf() }
   const whole = made('output', { className: 'whole', hidden: true })
   whole.style.overflowWrap = 'anywhere'
   svg.parentElement!.append(whole)
@@ -89,10 +93,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   view.onShow((seen, shown, detail) => {
     beads.show(seen)
     state.drawing?.show(shown, detail)
-    const isNear = detail === 'near'
-    if (isNear === state.isNear) return
-    state.isNear = isNear
-    if (state.drawing) draw('soon')
   })
 
   /** Shows the last value of the wire that has the pointer or the focus. */
@@ -111,8 +111,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       state.layout = layout(nodes, wires)
       state.drawing = createDrawing(svg, state.layout, beads)
       state.shape = shape
-      if (nodes.length > LARGE) state.map ??= createMap(svg.parentElement!, view)
-      state.map?.lay(state.layout)
       view.bound(state.layout.box)
     }
     svg.classList.toggle('jam', dataIn(state).lit !== undefined)
@@ -141,22 +139,12 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   }
 
   const open = (what: Changes) =>
-    tell('go', `${base}/flows/${state.live.job}${queryWith('', { ...what, at: replay?.at() })}`)
+    tell('go', `${base}/flows/${state.live.job}${queryWith(location.search, { ...CLOSED, ...what, at: replay?.at() })}`)
   const openAt = (target: EventTarget | null): boolean => {
     const { name, wire } = markAt(target)
     if (name === undefined && wire === undefined) return false
     open(name === undefined ? { wire } : { node: name })
     return true
-  }
-
-  function reveal(): void {
-    const board = svg.parentElement!
-    if (board.scrollWidth <= board.clientWidth) return
-    const { node, wire } = state.live
-    const found = node === undefined ? state.drawing!.wireAt(wire ?? '') : state.drawing!.nodeAt(node)
-    if (!found) return
-    const [seen, all] = [found.getBoundingClientRect(), board.getBoundingClientRect()]
-    board.scrollLeft += seen.x + seen.width / 2 - all.x - all.width / 2
   }
 
   function pointAt(target: EventTarget | null): void {
@@ -177,8 +165,14 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     lookBack()
     const isOther = opened !== `${fresh.node} ${fresh.wire}`
     draw(isOther ? 'atOnce' : 'soon')
-    if (isOther) reveal()
-    opened = `${fresh.node} ${fresh.wire}`
+    if (isOther) showOpened()
+  }
+
+  function showOpened(): void {
+    const { node, wire } = state.live
+    opened = `${node} ${wire}`
+    const box = state.layout?.nodes.get(node ?? '')?.box
+    if (box) view.open(box)
   }
 
   return {
@@ -212,8 +206,8 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       // Durations grow between two refreshes.
       setInterval(() => document.hidden || draw('soon'), 1_000)
       draw()
+      showOpened()
       lookBack()
-      reveal()
     },
   }
 }

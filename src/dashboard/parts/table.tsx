@@ -22,7 +22,6 @@ function HeadCell({ name }: { name: Child }) {
 
 type TableProps = {
   caption: Child
-  isTitled?: boolean
   heads: readonly Child[]
   isPlain?: boolean
   /** `lined`: shown as a list on phones. */
@@ -32,10 +31,10 @@ type TableProps = {
   children?: Child
 }
 
-export function Table({ caption, isTitled, heads, isPlain, kind, id, grows, children }: TableProps) {
+export function Table({ caption, heads, isPlain, kind, id, grows, children }: TableProps) {
   return (
     <table class={kind ? `tbl ${kind}` : 'tbl'}>
-      <caption class={isTitled ? undefined : 'vh'}>{caption}</caption>
+      <caption class="vh">{caption}</caption>
       <thead class={isPlain ? 'vh' : undefined}>
         <tr>
           {heads.map((name) => (

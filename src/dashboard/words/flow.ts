@@ -2,36 +2,44 @@ import type { Status } from '../../core/job.ts'
 import { rateOf } from '../../core/minutes.ts'
 import { endText } from '../../core/wires.ts'
 import type { FlowNodeView, FlowRow, WireView } from '../../engine/engine.ts'
+import { sum } from './counts.ts'
 import { textOf } from './json.ts'
-import { about, count, cut, many, span } from './text.ts'
+import { about, count, cut, many, span, title } from './text.ts'
 
 /** Maximum letters of a value on the board. */
 const MOST = 2_048
 /** Milliseconds. A wire with an older value is backing up. */
 const LONG = 60_000
 
+/** With more nodes than this, the board has a map and lists beside it, and only few wires have a label. */
+export const LARGE = 60
+/** Members of a query that open a part of a flow. */
+export const CLOSED = { node: undefined, wire: undefined, watch: undefined }
+
 type WireKind = 'idle' | 'hot' | 'back'
 
 export type LimitRoom = { running: number; concurrency: number | null }
+
+export const isLate = ({ oldestAt }: Pick<WireView, 'oldestAt'>, now: number): boolean =>
+  oldestAt !== null && now - oldestAt > LONG
 
 type Waiting = Pick<WireView, 'to' | 'size' | 'behind' | 'oldestAt' | 'rate'>
 
 /** Values of an output of the flow never back up, because no node reads them. */
 export function kindOf({ to, size, behind, oldestAt, rate }: Waiting, now: number): WireKind {
-  const waits = size + behind
-  if (waits > 0 && to.node !== null && oldestAt !== null && now - oldestAt > LONG) return 'back'
+  if (size + behind > 0 && to.node !== null && isLate({ oldestAt }, now)) return 'back'
   return rate > 0 ? 'hot' : 'idle'
 }
 
 export function labelOf(wire: Waiting, now: number): string {
-  const waits = wire.size + wire.behind
+  const waits = onWire(wire)
   if (kindOf(wire, now) === 'back') return `${count(waits)} · ${about(now - wire.oldestAt!)}`
   if (wire.rate > 0) return `${count(wire.rate)}/min`
   return waits > 0 ? count(waits) : ''
 }
 
 export function wireSaid(wire: WireView, now: number): string {
-  const waits = wire.size + wire.behind
+  const waits = onWire(wire)
   const since = wire.oldestAt === null ? '' : `, the oldest for ${span(now - wire.oldestAt)}`
   const what = waits > 0 ? `${many(waits, 'value')} waiting${since}` : 'no values'
   const last = lastOf(wire)
@@ -49,16 +57,22 @@ export const boardWires = (wires: readonly WireView[]): WireView[] =>
     passed: wire.passed.map(({ data, at }) => ({ at, data: textOf(data, MOST).text })),
   }))
 
-export const widthOf = ({ size, behind }: Waiting): number => 1.75 + Math.log10(Math.max(1, size + behind))
+type Facts = { now: number; room?: LimitRoom | undefined; wires: readonly WireView[] }
 
-type Facts = { now: number; room?: LimitRoom; wires: readonly WireView[] }
+export const factsOf = (
+  { limit }: FlowNodeView,
+  { limits, wires }: { limits: Record<string, LimitRoom>; wires: readonly WireView[] },
+  now: number,
+): Facts => ({ now, room: limit === null ? undefined : limits[limit], wires })
 
-function waitsFor({ name }: FlowNodeView, wires: readonly WireView[]): string {
+/** Empty inputs of a node that has values at other inputs. */
+function missing({ name }: FlowNodeView, wires: readonly WireView[]): string[] {
   const into = wires.filter(({ to }) => to.node === name)
-  const empty = [...new Set(into.filter(({ size }) => size === 0).map(({ to }) => to.port))]
-  const some = into.some(({ size }) => size > 0)
-  return some && empty.length > 0 ? `waits for ${empty.join(', ')}` : 'waits for input'
+  if (into.every(({ size }) => size === 0)) return []
+  return [...new Set(into.filter(({ size }) => size === 0).map(({ to }) => to.port))]
 }
+
+const sleeps = ({ until }: FlowNodeView, now: number): boolean => until !== null && until > now
 
 const queued = ({ limit, until }: FlowNodeView, { now, room }: Facts): string => {
   if (limit) return room?.concurrency ? `limit full, ${room.running} of ${room.concurrency}` : 'waiting for a limit'
@@ -69,7 +83,9 @@ const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
   queued,
   running: ({ ranAt }, { now }) => (ranAt === null ? 'running' : `running for ${span(now - ranAt)}`),
   suspended: (node, { now, wires }) =>
-    node.until !== null && node.until > now ? `wakes in ${about(node.until - now)}` : waitsFor(node, wires),
+    sleeps(node, now)
+      ? `wakes in ${about(node.until! - now)}`
+      : `waits for ${missing(node, wires).join(', ') || 'input'}`,
   completed: ({ lastRun }, { now }) => (lastRun ? `idle for ${about(now - lastRun.endedAt)}` : 'idle'),
   failed: ({ lastRun }, { now }) => (lastRun ? `failed ${about(now - lastRun.endedAt)} ago` : 'failed'),
   terminating: () => 'is terminating',
@@ -82,8 +98,28 @@ export const factOf = (node: FlowNodeView, about: Facts): string =>
 export const toneOf = ({ status, limit }: FlowNodeView) =>
   status === 'failed' ? 'failed' : limit === null ? undefined : 'suspended'
 
-export const sumOf = ({ nodes, running, queued, values }: FlowRow): string =>
-  `${count(running)} of ${many(nodes, 'node')} running, ${count(queued)} queued; ${many(values, 'value waits', 'values wait')}`
+/** Undefined for an idle node, so that the other nodes stand out. */
+export function markOf(node: FlowNodeView, { now, wires }: Facts): Status | undefined {
+  const { status } = node
+  if (status === 'suspended') return sleeps(node, now) || missing(node, wires).length > 0 ? status : undefined
+  return status === 'completed' || status === null ? undefined : status
+}
+
+/** Status of a node for the style sheet. */
+export const kindOfNode = (node: FlowNodeView, about: Facts): string =>
+  node.status === null ? 'unmade' : `${markOf(node, about) ?? 'idle'}${node.limit === null ? '' : ' limited'}`
+
+export const sumOf = ({ nodes, running, queued, failed, values }: FlowRow): string =>
+  `${count(running)} of ${many(nodes, 'node')} running, ${count(queued)} queued${failed > 0 ? `, ${count(failed)} failed` : ''}; ${many(values, 'value waits', 'values wait')}`
+
+/** A flow job is suspended between its runs, so its nodes tell more than its own status. */
+export function stateOf({ status, nodes, running, queued, failed }: FlowRow): { status: Status; word: string } {
+  if (status !== 'suspended') return { status, word: title(status) }
+  if (failed > 0) return { status: 'failed', word: `${many(failed, 'node')} failed` }
+  if (running > 0) return { status: 'running', word: 'Running' }
+  if (queued > 0) return { status: 'queued', word: 'Queued' }
+  return { status: 'suspended', word: nodes > 0 ? 'Idle' : 'Waits for its graph' }
+}
 
 /** Arrivals minus reads, per minute. */
 export const growthOf = ({ in: came, out }: WireView, now: number): number =>
@@ -103,9 +139,24 @@ export type Jam = {
   wires: string[]
 }
 
-const sumOnWire = ({ size, behind }: WireView): number => size + behind
+/** Waiting values at the inputs of a node. Wires to the same port share its values. */
+export function waitingAt(name: string, wires: readonly WireView[]): number {
+  const into = wires.filter(({ to }) => to.node === name)
+  const ends = new Map(
+    into.flatMap(
+      ({ from, to, size, behind }) =>
+        [
+          [to.port, size],
+          [endText(from), behind],
+        ] as const,
+    ),
+  )
+  return sum([...ends.values()], (n) => n)
+}
+
+export const onWire = ({ size, behind }: Waiting): number => size + behind
 const thickest = (wires: readonly WireView[]): WireView | undefined =>
-  wires.toSorted((a, b) => sumOnWire(b) - sumOnWire(a))[0]
+  wires.toSorted((a, b) => onWire(b) - onWire(a))[0]
 
 /** Starts at the reader of a full wire, and follows empty inputs to the node that keeps them empty. */
 function causeOf(wire: WireView, nodes: readonly FlowNodeView[], wires: readonly WireView[], now: number) {
@@ -113,11 +164,10 @@ function causeOf(wire: WireView, nodes: readonly FlowNodeView[], wires: readonly
   const passed: FlowNodeView[] = []
   let cause = nodes.find(({ name }) => name === wire.to.node)
   while (cause) {
-    const { name, status, until } = cause
+    const { name, status } = cause
     passed.push(cause)
-    const sleeps = until !== null && until > now
     const into = wires.filter(({ to }) => to.node === name)
-    const empty = status === 'suspended' && !sleeps ? into.find(({ size }) => size === 0) : undefined
+    const empty = status === 'suspended' && !sleeps(cause, now) ? into.find(({ size }) => size === 0) : undefined
     const before = nodes.find((node) => node.name === empty?.from.node)
     if (!empty || !before || passed.includes(before)) break
     lit.push(empty)
@@ -143,7 +193,7 @@ export function jamOf(nodes: readonly FlowNodeView[], wires: readonly WireView[]
 }
 
 export function jamSaid({ wire, cause }: Jam, facts: Facts): string {
-  const waits = sumOnWire(wire)
+  const waits = onWire(wire)
   const long = about(facts.now - wire.oldestAt!)
   return `${many(waits, 'value has', 'values have')} waited at ${wire.id} for up to ${long}. Cause: ${cause.name} (${factOf(cause, facts)}).`
 }

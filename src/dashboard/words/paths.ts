@@ -9,7 +9,4 @@ export const workerPath = (queue: string, name: string): string => `/workers/${a
 
 export const ofClass = (queue: string, name: string): string => `queue=${at(queue)}&class=${at(name)}`
 
-export const nodePath = (flow: number, node: string): string => `/flows/${flow}?node=${at(node)}`
-export const wirePath = (flow: number, wire: string): string => `/flows/${flow}?wire=${at(wire)}`
-
 export const jobLink = (id: number | string): { text: string; to: string } => ({ text: `#${id}`, to: jobPath(id) })

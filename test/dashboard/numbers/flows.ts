@@ -5,7 +5,21 @@ import type { Facts } from './facts.ts'
 import { whyTexts } from './job.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { clockOf, HOUR, hourOf, MINUTE, n, perMinute, row, shortened, since, sum, time, took } from './words.ts'
+import {
+  arranged,
+  clockOf,
+  HOUR,
+  hourOf,
+  MINUTE,
+  n,
+  perMinute,
+  row,
+  shortened,
+  since,
+  sum,
+  time,
+  took,
+} from './words.ts'
 
 const flowOf = ({ site: { engine }, flow }: Scene) => engine.flows.get(String(flow))
 
@@ -19,9 +33,12 @@ export async function flowsPage(_: Facts, scene: Scene): Promise<Claims> {
     '.head .note': [`${n(flows.length)} flows`],
     'main tbody tr': flows.map(({ name, status, createdAt, changedAt }) =>
       row(
-        `${status} ${name} #${scene.flow}`,
-        `${sumAt('running')} of ${n(nodes.length)}`,
+        `${name} #${scene.flow}`,
+        status,
+        n(nodes.length),
+        sumAt('running'),
         sumAt('queued'),
+        sumAt('failed'),
         n(sum(wires.map(waitsOn))),
         time(oldest),
         time(changedAt ?? createdAt),
@@ -75,6 +92,35 @@ const wireClaims = (facts: Facts, wires: readonly WireView[]): Claims =>
     ]),
   )
 
+/** Values at the inputs of a node. In this scene, no two wires share a port. */
+const waitingAt = (name: string, wires: readonly WireView[]): number =>
+  sum(wires.filter(({ to }) => to.node === name).map(waitsOn))
+
+const waitingSaid = (values: number): string => (values > 0 ? `${n(values)} waiting` : '')
+
+function listedFact(facts: Facts, node: FlowNodeView): string {
+  const { status, ranAt, lastRun } = node
+  if (status === 'running' && ranAt !== null) return time(ranAt)
+  if (status === 'failed' && lastRun) return time(lastRun.endedAt)
+  return status === 'completed' ? '' : factOf(facts, node)
+}
+
+const listedWire = (wire: WireView): string =>
+  `${waitingSaid(waitsOn(wire))} ${perMinute(wire.out)} read per minute ${wire.oldestAt === null ? '' : time(wire.oldestAt)}`
+
+const wireRows = (wires: readonly WireView[]) =>
+  arranged(Object.fromEntries(wires.map((wire) => [`${nameOf(wire.from)} → ${nameOf(wire.to)}`, listedWire(wire)])))
+
+const lists = (facts: Facts, nodes: readonly FlowNodeView[], wires: readonly WireView[]): Claims => ({
+  '#lists .note': [n(nodes.length), n(wires.length)],
+  '#lists section:first-of-type li': arranged(
+    Object.fromEntries(
+      nodes.map((node) => [node.name, `${waitingSaid(waitingAt(node.name, wires))} ${listedFact(facts, node)}`]),
+    ),
+  ),
+  '#lists section:last-of-type li': wireRows(wires),
+})
+
 /** The last event of the recording, and the times of its axis. */
 async function replay({ now, deploys }: Facts, { site: { engine }, flow }: Scene): Promise<Claims> {
   const { events, keep } = await engine.flows.recorded(String(flow), { limit: 1_000 })
@@ -126,14 +172,14 @@ async function wireInspector({ site: { engine } }: Scene, nodes: FlowNodeView[],
 async function nodeInspector({ site: { engine } }: Scene, nodes: FlowNodeView[], wires: WireView[]): Promise<Claims> {
   const { job, lastRun } = nodes.find(({ name }) => name === 'enrich')!
   const why = await engine.jobs.why(String(job))
+  const own = wires.filter(({ from, to }) => from.node === 'enrich' || to.node === 'enrich')
   return {
     '.insp > section > p:not(.note)': whyTexts(why),
     '.insp header .id': [`#${job}`],
     '.insp > section > p.note': [`attempt ${n(lastRun!.attempt)}`],
     '.insp > section > .row time': [time(lastRun!.endedAt)],
-    '.insp .diff .num': wires
-      .filter(({ from, to }) => from.node === 'enrich' || to.node === 'enrich')
-      .map((wire) => (waitsOn(wire) > 0 ? `${n(waitsOn(wire))} waiting` : `${perMinute(wire.out)}/min`)),
+    '.insp .row > .note': [n(own.length)],
+    '.insp li': wireRows(own),
   }
 }
 
@@ -149,7 +195,7 @@ export async function flowPage(facts: Facts, scene: Scene, chosen?: 'wire' | 'no
     '[data-board]@aria-label': [`Graph of the flow: ${nodes.length} nodes, ${wires.length} wires`],
     ...nodeClaims(facts, nodes),
     ...wireClaims(facts, wires),
-    '.listed a': [...nodes.map(() => ''), ...wires.map(wireSaid)],
+    ...(chosen === undefined && lists(facts, nodes, wires)),
     ...(await replay(facts, scene)),
     ...(chosen === 'wire' && (await wireInspector(scene, nodes, wires))),
     ...(chosen === 'node' && (await nodeInspector(scene, nodes, wires))),

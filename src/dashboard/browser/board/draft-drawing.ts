@@ -1,5 +1,5 @@
 import type { GraphWire } from '../../../core/wires.ts'
-import { factOf, toneOf } from '../../words/flow.ts'
+import { factOf, factsOf, kindOfNode, markOf, toneOf } from '../../words/flow.ts'
 import { count } from '../../words/text.ts'
 import type { Change } from './api.ts'
 import { type Graph, idsOf, type Node } from './draft.ts'
@@ -64,19 +64,17 @@ export function createDraftDrawing(
     const [was, is] = [nodeIn(draft.base, name), nodeIn(draft.now, name)]
     const { data, at } = now()
     const node = data.nodes.find((one) => one.name === name)
-    const status = node?.status ?? null
     const kind = changeOf(was, is)
-    const room = node?.limit ? data.limits[node.limit] : undefined
-    const live = node ? factOf(node, { now: at, room, wires: data.wires }) : 'not started'
-    const fact = kind ? said[kind](was, is) : live
+    const facts = node && factsOf(node, data, at)
+    const fact = kind ? said[kind](was, is) : facts ? factOf(node, facts) : 'not started'
     const cls = classOf(is ?? was!)
     const tone = node && !kind ? toneOf(node) : undefined
     drawing.node(name, {
       fact,
       cls,
-      shape: status ?? 'queued',
+      mark: facts && markOf(node, facts),
       said: `${name}, ${cls}: ${fact}`,
-      kind: `${status ?? 'unmade'} ${kind}${chosen.node === name ? ' on' : ''}`,
+      kind: `${facts ? kindOfNode(node, facts) : 'unmade'} ${kind}${chosen.node === name ? ' on' : ''}`,
       tone: kind === 'old' ? 'failed' : kind === 'swap' ? 'suspended' : tone,
     })
   }

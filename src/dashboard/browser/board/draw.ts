@@ -6,24 +6,24 @@ import { clip, LABEL, portY, shortPort } from './layout.ts'
 import { createPace } from './pace.ts'
 import { make, set, write } from './svg.ts'
 
-type NodeLook = { kind: string; shape: string; cls: string; fact: string; tone?: string; said: string }
+type NodeLook = { kind: string; mark?: string; cls: string; fact: string; tone?: string; said: string }
 type WireLook = {
   kind: string
   label: string
-  /** Shown below the label, in the same box. */
-  value?: string
   tone: string
   said: string
-  width?: number
   beads: number
   on: boolean
 }
 
 /** Width of a letter as a share of its height. */
 const LETTER = 0.58
-/** Maximum letters of a value in the box of a label, and pixels per letter of a label. */
-const [VALUE, LABEL_LETTER] = [19, 6.9]
-const LARGEST_NAME = 30
+/** Pixels per letter of a label. */
+const LABEL_LETTER = 6.9
+/** Sizes of a name, in pixels. Zoomed out, a name may be as large as its node. */
+const [SMALLEST_NAME, NAME, LARGEST_NAME] = [12, 15, 30] as const
+/** Maximum letters of a name, and the part of the node's width that its padding and its mark need. */
+const [LETTERS, RESERVED] = [17, 48]
 
 export type Drawing = ReturnType<typeof createDrawing>
 
@@ -33,11 +33,12 @@ const middle = (text: string, x: number, y: number): SVGElement => make('text', 
 function nodeParts({ name, box, ins, outs }: Placed) {
   const { x, y } = box
   const use = make('use')
-  const shape = make('svg', { x: x + 13, y: y + 12, width: 16, height: 16, viewBox: '0 0 14 14' }, use)
+  const mark = make('svg', { x: x + box.width - 29, y: y + 12, width: 16, height: 16, viewBox: '0 0 14 14' }, use)
   const cls = make('text', { class: 'cls', x: x + 14, y: y + 43 })
   const fact = make('text', { class: 'fact', x: x + 14, y: y + 62 })
-  const shown = clip(name, 16)
-  const largest = Math.min(LARGEST_NAME, Math.floor((box.width - 16) / shown.length / LETTER))
+  const shown = clip(name, LETTERS)
+  const sizeIn = (width: number, largest: number) => Math.min(largest, Math.floor(width / shown.length / LETTER))
+  const size = Math.max(SMALLEST_NAME, sizeIn(box.width - RESERVED, NAME))
   const dot = (dir: 'in' | 'out', ports: string[]) =>
     ports.flatMap((port) => {
       const [cx, cy] = [dir === 'in' ? x : x + box.width, y + portY(box, ports, port)]
@@ -55,10 +56,17 @@ function nodeParts({ name, box, ins, outs }: Placed) {
     })
   const group = make(
     'g',
-    { class: 'node', role: 'button', tabindex: 0, 'data-name': name, 'data-see': 'off', 'font-size': largest },
+    {
+      class: 'node',
+      role: 'button',
+      tabindex: 0,
+      'data-name': name,
+      'data-see': 'farthest',
+      'font-size': sizeIn(box.width - 16, LARGEST_NAME),
+    },
     make('rect', { class: 'box', ...box, rx: 10 }),
-    shape,
-    make('text', { class: 'name', x: x + 36, y: y + 25 }, shown),
+    mark,
+    make('text', { class: 'name', x: x + 14, y: y + 25, 'font-size': size }, shown),
     cls,
     fact,
     ...dot('in', ins),
@@ -69,13 +77,12 @@ function nodeParts({ name, box, ins, outs }: Placed) {
 
 function wireParts(id: string, path: string) {
   const line = make('path', { class: 'wire', d: path })
-  const halo = make('path', { class: 'wire halo', d: path })
   const rect = make('rect', { height: LABEL.height, rx: 11 })
-  const [text, value] = [middle('', 0, 15.5), make('text', { class: 'mid small value', x: LABEL.width / 2 })]
+  const text = middle('', 0, 15.5)
   const badge = make('g', { class: 'badge', 'data-wire': id }, rect, text)
   const reach = make('path', { class: 'reach', d: path })
-  const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id, 'data-see': 'off' }, reach, line)
-  return { line, halo, badge, rect, text, value, group }
+  const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id, 'data-see': 'farthest' }, reach, line)
+  return { line, badge, rect, text, group }
 }
 
 export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads) {
@@ -114,55 +121,46 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
   beads?.clear()
 
   return {
-    node(name: string, { kind, shape, cls, fact, tone, said }: NodeLook): void {
+    node(name: string, { kind, mark, cls, fact, tone, said }: NodeLook): void {
       const parts = nodes.get(name)
       if (!parts) return
       set(parts.box, { class: `node ${kind}`, 'aria-label': said })
-      set(parts.use, { href: `#s-${shape}` })
+      set(parts.use, { href: mark && `#s-${mark}` })
       set(parts.fact, { class: tone ? `fact c ${tone}` : 'fact' })
       write(parts.cls, clip(cls, 20))
       write(parts.fact, fact)
     },
-    wire(id: string, { kind, label, value = '', tone, said, width, on, beads: moving }: WireLook): void {
+    wire(id: string, { kind, label, tone, said, on, beads: moving }: WireLook): void {
       const parts = wires.get(id)
       if (!parts) return
-      set(parts.line, { class: `wire ${kind}${on ? ' on' : ''}`, 'stroke-width': width })
-      if (!on) parts.halo.remove()
-      else if (!parts.halo.parentNode) parts.group.prepend(parts.halo)
+      set(parts.line, { class: `wire ${kind}${on ? ' on' : ''}` })
       set(parts.group, { 'aria-label': said })
       const { path, middle: at } = layout.wires.get(id)!
       beads?.set(id, path, moving)
-      if (!label && !value) {
+      if (!label) {
         parts.badge.remove()
         return
       }
       if (!parts.badge.parentNode) marks.append(parts.badge)
-      const shown = clip(value, VALUE)
       set(parts.badge, { class: `badge ${tone}` })
-      if (parts.text.textContent === label && parts.value.textContent === shown) return
+      if (parts.text.textContent === label) return
       write(parts.text, label)
-      write(parts.value, shown)
-      set(parts.value, { y: label ? 19 : 14 })
-      if (value) parts.badge.append(parts.value)
-      else parts.value.remove()
-      const wanted = Math.max(22, label.length * LABEL_LETTER * (value ? 0.72 : 1) + 16)
-      const long = value ? LABEL.width : Math.min(wanted, LABEL.width)
+      const wanted = Math.max(22, label.length * LABEL_LETTER + 16)
+      const long = Math.min(wanted, LABEL.width)
       set(parts.rect, { width: long })
       set(parts.text, {
-        class: value ? 'mid small' : 'mid',
         x: long / 2,
-        y: value ? 9.5 : 15.5,
         textLength: wanted > long ? long - 16 : undefined,
         lengthAdjust: 'spacingAndGlyphs',
       })
       set(parts.badge, { transform: `translate(${at.x - long / 2} ${at.y - 11})` })
     },
-    /** Hides elements outside of the view. Elements that appear are laid out over several frames. */
+    /** Elements outside of the view stay as they are drawn farthest away, so that few change at a time. */
     show({ x, y, width, height }: Box, detail: string): void {
       const changes: (() => void)[] = []
       const show = ({ dataset }: SVGElement, box: Box): void => {
         const isIn = box.x + box.width > x && box.x < x + width && box.y + box.height > y && box.y < y + height
-        const see = isIn ? detail : 'off'
+        const see = isIn ? detail : 'farthest'
         if (dataset.see !== see) changes.push(() => (dataset.see = see))
       }
       for (const [name, { box }] of nodes) show(box, layout.nodes.get(name)!.box)

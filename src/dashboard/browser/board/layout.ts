@@ -12,10 +12,8 @@ export type Layout = {
   box: Box
 }
 
-const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
+const [WIDTH, HEIGHT, ROW, PILL] = [166, 76, 22, 30] as const
 export const LABEL = { width: 108, height: 22 }
-/** With more nodes than this, the board has a map, and only few wires have a label. */
-export const LARGE = 60
 /** Distance between columns, distance between the lanes of backward wires, and radius of bends. */
 const [GAP, LANE, BEND] = [18, 34, 6] as const
 /** Minimum space between a wire and a label, a node or the name of a port. */

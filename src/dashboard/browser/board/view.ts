@@ -4,10 +4,10 @@ import { pointIn, set } from './svg.ts'
 
 /** Below this scale, nodes show only their status, and their name in large type. */
 const FAR = 0.5
-/** Above this scale, wires show their last values. */
-const NEAR = 1.2
 /** Below this scale, even a name in large type cannot be read. */
 const FARTHEST = 0.2
+/** Width of a phone, in pixels, and smallest scale at which names in large type can be read. */
+const [NARROW, READABLE] = [760, 0.32]
 /** Milliseconds from the last turn of the wheel to the next drawing. */
 const STILL = 150
 
@@ -22,7 +22,10 @@ export function createView(svg: SVGSVGElement) {
   let { width: wide, height: high } = svg.getBoundingClientRect()
   new ResizeObserver(([entry]) => {
     const { width, height } = entry!.contentRect
-    if (width > 0) [wide, high] = [width, height]
+    if (width === 0) return
+    const wasHidden = wide === 0
+    ;[wide, high] = [width, height]
+    if (wasHidden) showAll()
   }).observe(svg)
 
   /** Returns the visible part, times `by`. It is larger than `box` if the board has different proportions. */
@@ -34,12 +37,16 @@ export function createView(svg: SVGSVGElement) {
 
   /** With `isMoving`, also draws elements that may scroll into view. */
   function show(isMoving = false): void {
+    if (wide === 0) return
     drawn = seen
     shift('')
     set(svg, { viewBox: `${seen.x} ${seen.y} ${seen.width} ${seen.height}` })
     const scale = wide / seen.width
-    const detail = scale < FARTHEST ? 'farthest' : scale < FAR ? 'far' : scale > NEAR ? 'near' : ''
+    const detail = scale < FARTHEST ? 'farthest' : scale < FAR ? 'far' : ''
     svg.dataset.detail = detail
+    // In pixels of the screen, so that the wires of a large graph are visible.
+    const all = svg.querySelector<SVGElement>('.all')
+    if (all) all.style.strokeWidth = `${1 / scale}px`
     for (const tell of told) tell(seen, shown(seen, isMoving ? 2 : 1), detail)
   }
 
@@ -121,22 +128,36 @@ export function createView(svg: SVGSVGElement) {
   }
   onClick('[data-view]', ({ dataset }) => buttons[dataset.view!]?.())
 
+  const middleOf = ({ x, y, width, height }: Box) => ({ x: x + width / 2, y: y + height / 2 })
+
+  /** Moves to a point, and zooms in until its text can be read. */
+  function look(at: { x: number; y: number }): void {
+    const width = Math.min(seen.width, wide)
+    seen = { ...seen, width, height: (seen.height * width) / seen.width }
+    centre(at)
+  }
+
+  function reveal(box: Box): void {
+    const { x, y, width, height } = box
+    const isIn = x >= seen.x && y >= seen.y && x + width <= seen.x + seen.width && y + height <= seen.y + seen.height
+    if (!isIn) centre(middleOf(box))
+  }
+
   return {
-    centre,
     onShow: (tell: (typeof told)[number]): void => void told.push(tell),
-    /** Moves to a point, and zooms in until its text can be read. */
-    look(at: { x: number; y: number }): void {
-      const width = Math.min(seen.width, wide)
-      seen = { ...seen, width, height: (seen.height * width) / seen.width }
-      centre(at)
-    },
-    reveal({ x, y, width, height }: Box): void {
-      const isIn = x >= seen.x && y >= seen.y && x + width <= seen.x + seen.width && y + height <= seen.y + seen.height
-      if (!isIn) centre({ x: x + width / 2, y: y + height / 2 })
-    },
+    look,
+    reveal,
+    /** Keeps the scale if the text of the box can be read. */
+    open: (box: Box): void => (wide / seen.width < READABLE ? look(middleOf(box)) : reveal(box)),
+    /** On a phone, begins at the left end if names could not be read otherwise. */
     bound(box: Box): void {
       all = box
       showAll()
+      const scale = wide / seen.width
+      if (wide > NARROW || scale > READABLE || scale < READABLE / 3) return
+      const height = high / READABLE
+      seen = { x: all.x, y: all.y + (all.height - height) / 2, width: wide / READABLE, height }
+      show()
     },
   }
 }

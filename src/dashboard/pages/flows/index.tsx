@@ -1,20 +1,19 @@
-import type { FlowView } from '../../../engine/engine.ts'
 import { asset as board } from '../../built/board-js.generated.ts'
 import { asset as style } from '../../built/flow-css.generated.ts'
-import { useLook } from '../../look.ts'
+import { useLook, useWay } from '../../look.ts'
 import { page } from '../../page.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
-import { JobId, Link, StatusPill, To } from '../../parts/layout.tsx'
-import { boardWires, jamSaid, sumOf, wireSaid } from '../../words/flow.ts'
-import { jobPath, nodePath, wirePath } from '../../words/paths.ts'
+import { Choice, JobId, Link, StatusPill, To } from '../../parts/layout.tsx'
+import { boardWires, CLOSED, jamSaid, LARGE, stateOf, sumOf } from '../../words/flow.ts'
+import { jobPath } from '../../words/paths.ts'
 import { count } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Drawing } from './drawing.tsx'
 import { Node } from './inspector/node.tsx'
 import { Wire } from './inspector/wire.tsx'
-import { isLarge, Large } from './large.tsx'
 import { Legend, type Lines } from './legend.tsx'
+import { isLarge, Lists } from './lists.tsx'
 import { type FlowData, load } from './load.ts'
 import { WhatHappened } from './replay.tsx'
 import { Tools } from './tools.tsx'
@@ -42,34 +41,45 @@ const LINES: Lines = [
 
 function Explained({ data: { view, jam, limits, isExplaining } }: { data: FlowData }) {
   const { now } = useLook()
+  const way = useWay()
   if (!jam) return null
-  if (!isExplaining) return <LinkButton to={`/flows/${view.flow.id}?jam=1`}>Explain this jam</LinkButton>
+  if (!isExplaining) return <LinkButton to={way({ jam: '1' })}>Explain this jam</LinkButton>
   const { cause } = jam
   const room = cause.limit === null ? undefined : limits[cause.limit]
   return (
     <p class="jamsaid" role="status">
       {jamSaid(jam, { now, room, wires: view.wires })}{' '}
-      <Link to={cause.job === null ? nodePath(view.flow.id, cause.name) : jobPath(cause.job)}>
+      <Link to={cause.job === null ? way({ ...CLOSED, node: cause.name }) : jobPath(cause.job)}>
         Why does {cause.name} not continue?
       </Link>{' '}
-      <To to={`/flows/${view.flow.id}`}>Show all</To>
+      <To to={way({ jam: undefined })}>Show all</To>
     </p>
   )
 }
 
-function Head({ data }: { data: FlowData }) {
+type Props = { data: FlowData; query: URLSearchParams }
+
+function Head({ data, query }: Props) {
   const { view } = data
   const { flow, undo } = view
+  const { status, word } = stateOf(flow)
+  const way = useWay()
+  // On wide screens, only a large flow has the choice.
+  const forms = ['List', 'Board'].map((text, i) => {
+    const board = i === 1 ? '1' : undefined
+    return { text, to: way({ board }), on: query.has('board') === (i === 1) }
+  })
   return (
-    <div class="flowbar" id="flowbar">
+    <div class={`flowbar${isLarge(view) ? ' large' : ''}`} id="flowbar">
       <h1>{flow.name}</h1>
       <JobId id={flow.id} />
-      <StatusPill status={flow.status} />
+      <StatusPill status={status}>{word}</StatusPill>
       <span class="dim" title="Other nodes wait for input or have ended. Values wait until a node reads them.">
         {sumOf(flow)}
       </span>
       <Explained data={data} />
       <div class="right">
+        {view.graph && <Choice label="Form" options={forms} />}
         <LinkButton to={`/flows/${flow.id}/edit`} scope="write" icon="pencil" hotkey="e">
           Edit graph
         </LinkButton>
@@ -89,29 +99,6 @@ function Head({ data }: { data: FlowData }) {
         </More>
       </div>
     </div>
-  )
-}
-
-/** For screen readers, and for browsers without scripts. */
-function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
-  const { now } = useLook()
-  return (
-    <nav class="vh listed" aria-label="Nodes and wires">
-      <ul>
-        {nodes.map(({ name, queue, class: of, status }) => (
-          <li>
-            <To to={nodePath(flow.id, name)}>
-              {name}, {queue}/{of}, {status ?? 'not started'}
-            </To>
-          </li>
-        ))}
-        {boardWires(wires).map((wire) => (
-          <li>
-            <To to={wirePath(flow.id, wire.id)}>{wireSaid(wire, now)}</To>
-          </li>
-        ))}
-      </ul>
-    </nav>
   )
 }
 
@@ -147,30 +134,32 @@ function Board({ data }: { data: FlowData }) {
   )
 }
 
-function View({ data, query }: { data: FlowData; query: URLSearchParams }) {
+function View({ data, query }: Props) {
   const { now } = useLook()
   const { view, chosen } = data
-  const isDrawn = !isLarge(view) || query.has('board')
+  const isBoard = query.has('board')
+  const isDrawn = !isLarge(view) || isBoard
+  const isAlone = !chosen && (!isDrawn || view.nodes.length <= LARGE)
   if (!view.graph)
     return (
       <>
-        <Head data={data} />
+        <Head data={data} query={query} />
         <Missing id={view.flow.id} />
       </>
     )
   return (
     <>
-      <Head data={data} />
+      <Head data={data} query={query} />
       {isDrawn && <div hidden data-brief={asOf(data)} data-flow={JSON.stringify(dataOf(data))} />}
       <time hidden data-clock>
         {String(now)}
       </time>
-      <div class={`flowbody${chosen ? '' : ' alone'}`}>
-        {isDrawn ? <Board data={data} /> : <Large view={view} />}
+      <div class={`flowbody${isAlone ? ' alone' : ''}${isBoard ? '' : ' listing'}`}>
+        {isDrawn && <Board data={data} />}
+        <Lists data={data} query={query} />
         <Inspector data={data} />
       </div>
       {isDrawn && <WhatHappened view={view} />}
-      {isDrawn && !isLarge(view) && <Listed view={view} />}
     </>
   )
 }
@@ -192,6 +181,7 @@ export const flow = page<FlowData>({
     parts: {
       flowbar: Head,
       insp: Inspector,
+      lists: Lists,
     },
   },
   acts,

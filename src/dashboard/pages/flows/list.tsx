@@ -1,13 +1,14 @@
 import type { FlowRow } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
-import { useWay } from '../../look.ts'
+import { useLook, useWay } from '../../look.ts'
 import { type Act as DoesAct, page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
-import { Ago, Card, Empty, Head, Link, Name, Since, StatusMark, To } from '../../parts/layout.tsx'
+import { Ago, Card, Empty, Head, Link, Name, Since, StatusPill, To, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
+import { isLate, stateOf } from '../../words/flow.ts'
 import { given } from '../../words/form.ts'
-import { count, cut, many, statusOrder, title } from '../../words/text.ts'
+import { cut, many, title } from '../../words/text.ts'
 import { statusesOf } from './query.ts'
 
 const ROWS = 20
@@ -17,13 +18,45 @@ type FlowsData = { flows: FlowRow[]; cursor: string | null; stored: Graphs }
 
 const FRESH = 60_000
 
+/** Statuses of the flow's job, by the name of the list. */
+const views: Record<string, string> = {
+  All: '',
+  Open: 'queued,running,suspended,terminating',
+  Failed: 'failed',
+  Ended: 'completed,terminated',
+}
+
+/** Number of nodes with a status, linked to their jobs. */
+const nodesIn = (status: 'running' | 'queued' | 'failed'): Column<FlowRow> => ({
+  head: `#${title(status)}`,
+  label: status,
+  kind: ({ [status]: n }) => (status === 'failed' && n > 0 ? 'up' : ''),
+  cell: ({ id, [status]: n }) => <Zero n={n} to={`/jobs?parent=${id}&status=${status}`} />,
+})
+
+function State({ of }: { of: FlowRow }) {
+  const { status, word } = stateOf(of)
+  return <StatusPill status={status}>{word}</StatusPill>
+}
+
+function Oldest({ row }: { row: FlowRow }) {
+  const { id, oldestAt } = row
+  if (oldestAt === null) return <span class="dimmer">–</span>
+  const since = <Since at={oldestAt} />
+  if (!isLate(row, useLook().now)) return since
+  return (
+    <To kind="st suspended" to={`/flows/${id}?jam=1`}>
+      {since}
+    </To>
+  )
+}
+
 const columns: readonly Column<FlowRow>[] = [
   {
     head: 'Flow',
     kind: 'name',
-    cell: ({ id, name, status }) => (
+    cell: ({ id, name }) => (
       <>
-        <StatusMark status={status} />{' '}
         <To to={`/flows/${id}`}>
           <b title={name}>{cut(name, 48)}</b>
         </To>{' '}
@@ -31,15 +64,14 @@ const columns: readonly Column<FlowRow>[] = [
       </>
     ),
   },
-  { head: '#Running nodes', label: 'running', cell: ({ nodes, running }) => `${count(running)} of ${count(nodes)}` },
-  { head: '#Queued nodes', label: 'queued', cell: ({ queued }) => count(queued) },
-  { head: '#Waiting values', label: 'values', cell: ({ values }) => count(values) },
-  {
-    head: '#Oldest',
-    label: 'oldest',
-    cell: ({ oldestAt }) => (oldestAt === null ? <span class="dimmer">–</span> : <Since at={oldestAt} />),
-  },
-  { head: '#Graph changed', label: 'changed', cell: ({ changedAt, createdAt }) => <Ago at={changedAt ?? createdAt} /> },
+  { head: 'State', cell: (row) => <State of={row} /> },
+  { head: '#Nodes', label: 'nodes', cell: ({ nodes }) => <Zero n={nodes} /> },
+  nodesIn('running'),
+  nodesIn('queued'),
+  nodesIn('failed'),
+  { head: '#Waiting values', label: 'waiting values', cell: ({ values }) => <Zero n={values} /> },
+  { head: '#Oldest value', label: 'oldest', cell: (row) => <Oldest row={row} /> },
+  { head: '##Graph changed', kind: 'wide', cell: ({ changedAt, createdAt }) => <Ago at={changedAt ?? createdAt} /> },
 ]
 
 const storedColumns: readonly Column<Graphs['graphs'][number]>[] = [
@@ -90,7 +122,7 @@ const begin: DoesAct = {
 
 function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; query: URLSearchParams }) {
   const way = useWay()
-  const chosen = query.get('status')
+  const chosen = query.get('status') ?? ''
   if (flows.length + stored.graphs.length === 0 && query.size === 0)
     return (
       <>
@@ -106,13 +138,10 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
         title="Flows"
         note={`${many(flows.length, 'flow')}${cursor || query.has('cursor') ? ' on this page' : ''}`}
       />
-      <nav class="views" aria-label="Statuses">
-        <To to="/flows" current={!chosen}>
-          All
-        </To>
-        {statusOrder.map((status) => (
-          <To to={`/flows?status=${status}`} current={chosen === status}>
-            {title(status)}
+      <nav class="views" aria-label="States">
+        {Object.entries(views).map(([name, status]) => (
+          <To to={`/flows${status && `?status=${status}`}`} current={chosen === status}>
+            {name}
           </To>
         ))}
       </nav>
@@ -128,7 +157,7 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
             />
           ) : (
             <Empty act={chosen && <Link to="/flows">Show all</Link>}>
-              {chosen ? `No flows are ${chosen}.` : 'No flows.'}
+              No flows.{chosen && ` This list shows flows that are ${chosen.replaceAll(',', ' or ')}.`}
             </Empty>
           )}
           {cursor && (

@@ -3,10 +3,12 @@ import type { Engine } from '../../../engine/index.ts'
 import type { Asked } from '../../page.ts'
 import { type DeployMark, deploysOf } from '../../words/deploy.ts'
 import { type Jam, jamOf, type LimitRoom } from '../../words/flow.ts'
+import { messageOf } from '../../words/job.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { type Chosen, chosenIn } from './query.ts'
 
-const VALUES = 5
+/** Maximum values of a wire, and failed nodes with their errors. */
+const [VALUES, FAILED] = [5, 100]
 
 export type Near = {
   job?: JobView
@@ -20,6 +22,8 @@ export type FlowData = {
   deploys: DeployMark[]
   chosen?: Chosen
   near: Near
+  /** Errors of failed nodes, by job. */
+  errors: Map<number, string>
   jam?: Jam | undefined
   isExplaining: boolean
 }
@@ -45,6 +49,12 @@ async function nearWire(engine: Engine, flow: number, { wire, far }: Extract<Cho
   return { ...near, port }
 }
 
+async function errorsOf(engine: Engine, { flow }: FlowView): Promise<Map<number, string>> {
+  if (flow.failed === 0) return new Map()
+  const { jobs } = await engine.jobs.list({ parent: String(flow.id), status: 'failed', limit: FAILED })
+  return new Map(jobs.flatMap(({ id, error }) => (error === null ? [] : [[id, messageOf(error)]])))
+}
+
 export function roomsOf({ nodes }: FlowView, limits: readonly LimitView[]): Record<string, LimitRoom> {
   const wanted = new Set(nodes.map(({ limit }) => limit))
   const rooms = limits.map(({ key, running, concurrency }) => [key, { running, concurrency }] as const)
@@ -59,13 +69,11 @@ export async function load(asked: Asked): Promise<FlowData> {
     deploymentsOf(asked),
   ])
   const chosen = chosenIn(query, view)
-  const near = !chosen
-    ? {}
-    : chosen.kind === 'node'
-      ? await nearNode(engine, chosen.node.job)
-      : await nearWire(engine, view.flow.id, chosen)
+  const nearOf = (): Promise<Near> | Near =>
+    !chosen ? {} : chosen.kind === 'node' ? nearNode(engine, chosen.node.job) : nearWire(engine, view.flow.id, chosen)
+  const [near, errors] = await Promise.all([nearOf(), errorsOf(engine, view)])
   const deploys = view.record === null ? [] : deploysOf(deployments)
   const jam = jamOf(view.nodes, view.wires, look.now)
   const isExplaining = jam !== undefined && query.has('jam')
-  return { view, limits: roomsOf(view, limits), deploys, chosen, near, jam, isExplaining }
+  return { view, limits: roomsOf(view, limits), deploys, chosen, near, errors, jam, isExplaining }
 }

@@ -1,35 +1,10 @@
 import { LinkButton } from '../../../parts/act.tsx'
-import { Ago, JobId, StatusPill, To } from '../../../parts/layout.tsx'
-import { wirePath } from '../../../words/paths.ts'
+import { Ago, JobId, StatusPill } from '../../../parts/layout.tsx'
 import { count } from '../../../words/text.ts'
+import { Wires } from '../lists.tsx'
 import type { FlowData } from '../load.ts'
 import type { Chosen } from '../query.ts'
 import { Close, WhySaid } from './shared.tsx'
-
-const WIRES = 100
-
-function Ports({ data, name }: { data: FlowData; name: string }) {
-  const { flow, wires } = data.view
-  const own = wires.filter(({ from, to }) => from.node === name || to.node === name)
-  return (
-    <section>
-      <div class="row">
-        <h3>Wires</h3>
-      </div>
-      <ul class="diff">
-        {own.slice(0, WIRES).map(({ id, size, behind, rate }) => (
-          <li>
-            <To kind="link clip grow mono" to={wirePath(flow.id, id)}>
-              {id}
-            </To>
-            <span class="num dim">{size + behind > 0 ? `${count(size + behind)} waiting` : `${count(rate)}/min`}</span>
-          </li>
-        ))}
-      </ul>
-      {own.length > WIRES && <p class="note">{count(own.length - WIRES)} more</p>}
-    </section>
-  )
-}
 
 export function Node({ data, chosen: { node } }: { data: FlowData; chosen: Extract<Chosen, { kind: 'node' }> }) {
   const { name, queue, class: of, job, status, lastRun } = node
@@ -41,7 +16,7 @@ export function Node({ data, chosen: { node } }: { data: FlowData; chosen: Extra
           <span class="clip">{name}</span>
           {status && <StatusPill status={status} />}
           <span class="grow" />
-          <Close flow={data.view.flow.id} />
+          <Close />
         </p>
         <p class="note mono">
           {queue}/{of} {job !== null && <JobId id={job} />}
@@ -64,7 +39,7 @@ export function Node({ data, chosen: { node } }: { data: FlowData; chosen: Extra
           </p>
         </section>
       )}
-      <Ports data={data} name={name} />
+      <Wires wires={data.view.wires.filter(({ from, to }) => from.node === name || to.node === name)} />
       {job !== null && (
         <section class="row">
           <LinkButton to={`/jobs/${job}`} small>

@@ -1,12 +1,13 @@
-import { useLook } from '../../../look.ts'
+import { useLook, useWay } from '../../../look.ts'
 import { Icon, To } from '../../../parts/layout.tsx'
+import { CLOSED } from '../../../words/flow.ts'
 import { cellsOf } from '../../../words/why.ts'
 import { CellText } from '../../job/why.tsx'
 import type { Near } from '../load.ts'
 
-export function Close({ flow }: { flow: number }) {
+export function Close() {
   return (
-    <To kind="btn small icon quiet" label="Close" to={`/flows/${flow}`}>
+    <To kind="btn small icon quiet" label="Close" to={useWay()(CLOSED)}>
       <Icon name="x" size={14} />
     </To>
   )

@@ -103,7 +103,7 @@ export function Wire({ data, chosen: { wire, far } }: { data: FlowData; chosen: 
           <Icon name="arrow" size={14} />
           <span class="clip">{endText(wire.to)}</span>
           <span class="grow" />
-          <Close flow={data.view.flow.id} />
+          <Close />
         </p>
       </header>
       <Stats wire={wire} />
