@@ -98,7 +98,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     })
   })
 
-  test('above 60 nodes, lists beside the board lead to a node, whose text can then be read', async () => {
+  test('above 60 nodes, lists next to the board lead to a node, whose text can then be read', async () => {
     await as(['read'], `/flows/${await large()}`, async (page) => {
       const [lists, board] = [page.locator('#lists'), page.locator('.board')]
       expect(await lists.locator('section').first().locator('li').count()).toBe(NODES)

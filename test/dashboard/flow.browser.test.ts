@@ -75,7 +75,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     return id
   }
 
-  test('neither the list nor the page of a flow said which node had failed, and why', async () => {
+  test('the list and the page of a flow did not show which node had failed, and why', async () => {
     const id = await failing()
     const window = await enter(['read'], '/flows')
     const { page } = window

@@ -11,7 +11,7 @@ const MOST = 2_048
 /** Milliseconds. A wire with an older value is backing up. */
 const LONG = 60_000
 
-/** With more nodes than this, the board has a map and lists beside it, and only few wires have a label. */
+/** With more nodes than this, the page lists nodes next to the board, and only few wires have a label. */
 export const LARGE = 60
 /** Members of a query that open a part of a flow. */
 export const CLOSED = { node: undefined, wire: undefined, watch: undefined }

@@ -1,4 +1,4 @@
-// Lists of nodes and wires: beside the board of a large flow, and instead of the board on phones.
+// Lists of nodes and wires: next to the board of a large flow, and instead of the board on phones.
 
 import type { Child } from 'hono/jsx'
 import type { Status } from '../../../core/job.ts'
