@@ -78,7 +78,8 @@ export const span = (given: number): string => {
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} m ${two(Math.floor(ms / SECOND) % 60)} s`
   if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${two(Math.floor(ms / MINUTE) % 60)} m`
-  return `${Math.floor(ms / DAY)} d ${Math.floor(ms / HOUR) % 24} h`
+  const hours = Math.floor(ms / HOUR) % 24
+  return `${Math.floor(ms / DAY)} d${hours > 0 ? ` ${hours} h` : ''}`
 }
 
 export const about = (ms: number): string => {
