@@ -28,6 +28,8 @@ const at = encodeURIComponent
 /** Searches jobs only for texts of at least 3 characters, until 5 are found, at most twice 250 jobs. */
 const [LEAST, FOUND, LOOKED_AT] = [3, 5, 250]
 
+const pages: Line[] = entries.map(({ name, title, path }) => ({ icon: name, text: title, what: 'page', to: path }))
+
 const settings: Line[] = [
   { text: 'Theme: light or dark', here: 'theme' },
   { text: 'Density of tables', here: 'density' },
@@ -111,7 +113,7 @@ async function linesOf(asked: Asked, text: string): Promise<Line[]> {
     }))
     .filter(isWanted)
   const names: Line[] = [
-    ...entries.map(({ name, title, path }) => ({ icon: name, text: title, what: 'page', to: path })).filter(isWanted),
+    ...pages.filter(isWanted),
     ...flows
       .filter(({ name }) => has(name))
       .map(({ id, name, status }) => ({ icon: 'flows', text: name, what: `${status} flow`, to: `/flows/${id}` })),
@@ -166,7 +168,7 @@ async function load(asked: Asked): Promise<FindData> {
   const id = text.replace(/^#/, '')
   if (isId(id) && !asked.query.has('list')) goTo(id)
   if (/^(?:[a-z]+|(?:args|labels)\.[^:]+):(?!\/\/)\S/.test(text)) return goToFilter(asked, text)
-  return { text, lines: text ? await linesOf(asked, text) : [] }
+  return { text, lines: text ? await linesOf(asked, text) : [...pages, ...settings] }
 }
 
 const found = (lines: readonly Line[]): number => lines.filter(({ icon }) => icon !== 'search').length
@@ -218,9 +220,6 @@ export const find = page<FindData>({
   View: ({ data: { text, lines } }) => (
     <>
       <Head title="Search" note={text && `${found(lines)} shown for “${cut(text)}”`}>
-        <span class="dimmer wide">
-          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens
-        </span>
         <Search at="/find" label="Name, id or text" value={text} />
       </Head>
       <Card>
