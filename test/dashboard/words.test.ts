@@ -59,6 +59,7 @@ test.each([
   [span(184_000), '3 m 04 s'],
   [span(82 * MINUTE), '1 h 22 m'],
   [span(9 * DAY + 17 * HOUR), '9 d 17 h'],
+  [span(7 * DAY + 1), '7 d'],
   [ago(NOW - 4 * SECOND, NOW, 'UTC'), '4 s ago'],
   [ago(NOW - HOUR, NOW, 'UTC'), '1 h ago'],
   [ago(NOW + 2 * MINUTE, NOW, 'UTC'), 'in 2 min'],
@@ -348,7 +349,7 @@ describe('a timeline', () => {
     ])
   })
 
-  test('the runs of a child are drawn like those of its parent', () => {
+  test('the runs of a child are drawn like the runs of its parent', () => {
     const family = [{ name: 'mail', job: { ...job, id: 9 }, runs }]
     const [own, child] = rowsOf({ job, runs, steps: [], family }, 2 * DAY)
     expect(child!.stretches).toEqual(own!.stretches)

@@ -137,7 +137,7 @@ function One(given: OneProps) {
       type={kind === 'number' ? 'number' : 'text'}
       value={was?.(name)}
       required={isNeeded && kind === 'number'}
-      placeholder={usual}
+      placeholder={usual || undefined}
       path={path}
       mono
     />

@@ -209,7 +209,7 @@ const pills: Partial<Record<ReasonCode, string>> = {
   INPUT: 'Waits for input',
 }
 
-/** What a queued job waits for, in few words. */
+/** Names the wait of a queued job in few words. */
 export function pillOf(reason: Reason | undefined, { now, zone }: When): string | undefined {
   const text = pills[reason?.code as ReasonCode]
   return text && isTimed(reason!.code) && reason!.until ? `${text} ${timeOn(reason!.until, now, zone)}` : text

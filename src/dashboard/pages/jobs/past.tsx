@@ -55,7 +55,6 @@ export const NoHistory = () => (
         its class sets another time. To keep ended jobs for 90 days, bind a D1 database as HISTORY, then deploy:
       </p>
       <Snippet title="wrangler.toml" text={'[[d1_databases]]\nbinding = "HISTORY"'} />
-      <Link to="/jobs?sort=ended">Ended jobs that Redis still has</Link>
     </div>
   </Card>
 )

@@ -50,7 +50,7 @@ function Moment({ query }: { query: URLSearchParams }) {
   return (
     <th scope="col" class="num" aria-sort={sorted ? 'descending' : undefined}>
       {canSort(query) ? (
-        <To kind="link" to={to} label={`${text}. Sort by ${sorted ? 'creation time' : 'end time, newest first'}`}>
+        <To kind="link" to={to} label={`${text}. Sort by ${sorted ? 'creation time' : 'end time'}`}>
           {text}
         </To>
       ) : (

@@ -26,7 +26,6 @@ const past: readonly View[] = [
   { name: 'All ended', query: 'in=history' },
   { name: 'Last 24 h', query: 'in=history&ended=24h' },
   { name: 'Last 7 days', query: 'in=history&ended=7d' },
-  { name: 'Failed, last 7 days', query: 'in=history&status=failed&ended=7d' },
   { name: 'Over a minute', query: 'in=history&longer=1m' },
 ]
 
