@@ -264,7 +264,7 @@ counted(
       await flowing.rest(id)
     }
     const looked = async () => {
-      expect(await visitor.html('/ui/flows')).toContain('Running nodes')
+      expect(await visitor.html('/ui/flows')).toContain('Waiting values')
       return look('/flows', flowing, visitor)
     }
     await begin(30)

@@ -69,7 +69,7 @@ export type Tried = z.output<typeof tried>
 
 export const flowRow = z.object({
   id: jobId,
-  name: z.string().describe('name of the graph; if the graph has no name, the alias or class of the flow'),
+  name: z.string().describe('name of the graph, or else the alias or class of the flow'),
   aliases: z.array(z.string()),
   status,
   createdAt: moment,
@@ -79,7 +79,7 @@ export const flowRow = z.object({
   queued: z.int().describe('queued nodes'),
   failed: z.int().describe('failed nodes'),
   wires: z.int(),
-  values: z.int().describe('number of values waiting on the wires of the flow'),
+  values: z.int().describe('values waiting on its wires'),
   oldestAt: moment.nullable(),
   changedAt: moment.nullable().describe('time of the last change of the graph'),
   changedBy: z
