@@ -108,7 +108,7 @@ test('a sleeping job shows when it wakes, and its steps have the numbers of stor
   expect(headIn(html)).toContain('runs 2')
   expect(plainText(part(html, 'id="tabs"', '</nav>'))).toContain('Runs 2')
   const timeline = plainText(timelineIn(html))
-  expect(timeline).toMatch(/first step \d.*sends#1 callWorker .*second step, run 2/)
+  expect(timeline).toMatch(/first step ran \d.*sends#1 callWorker .*second step, run 2/)
   expect(timeline).toMatch(/ run 2 /)
   expect(timeline).toContain('Only the last run and failed runs are stored')
   expect(timelineIn(html)).toMatch(/aria-label="runs not stored/)

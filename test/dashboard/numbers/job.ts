@@ -10,11 +10,14 @@ import { clockFrom, clockOf, dayOf, hourOf, isSame, n, row, shortened, since, su
 
 type Run = Awaited<ReturnType<Scene['site']['engine']['jobs']['runs']>>['runs'][number]
 
+/** Has the day unless it is today. */
+const timeOn = (at: number): string => `${dayOf(at) === dayOf(Date.now()) ? '' : dayOf(at)} ${clockOf(at)}`
+
 /** The numbers in sentences about a job. */
 export function whyTexts({ running, run, reasons, limit }: WhyLink): string[] {
   if (running) return [run ? `${since(run.startedAt)} ${run.process ?? run.lane ?? ''} ${clockOf(run.leaseUntil)}` : '']
   return reasons.map(({ code, data: { ahead, concurrency, waiting, attempts, failures, losses }, until }) => {
-    const at = until === undefined ? '' : `at ${clockOf(until)}, in ${since(until)}`
+    const at = until === undefined ? '' : `at ${timeOn(until)}, in ${since(until)}`
     const before = ahead ? n(Number(ahead)) : ''
     const holder = limit?.holders[0]
     if (code === 'CHILDREN') return n(Math.max(1, Number(waiting ?? 0)))
@@ -90,7 +93,8 @@ function waitsIn(job: JobView, runs: readonly Run[], children: readonly JobView[
 
 function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: readonly JobView[]): Claims {
   const children = family.toSorted((a, b) => a.createdAt - b.createdAt || a.id - b.id)
-  const named = runs.map((_, i) => `run ${i + 1}`)
+  const named = Array.from({ length: runs.length + Number(job.status === 'running') }, (_, i) => `run ${i + 1}`)
+  const parts = [stretches(job, runs), ...children.map(childParts)]
   const isOpen = job.endedAt === null || job.status === 'suspended'
   const isBrief = (isOpen ? now : job.endedAt!) - job.createdAt < 60_000
   const busy = [...runs, ...children.map(({ ranAt, endedAt }) => ({ startedAt: ranAt, endedAt }))]
@@ -106,14 +110,15 @@ function timeline({ now }: Facts, job: JobView, runs: readonly Run[], family: re
       isBrief ? until(job, job.createdAt) : isOpen ? clockFrom(now, found.at(-1)) : clockOf(job.endedAt!),
     ],
     '.wf .lab .kind': ['this job', ...children.map(({ id }) => `#${id}`)],
-    '.wf .trk:not(.hd) > svg@aria-label': [stretches(job, runs), ...children.map(childParts)].map((all) =>
-      all.join(', '),
-    ),
+    '.wf .trk:not(.hd) > svg@aria-label': parts.map((all) => all.join(', ')),
+    '.wf .trk:not(.hd) title': parts.flat(),
     '.wf .trk a@aria-label': runs
       .flatMap(({ n: number }) => (number === undefined ? [] : [`Run ${number}`]))
       .toReversed(),
     '.wf .trk:not(.hd) text': (found) =>
-      found.map((text) => (named.includes(text) || !/\d/.test(text) ? text : named.join())),
+      found.map((text) =>
+        named.includes(text) || !/\d/.test(text) ? text : `next run in ${since(job.runAt ?? job.createdAt)}`,
+      ),
     '.wf .dur:not(.hd)': [job, ...children].map((one) => until(one, one.createdAt)),
   }
 }
@@ -191,8 +196,9 @@ export async function jobPage(facts: Facts, scene: Scene, id: number, tab?: 'run
   const failed = runs.filter(({ outcome }) => outcome === 'failed').length
   const isThrown = job.status === 'failed' && runs[0]?.outcome === 'failed' && why.reasons.length === 1
   const log = entries.map((entry) => logLine(entry))
+  const wakesAt = why.reasons[0]?.until
   return {
-    'main h1': [`${job.class} #${id} ${job.status}`],
+    'main h1': [`${job.class} #${id} ${job.status === 'queued' && wakesAt ? timeOn(wakesAt) : job.status}`],
     '.crumbs [aria-current]': [`${job.class} #${id}`],
     '.jobhead .facts > span': [
       '',

@@ -117,6 +117,7 @@ export async function historyPage(_: Facts, { site: { engine } }: Scene): Promis
   const { jobs, cursor } = await engine.history.list({ limit: 50 })
   return {
     '.head .note': [`${n(jobs.length)} ${cursor === null ? 'jobs' : 'so far'}`],
+    '.views a': ['All ended', 'Last 24 h', 'Last 7 days', 'Over a minute'],
     '#rows tr': jobs.map((job) => {
       const { id, status, class: name, group, labels, error, result, queue, attempts, took: ms, endedAt } = job
       return row(

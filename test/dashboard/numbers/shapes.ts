@@ -1,7 +1,7 @@
 // Reads the shape of a chart as shares of its largest value.
 
 import type { Page } from 'playwright-core'
-import { columnsOf, type Facts, maximaOf, openIn, waitingIn, worstFirst } from './facts.ts'
+import { columnsOf, type Facts, maximaOf, openIn, waitingIn } from './facts.ts'
 import { slicesOf } from './messages.ts'
 import { inOrder } from './queues.ts'
 import { sum } from './words.ts'
@@ -48,9 +48,6 @@ function quartersOf(facts: Facts, minutes: readonly { at: number; count: number 
   const within = (i: number) => minutes.filter(({ at }) => Math.floor((at - from) / QUARTER) === i)
   return Array.from({ length: 24 }, (_, i) => sum(within(i).map(({ count }) => count)))
 }
-
-const hoursOf = (hours: readonly { at: number; runs: number }[] = []): number[] =>
-  Array.from({ length: 24 }, (_, i) => hours.find(({ at }) => new Date(at).getUTCHours() === i)?.runs ?? 0)
 
 const texts = (page: Page, selector: string) =>
   page.locator(selector).evaluateAll((all) => all.map((one) => one.textContent!.trim()))
@@ -105,11 +102,6 @@ export const shapes: Record<string, Shape> = {
     path: '/jobs?status=failed',
     read: (page) => barsOf(page, '.kinds td.wide svg'),
     expected: (facts) => facts.errors.map(({ minutes = [] }) => sharesOf(quartersOf(facts, minutes))),
-  },
-  'runs of each class by the hour': {
-    path: '/jobs?by=class',
-    read: (page) => barsOf(page, '.list tbody td:last-child svg'),
-    expected: (facts) => worstFirst(facts).map(({ hours }) => sharesOf(hoursOf(hours))),
   },
   'run times of a class': {
     path: '/workers/default/charge',
