@@ -35,12 +35,11 @@ function dropMap(file: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace(source, '\n'))
 }
 
-const runtime = join(dist, 'src/dashboard/jsx-runtime.js')
+const runtime = join(dist, 'src/http/jsx-runtime.js')
 
 function linkRuntime(file: string): void {
   const text = readFileSync(file, 'utf8')
-  const path = relative(dirname(file), runtime)
-  writeFileSync(file, text.replace('"#jsx/jsx-runtime"', `"${path.startsWith('.') ? path : `./${path}`}"`))
+  writeFileSync(file, text.replace('#jsx/jsx-runtime', relative(dirname(file), runtime)))
 }
 
 function change(path: string, by: (text: string) => string): void {

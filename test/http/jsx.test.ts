@@ -1,6 +1,6 @@
 import { raw } from 'hono/html'
 import { expect, test } from 'vitest'
-import { Fragment, jsx } from '../../src/dashboard/jsx-runtime.ts'
+import { Fragment, jsx } from '../../src/http/jsx-runtime.ts'
 
 const html = (tag: Parameters<typeof jsx>[0], props: Parameters<typeof jsx>[1]): string => String(jsx(tag, props))
 
