@@ -32,7 +32,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function start(env: Record<string, string>) {
+async function start(env: Record<string, string> = {}) {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-conformance-'))
   const server = spawn(process.execPath, ['infra/start.ts'], {
@@ -46,6 +46,11 @@ async function start(env: Record<string, string>) {
       SIDEJOB_DIR: dir,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  // The last file of a test process does not know that it is the last.
+  process.once('exit', () => {
+    server.kill('SIGTERM')
+    rmSync(dir, { recursive: true, force: true })
   })
   let said = ''
   const ended = new Promise((resolve) => server.once('close', resolve))
@@ -80,13 +85,18 @@ const sent = (body: unknown, { raw, headers = {} }: Asking): BodyInit | undefine
 
 export type Stack = ReturnType<typeof useStack>
 
-export function useStack(env: Record<string, string> = {}) {
+/** Shared by the files of a test process, because a start takes longer than most of them. */
+let shared: ReturnType<typeof start> | undefined
+/** Unique in the shared stack. */
+let classes = 0
+
+export function useStack(env?: Record<string, string>) {
   vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 })
   let running: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
-    running = await start(env)
+    running = await (env ? start(env) : (shared ??= start()))
   })
-  afterAll(() => running?.close())
+  afterAll(() => (env ? running?.close() : undefined))
 
   async function ask(address: string, body?: unknown, asking: Asking = {}): Promise<Answer> {
     const [method, path] = address.split(/ (.*)/s) as [string, string]
@@ -115,7 +125,6 @@ export function useStack(env: Record<string, string> = {}) {
     return answer.body
   }
 
-  let classes = 0
   return {
     get url() {
       return running.url
