@@ -117,7 +117,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
         labels: '{"lot":"1"}',
       })) as never,
     )
-    await drain(kit.engine)
+    await kit.engine.dispatch('default', '')
     expect(await stored()).toBe(0)
     const all = await ends()
     expect(all.length - before).toBe(250)
@@ -182,7 +182,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
   test('many isolates that store at once store each end once', async () => {
     const before = (await ends()).length
     for (let n = 0; n < 40; n++) await kit.make('plain', { args: String(n) })
-    await drain(kit.engine)
+    await kit.engine.dispatch('default', '')
     const others = Array.from({ length: 5 }, () =>
       createEngine({ ...kit.engineOptions, historyStore: { store, days: 30 } }),
     )

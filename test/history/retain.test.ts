@@ -78,7 +78,7 @@ test('ended jobs leave Redis in the commit that ends them, and the history has e
 test('jobs of pieces leave Redis too', async () => {
   const inputs = Array.from({ length: 250 }, (_, n) => ({ queue: 'default', class: 'plain', args: String(n) }))
   const { jobs } = await kit.engine.jobs.enqueue(inputs as never)
-  await settle()
+  await kit.engine.dispatch('default', '')
   await kit.engine.tick()
   const redis = createClient(kit.options)
   expect(await redis.ask((one) => one.keys('sidejob:p:*'))).toEqual([])

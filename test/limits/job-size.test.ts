@@ -61,7 +61,7 @@ test('a job takes seven megabytes of state and is read whole; what would be more
   timeout: 60_000,
 }, async () => {
   const id = await make({ class: 'reader', queue: 'read', wait: '10h' })
-  for (let i = 0; i < 7; i++) expect(await setState(id, { [`f${i}`]: large('x') })).toMatchObject({ status: 200 })
+  await fill(id, 7)
   const over = await setState(id, { f7: large('x') })
   expect(over.status).toBe(413)
   expect(JSON.parse(over.text)).toMatchObject({
