@@ -1,4 +1,4 @@
-// Runs the command line as processes against a deployed stack.
+// Runs the command line against a deployed stack.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { commandNames } from '../../../src/cli/main.ts'
 import { type Receiver, startReceiver } from '../../kit/receiver.ts'
 import { startWorkerd, type Workerd } from '../workerd/kit.ts'
+import { runInProcess } from './in-process.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -25,20 +26,31 @@ afterEach(() => {
   origin.came.length = 0
 })
 
+type Ended = { exit: number; printed: string; noted: string }
+
+const wordsIn = (text: string): string[] => text.split(' ').filter(Boolean)
+const withRows = (ended: Ended) => ({ ...ended, rows: ended.printed.split('\n').filter(Boolean) })
+
 async function run(words: string, input = '', url = kit.stack.url) {
-  const env = { ...process.env, SIDEJOB_URL: url, SIDEJOB_API_KEY: kit.stack.apiKey }
-  const child = spawn(process.execPath, [CLI, ...words.split(' ').filter(Boolean)], { env })
+  vi.stubEnv('SIDEJOB_URL', url)
+  vi.stubEnv('SIDEJOB_API_KEY', kit.stack.apiKey)
+  return withRows(await runInProcess(wordsIn(words), input.split('\n')))
+}
+
+async function spawned(words: string, input = '') {
+  const env = { ...process.env, SIDEJOB_URL: kit.stack.url, SIDEJOB_API_KEY: kit.stack.apiKey }
+  const child = spawn(process.execPath, [CLI, ...wordsIn(words)], { env })
   const exit = new Promise<number>((resolve) => child.once('close', resolve))
   child.stdin.end(input)
   const [printed, noted] = await Promise.all([text(child.stdout), text(child.stderr)])
-  return { exit: await exit, printed, noted, rows: printed.split('\n').filter(Boolean) }
+  return withRows({ exit: await exit, printed, noted })
 }
 
 const urls = (...paths: string[]) => paths.map((path) => `${origin.url}/${path}\n`).join('')
 const contentOf = async (id: string) => (await fetch((await kit.client.files.show(id)).url)).text()
 
 test('download submits the URLs of its input, and shows their progress', async () => {
-  const { exit, rows, noted } = await run('download --limit 2', `# a comment\n\n${urls('a', 'b', 'none')}`)
+  const { exit, rows, noted } = await spawned('download --limit 2', `# a comment\n\n${urls('a', 'b', 'none')}`)
   expect(exit).toBe(1)
   expect(rows.map((row) => row.split('\t')[1]).sort()).toEqual([`${origin.url}/a`, `${origin.url}/b`])
   for (const row of rows) expect(await contentOf(row.split('\t')[0]!)).toBe(new URL(row.split('\t')[1]!).pathname)
@@ -56,7 +68,7 @@ test('download waits for nothing with --no-wait', async () => {
 })
 
 test('download names an invalid line, and submits nothing', async () => {
-  const { exit, noted } = await run('download', `${urls('a')}not a URL\n`)
+  const { exit, noted } = await spawned('download', `${urls('a')}not a URL\n`)
   expect([exit, noted]).toEqual([2, 'sidejob download: line 2: expected a URL, got not a URL\n'])
   expect((await run('download')).exit).toBe(2)
   expect(origin.came).toEqual([])
@@ -110,7 +122,7 @@ test('files purge does nothing before it knows which', async () => {
 
 test('an unknown option or an incomplete command is refused with the expected ones', async () => {
   expect(await run('bulk')).toMatchObject({ exit: 2, noted: expect.stringContaining('expected retry, terminate') })
-  expect(await run('download --fast')).toMatchObject({ exit: 2, noted: expect.stringContaining('--fast') })
+  expect(await spawned('download --fast')).toMatchObject({ exit: 2, noted: expect.stringContaining('--fast') })
   expect(await run('download --help')).toMatchObject({ exit: 0, printed: expect.stringContaining('--aggregation') })
 })
 

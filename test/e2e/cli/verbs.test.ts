@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createIo, talking } from '../../../src/cli/io.ts'
-import { commandNames, main } from '../../../src/cli/main.ts'
+import { commandNames } from '../../../src/cli/main.ts'
 import { startReceiver } from '../../kit/receiver.ts'
 import { startWorkerd, type Workerd } from '../workerd/kit.ts'
+import { runInProcess } from './in-process.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
@@ -29,20 +29,7 @@ afterAll(async () => {
 
 const lines: string[] = []
 
-async function run(...words: string[]) {
-  let printed = ''
-  let noted = ''
-  const exit = await main(words, (json) => {
-    const io = createIo(json)
-    const print = (line: string) => void (printed += `${line}\n`)
-    const note = (line: string) => void (noted += `${line}\n`)
-    const given = (async function* () {
-      yield* lines.splice(0)
-    })()
-    return { ...io, print, note, lines: given, ...talking(json, print, note) }
-  })
-  return { exit, printed, noted }
-}
+const run = (...words: string[]) => runInProcess(words, lines)
 
 async function json<T = Record<string, unknown>>(...words: string[]): Promise<T> {
   const { exit, printed, noted } = await run(...words, '--json')

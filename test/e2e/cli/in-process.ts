@@ -1,0 +1,20 @@
+// Runs commands in this process, because a process of its own takes a third of a second of CPU.
+
+import { createIo, talking } from '../../../src/cli/io.ts'
+import { main } from '../../../src/cli/main.ts'
+
+/** `lines` are the standard input. */
+export async function runInProcess(words: string[], lines: string[] = []) {
+  let printed = ''
+  let noted = ''
+  const exit = await main(words, (json) => {
+    const io = createIo(json)
+    const print = (line: string) => void (printed += `${line}\n`)
+    const note = (line: string) => void (noted += `${line}\n`)
+    const given = (async function* () {
+      yield* lines.splice(0)
+    })()
+    return { ...io, print, note, lines: given, ...talking(json, print, note) }
+  })
+  return { exit, printed, noted }
+}
