@@ -143,13 +143,13 @@ describe('groups at a limit that they share', () => {
 
   test('take turns, whatever their number and order of arrival, and leave no slot unused', async () => {
     const fair = await startKit({ workers: [narrow] })
-    await fair.engine.jobs.enqueue(jobs('flood', 1000))
+    await fair.engine.jobs.enqueue(jobs('flood', 400))
     await fair.engine.jobs.enqueue([...jobs('b', 100), ...jobs('c', 100)])
     const used: number[] = []
     await fair.until(async () => {
       const [row] = await fair.store.limits('class:default/narrow')
       if (row?.waiting) used.push(row.running / ROOM)
-      return (await fair.store.overview()).queues[0]!.completed === 1200
+      return (await fair.store.overview()).queues[0]!.completed === 600
     }, 60_000)
     const together = began.slice(
       Math.max(began.indexOf('b'), began.indexOf('c')),
