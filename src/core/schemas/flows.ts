@@ -81,7 +81,7 @@ export const flowRow = z.object({
   wires: z.int(),
   values: z.int().describe('values waiting on its wires'),
   oldestAt: moment.nullable(),
-  changedAt: moment.nullable().describe('time of the last change of the graph'),
+  changedAt: moment.nullable().describe('time of the last graph change'),
   changedBy: z
     .string()
     .nullable()
