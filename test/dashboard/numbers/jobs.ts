@@ -114,10 +114,10 @@ export async function groupPage(facts: Facts, scene: Scene, id: string): Promise
 }
 
 export async function historyPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
-  const { jobs, cursor } = await engine.history.list({ limit: 50 })
+  const [{ jobs, cursor }, { views }] = await Promise.all([engine.history.list({ limit: 50 }), engine.views.list()])
   return {
     '.head .note': [`${n(jobs.length)} ${cursor === null ? 'jobs' : 'so far'}`],
-    '.views a': ['All ended', 'Last 24 h', 'Last 7 days', 'Over a minute'],
+    '.views a': ['All ended', 'Last 24 h', 'Last 7 days', 'Over a minute', ...views.map(({ name }) => name)],
     '#rows tr': jobs.map((job) => {
       const { id, status, class: name, group, labels, error, result, queue, attempts, took: ms, endedAt } = job
       return row(
