@@ -43,7 +43,8 @@ local function sort_entry(q, place, index, member, id)
   return 0
 end
 
--- The jobs of a page may fill many pieces, so a page may take several slices.
+-- The second value is true if the page is not finished. All slices return two values, because some Lua engines do not
+-- clear a missing one. The jobs of a page may fill many pieces, so a page may take several slices.
 local function sort_side(q, place, cursor)
   local index, moved = redis_keys.queue_key(q, states.index(place)), 0
   local further, members, ids = next_slice(index, cursor)
@@ -58,7 +59,7 @@ local slices = {
   r = function(q, cursor) return sort_side(q, nil, cursor) end,
   p = function(q, cursor) return sort_side(q, 'p', cursor) end,
   w = function(q, cursor)
-    if (cache.queue(q).at_limits or 0) == 0 then return '0' end
+    if (cache.queue(q).at_limits or 0) == 0 then return '0', false end
     local answer, keys = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE), {}
     for i, key in ipairs(answer[2]) do keys[i] = redis_keys.limit_key(key) end
     cache.fetch(keys)
@@ -68,7 +69,7 @@ local slices = {
         limits.check_at(key, time.now)
       end
     end
-    return answer[1]
+    return answer[1], false
   end,
 }
 
