@@ -5,7 +5,7 @@ export const mutations = [
     97,
     'lib/queue/class_counts.lua',
     ['      if lines >= MOST then', '      if false then', 'a text grows by every class'],
-    ['      lines = lines + 1\n', '', 'a text grows by every class of one call'],
+    ['      if not line then lines = lines + 1 end\n', '', 'a text grows by every class of one call'],
     ['size_of(beside) >= MOST_BESIDE', 'false', 'counts next to the text grow by every class'],
     [
       'if text and not is_of_today then cache.set_text',

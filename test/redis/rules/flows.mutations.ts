@@ -140,7 +140,11 @@ export const mutations = [
     ['or not wires.is_there(to) then return nil end', 'then return nil end', 'a port that has gone harms who writes'],
     ['if #kept < MAX_PASSED and', 'if', 'more than 20 values that passed a wire are kept'],
     ['and bytes <= MAX_PASSED_BYTES then', 'then', 'large values that passed a wire are kept'],
-    ["if #(cache.raw[key] or '') > MAX_DOCUMENT then", 'if false then', 'a large document grows with each wire'],
+    [
+      "if #(cache.raw[redis_keys.key_of(port.id)] or '') > MAX_DOCUMENT then",
+      'if false then',
+      'a large document grows with each wire',
+    ],
   ),
   ...of(36, 'lib/port/write.lua', [
     "  if owner_doc then queueing.wake(owner, owner_doc, 'own') end\n",

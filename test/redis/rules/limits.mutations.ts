@@ -79,7 +79,11 @@ export const mutations = [
     ['anew or not limits.at(own).settings', 'anew', 'a worker whose limit was removed has none until it changes'],
     ['(anew or not limits.at(own).settings)', 'true', 'settings of a worker’s limit are lost'],
     ['      bound(class)\n', '', 'a class that its deployment no longer has keeps its limit'],
-    ['paused = false, gone = 1 }', 'paused = false }', 'a limit of a worker stays forever'],
+    [
+      '    limits.remove(own)\n',
+      "    limits.define(own, { concurrency = false }, 'set')\n",
+      'a limit of a worker stays forever',
+    ],
   ),
   ...of(26, 'lib/run/leases.lua', [
     '  if doc.held_limits then limits.release_slots(id, doc) end\n  cache.clear(id, doc, lease_fields)',

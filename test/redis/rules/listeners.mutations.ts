@@ -24,8 +24,8 @@ export const mutations = [
     30,
     'lib/port/hints.lua',
     [
-      'return hints.set(system, math.max(till, time.now + ms), version)',
-      'return hints.set(system, time.now + ms, version)',
+      'return hints.set { till = math.max(till, time.now + ms) }',
+      'return hints.set { till = time.now + ms }',
       'a short-lived listener to all cuts off the rest',
     ],
     [
@@ -61,7 +61,7 @@ export const mutations = [
     ],
     ['        table.remove(claims, i)\n', '', 'two jobs call one claim'],
     [
-      "'(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, MAX_CALLS",
+      "'(' .. time.now_text, '+inf', 'LIMIT', 0, MAX_CALLS",
       "'-inf', '+inf', 'LIMIT', 0, MAX_CALLS",
       'a departed claim is called',
     ],

@@ -23,11 +23,7 @@ export const mutations = [
     ['if all.bytes + #what > MOST then', 'if false then', 'all effects of a run are recorded, in any number'],
     ['all.more = all.more + n', '', 'nothing says that there was more'],
     ['(all.of[what] or 0) + n', 'n', 'repeated effects are not added'],
-    [
-      "doc.run_did and readable.decode(doc.run_did, redis_keys.key_of(run.id) .. ' ' .. fields.run_did) or",
-      '',
-      'effects before a checkpoint are forgotten',
-    ],
+    ['values.decoded(run.id, doc, fields.run_did) or', '', 'effects before a checkpoint are forgotten'],
   ),
   ...of(117, 'lib/run/finish.lua', ['  did.keep(run)\n', '', 'a checkpoint forgets the effects']),
   ...of(117, 'lib/run/leases.lua', [

@@ -17,7 +17,8 @@ local text = cache.text_at(key)
 local all = text and readable.decode(text, key)
 if not all or type(all.list) ~= 'table' or not tonumber(all.version) then
   if text then readable.note(key, text) end
-  all = { version = tonumber((select(3, hints.known()))) and select(3, hints.known()) or '0', list = {} }
+  local _, _, version = hints.known()
+  all = { version = tonumber(version) and version or '0', list = {} }
 end
 if definition == '' and not all.list[name] then
   return reply.refused { code = 'NOT_FOUND', message = 'there is no constraint ' .. name }
@@ -26,8 +27,7 @@ end
 all.list[name] = definition ~= '' and definition or nil
 all.version = numbers.int(tonumber(all.version) + 1)
 cache.set_text(key, cjson.encode(all))
-local system, till = hints.known()
-hints.set(system, till, all.version)
+hints.set { version = all.version }
 
 local prefix = 'constraint:' .. name
 for _, one in ipairs(redis.call('SMEMBERS', ns .. 'limits')) do

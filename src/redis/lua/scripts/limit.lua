@@ -31,8 +31,7 @@ if paused ~= '' then settings.paused = paused == '1' and 1 or false end
 if act == 'shut' then
   limits.define(key, { shut = tonumber(till) or false }, 'set')
 elseif act == 'remove' then
-  limits.define(key, { concurrency = false, rate = false, period = false, paused = false, auto = false, fixed = false,
-    gone = 1 }, 'set')
+  limits.remove(key)
 else
   settings.gone = false
   -- The limit of a constraint gets its numbers only from the constraint.

@@ -34,7 +34,7 @@ local function bound(class, concurrency, anew)
   if concurrency and (anew or not limits.at(own).settings) then
     limits.define(own, { concurrency = concurrency, gone = false }, 'set')
   elseif not concurrency and limits.at(own).settings then
-    limits.define(own, { concurrency = false, rate = false, period = false, paused = false, gone = 1 }, 'set')
+    limits.remove(own)
   end
 end
 

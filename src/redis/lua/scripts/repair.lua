@@ -291,19 +291,18 @@ mend_data['jobs:last_id'] = function()
 end
 
 function mend_data.hints()
-  local _, till, version = hints.known()
-  hints.set(expected.system_listeners(), till, hints.stored_version() or version)
+  hints.set { system = expected.system_listeners(), version = hints.stored_version() }
   salvage.forget('hints')
 end
 
 -- The new version makes claims tag all waiting jobs again.
 function mend_data.constraints()
   local kept, stored = expected.constraints()
-  local system, till, known = hints.known()
+  local _, _, known = hints.known()
   local version = numbers.int((stored or tonumber(known) or 0) + 1)
   cache.set_text(ns .. 'constraints', next(kept) and cjson.encode({ version = version, list = kept })
     or '{"version":"' .. version .. '","list":{}}')
-  hints.set(system, till, version)
+  hints.set { version = version }
 end
 
 function mend.data(name)

@@ -41,7 +41,7 @@ function erase.job(id, doc, status)
   if doc.kept_bytes then quota.keep_job(doc, 0) end
   if doc.relay_channel then audience.set_relay(doc.relay_channel, nil) end
   if doc.root_and_level then births.uncount(doc) end
-  for _, alias in ipairs(doc.aliases and aliases.of(id, doc) or {}) do aliases.set_owner(alias, false) end
+  for _, alias in ipairs(aliases.of(id, doc)) do aliases.set_owner(alias, false) end
   forget_attached(id, doc)
   for flag, name in pairs(sides_of) do
     if doc[flag] then cache.drop(redis_keys.side_key(id, name)) end

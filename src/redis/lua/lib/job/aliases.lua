@@ -18,9 +18,7 @@ end
 
 local MOST_ALIASES = 100
 
-function aliases.of(id, doc)
-  return doc.aliases and readable.decode(doc.aliases, redis_keys.key_of(id) .. ' ' .. fields.aliases) or {}
-end
+function aliases.of(id, doc) return values.decoded(id, doc, fields.aliases) or {} end
 
 function aliases.add(id, doc, names)
   cache.hfetch(KEY, names)

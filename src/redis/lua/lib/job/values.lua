@@ -48,6 +48,11 @@ function values.beside(id, doc)
   return found, keys
 end
 
+function values.decoded(id, doc, field)
+  local text = values.get_value(id, doc, field)
+  return text and readable.decode(text, redis_keys.key_of(id) .. ' ' .. field) or nil
+end
+
 local function forget_value(id, doc, side)
   local known = cache.writes.strings[side] or cache.raw[side]
   if known then values.add(id, doc, -#known) else values.lose(id, doc) end

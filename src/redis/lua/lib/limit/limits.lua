@@ -149,6 +149,11 @@ function limits.define(key, settings, how)
   limits.touch(key)
 end
 
+function limits.remove(key)
+  limits.define(key, { concurrency = false, rate = false, period = false, paused = false, auto = false, fixed = false,
+    gone = 1 }, 'set')
+end
+
 function limits.count_in_group(doc, n)
   local key = 'group:' .. doc.group
   limits.define(key, { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first')

@@ -59,15 +59,11 @@ function audience.member_change(channel, member, present)
   audience.set(channel, n + (present and 1 or -1), relay, listed)
   cache.zset(key, member, score)
   if audience.is_system(channel) then
-    local system, till, version = hints.known()
-    hints.set(system + (present and 1 or -1), till, version)
+    hints.set { system = hints.known() + (present and 1 or -1) }
   end
 end
 
-function audience.channels_of(port)
-  local text = values.get_value(port.id, port.doc, 'c' .. port.field)
-  return text and readable.decode(text, redis_keys.key_of(port.id) .. ' c' .. port.field) or {}
-end
+function audience.channels_of(port) return values.decoded(port.id, port.doc, 'c' .. port.field) or {} end
 
 local function set_of(list)
   local set = {}

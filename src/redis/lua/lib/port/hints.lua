@@ -68,8 +68,8 @@ function hints.listen(ms, channels)
   for channel, till in pairs(known) do lines[#lines + 1] = numbers.int(till) .. ' ' .. channel end
   table.sort(lines)
   listened.text = nil
-  local system, till, version = hints.known()
-  if #channels == 0 or #lines > MOST_LISTENED then return hints.set(system, math.max(till, time.now + ms), version) end
+  local _, till = hints.known()
+  if #channels == 0 or #lines > MOST_LISTENED then return hints.set { till = math.max(till, time.now + ms) } end
   cache.set_text(listened_key, table.concat(lines, '\n'))
 end
 
@@ -77,8 +77,11 @@ hints.told = {} -- list of { channel, item }
 
 function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
 
-function hints.set(system, till, version)
-  cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version)
+-- Omitted members stay unchanged.
+function hints.set(changed)
+  local system, till, version = hints.known()
+  cache.set_text(hints_key, numbers.int(changed.system or system) .. ',' .. numbers.int(changed.till or till) .. ','
+    .. (changed.version or version))
 end
 
 -- '/a/b' → '/a/b', '/a', '/'. A channel without a leading slash does not reach '/'.

@@ -42,16 +42,15 @@ end
 local MAX_PASSED, MAX_PASSED_BYTES, MAX_DOCUMENT = 20, 2048, 65536
 
 function wires.keep(port, items)
-  local field, key = 'l' .. port.field, redis_keys.key_of(port.id)
-  if #(cache.raw[key] or '') > MAX_DOCUMENT then return end
+  local field = 'l' .. port.field
+  if #(cache.raw[redis_keys.key_of(port.id)] or '') > MAX_DOCUMENT then return end
   local kept, bytes = {}, 0
   local function keep(item)
     bytes = bytes + #item
     if #kept < MAX_PASSED and bytes <= MAX_PASSED_BYTES then kept[#kept + 1] = item end
   end
   for i = #items, math.max(1, #items - MAX_PASSED + 1), -1 do keep(items[i]) end
-  local before = port.doc[field]
-  for _, item in ipairs(before and readable.decode(before, key .. ' ' .. field) or {}) do keep(item) end
+  for _, item in ipairs(values.decoded(port.id, port.doc, field) or {}) do keep(item) end
   cache.change(port.id, port.doc, field, kept[1] and cjson.encode(kept))
 end
 

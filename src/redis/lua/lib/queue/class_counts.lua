@@ -65,21 +65,14 @@ end
 local function with(text, of)
   local lines
   for class, more in pairs(of) do
-    local _, to = text:find('\n' .. class .. '\t', 1, true)
-    if not to then
+    local line = keyed.get(text, class)
+    if not line then
       lines = lines or size_of(text)
-      if lines >= MOST then
-        class = ''
-        _, to = text:find('\n\t', 1, true)
-      end
+      if lines >= MOST then class = '' end
+      line = keyed.get(text, class)
+      if not line then lines = lines + 1 end
     end
-    if to then
-      local stop = text:find('\n', to, true)
-      text = text:sub(1, to) .. grown(text:sub(to + 1, stop - 1), more) .. text:sub(stop)
-    else
-      text = text .. class .. '\t' .. grown('', more) .. '\n'
-      lines = lines + 1
-    end
+    text = keyed.set(text, class, grown(line or '', more))
   end
   return text
 end

@@ -61,7 +61,7 @@ function kinds.size(q) return redis.call('ZCARD', index_of(q)) end
 
 local function is_listed(q, kind)
   local text = cache.text_at(kinds.text_key(q)) or ''
-  return kind == '' or text:sub(1, 1) == '+' or text:find('\n' .. kind .. '\t', 1, true) ~= nil
+  return kind == '' or text:sub(1, 1) == '+' or keyed.get(text, kind) ~= nil
 end
 
 function kinds.has(id, doc)
@@ -156,14 +156,9 @@ function kinds.settle()
   for q, noted in pairs(kinds.noted) do
     local text, is_new = cache.text_at(kinds.text_key(q)) or '\n', false
     for kind, more in pairs(noted) do
-      local _, to = text:find('\n' .. kind .. '\t', 1, true)
-      local stop = to and text:find('\n', to, true)
-      if stop then
-        text = text:sub(1, to) .. changed_line(text:sub(to + 1, stop - 1), more) .. text:sub(stop)
-      elseif more.class then
-        text = text .. kind .. '\t' .. changed_line('', more) .. '\n'
-        is_new = true
-      end
+      local line = keyed.get(text, kind)
+      if line or more.class then text = keyed.set(text, kind, changed_line(line or '', more)) end
+      is_new = is_new or not line
     end
     if text ~= '\n' then cache.set_text(kinds.text_key(q), is_new and bounded(text) or text) end
     kinds.noted[q] = nil

@@ -27,8 +27,7 @@ end
 function did.begin(run)
   local doc = cache.need(run.id)
   if tonumber(doc.history or 0) == 0 then return end
-  local all = doc.run_did and readable.decode(doc.run_did, redis_keys.key_of(run.id) .. ' ' .. fields.run_did)
-    or { of = {}, bytes = 0, more = 0 }
+  local all = values.decoded(run.id, doc, fields.run_did) or { of = {}, bytes = 0, more = 0 }
   run.keep = function(port, n) keep_taken(run, port, n) end
   run.note = function(what, n)
     run.did = all

@@ -64,8 +64,7 @@ local function flat_family(parent, doc, children)
     names[id] = name
   end
   if doc.awaited_children then
-    local awaited = readable.decode(doc.awaited_children, redis_keys.key_of(parent) .. ' ' .. fields.awaited_children)
-      or {}
+    local awaited = values.decoded(parent, doc, fields.awaited_children) or {}
     cache.hfetch(kin.children_key(parent), awaited)
     for _, name in ipairs(awaited) do see(name, cache.hget(kin.children_key(parent), name)) end
   else
