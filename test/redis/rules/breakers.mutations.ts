@@ -26,11 +26,7 @@ export const mutations = [
     ["  probed = ''\n", '', 'the reported time after a probe is too short'],
     ['till = time.now + probing', 'till = time.now + 86400000', 'a probe that never answers keeps its place'],
     ["    redis.call('DEL', key)\n", '', 'a success changes nothing'],
-    [
-      "    redis.call('ZADD', ns .. 'breakers', numbers.int(time.now), host)\n",
-      '',
-      'hosts that are left alone are invisible',
-    ],
+    ["    redis.call('ZADD', ns .. 'breakers', time.now_text, host)\n", '', 'hosts that are left alone are invisible'],
     [
       "    redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))\n",
       '',

@@ -26,7 +26,7 @@ export const mutations = [
       'a run of a bounded worker keeps its slot when it ends',
     ],
     [
-      "redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf')",
+      "redis_keys.limit_key(state.key, 'held'), '(' .. time.now_text, '+inf')",
       "redis_keys.limit_key(state.key, 'held'), '-inf', '+inf')",
       'an expired lease holds its slot until a look',
     ],
@@ -317,11 +317,7 @@ export const mutations = [
   ...of(
     28,
     'scripts/constraint.lua',
-    [
-      'hints.set(system, till, all.version)',
-      "hints.set(system, till, '')",
-      'lanes do not learn of changed constraints',
-    ],
+    ['hints.set { version = all.version }', "hints.set { version = '' }", 'lanes do not learn of changed constraints'],
     ['numbers.int(tonumber(all.version) + 1)', "'1'", 'only the first change is noticed'],
     ["limits.define(one, { open = 1 }, 'set')", '', 'jobs waiting by an old constraint still wait'],
   ),

@@ -14,10 +14,8 @@ local function text_of(q, which) return cache.raw[class_counts.key(q, which)] or
 
 local keys, hour_keys = {}, {}
 for i = 1, shown do
-  for _, key in ipairs({ redis_keys.queue_key(names[i]), class_counts.key(names[i], 'c'),
-    class_counts.key(names[i], 'b') }) do
-    keys[#keys + 1] = key
-  end
+  tables.append(keys,
+    { redis_keys.queue_key(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') })
 end
 cache.fetch(keys)
 

@@ -10,11 +10,8 @@ local queue_name, class, most = args.take(), args.take(), args.take_int()
 
 local names = queues.asked(queue_name)
 local keys, failing = {}, {}
-for _, name in ipairs(names) do
-  keys[#keys + 1] = redis_keys.queue_key(name)
-  keys[#keys + 1] = kinds.text_key(name)
-end
-cache.fetch(keys)
+for i, name in ipairs(names) do keys[i] = kinds.text_key(name) end
+queues.fetch(names, keys)
 for _, name in ipairs(names) do
   if not tally.is_empty(name, 'failed') then failing[#failing + 1] = name end
 end

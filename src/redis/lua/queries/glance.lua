@@ -8,9 +8,8 @@
 
 local whole, most_limits, most_runs = args.take(), args.take_int(), args.take_int()
 
-local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)
-for _, name in ipairs(names) do keys[#keys + 1] = redis_keys.queue_key(name) end
-cache.fetch(keys)
+local names = queues.names()
+queues.fetch(names, tables.slice(KEYS, 1, #KEYS))
 
 local ids, more = {}, ''
 if whole ~= '' then ids, more = at_work.ids(names, most_runs) end

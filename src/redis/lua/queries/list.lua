@@ -182,9 +182,8 @@ local function tell_total(n)
 end
 
 local function asked_queues()
-  local names, keys = queues.asked(queue_name), { large.key }
-  for i, name in ipairs(names) do keys[i + 1] = redis_keys.queue_key(name) end
-  cache.fetch(keys)
+  local names = queues.asked(queue_name)
+  queues.fetch(names, { large.key })
   return names
 end
 

@@ -30,7 +30,7 @@ for _, one in ipairs(line) do
   end
 end
 if (queue_record.pulls_until or 0) > time.now then
-  local waiting = redis.call('ZRANGEBYSCORE', redis_keys.queue_key(queue_name, 'waiters'), '(' .. numbers.int(time.now),
+  local waiting = redis.call('ZRANGEBYSCORE', redis_keys.queue_key(queue_name, 'waiters'), '(' .. time.now_text,
     '+inf', 'WITHSCORES', 'LIMIT', 0, most)
   for i = 1, #waiting, 2 do
     local who, patterns = waiters.waiter_of(waiting[i])

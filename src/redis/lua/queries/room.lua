@@ -10,7 +10,7 @@ local state = limits.at(key)
 if not state.settings or state.settings.gone then return reply.none {} end
 local moment = limits.next_room(key)
 local held = most_holders > 0
-  and redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'held'), '(' .. numbers.int(time.now), '+inf', 'WITHSCORES',
+  and redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'held'), '(' .. time.now_text, '+inf', 'WITHSCORES',
   'LIMIT', 0, most_holders) or {}
 local members = most_waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(key, 'waiting'), 0, most_waiting - 1)
   or {}

@@ -99,7 +99,7 @@ local function check_turns(key)
 end
 
 local function check_slots(key)
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'held'), '(' .. numbers.int(time.now),
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'held'), '(' .. time.now_text,
     '+inf', 'LIMIT', 0, size)) do
     if not expected.holds_slot(id, key) then
       fault(key, 'slot', 'a slot is held by job %s, which has no run that holds it', id)

@@ -32,7 +32,7 @@ local function fail(counts)
   if n >= threshold then
     till = time.now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap))
     -- The list forgets a host after a day, as its record does.
-    redis.call('ZADD', ns .. 'breakers', numbers.int(time.now), host)
+    redis.call('ZADD', ns .. 'breakers', time.now_text, host)
     redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))
   end
   probed = ''

@@ -22,8 +22,7 @@ function mend.values(id, doc)
   if not tables.has(lost, fields.args) or states.resting[doc.place] then return end
   if doc.place == PLACE.leased then leases.finish(id, doc) end
   local error = '{"message":"its args are lost","reason":"other"}'
-  cache.change(id, doc, fields.last_error, error)
-  ending.finish(id, doc, 'f', error)
+  ending.fail(id, doc, error)
 end
 
 -- Values in both places count, in the order in which they were written.
@@ -347,11 +346,8 @@ function mend.shape(id, doc)
   if doc.next_slot and not doc.repeats then cache.change(id, doc, fields.next_slot, nil) end
 end
 
-local side_types = { children = 'hash', ['waiting'] = 'set', steps = 'hash', runs = 'list', inputs = 'string',
-  record = 'stream', log = 'stream' }
-
 function mend.job(id)
-  for name, wanted in pairs(side_types) do drop_other_type(redis_keys.side_key(id, name), wanted) end
+  for name, wanted in pairs(salvage.side_types) do drop_other_type(redis_keys.side_key(id, name), wanted) end
   if not cache.find(id) then mend_record(id) end
   local doc = cache.docs[id] or cache.find(id)
   if not doc then return end

@@ -88,7 +88,9 @@ local function erase_packed(id)
   if not piece or piece.n == 0 then salvage.forget('jobs:' .. number) end
 end
 
-local sides = { 'children', 'waiting', 'steps', 'runs', 'inputs', 'record', 'log' }
+-- Keys of a job besides its record, with the types of Redis.
+salvage.side_types = { children = 'hash', ['waiting'] = 'set', steps = 'hash', runs = 'list', inputs = 'string',
+  record = 'stream', log = 'stream' }
 
 function salvage.erase(id)
   local text = cache.text_at(redis_keys.key_of(id))
@@ -106,7 +108,7 @@ function salvage.erase(id)
     journal.put(cache.docs, id, false)
     journal.put(cache.dirty, id, true)
   end
-  for _, name in ipairs(sides) do cache.del(redis_keys.side_key(id, name)) end
+  for name in pairs(salvage.side_types) do cache.del(redis_keys.side_key(id, name)) end
   cache.del(ns .. 'result:' .. id)
   salvage.forget('job:' .. id)
 end

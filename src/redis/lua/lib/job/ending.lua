@@ -99,6 +99,11 @@ function ending.finish(id, doc, place, value)
   if doc.delete_requested then ending.delete_marked(id, doc) end
 end
 
+function ending.fail(id, doc, error)
+  values.set_value(id, doc, fields.last_error, error)
+  ending.finish(id, doc, 'f', error)
+end
+
 function ending.be_terminated(id, doc, error)
   cache.change(id, doc, fields.terminating, nil)
   ending.finish(id, doc, 'T', error or '{"message":"terminated","reason":"other"}')

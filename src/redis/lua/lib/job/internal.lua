@@ -32,7 +32,7 @@ function internal.call_back(id, doc, place, value)
   if doc.callback_of then return note_told(id, doc, place) end
   local n = numbers.int((tonumber(doc.ends_told) or 0) + 1)
   local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":'
-    .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. numbers.int(time.now)
+    .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. time.now_text
     .. '}'
   local new = { queue = 'sidejob', class = 'callback', created_at = time.now_text, created_by = 'job:' .. id,
     callback_of = id, callback_end = n, callback_root = doc.root_and_level and doc.root_and_level:match('^%d+'),

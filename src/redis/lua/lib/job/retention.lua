@@ -82,7 +82,7 @@ function retention.sweep(q)
   for _, place in ipairs({ 'c', 'f', 'T' }) do
     local key = redis_keys.queue_key(q, states.indexes[place])
     local over = tally.over(queue_record, states.indexes[place])
-    local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or numbers.int(time.now), 'LIMIT', 0,
+    local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or time.now_text, 'LIMIT', 0,
       over > 0 and math.min(SWEEP, over) or SWEEP)
     cache.fetch_jobs(ids)
     for _, id in ipairs(ids) do

@@ -9,7 +9,7 @@ local function margin(settings, late) return late + math.max(math.min(settings.p
 
 local counts_of = {
   taken = function(state)
-    return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf')
+    return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. time.now_text, '+inf')
   end,
   started = function(state)
     return state.settings.rate

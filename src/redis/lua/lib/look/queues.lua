@@ -34,8 +34,8 @@ end
 
 function queues.asked(name) return name ~= '' and { name } or queues.names() end
 
-function queues.fetch(names)
-  local keys = {}
-  for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
+function queues.fetch(names, more_keys)
+  local keys = more_keys or {}
+  for _, name in ipairs(names) do keys[#keys + 1] = redis_keys.queue_key(name) end
   cache.fetch(keys)
 end

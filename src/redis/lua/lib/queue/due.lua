@@ -4,7 +4,7 @@ local function members_due(q, index, field)
   local moment = cache.queue(q)[field]
   if not moment or moment > time.now then return {}, nil end
   local key = redis_keys.queue_key(q, index)
-  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', numbers.int(time.now), 'LIMIT', 0, due.SLICE)
+  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', time.now_text, 'LIMIT', 0, due.SLICE)
   local next_moment = #ids < due.SLICE and cache.next_moment(key, time.now) or time.now
   for id, till in pairs(index == 'leases' and cache.queue(q).leased or {}) do
     if till <= time.now then ids[#ids + 1] = id else next_moment = math.min(next_moment, till) end

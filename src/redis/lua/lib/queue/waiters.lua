@@ -15,7 +15,7 @@ end
 
 local function call_waiters(q, classes)
   local key = redis_keys.queue_key(q, 'waiters')
-  local waiting = redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, MAX_CALLS)
+  local waiting = redis.call('ZRANGEBYSCORE', key, '(' .. time.now_text, '+inf', 'LIMIT', 0, MAX_CALLS)
   journal.put(cache.writes.trims, key, time.now)
   local claims = {}
   for i, member in ipairs(waiting) do

@@ -209,9 +209,8 @@ end
 
 local function give_up(id, doc, why)
   local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
-  values.set_value(id, doc, fields.last_error, error)
   log.line(id, 'error', error, doc)
-  ending.finish(id, doc, 'f', error)
+  ending.fail(id, doc, error)
 end
 
 function claim.one(want)

@@ -37,9 +37,8 @@ function retry.lose(id, doc)
   if doc.terminating then return ending.terminate_now(id, doc) end
   local lost = tonumber(doc.lost_in_a_row)
   if lost >= most_lost(doc) then
-    local error = '{"message":"lost ' .. numbers.int(lost) .. ' times: the run never answered","reason":"other"}'
-    values.set_value(id, doc, fields.last_error, error)
-    return ending.finish(id, doc, 'f', error)
+    return ending.fail(id, doc,
+      '{"message":"lost ' .. numbers.int(lost) .. ' times: the run never answered","reason":"other"}')
   end
   cache.change(id, doc, fields.backoff_until, lost > 0 and time.now + backoff.lost(lost) or nil)
   queueing.enqueue(id, doc, true)

@@ -182,12 +182,12 @@ local function most_like(entry, length, bytes) return math.max(1, math.min(lengt
 local function flush_messages()
   for _, e in ipairs(cache.writes.log) do
     redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at',
-      numbers.int(time.now), 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
+      time.now_text, 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
   end
   for _, e in ipairs(cache.writes.records) do
     if not cache.writes.dels[e[1]] then
       redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at',
-        numbers.int(time.now), 'did', e[2], 'more', numbers.int(e[3]))
+        time.now_text, 'did', e[2], 'more', numbers.int(e[3]))
     end
   end
   for _, m in ipairs(cache.writes.messages) do redis.call('PUBLISH', m[1], m[2]) end

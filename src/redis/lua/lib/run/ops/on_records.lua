@@ -37,7 +37,7 @@ function verbs.unalias(me, name) aliases.remove(me.id, cache.need(me.id), name) 
 function verbs.step(me, name, value, took)
   local doc = cache.need(me.id)
   -- The time, duration and run of a step. No value begins with `@`.
-  value = '@' .. numbers.int(time.now) .. ',' .. took .. ',' .. (doc.run_number or '') .. '\n' .. value
+  value = '@' .. time.now_text .. ',' .. took .. ',' .. (doc.run_number or '') .. '\n' .. value
   local key = redis_keys.side_key(me.id, 'steps')
   if doc.has_steps == 'e' then cache.drop(key) end
   cache.hset(key, name, value)
