@@ -1,4 +1,4 @@
-// Renders JSX to HTML. The runtime of Hono would add hooks and code for browsers to each Worker.
+// Renders JSX to HTML, without the hooks and browser code of Hono's runtime.
 
 import type { Child } from 'hono/jsx'
 
@@ -12,10 +12,10 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign]!)
 
-/** These attributes contain `true` or `false`. All others are omitted if they are false. */
+/** These attributes contain `true` or `false`. Others are omitted if they are false. */
 const isWord = (name: string): boolean => name.includes('-') || name === 'draggable' || name === 'spellcheck'
 
-function attribute([name, value]: [name: string, value: unknown]): string {
+function attribute([name, value]: [string, unknown]): string {
   if (name === 'children' || value === undefined || value === null) return ''
   if (typeof value === 'boolean' && !isWord(name)) return value ? ` ${name}=""` : ''
   return ` ${name}="${escaped(String(value))}"`
@@ -32,7 +32,7 @@ function element(tag: string, props: Props): string {
   return VOID.has(tag) ? `${start}/>` : `${start}>${rendered(props.children)}</${tag}>`
 }
 
-/** Renders late, so that a component can set what its children read. */
+/** Renders late, because components read what `htmlOf` sets. */
 export const jsx = (tag: Tag, props: Props) => ({
   isEscaped: true,
   toString: () => (typeof tag === 'string' ? element(tag, props) : rendered(tag(props))),
