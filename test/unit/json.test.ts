@@ -11,7 +11,7 @@ import {
   list,
   maps,
   OPEN,
-  oneOrMany,
+  type Pattern,
   parseJson,
 } from '../../src/core/codec/json.ts'
 import { writeJson } from '../../src/core/codec/json-writer.ts'
@@ -24,6 +24,8 @@ const random = (below: number): number => {
   return Math.floor((state / 2 ** 32) * below)
 }
 const pick = <T>(items: readonly T[]): T => items[random(items.length)]!
+
+const oneOrMany = (one: Pattern): Pattern => ({ ...one, ...list(one) })
 
 const job = { args: CLOSED, inputs: each(list(CLOSED)), in: each({ default: CLOSED }) } as const
 

@@ -2,11 +2,13 @@
 
 import { decode, encode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'
-import { CLOSED, type Closed, each, lenient, list, maps, OPEN, oneOrMany } from '../../src/core/codec/json.ts'
+import { CLOSED, type Closed, each, lenient, list, maps, OPEN, type Pattern } from '../../src/core/codec/json.ts'
 import { Ext, MsgpackError } from '../../src/core/codec/msgpack.ts'
 import { parseMsgpack } from '../../src/core/codec/msgpack-reader.ts'
 import { writeMsgpack } from '../../src/core/codec/msgpack-writer.ts'
 import { raw } from '../../src/core/codec/value.ts'
+
+const oneOrMany = (one: Pattern): Pattern => ({ ...one, ...list(one) })
 
 const seed = Number(process.env.SEED ?? Date.now() % 1e6)
 let state = seed

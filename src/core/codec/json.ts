@@ -22,8 +22,6 @@ export const list = (item: Closed): Pattern => ({ [ITEM]: item })
 
 export const each = (member: Closed): Pattern => ({ [MEMBER]: member })
 
-export const oneOrMany = (one: Pattern): Pattern => ({ ...one, [ITEM]: one })
-
 export const atItem = (pattern: Pattern): Closed => pattern[ITEM] ?? OPEN
 
 export const atField = (pattern: Pattern, name: string): Closed =>

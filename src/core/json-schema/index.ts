@@ -6,7 +6,8 @@ import { type Pattern, patternOf, type Spend } from './pattern.ts'
 export type Path = (string | number)[]
 export type Fault = { path: Path; message: string }
 
-type Schema = boolean | Record<string, unknown>
+type Keywords = Record<string, unknown>
+type Schema = boolean | Keywords
 
 export const most = { bytes: 65_536, depth: 32, schemas: 2_000 } as const
 
@@ -162,7 +163,7 @@ export const canonical = (value: unknown): string =>
         : inner,
   )
 
-const isShared = (schema: Record<string, unknown>): boolean =>
+const isShared = (schema: Keywords): boolean =>
   parts.filter((word) => word in schema).length > 1 || ((schema.allOf as Schema[] | undefined)?.length ?? 0) > 1
 
 class TooMuch extends Error {}
@@ -199,7 +200,7 @@ class Look {
     return fault
   }
 
-  #kind(schema: Record<string, unknown>, value: unknown, path: Path): Fault | undefined {
+  #kind(schema: Keywords, value: unknown, path: Path): Fault | undefined {
     const { type, enum: values } = schema
     const wrong = (expected: string) => ({ path, message: `expected ${expected}, got ${shown(value)}` })
     if (type !== undefined) {
@@ -217,7 +218,7 @@ class Look {
     return typeof value === 'string' ? this.#text(schema, value, wrong) : undefined
   }
 
-  #number(schema: Record<string, unknown>, n: number, wrong: (expected: string) => Fault): Fault | undefined {
+  #number(schema: Keywords, n: number, wrong: (expected: string) => Fault): Fault | undefined {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema as Record<string, number>
     if (n < minimum!) return wrong(`at least ${minimum}`)
     if (n > maximum!) return wrong(`at most ${maximum}`)
@@ -227,7 +228,7 @@ class Look {
     return Math.abs(times - Math.round(times)) > 1e-9 ? wrong(`a multiple of ${multipleOf}`) : undefined
   }
 
-  #text(schema: Record<string, unknown>, text: string, wrong: (expected: string) => Fault): Fault | undefined {
+  #text(schema: Keywords, text: string, wrong: (expected: string) => Fault): Fault | undefined {
     const { minLength, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string }
     const length = minLength === undefined && maxLength === undefined ? 0 : [...text].length
     if (length < minLength!) return wrong(`at least ${minLength} characters`)
@@ -240,12 +241,12 @@ class Look {
     return this.#patterns.get(pattern)?.(text, this.#spend) ?? true
   }
 
-  #parts(schema: Record<string, unknown>, value: unknown, path: Path): Fault | undefined {
+  #parts(schema: Keywords, value: unknown, path: Path): Fault | undefined {
     if (Array.isArray(value)) return this.#items(schema, value, path)
     return isMap(value) ? this.#members(schema, value, path) : undefined
   }
 
-  #items(schema: Record<string, unknown>, items: unknown[], path: Path): Fault | undefined {
+  #items(schema: Keywords, items: unknown[], path: Path): Fault | undefined {
     const {
       prefixItems = [],
       items: rest = true,
@@ -276,7 +277,7 @@ class Look {
     }
   }
 
-  #members(schema: Record<string, unknown>, value: Record<string, unknown>, path: Path): Fault | undefined {
+  #members(schema: Keywords, value: Record<string, unknown>, path: Path): Fault | undefined {
     const { required = [], dependentRequired = {} } = schema as {
       required?: string[]
       dependentRequired?: Record<string, string[]>
@@ -298,7 +299,7 @@ class Look {
     return undefined
   }
 
-  #member(schema: Record<string, unknown>, name: string, value: unknown, path: Path): Fault | undefined {
+  #member(schema: Keywords, name: string, value: unknown, path: Path): Fault | undefined {
     const {
       properties = {},
       patternProperties = {},
@@ -329,13 +330,13 @@ class Look {
     return undefined
   }
 
-  #size(schema: Record<string, unknown>, n: number, word: string, of: string, path: Path): Fault | undefined {
+  #size(schema: Keywords, n: number, word: string, of: string, path: Path): Fault | undefined {
     const [min, max] = [schema[`min${word}`], schema[`max${word}`]] as number[]
     if (n < min!) return { path, message: `expected at least ${min} ${of}, got ${n}` }
     return n > max! ? { path, message: `expected at most ${max} ${of}, got ${n}` } : undefined
   }
 
-  #ways(schema: Record<string, unknown>, value: unknown, path: Path): Fault | undefined {
+  #ways(schema: Keywords, value: unknown, path: Path): Fault | undefined {
     const { $ref, allOf = [], anyOf, oneOf, not } = schema as Record<string, Schema[]> & { $ref?: string; not?: Schema }
     const all = [
       ...($ref === undefined ? [] : [found(this.#root, $ref)!]),
@@ -349,7 +350,7 @@ class Look {
     return (anyOf && this.#some(anyOf, value, path, false)) ?? (oneOf && this.#some(oneOf, value, path, true))
   }
 
-  #every(schema: Record<string, unknown>, value: unknown, path: Path): Fault | undefined {
+  #every(schema: Keywords, value: unknown, path: Path): Fault | undefined {
     const ways = () => this.#ways(schema, value, path)
     return isShared(schema) ? this.#loosely(ways) : ways()
   }
@@ -362,7 +363,7 @@ class Look {
     return found
   }
 
-  #conditional(schema: Record<string, unknown>, value: unknown, path: Path): Schema[] {
+  #conditional(schema: Keywords, value: unknown, path: Path): Schema[] {
     if (schema.if === undefined) return []
     const branch = this.#loosely(() => this.fault(schema.if as Schema, value, path)) ? schema.else : schema.then
     return branch === undefined ? [] : [branch as Schema]
