@@ -12,7 +12,7 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign]!)
 
-/** These attributes contain `true` or `false`. Others are omitted if they are false. */
+/** These attributes contain `true` or `false`. Other attributes are omitted if they are false. */
 const isWord = (name: string): boolean => name.includes('-') || name === 'draggable' || name === 'spellcheck'
 
 function attribute([name, value]: [string, unknown]): string {
