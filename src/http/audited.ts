@@ -17,8 +17,9 @@ const dataPath = new Set([
 
 export const isAudited = (route: Listed, request: Request): boolean => {
   if (isForced(route, request)) return true
-  if (route.facade || route.method === 'GET') return false
-  return route.scope === 'admin' || (route.scope === 'write' && !dataPath.has(`${route.resource}.${route.verb}`))
+  if (route.method === 'GET') return false
+  if (route.scope === 'admin') return true
+  return route.scope === 'write' && !route.facade && !dataPath.has(`${route.resource}.${route.verb}`)
 }
 
 /** Bodies for these resources contain settings or SQL, and no data of users. No request contains a key. */

@@ -229,6 +229,16 @@ describe('who', () => {
     expect(calls).toHaveLength(4)
   })
 
+  test('an admin change through the API of an older system is recorded too', async () => {
+    const written: AuditEntry[] = []
+    const { ask } = keyed({}, { audit: { write: async (entry) => void written.push(entry) } })
+    await ask({ ...get('/jq/constraints/mail'), method: 'DELETE' })
+    await ask(post('/jq/jobs', '{"name":"zip"}'))
+    expect(written).toMatchObject([
+      { by: 'key:k1', verb: 'jq.removeConstraint', method: 'DELETE', path: '/jq/constraints/mail' },
+    ])
+  })
+
   test('a preview is not recorded, because it changes nothing; only a route with previews has one', async () => {
     const written: AuditEntry[] = []
     const { ask, calls } = keyed({}, { audit: { write: async (entry) => void written.push(entry) } })
