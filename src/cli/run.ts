@@ -1,0 +1,116 @@
+// Creates a job, and shows how it ends.
+
+import { ApiError, type Client } from '../client/index.ts'
+import { type Command, chosen, type Given, type Io, JSON_HELP, jsonFrom, pairsIn, UsageError } from './command.ts'
+import { jobPage } from './pages.ts'
+import { targetOf } from './target.ts'
+
+const WAIT = '20s'
+const OUTPUTS = 100
+
+/** Each `port=json` adds a value to that input port. */
+async function inputsOf(given: string[], io: Io): Promise<Record<string, unknown[]>> {
+  const inputs: Record<string, unknown[]> = {}
+  for (const one of given) {
+    const [, port, text] = /^(\w+)=(.*)$/s.exec(one) ?? []
+    if (!port) throw new UsageError(`--input: expected port=json, got ${one}`)
+    const value = await jsonFrom(text!, `--input ${port}`, io)
+    inputs[port] = [...(inputs[port] ?? []), value]
+  }
+  return inputs
+}
+
+export async function resultOf(client: Client, job: number | string, query: Record<string, string | boolean>) {
+  for (;;) {
+    const result = await client.jobs.result(job, { wait: WAIT, ...query })
+    if (result === null || !('status' in result)) return result
+  }
+}
+
+/** The values stay at their ports. */
+async function outputsOf(
+  client: Client,
+  id: number,
+  ports: Record<string, unknown>,
+): Promise<Record<string, unknown[]>> {
+  const outputs = await Promise.all(
+    Object.keys(ports).map(async (port): Promise<[string, unknown[]]> => {
+      const { values } = await client.ports.look(id, 'out', port, { limit: OUTPUTS })
+      return [port, values.map(({ data }) => data)]
+    }),
+  )
+  return Object.fromEntries(outputs.filter(([, values]) => values.length > 0))
+}
+
+type Ended = {
+  id: number
+  class: string
+  status: string
+  result?: unknown
+  error?: unknown
+  out: Record<string, unknown[]>
+}
+
+function endedLines({ id, class: name, status, result, error, out }: Ended, page: string | undefined): string[] {
+  const { message } = (error ?? {}) as { message?: string }
+  return [
+    `#${id} ${name} ${status}`,
+    ...(message === undefined ? [] : [`error: ${message}`]),
+    ...(result === undefined || result === null ? [] : [`result: ${JSON.stringify(result)}`]),
+    ...Object.entries(out).map(
+      ([port, values]) => `${port}: ${values.map((value) => JSON.stringify(value)).join(', ')}`,
+    ),
+    ...(page === undefined ? [] : [page]),
+  ]
+}
+
+async function waitFor(client: Client, id: number, given: Given, { show, print, note, json }: Io): Promise<number> {
+  if (!json) note(`#${id} waiting for its end`)
+  const result = await resultOf(client, id, { peek: true })
+  const job = await client.jobs.get(id)
+  const [out, page] = await Promise.all([outputsOf(client, id, job.out), jobPage(targetOf(given), id)])
+  const { class: name, status, error } = job
+  const value = (result as { result?: unknown } | null)?.result
+  if (json) show({ ...result, id, class: name, status, out, ...(page ? { page } : {}) })
+  else for (const line of endedLines({ id, class: name, status, result: value, error, out }, page)) print(line)
+  return status === 'completed' ? 0 : 1
+}
+
+export const run: Command = {
+  does: 'Create a job; with --wait, wait until it ends and show its outputs',
+  takes: ['class'],
+  options: {
+    args: { type: 'string', short: 'a', does: `arguments of the job: ${JSON_HELP}` },
+    input: {
+      type: 'string',
+      short: 'i',
+      multiple: true,
+      does: `initial value of an input port, as port=value; repeatable. The value is ${JSON_HELP}`,
+    },
+    queue: { type: 'string', short: 'q', does: 'queue of the job' },
+    delay: { type: 'string', does: "delay before the job starts: '5m', '2 days'" },
+    label: { type: 'string', short: 'l', multiple: true, does: 'label of the job, as name=value; repeatable' },
+    unique: { type: 'string', does: 'key that only one job of the class can hold at a time' },
+    wait: { type: 'boolean', short: 'w', does: 'wait until the job ends; exit code 1 unless it completes' },
+  },
+  async run(client, given, io, [name]) {
+    const input = given.input as unknown as string[] | undefined
+    const made = await client.jobs.enqueue({
+      class: name!,
+      ...chosen(given, 'queue', 'unique'),
+      ...(given.args ? { args: await jsonFrom(String(given.args), '--args', io) } : {}),
+      ...(input ? { inputs: await inputsOf(input, io) } : {}),
+      ...pairsIn(given, 'label', 'labels'),
+      ...(given.delay ? { wait: String(given.delay) } : {}),
+      ...(given.wait ? { keepResult: true } : {}),
+    })
+    if (!given.wait) return void io.show(made)
+    try {
+      return await waitFor(client, made.id, given, io)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error
+      io.tell({ id: made.id, status: 'gone' }, `#${made.id} has ended. Its class keeps no ended jobs`)
+      return 0
+    }
+  },
+}
