@@ -1,4 +1,4 @@
-// Renders JSX to HTML, without the hooks and browser code of Hono's runtime.
+// Renders JSX to HTML, without the hooks and browser code of Hono.
 
 import type { Child } from 'hono/jsx'
 
