@@ -15,7 +15,7 @@ export async function knownOf(engine: Engine, now: number): Promise<Known & Pick
   const [callbacks, schedules, kinds, classes, deployments, { breakers }] = await Promise.all([
     failedIn(true) ? engine.callbacks.list({ state: 'FAILED', limit: MOST }) : undefined,
     hasSchedules ? engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: MOST }) : undefined,
-    hasFailed ? engine.errors.list({ details: true, muted: true }) : undefined,
+    hasFailed ? engine.errors.list({ details: true }) : undefined,
     hasFailed ? engine.stats.classes({ hours: true }) : undefined,
     hasFailed ? engine.deployments.list() : undefined,
     engine.breakers.list(),
@@ -37,7 +37,6 @@ export async function knownOf(engine: Engine, now: number): Promise<Known & Pick
     examined: health.examined,
     tickAt: health.tickAt,
     breakers,
-    kinds: kinds?.errors.filter(({ muted }) => !muted),
-    muted: kinds?.errors.filter(({ muted }) => muted),
+    kinds: kinds?.errors,
   }
 }

@@ -8,7 +8,7 @@ export type Cost = readonly [trips: number, look: number, first: number]
  * adds two commands to the first request, or three if it has a rate or waiting jobs. Each flow with nodes adds one.
  */
 export const costs: Readonly<Record<string, Cost>> = {
-  '/': [2, 10, 13],
+  '/': [2, 10, 30],
   '/jobs': [1, 14, 24],
   '/jobs/new': [2, 8, 17],
   '/jobs/:job': [2, 9, 29],

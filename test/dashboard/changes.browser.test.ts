@@ -47,7 +47,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       ])
       expect(await rows.first().innerText()).toMatch(/print\s+shop-9\s+priority 1; waits for a pull worker/)
       expect(await card(page, 'Next jobs').locator('header').innerText()).toContain('smallest priority first')
-      expect(await card(page, 'Settings').innerText()).toContain('3 jobs are ready')
+      expect(await card(page, 'Next jobs').locator('header .tag').innerText()).toBe('3')
       expect(await page.getByRole('button', { name: 'Save' }).getAttribute('title')).toBe(
         'needs the scope admin; your key has read',
       )

@@ -1,13 +1,14 @@
 import { missing } from '../../core/errors.ts'
-import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { type Asked, page } from '../page.ts'
-import { Ago, Card, Head, Name, To } from '../parts/layout.tsx'
+import { LinkButton } from '../parts/act.tsx'
+import { Ago, Card, Empty, Head, Name, To } from '../parts/layout.tsx'
 import { Snippet } from '../parts/snippet.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { type Deploy, deployPath, deploysOf } from '../words/deploy.ts'
-import { about, count, cut, many, percent, span } from '../words/text.ts'
+import { about, count, percent, span } from '../words/text.ts'
 import { named } from './jobs/by-class.tsx'
+import { Kinds } from './jobs/kinds.tsx'
 
 type Comparison = Awaited<ReturnType<Engine['deployments']['compare']>>
 type Period = Comparison['classes'][number]['before']
@@ -70,11 +71,20 @@ function Classes({ of: { before, after, isWhole, classes } }: { of: Comparison }
       title="Before and after, by class"
       tag={count(rows.length)}
       kind="list"
-      right={`${span(before.to - before.from)} of ${nameOf(before)}, ${span(after.to - after.from)} of ${nameOf(after)}`}
+      right={
+        rows.length > 0 &&
+        `${span(before.to - before.from)} of ${nameOf(before)}, ${span(after.to - after.from)} of ${nameOf(after)}`
+      }
     >
       <DataTable
         caption="Counts of each class before and after the deploy"
-        empty={isWhole ? 'No runs ended after this deploy.' : 'The counts around this deploy are no longer stored.'}
+        empty={
+          isWhole
+            ? 'No runs ended after this deploy.'
+            : before.from === before.to
+              ? 'This is the first deploy, so there are no earlier runs.'
+              : 'The counts around this deploy are no longer stored.'
+        }
         rows={rows}
         columns={byClass}
         kind="lined"
@@ -83,43 +93,36 @@ function Classes({ of: { before, after, isWhole, classes } }: { of: Comparison }
   )
 }
 
-const newKinds: readonly Column<ErrorKind>[] = [
-  {
-    head: 'Message',
-    kind: 'fill',
-    cell: ({ error, message, example }) => (
-      <To kind="link" to={`/jobs?status=failed&error=${error}`}>
-        {cut(message || example || 'no message', 140)}
-      </To>
-    ),
-  },
-  { head: 'Class', kind: 'dim', cell: ({ class: name }) => <Name of={name} most={24} /> },
-  { head: '#Jobs', cell: ({ count: n }) => many(n, 'job') },
-  { head: '#First', kind: 'dim', cell: ({ firstAt }) => <Ago at={firstAt} /> },
-]
-
 function NewErrors({ of: { errors, more } }: { of: Comparison }) {
+  if (errors.length > 0)
+    return <Kinds title="New kinds of error" data={{ kinds: errors, muted: [], quiet: [], more }} all />
   return (
-    <Card title="New kinds of error" tag={count(errors.length)}>
-      <DataTable
-        caption="Kinds of error that first occurred after the deploy"
-        empty="No new kinds of error since this deploy."
-        rows={errors}
-        columns={newKinds}
-        kind="lined"
-      />
-      {more && <p class="note foot">Some failed jobs are not counted yet.</p>}
+    <Card title="New kinds of error" tag={count(0)}>
+      <Empty>{`No new kinds of error since this deploy.${more ? ' Some failed jobs are not counted yet.' : ''}`}</Empty>
     </Card>
   )
 }
 
 function Back({ data: { deploys, open, comparison } }: { data: DeploysData }) {
-  const [last, previous] = deploys.filter(({ id }) => id === open?.id)
-  if (!previous || open !== last || comparison?.errors.length === 0) return null
-  const note = `restores ${nameOf(previous)}; then retry the failed jobs`
+  const own = deploys.filter(({ id }) => id === open?.id)
+  const [last, previous] = [own[0], own[own.indexOf(open!) + 1]]
+  if (!open || !last || comparison?.errors.length === 0) return null
+  if (open !== last)
+    return (
+      <Card title="Retry the failed jobs" id="back">
+        <p class="body">
+          {nameOf(last)} was deployed <Ago at={last.at} />. If it does not have this error, press “Retry all” above.
+        </p>
+      </Card>
+    )
+  if (!previous) return null
   return (
     <div id="back">
-      <Snippet title="Roll back" note={note} text="npx wrangler rollback" />
+      <Snippet title="Roll back" note={`restores ${nameOf(previous)}`} text="npx wrangler rollback">
+        <p class="body">
+          <b>Then retry the failed jobs:</b> press “Retry all” above. Before the roll back, they would fail again.
+        </p>
+      </Snippet>
     </div>
   )
 }
@@ -162,7 +165,9 @@ export const deploys = page<DeploysData>({
       <Head
         title="Deploys"
         note={data.open && `showing ${nameOf(data.open)}${data.open.author ? ` by ${data.open.author}` : ''}`}
-      />
+      >
+        <LinkButton to="/jobs?status=failed">See all failed jobs</LinkButton>
+      </Head>
       <div class="stack">
         {data.comparison && (
           <>

@@ -3,7 +3,9 @@ import { useLook } from '../look.ts'
 import { entryOf, type NavName } from '../nav.ts'
 import { CopyButton } from './act.tsx'
 
-export function Snippet({ title, text, note, out }: { title: string; text: string; note?: string; out?: Child }) {
+type SnippetProps = { title: string; text: string; note?: string; out?: Child; children?: Child }
+
+export function Snippet({ title, text, note, out, children }: SnippetProps) {
   return (
     <section class="card snip">
       <header>
@@ -15,6 +17,7 @@ export function Snippet({ title, text, note, out }: { title: string; text: strin
       </header>
       <pre tabindex={0}>{text}</pre>
       {out && <pre class="out">{out}</pre>}
+      {children}
     </section>
   )
 }

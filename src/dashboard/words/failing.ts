@@ -1,3 +1,4 @@
+import { CALLBACKS } from '../../core/callback.ts'
 import type { Point } from '../../core/series.ts'
 import type { ErrorKind } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
@@ -8,10 +9,10 @@ type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'][numbe
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
 /**
- * A class is failing if at least `least` of its jobs failed and they exceed `share` of its ended jobs, or if all of its
- * jobs (at least `all`) failed.
+ * A class is failing if at least `least` of its jobs failed and they exceed `share` of its ended jobs, or if at least
+ * `few` failed and they are half of its ended jobs.
  */
-export const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01, all: 5 }
+export const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01, few: 3, half: 0.5 }
 
 export type FailingClass = {
   class: string
@@ -73,12 +74,14 @@ function failuresOf(name: string, own: readonly ErrorKind[], known: Known): Fail
 }
 
 const isFailing = ({ failed, completed }: FailingClass): boolean => {
-  if (failed >= FAILURES.least) return failed / (failed + completed) > FAILURES.share
-  return failed >= FAILURES.all && completed === 0
+  const share = failed / (failed + completed)
+  return failed >= FAILURES.least ? share > FAILURES.share : failed >= FAILURES.few && share >= FAILURES.half
 }
 
 export function failingClasses(known: Known): FailingClass[] {
   const byClass = Map.groupBy(known.kinds, (kind) => kind.class)
+  // Callbacks have their own rule.
+  byClass.delete(CALLBACKS.class)
   return [...byClass]
     .map(([name, own]) => failuresOf(name, own, known))
     .filter(isFailing)

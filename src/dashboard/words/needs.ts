@@ -38,10 +38,8 @@ export type Known = {
   /** null means never. A tenant has no ticks. */
   tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
+  /** Kinds that are not muted. */
   kinds?: readonly ErrorKind[]
-  muted?: readonly ErrorKind[]
-  /** Some failed jobs are muted, but it is not known how many. */
-  isUntold?: boolean
 }
 
 export type Button =
@@ -99,15 +97,9 @@ const OLDEST = MINUTE
 
 const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
 
-/** Counts failures without muted kinds and retried jobs. Estimates the number if not all failed jobs were read. */
-function stillFailed({ kinds = [], muted = [], queues, now }: Known, failed: number): number {
-  const recent = (kind: ErrorKind) => recentOf(kind, now)
-  const [told, silent] = [sum(kinds, recent), sum(muted, recent)]
-  const read = sum([...kinds, ...muted], ({ count }) => count)
-  const all = sum(queues, ({ counts }) => counts.failed)
-  if (read >= all) return Math.min(failed, told)
-  return silent === 0 ? failed : Math.round((failed * told) / (told + silent))
-}
+/** Leaves out muted kinds and retried jobs. */
+const stillFailed = ({ kinds, queues, now }: Known, failed: number): number =>
+  Math.min(failed, kinds ? sum(kinds, (kind) => recentOf(kind, now)) : sum(queues, ({ counts }) => counts.failed))
 
 function shareText({ failed, completed }: FailingClass): string {
   if (completed === 0) return ', and none completed'
@@ -161,7 +153,6 @@ function failingOf(failing: FailingClass, deploys?: readonly Deploy[]): Need {
 }
 
 export const failing: Rule = (known) => {
-  if (known.isUntold) return []
   const { kinds = [], classes, pointsByQueue: points = {}, now } = known
   const byClass = failingClasses({ kinds, classes, points, now })
   if (byClass.length > 0) return byClass.map((one) => failingOf(one, known.deploys))
@@ -186,10 +177,10 @@ export const failing: Rule = (known) => {
 }
 
 /** Classes that were failing, and whose failed jobs were neither retried nor muted. These classes are not alerts. */
-export function leftFailed({ kinds = [], classes, deploys, now, isUntold }: Known, needs: readonly Need[]): Need[] {
+export function leftFailed({ kinds = [], classes, deploys, now }: Known, needs: readonly Need[]): Need[] {
   // Callbacks have their own rule.
   const told = [CALLBACKS.class, ...needs.flatMap(({ rule, name }) => (rule === 'failing' ? name : []))]
-  return [...Map.groupBy(isUntold ? [] : kinds, (kind) => kind.class)]
+  return [...Map.groupBy(kinds, (kind) => kind.class)]
     .filter(([name, own]) => !told.includes(name) && wasFailing(name, own, { kinds, classes, points: {}, now }))
     .map(([name, own]): Need => {
       const ago = about(now - Math.max(...own.map(({ lastAt }) => lastAt)))
@@ -395,6 +386,8 @@ export const isTickMissing = (tickAt: number | null, now: number): boolean => ti
 /** If no callback has arrived yet, older jobs show that one was expected. */
 const wasInUse = ({ points, now }: Known): boolean => points.some(({ at, made }) => made > 0 && at < now - TICK)
 
+export const TICK_REMEDY = 'Check the cron trigger of the Worker and the schedule in QStash'
+
 const missingTick: Rule = (known) => {
   const { tickAt, now } = known
   if (tickAt === undefined || !isTickMissing(tickAt, now) || (tickAt === null && !wasInUse(known))) return []
@@ -402,7 +395,7 @@ const missingTick: Rule = (known) => {
     need('tick', {
       name: 'tick',
       text: tickAt === null ? 'No {} has arrived yet.' : 'The {} is missing: one should arrive every minute.',
-      more: 'The tick finds lost runs and due jobs. Check the cron trigger of the Worker and the schedule in QStash',
+      more: `The tick finds lost runs and due jobs. ${TICK_REMEDY}`,
       since: tickAt ?? undefined,
       buttons: [{ to: '/doctor', text: 'Open doctor' }],
     }),

@@ -6,8 +6,13 @@ const library = new Set(['core', 'alerts', 'files', 'downloader'])
 /** True for the queues of sidejob and of its standard library. */
 export const isBuiltIn = (queue: string): boolean => isOurs(queue) || library.has(queue)
 
-export const readyIn = ({ counts: { queued, scheduled, limited } }: Pick<QueueView, 'counts'>): number =>
+/** Jobs that wait for nothing but a lane or a pull worker, or for the end of the pause of their queue. */
+const startableIn = ({ counts: { queued, scheduled, limited } }: QueueView): number =>
   Math.max(0, queued - scheduled - limited)
+
+export const readyIn = (queue: QueueView): number => (queue.paused ? 0 : startableIn(queue))
+
+export const pausedIn = (queue: QueueView): number => (queue.paused ? startableIn(queue) : 0)
 
 export type Queue = QueueView & { pulled: number }
 

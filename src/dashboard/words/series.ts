@@ -1,5 +1,5 @@
 import { keptSteps, nothing, type Point, summed } from '../../core/series.ts'
-import type { DeployMark } from './deploy.ts'
+import type { Deploy } from './deploy.ts'
 import { many } from './text.ts'
 
 /** Absent means now. */
@@ -44,7 +44,7 @@ export const endOf = ({ step, to }: Range, now: number): number => {
   return to ?? Math.floor(now / unit) * unit + unit
 }
 
-export const deploysIn = (deploys: readonly DeployMark[], range: Range, now: number): DeployMark[] =>
+export const deploysIn = (deploys: readonly Deploy[], range: Range, now: number): Deploy[] =>
   deploys.filter(({ at }) => at > endOf(range, now) - range.span && at <= endOf(range, now))
 
 /** Minutes or hours per column. */

@@ -109,7 +109,7 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
           known.map(({ at }) => at),
         ),
         next ? undefined : markNow(),
-        errors.list({}),
+        errors.list({ details: true }),
       ])
       const marks = new Map(known.map(({ at }, n) => [at, markOf(at, texts[n])]))
       const mark = marks.get(deploy.at)

@@ -2,7 +2,7 @@ import type { ErrorKind } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
-import { Act as Button } from '../../parts/act.tsx'
+import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Ago, Card, Empty, Icon, Link, Name, To } from '../../parts/layout.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -12,7 +12,7 @@ import { retryAll } from '../../words/needs.ts'
 import { atLeast, count, cut, plain } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
-import { type Errors, kindsName } from './seen-kinds.ts'
+import { kindsName } from './seen-kinds.ts'
 
 /** Each shown kind adds one or two commands to a refresh. */
 const SHOWN = 6
@@ -24,7 +24,6 @@ export type KindsData = {
   quiet: Mute[]
   more: boolean
   deploy?: Deploy
-  isKnown: boolean
 }
 
 type Deployments = Awaited<ReturnType<Engine['deployments']['list']>>['deployments']
@@ -40,23 +39,20 @@ export const knownDeploy = async ({ cache }: Asked): Promise<Deploy | undefined>
 
 type Of = { queue?: string; class?: string }
 
-/** `asLast`: returns the last known kinds without asking. */
-export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
+export async function kindsOf(asked: Asked, of: Of = {}): Promise<KindsData> {
   const { engine, cache, look } = asked
   const name = kindsName(of)
   const ask = async () => ({ ...(await engine.errors.list({ ...of, details: true, muted: true })), at: look.now })
-  const [found, deployments] = await Promise.all([
-    asLast ? cache.last<Errors>(name) : cache.get(name, FRESH, ask),
+  const [{ errors, cursor, muted }, deployments] = await Promise.all([
+    cache.get(name, FRESH, ask),
     deploymentsOf(asked),
   ])
-  const { errors, cursor, muted } = found ?? { errors: [], cursor: null, muted: [] }
   const deploy = lastDeploy(deployments)
   return {
     kinds: errors.filter((kind) => !kind.muted),
     muted: errors.filter((kind) => kind.muted),
     quiet: muted.filter(({ error }) => !errors.some((kind) => kind.error === error)),
     more: cursor !== null,
-    isKnown: found !== undefined,
     deploy,
   }
 }
@@ -84,10 +80,11 @@ type RowProps = { kind: ErrorKind; deploy?: Deploy; isLeast: boolean }
 function Row({ kind, deploy, isLeast }: RowProps) {
   const { error, class: name, count: n, firstAt, lastAt, example, message, muted } = kind
   const text = cut(message || example || 'no message', 140)
+  const failed = `/jobs?status=failed&error=${error}`
   return (
     <tr>
       <td class="fill">
-        <To to={`/jobs?status=failed&error=${error}`}>
+        <To to={failed}>
           {varyingIn(text, example || text).map((piece) =>
             piece.varies ? <mark>{plain(cut(piece.text, 60))}</mark> : plain(piece.text),
           )}
@@ -115,6 +112,9 @@ function Row({ kind, deploy, isLeast }: RowProps) {
       </td>
       <td class="num">
         <span class="row end">
+          <LinkButton to={failed} small label={`See failed jobs of this kind, ${name}: ${text}`}>
+            See jobs
+          </LinkButton>
           <MuteButtons kind={kind} name={`${name}: ${text}`} />
           <Button {...retryAll(name, error)} small label={`Retry all of this kind, ${name}: ${text}`}>
             Retry all
@@ -142,16 +142,16 @@ function Switch({ n, on }: { n: number; on: boolean }) {
   )
 }
 
-type KindsProps = { data: KindsData; muted?: boolean; all?: boolean }
+type KindsProps = { data: KindsData; muted?: boolean; all?: boolean; title?: string }
 
-export function Kinds({ data, muted: isWhole = false, all = false }: KindsProps) {
+export function Kinds({ data, muted: isWhole = false, all = false, title = 'Kinds of error' }: KindsProps) {
   const { kinds, muted, quiet, more, deploy } = data
   const n = muted.length + quiet.length
   if (kinds.length + muted.length === 0 && !(isWhole && n > 0)) return null
   const shown = all ? kinds : kinds.slice(0, SHOWN)
   return (
     <Card
-      title="Kinds of error"
+      title={title}
       tag={atLeast(kinds.length, more)}
       kind="kinds"
       right={

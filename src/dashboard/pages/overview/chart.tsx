@@ -4,7 +4,7 @@ import { Card, Icon, Link, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
-import { type DeployMark, deployName } from '../../words/deploy.ts'
+import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
 import { stretchText } from '../../words/filter.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
 import { count, dayOf, hourOf, many, round } from '../../words/text.ts'
@@ -12,6 +12,8 @@ import { count, dayOf, hourOf, many, round } from '../../words/text.ts'
 const [TOP, BOTTOM, HEIGHT, WIDTH] = [9.5, 223, 225, 1000]
 const GAP = 0.14
 const LABELS = 6
+/** Maximum deploys that the legend names. */
+const NAMED = 2
 const FEW = 6
 
 const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
@@ -80,7 +82,7 @@ function Steps({ range }: { range: Range }) {
   )
 }
 
-function Deploy({ deploy, points }: { deploy: DeployMark; points: Point[] }) {
+function Mark({ deploy, points }: { deploy: Deploy; points: Point[] }) {
   const from = points[0]!.at
   const span = (points[1]!.at - from) * points.length
   const x = round(((deploy.at - from) / span) * WIDTH)
@@ -113,7 +115,7 @@ function Numbers({ points, said, to }: { points: Point[]; said: string; to: (poi
   )
 }
 
-type EndsProps = { points: Point[]; range: Range; deploys: DeployMark[]; queue?: string }
+type EndsProps = { points: Point[]; range: Range; deploys: Deploy[]; queue?: string }
 
 type PlotProps = Omit<EndsProps, 'queue'> & { said: string; to: (point: Point, status: Ended) => string }
 
@@ -163,7 +165,7 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
           />
         ))}
         {deploys.map((deploy) => (
-          <Deploy deploy={deploy} points={points} />
+          <Mark deploy={deploy} points={points} />
         ))}
       </svg>
       <div class="axis" aria-hidden="true">
@@ -187,14 +189,13 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
       title={range.step === 'minute' ? 'Ended per minute' : 'Ended per hour'}
       right={
         <span class="legend">
-          <span class="wide">Drag to zoom. Click a column to list its jobs.</span>
           <Legend of={LEGEND}>
-            {deploys.length > 0 && (
-              <span>
+            {deploys.slice(0, NAMED).map((one) => (
+              <To to={deployPath(one)}>
                 <Icon name="deploy" size={12} />
-                deploy
-              </span>
-            )}
+                {`${deployName(one)}, ${hourOf(one.at, zone)}`}
+              </To>
+            ))}
           </Legend>
           <Steps range={range} />
         </span>

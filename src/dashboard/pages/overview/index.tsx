@@ -1,17 +1,16 @@
 import { CALLBACKS } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
-import type { RunUnderWay, Stats } from '../../../engine/engine.ts'
+import type { RunUnderWay, Stats, WaitedLimit } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
-import { type DeployMark, deploysOf } from '../../words/deploy.ts'
+import { type Deploy, deploysOf } from '../../words/deploy.ts'
 import { IN_A_ROW, type Known, leftFailed, type Need, needsOf } from '../../words/needs.ts'
 import { type Queue, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/text.ts'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
-import { kindsName } from '../jobs/seen-kinds.ts'
 import { demo } from './acts.ts'
 import { ALERTS, type Alerts, alertActs, depthNeeds } from './alerts.tsx'
 import { Ends } from './chart.tsx'
@@ -24,14 +23,14 @@ type OverviewData = {
   first?: FirstMinuteData
   needs: Need[]
   alerts: Alerts
-  isWhole: boolean
   range: Range
   points: Point[]
   ends: EndsByQueue
   queues: Queue[]
+  limits: WaitedLimit[]
   longest: RunUnderWay[]
   kinds: KindsData
-  deploys: DeployMark[]
+  deploys: Deploy[]
   stats: Pick<Stats, 'waits'>
 }
 
@@ -39,73 +38,49 @@ type OverviewData = {
 const [LATER, SELDOM] = [10_000, 60_000]
 const LONGEST = 6
 
-const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false, isKnown: true }
+const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false }
 const HOUR = 3_600_000
 
-const [GIVEN_UP, FAILING, KINDS] = ['given up', 'failing schedules', kindsName()]
-const [CLASSES, MINUTES] = ['classes by hour', 'minutes']
-/** Maximum deferred answers that one refresh requests. */
-const AT_ONCE = 1
-
-/**
- * The first refresh requests none of these answers, and each later refresh requests one, so no refresh costs more than
- * twelve commands.
- */
-function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, boolean>) {
-  const stale = Object.keys(wanted).filter((name) => wanted[name] && !cache.isFresh(name))
-  const waiting = isFirst ? stale : stale.slice(AT_ONCE)
-  const waits = (name: string): boolean => waiting.includes(name)
-  async function take<T, None>(name: string, fresh: number, ask: () => Promise<T>, none: None): Promise<T | None> {
-    if (!wanted[name]) return none
-    return waits(name) ? ((await cache.last<T>(name)) ?? none) : cache.get(name, fresh, ask)
-  }
-  return { take, waits, asks: !isFirst && stale.length > 0 }
-}
+const NO_CALLBACKS = { callbacks: [], cursor: null }
 
 async function load(asked: Asked): Promise<OverviewData> {
   const { engine, query, look, cache } = asked
   const range = rangeIn(query, look.now)
-  // Later refreshes read only queues and health, and other answers only if the glance shows a need.
-  const glance = await asked.cache.glance(range.step)
+  const glance = await cache.glance(range.step)
+  const { limits, processes, others, series } = glance
   const failed = (isOfCallbacks: boolean) =>
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
   const hasFailed = failed(true) || failed(false)
-  const later = laterOf(asked, glance.isNew, {
-    [KINDS]: hasFailed,
-    [CLASSES]: hasFailed || glance.series.points.some(({ lost }) => lost > 0),
-    [GIVEN_UP]: failed(true),
-    [FAILING]: glance.hasSchedules,
-    [ALERTS]: true,
-    [MINUTES]: range.step === 'hour' || range.to !== undefined,
-  })
-  const [stats, health] =
-    glance.isNew || later.asks
-      ? [glance.stats, glance.health]
-      : await Promise.all([asked.engine.stats.totals(), engine.health()])
-  const { limits, processes, others, series } = glance
-  const { queues } = stats
-  const [alerts, minutes, classes] = await Promise.all([
-    later.take(ALERTS, LATER, () => engine.alerts.states(), new Map()),
-    later.take(
-      MINUTES,
-      LATER,
-      () => engine.stats.series({ step: 'minute', details: true, from: look.now - HOUR }),
-      series,
-    ),
-    later.take(CLASSES, SELDOM, () => engine.stats.classes({ hours: true }), undefined),
-  ])
-  const [{ callbacks, cursor: moreCallbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
-    later.take(GIVEN_UP, LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }), {
-      callbacks: [],
-      cursor: null,
-    }),
-    later.take(FAILING, SELDOM, () => engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: 10 }), {
-      schedules: [],
-    }),
-    hasFailed ? kindsOf(asked, {}, later.waits(KINDS)) : NO_KINDS,
+  const hasLost = series.points.some(({ lost }) => lost > 0)
+  const isByMinute = range.step === 'minute' && range.to === undefined
+  // Answers that the glance shows to be empty are not requested. All others are part of the first view.
+  const [now, alerts, minutes, classes, givenUp, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
+    glance.isNew
+      ? glance
+      : Promise.all([engine.stats.totals(), engine.health()]).then(([stats, health]) => ({ stats, health })),
+    cache.get(ALERTS, LATER, () => engine.alerts.states()),
+    isByMinute
+      ? series
+      : cache.get('minutes', LATER, () =>
+          engine.stats.series({ step: 'minute', details: true, from: look.now - HOUR }),
+        ),
+    hasFailed || hasLost
+      ? cache.get('classes by hour', SELDOM, () => engine.stats.classes({ hours: true }))
+      : undefined,
+    failed(true)
+      ? cache.get('given up', LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }))
+      : NO_CALLBACKS,
+    glance.hasSchedules
+      ? cache.get('failing schedules', SELDOM, () =>
+          engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: 10 }),
+        )
+      : { schedules: [] },
+    hasFailed ? kindsOf(asked) : NO_KINDS,
     deploymentsOf(asked),
     cache.get('breakers', LATER, () => engine.breakers.list()),
   ])
+  const { stats, health } = now
+  const { queues } = stats
   const deploys = deploysOf(deployments)
   const known: Known = {
     now: look.now,
@@ -115,8 +90,8 @@ async function load(asked: Asked): Promise<OverviewData> {
     pointsByQueue: minutes.queues,
     classes: classes?.classes,
     deploys,
-    givenUp: callbacks,
-    moreGivenUp: moreCallbacks !== null,
+    givenUp: givenUp.callbacks,
+    moreGivenUp: givenUp.cursor !== null,
     schedules,
     bells: stats.bells,
     restored: health.restored,
@@ -124,8 +99,6 @@ async function load(asked: Asked): Promise<OverviewData> {
     tickAt: health.tickAt,
     breakers,
     kinds: kinds.kinds,
-    muted: kinds.muted,
-    isUntold: glance.hasMutes && !kinds.isKnown,
   }
   const needs = needsOf(known)
   const runs = [...processes.flatMap(({ runs }) => runs), ...others]
@@ -134,11 +107,11 @@ async function load(asked: Asked): Promise<OverviewData> {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
     needs: [...needs, ...depthNeeds(alerts, asked.deps), ...leftFailed(known, needs)],
     alerts,
-    isWhole: ![GIVEN_UP, FAILING, KINDS, CLASSES, MINUTES].some(later.waits) && !known.isUntold,
     range,
     points: columnsOf(series.points, range, look.now),
     ends: { of: series.queues ?? {}, range },
     queues: withPulled(queues, glance),
+    limits,
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     kinds,
     deploys: deploysIn(deploys, range, look.now),
@@ -158,11 +131,11 @@ function Whole({ data }: { data: OverviewData }) {
       <Head title="Overview" note={`${longDay(now, zone)}, ${clock(now, zone).slice(0, 5)}`}>
         <RangeChoice at="/" range={data.range} />
       </Head>
-      <Needs {...data} waits={data.isWhole ? quietness(data.queues, now) : undefined} />
+      <Needs {...data} waits={quietness(data.queues, now)} />
       <Tiles data={data} />
       <div class="cols c21 stretch">
         <Ends points={data.points} range={data.range} deploys={data.deploys} />
-        <Where queues={data.queues} />
+        <Where queues={data.queues} limits={data.limits} />
       </div>
       <div class="cols c21">
         <Queues {...data} />

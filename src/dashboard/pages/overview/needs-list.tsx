@@ -52,16 +52,12 @@ function Line({ need, alerts }: { need: Need; alerts: Alerts }) {
 
 const SHOWN = 6
 
-export function Needs({ needs, alerts, waits }: { needs: Need[]; alerts: Alerts; waits?: string }) {
+export function Needs({ needs, alerts, waits }: { needs: Need[]; alerts: Alerts; waits: string }) {
   if (needs.length === 0)
     return (
       <section class="card alerts quiet">
         <header>
-          <h2>
-            {waits === undefined
-              ? 'No problems so far; failures, schedules and callbacks are checked next.'
-              : `All quiet. ${waits}`}
-          </h2>
+          <h2>{`All quiet. ${waits}`}</h2>
         </header>
       </section>
     )

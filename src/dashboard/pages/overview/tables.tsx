@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { isOurs } from '../../../core/callback.ts'
 import type { Point } from '../../../core/series.ts'
-import type { RunUnderWay } from '../../../engine/engine.ts'
+import type { RunUnderWay, WaitedLimit } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Card, Icon, Link, NameLink, Shape, StatusMark, StatusText, To, Zero } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
@@ -9,9 +9,9 @@ import { Bars, Pips, Shares } from '../../parts/spark.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { sum } from '../../words/counts.ts'
 import { queuePath } from '../../words/paths.ts'
-import { type Queue, readyIn } from '../../words/queue.ts'
+import { pausedIn, type Queue, readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
-import { about, count, many } from '../../words/text.ts'
+import { about, count, cut, many } from '../../words/text.ts'
 
 type Part = {
   text: string
@@ -22,7 +22,14 @@ type Part = {
   status?: 'queued' | 'running' | 'suspended' | 'scheduled'
 }
 
-function partsOf(queues: readonly Queue[]): Part[] {
+/** Names the limit that most jobs wait for. `limits` does not contain the limits of groups. */
+function limitText(limits: readonly WaitedLimit[], limited: number): string {
+  const [most] = limits.toSorted((a, b) => b.waiting - a.waiting)
+  if (!most?.waiting) return 'Waiting for a limit'
+  return `Waiting for ${cut(most.key, 26)}${most.waiting < limited ? ' and other limits' : ''}`
+}
+
+function partsOf(queues: readonly Queue[], limits: readonly WaitedLimit[]): Part[] {
   const of = (name: keyof Queue['counts']): number => sum(queues, ({ counts }) => counts[name])
   const open = queues.filter(({ paused }) => !paused)
   const pulled = sum(open, ({ counts }) => counts.pull)
@@ -33,12 +40,12 @@ function partsOf(queues: readonly Queue[]): Part[] {
   return [
     part('Suspended: waiting for input, a child or a run', of('suspended'), 'suspended'),
     part('Scheduled', of('scheduled'), 'scheduled'),
-    part('Ready, waiting for a lane', sum(open, readyIn) - pulled, 'queued'),
+    part('Ready, waiting for a lane', sum(queues, readyIn) - pulled, 'queued'),
     { text: 'Waiting for a pull worker', n: pulled, kind: 'suspended', icon: 'workers', to: '/workers' },
-    { text: 'Waiting for a limit', n: of('limited'), kind: 'accent', icon: 'limits', to: '/limits' },
+    { text: limitText(limits, of('limited')), n: of('limited'), kind: 'accent', icon: 'limits', to: '/limits' },
     {
       text: 'In paused queues',
-      n: sum(queues, readyIn) - sum(open, readyIn),
+      n: sum(queues, pausedIn),
       kind: 'terminating',
       icon: 'pause',
       to: '/queues',
@@ -47,8 +54,8 @@ function partsOf(queues: readonly Queue[]): Part[] {
   ]
 }
 
-export function Where({ queues }: { queues: Queue[] }) {
-  const parts = partsOf(queues)
+export function Where({ queues, limits }: { queues: Queue[]; limits: WaitedLimit[] }) {
+  const parts = partsOf(queues, limits)
   const all = sum(parts, ({ n }) => n)
   return (
     <Card title={`Status of ${count(all)} open jobs`} kind="where">
@@ -60,7 +67,9 @@ export function Where({ queues }: { queues: Queue[] }) {
               <span class={`st ${kind}`}>
                 {icon ? <Icon name={icon} size={14} /> : <Shape status={status!} spins={n > 0} />}
               </span>
-              <span class="clip">{text}</span>
+              <span class="clip" title={text}>
+                {text}
+              </span>
               <span class="n">{count(n)}</span>
             </To>
           </li>
@@ -111,23 +120,23 @@ function queueColumns(now: number): Column<Queue>[] {
       ),
     },
     {
-      head: 'Lanes',
-      cell: ({ mode, paused, lanes, maxLanes, pulled, counts: { pull } }) => (
-        <>
-          {paused ? (
-            <StatusText status="suspended">paused</StatusText>
-          ) : (
-            mode === 'push' &&
-            (lanes > 0 || pull === 0) && (
+      head: 'Served by',
+      cell: (queue) => {
+        const { mode, paused, lanes, maxLanes, pulled, counts } = queue
+        if (paused)
+          return <StatusText status="suspended">{`paused, ${many(pausedIn(queue), 'waits', 'wait')}`}</StatusText>
+        return (
+          <>
+            {mode === 'push' && (lanes > 0 || pulled + counts.pull === 0) && (
               <Pips on={lanes} of={maxLanes} title={`${lanes} of ${maxLanes} lanes are open`} />
-            )
-          )}{' '}
-          {(mode === 'pull' || pulled > 0) && <span class="dim">{count(pulled)} pulled</span>}{' '}
-          {pull > 0 && !paused && (
-            <span class="st suspended wide">{many(pull, 'waits', 'wait')} for a pull worker</span>
-          )}
-        </>
-      ),
+            )}{' '}
+            {pulled > 0 && <span class="dim">{`pull workers: ${many(pulled, 'run')}`}</span>}{' '}
+            {counts.pull > 0 && (
+              <span class="st suspended wide">{many(counts.pull, 'waits', 'wait')} for a pull worker</span>
+            )}
+          </>
+        )
+      },
     },
     number('Ready', (queue) => <Zero n={readyIn(queue)} />),
     {

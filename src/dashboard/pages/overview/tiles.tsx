@@ -4,7 +4,7 @@ import { waitBelow, waitEnds } from '../../../core/waits.ts'
 import { Shape, To } from '../../parts/layout.tsx'
 import { Spark, type Tone } from '../../parts/spark.tsx'
 import { sum } from '../../words/counts.ts'
-import { type Queue, readyIn } from '../../words/queue.ts'
+import { pausedIn, type Queue, readyIn } from '../../words/queue.ts'
 import type { Range } from '../../words/series.ts'
 import { about, count, percent, short } from '../../words/text.ts'
 
@@ -115,7 +115,7 @@ function Waits({ data: { stats, points } }: TilesProps) {
 
 export function Tiles({ data }: TilesProps) {
   const { queues, points } = data
-  const paused = sum(queues, (queue) => (queue.paused ? readyIn(queue) : 0))
+  const [paused, pulled] = [sum(queues, pausedIn), sum(queues, ({ pulled }) => pulled)]
   const limited = sum(queues, ({ counts }) => counts.limited)
   const [lanes, most] = [sum(queues, ({ lanes }) => lanes), sum(queues, ({ maxLanes }) => maxLanes)]
   return (
@@ -123,7 +123,7 @@ export function Tiles({ data }: TilesProps) {
       <Tile
         to="/jobs?status=queued"
         head="Waiting to start"
-        big={short(sum(queues, readyIn) + limited)}
+        big={short(sum(queues, readyIn) + limited + paused)}
         sub={`${count(limited)} at limits, ${count(paused)} paused`}
         points={points}
         of="longestWait"
@@ -140,7 +140,7 @@ export function Tiles({ data }: TilesProps) {
           </>
         }
         big={short(sum(queues, ({ counts }) => counts.running))}
-        sub={`in ${count(lanes)} of ${count(most)} lanes, ${count(sum(queues, ({ pulled }) => pulled))} pulled`}
+        sub={`${count(pulled)} pulled, ${count(lanes)} of ${count(most)} lanes open`}
         points={points}
         of="runs"
         tone="running"

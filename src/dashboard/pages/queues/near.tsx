@@ -1,10 +1,11 @@
 import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Ago, Card, JobId, Link, Name, Since, Tag } from '../../parts/layout.tsx'
+import { Ago, Card, JobId, Link, Name, NameLink, Since, Tag } from '../../parts/layout.tsx'
 import { runColumns } from '../../parts/runs.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import { readyIn } from '../../words/queue.ts'
+import { wayToLimit } from '../../words/limit.ts'
+import { pausedIn, readyIn } from '../../words/queue.ts'
 import { count, cut, listed, many, span } from '../../words/text.ts'
 import { type ClassRow, ofQueue } from '../jobs/by-class.tsx'
 import { programsIn } from '../workers/live.tsx'
@@ -54,7 +55,7 @@ function serversOf(
       id,
       most: 24,
       tag: 'pull',
-      has: many(runs.filter(({ queue }) => queue === name).length, 'current run'),
+      has: many(runs.filter(({ queue }) => queue === name).length, 'run'),
       when: <Ago at={seenAt} word="seen" />,
     })),
     ...claims.map(({ id, names, until }) => ({
@@ -83,9 +84,17 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
 }
 
 export function UnderWay({ queue: { name, runs, counts } }: { queue: QueueDetail }) {
-  const all = <Link to={`/jobs?status=running&queue=${encodeURIComponent(name)}`}>Show all</Link>
   return (
-    <Card title="Current runs" tag={count(counts.running)} right={counts.running > RUNS ? all : 'share of the lease'}>
+    <Card
+      title="Current runs"
+      tag={count(counts.running)}
+      right={
+        <>
+          share of the lease{' '}
+          {counts.running > RUNS && <Link to={`/jobs?status=running&queue=${encodeURIComponent(name)}`}>Show all</Link>}
+        </>
+      }
+    >
       <DataTable
         caption="Current runs, shortest remaining lease first"
         empty="No jobs are running."
@@ -108,20 +117,38 @@ const orderOf = (ageing: number | null): string =>
     ? 'smallest priority first, then longest wait'
     : `each ${span(ageing)} of waiting counts as one step of priority`
 
-export function Next({ queue, queue: { next, ageing } }: { queue: QueueDetail }) {
-  const { now } = useLook()
-  const { limited } = queue.counts
+function AtLimits({ queue: { name, counts }, held }: NextProps) {
+  if (counts.limited === 0) return null
   return (
-    <Card title="Next jobs" tag={count(readyIn(queue))} right={orderOf(ageing)}>
+    <p class="body">
+      <Link to={`/jobs?waits=limit&queue=${encodeURIComponent(name)}`}>
+        {many(counts.limited, 'job waits', 'jobs wait')}
+      </Link>{' '}
+      for room in a limit:{' '}
+      {held.map((key, i) => (
+        <>
+          {i > 0 && ', '}
+          <NameLink kind="link said" to={wayToLimit(key)} of={key} most={40} />
+        </>
+      ))}
+    </p>
+  )
+}
+
+type NextProps = { queue: QueueDetail; held: readonly string[] }
+
+export function Next({ queue, queue: { next, ageing, paused }, held }: NextProps) {
+  const { now } = useLook()
+  return (
+    <Card
+      title={paused ? 'Next jobs after the pause' : 'Next jobs'}
+      tag={count(readyIn(queue) + pausedIn(queue))}
+      right={orderOf(ageing)}
+    >
+      <AtLimits queue={queue} held={held} />
       <DataTable
         caption="Ready jobs, in starting order"
-        empty={
-          limited > 0 ? (
-            <Link to="/limits">{`No jobs are ready; ${count(limited)} wait for limits`}</Link>
-          ) : (
-            'No jobs are ready.'
-          )
-        }
+        empty={queue.counts.limited === 0 && 'No jobs are ready.'}
         rows={next}
         columns={[
           { head: '#Place', kind: 'dim', cell: (_, i) => i + 1 },
@@ -153,6 +180,7 @@ export function ItsClasses({ classes }: { classes: readonly ClassRow[] }) {
         empty="No runs today."
         rows={busy.slice(0, CLASSES)}
         columns={ofQueue}
+        kind="lined"
       />
     </Card>
   )

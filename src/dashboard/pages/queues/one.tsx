@@ -5,11 +5,10 @@ import { may } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Ago, Card, Head, Name, To } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
-import { type DeployMark, deploysOf } from '../../words/deploy.ts'
+import { type Deploy, deploysOf } from '../../words/deploy.ts'
 import { queuePath } from '../../words/paths.ts'
 import { type Queue, withPulled } from '../../words/queue.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
-import { count, many } from '../../words/text.ts'
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { Ends } from '../overview/chart.tsx'
@@ -31,11 +30,32 @@ async function pausedBy({ engine, look, cache }: Asked, { name, paused }: QueueD
   return entries.find((entry) => entry.path.split('?')[0] === path && entry.change?.includes('"paused":true'))
 }
 
+/** Limits that jobs of the queue wait for, of its newest waiting jobs. */
+async function heldBy({ engine, cache }: Asked, { name: queue, counts }: QueueDetail): Promise<string[]> {
+  if (counts.limited === 0) return []
+  const { jobs } = await cache.get(`held ${queue}`, LATER, () =>
+    engine.jobs.rows({ queue, waits: 'limit', limit: NEXT }),
+  )
+  return [...new Set(jobs.flatMap(({ reason }) => (reason?.code === 'LIMITED' ? String(reason.data.limit) : [])))]
+}
+
+const PausedBy = ({ change: { name, at, reason } }: { change: Change }) => (
+  <>
+    paused by <Name of={name} most={40} /> <Ago at={at} />
+    {reason && (
+      <>
+        : <Name of={reason} />
+      </>
+    )}
+  </>
+)
+
 type QueueData = {
   queue: QueueDetail & Queue
+  held: string[]
   range: Range
   points: Point[]
-  deploys: DeployMark[]
+  deploys: Deploy[]
   processes: ProcessView[]
   classes: ClassRow[]
   change?: Change
@@ -58,9 +78,10 @@ export const queue = page<QueueData>({
     ])
     const queue = withPulled([found], atWork)[0]!
     const deploys = deploysIn(deploysOf(deployments), range, look.now)
-    const change = await pausedBy(asked, found)
+    const [change, held] = await Promise.all([pausedBy(asked, found), heldBy(asked, found)])
     return {
       queue,
+      held,
       range,
       points: columnsOf(points, range, look.now),
       deploys,
@@ -71,35 +92,22 @@ export const queue = page<QueueData>({
   },
   title: ({ queue }) => `Queue ${queue.name}`,
   crumbs: ({ queue }) => [{ name: queue.name }],
-  View: ({ data: { queue, range, points, deploys, processes, classes, change } }) => (
+  View: ({ data: { queue, held, range, points, deploys, processes, classes, change } }) => (
     <>
-      <Head
-        title={<Name of={queue.name} most={60} />}
-        note={`${queue.mode}, ${count(queue.lanes)} of ${many(queue.maxLanes, 'lane')} open, ${many(queue.pulled, 'pulled run')}`}
-      >
+      <Head title={<Name of={queue.name} most={60} />} note={change && <PausedBy change={change} />}>
         <RangeChoice at={queuePath(queue.name)} range={range} />
         <To kind="btn" to={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
           Show jobs
         </To>
         <PauseButton queue={queue} at={queuePath(queue.name)} />
       </Head>
-      {change && (
-        <p class="note">
-          Paused by <Name of={change.name} most={40} /> <Ago at={change.at} />
-          {change.reason && (
-            <>
-              : <Name of={change.reason} />
-            </>
-          )}
-        </p>
-      )}
       <Card>
         <QueueTable queues={[queue]} />
       </Card>
       <div class="cols c21 below">
         <div class="stack">
           <Ends points={points} range={range} deploys={deploys} queue={queue.name} />
-          <Next queue={queue} />
+          <Next queue={queue} held={held} />
           <UnderWay queue={queue} />
         </div>
         <div class="stack">
