@@ -13,12 +13,12 @@ import { searchedOf } from '../../words/further.ts'
 import { groupPath, jobPath } from '../../words/paths.ts'
 import { count, cut, many } from '../../words/text.ts'
 import { groupActs } from './groups.tsx'
-import { Holders, type Near, Turns } from './opened.tsx'
+import { type Near, Opened, READ } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
 type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | null; newest?: number }
 
-const [HOLDERS, WAITING, JOBS] = [60, 40, 30]
+const JOBS = 30
 
 const columns: readonly Column<JobRow>[] = [
   {
@@ -47,12 +47,7 @@ function Bound({ near }: { near: Near }) {
       <div class="body">
         <Slots limit={near.limit} holders={near.holders} />
       </div>
-      {near.limit.waiting > 0 && (
-        <div class="foot">
-          <Turns near={near} order="by priority, then by waiting time" />
-        </div>
-      )}
-      {near.holders.length > 0 && <Holders near={near} />}
+      <Opened near={near} order="by priority, then by waiting time" />
     </Card>
   )
 }
@@ -81,7 +76,7 @@ export const group = page<GroupData>({
     const { engine, params, query } = asked
     const id = params.id!
     const [near, { rows: jobs, ...more }] = await Promise.all([
-      engine.limits.usage(groupKey(id), { holders: HOLDERS, waiting: WAITING }).catch(missing),
+      engine.limits.usage(groupKey(id), { holders: READ, waiting: READ }).catch(missing),
       searchRows(asked, { group: id, limit: JOBS, cursor: query.get('cursor') ?? undefined }),
     ])
     return { id, near, jobs, ...more }

@@ -15,7 +15,7 @@ import { Breakers, reset } from './breakers.tsx'
 import { ChangeForm } from './change.tsx'
 import { ConstraintForm, Constraints, acts as constraintActs, type Drafted, draftedIn } from './constraints.tsx'
 import { GroupForm, Groups, groupActs } from './groups.tsx'
-import { type Near, Opened } from './opened.tsx'
+import { type Near, Opened, READ } from './opened.tsx'
 import { previewIn } from './preview.tsx'
 import { Slots } from './slots.tsx'
 
@@ -33,8 +33,6 @@ type LimitsData = {
 }
 
 const SHOWN = 60
-const HOLDERS = 60
-const WAITING = 18
 
 const byNeed = (a: LimitRow, b: LimitRow): number =>
   Number(isFull(b)) - Number(isFull(a)) || b.waiting - a.waiting || b.running - a.running || (a.key < b.key ? -1 : 1)
@@ -46,7 +44,7 @@ async function load(asked: Asked): Promise<LimitsData> {
     engine.limits.withGroups(undefined, { details: true }),
     engine.constraints.list(),
     engine.breakers.list(),
-    open ? engine.limits.usage(open, { holders: HOLDERS, waiting: WAITING }).catch(missing) : undefined,
+    open ? engine.limits.usage(open, { holders: READ, waiting: READ }).catch(missing) : undefined,
   ])
   const drafted = await draftedIn(asked, constraints)
   const wanted = query.get('q')?.toLowerCase() ?? ''
@@ -86,7 +84,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
         <Slots limit={limit} holders={near?.holders} />
         <div class="q">
           {waiting > 0 ? (
-            <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'waits', 'wait')}</b>
+            <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'job waits', 'jobs wait')}</b>
           ) : (
             <span class="dim">no jobs waiting</span>
           )}

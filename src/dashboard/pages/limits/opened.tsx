@@ -1,105 +1,101 @@
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Since, To } from '../../parts/layout.tsx'
+import { Ago, JobId, Name, NameLink, Since } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
 import { colourOf } from '../../words/limit.ts'
-import { jobPath } from '../../words/paths.ts'
-import { clock, count, cut, span } from '../../words/text.ts'
+import { groupPath, jobPath } from '../../words/paths.ts'
+import { clock, count, many } from '../../words/text.ts'
 
 export type Near = { limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }
 
-type Share = { group: string | null; runs: number; waits: number }
+/** Maximum holders and waiting jobs that a page reads. */
+export const READ = 100
+const GROUPS = 8
 
-function sharesOf({ holders, waiting }: Near): Share[] {
-  const shares = new Map<string | null, Share>()
-  const of = (group: string | null): Share => {
-    const known = shares.get(group) ?? { group, runs: 0, waits: 0 }
-    shares.set(group, known)
-    return known
-  }
-  for (const { group } of holders) of(group).runs += 1
-  for (const { group } of waiting) of(group).waits += 1
-  return [...shares.values()].sort((a, b) => b.runs + b.waits - a.runs - a.waits)
-}
+type Listed = Holder | LimitWaiter
 
-export function Turns({ near, order = 'groups take turns' }: { near: Near; order?: string }) {
-  const { now, zone } = useLook()
-  const { limit, waiting } = near
-  const more = limit.waiting - waiting.length
-  const room = limit.nextRoom === null ? '' : `The next job can start at ${clock(limit.nextRoom, zone)}. `
-  const full = limit.fullSince === null ? '' : `The first job has waited for ${span(now - limit.fullSince)}.`
+function Groups({ of, all }: { of: readonly Listed[]; all: number }) {
+  const groups = [...Map.groupBy(of, ({ group }) => group)].sort(([, a], [, b]) => b.length - a.length)
+  if (groups.length < 2) return null
   return (
-    <div>
-      <h3>
-        Waiting, in order <span class="note">{order}</span>
-      </h3>
-      {waiting.length === 0 && <p class="note">No jobs are waiting.</p>}
-      <div class="turns">
-        {waiting.map(({ job, group }) => (
-          <To kind={`turn ${colourOf(group)}`} to={`/jobs/${job}`}>
-            <span class="gd" />
-            <span class="id">#{job}</span>
-          </To>
-        ))}
-        {more > 0 && <span class="turn">{count(more)} more</span>}
-      </div>
-      <p class="note noteup">
-        {room}
-        {full}
-      </p>
-    </div>
+    <p class="shares-of">
+      {groups.slice(0, GROUPS).map(([group, own]) => (
+        <span class={colourOf(group)}>
+          <span class="gd" />
+          {group === null ? 'no group' : <NameLink to={groupPath(group)} of={group} most={24} />} {count(own.length)}
+        </span>
+      ))}
+      {all > of.length && <span>of the first {count(of.length)}</span>}
+    </p>
   )
 }
 
+const job: Column<Listed> = {
+  head: 'Job',
+  kind: ({ group }) => colourOf(group),
+  cell: ({ job, class: name }) => (
+    <>
+      <span class="gd inline" /> <NameLink to={jobPath(job)} of={name} most={24} /> <JobId id={job} />
+    </>
+  ),
+}
+
 const holderColumns: readonly Column<Holder>[] = [
-  {
-    head: 'Holder',
-    kind: ({ group }) => colourOf(group),
-    cell: ({ job, class: name }) => (
-      <>
-        <span class="gd inline" /> <To to={jobPath(job)}>{`${cut(name, 20)} #${job}`}</To>
-      </>
-    ),
-  },
-  { head: 'Process', kind: 'dim', cell: ({ process, group }) => process ?? group ?? '' },
-  { head: '#Running for', cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
+  job,
+  { head: 'Held by', kind: 'dim', cell: ({ process }) => (process ? <Name of={process} most={24} /> : '–') },
+  { head: '#For', label: 'for', cell: ({ startedAt }) => startedAt !== null && <Since at={startedAt} /> },
+  { head: '#Lease ends', label: 'lease ends', kind: 'dim', cell: ({ leaseUntil }) => <Ago at={leaseUntil} /> },
 ]
 
-export const Holders = ({ near: { holders } }: { near: Near }) => (
-  <DataTable caption="Holders" rows={holders} columns={holderColumns} />
-)
+const waiterColumns: readonly Column<LimitWaiter>[] = [
+  { head: '#Place', kind: 'dim wide', cell: (_, i) => i + 1 },
+  job,
+  { head: '#Waits', label: 'waits', cell: ({ since }) => <Since at={since} /> },
+]
 
-export function Opened({ near }: { near: Near }) {
-  const { limit, waiting } = near
-  const shares = sharesOf(near)
-  const most = Math.max(1, ...shares.map(({ runs, waits }) => runs + waits))
+type RowsProps<Row> = { caption: string; rows: readonly Row[]; columns: readonly Column<Row>[]; all: number }
+
+function Rows<Row extends Listed>({ caption, rows, columns, all }: RowsProps<Row>) {
+  if (rows.length === 0) return null
+  return (
+    <>
+      <Groups of={rows} all={all} />
+      <div class="scroll">
+        <DataTable caption={caption} rows={rows} columns={columns} kind="lined" />
+        {all > rows.length && <p class="note">{`The page lists the first ${count(rows.length)} of ${count(all)}.`}</p>}
+      </div>
+    </>
+  )
+}
+
+/** The event that makes room for the next job. */
+function roomText({ limit: { paused, nextRoom }, holders }: Near, zone: string): string {
+  if (paused) return 'New runs are blocked until an operator allows them: press “Change”.'
+  if (nextRoom === null) return ''
+  const last = holders.find(({ leaseUntil }) => leaseUntil === nextRoom)
+  return last
+    ? `A slot becomes free when one of these runs ends, or at ${clock(nextRoom, zone)}, when the lease of #${last.job} ends.`
+    : `The next job can start at ${clock(nextRoom, zone)}.`
+}
+
+export function Opened({ near, order = 'groups take turns' }: { near: Near; order?: string }) {
+  const { zone } = useLook()
+  const { limit, holders, waiting } = near
+  const { running, concurrency } = limit
   return (
     <div class="open">
-      <Turns near={near} />
       <div>
-        <h3>
-          By group {limit.waiting > waiting.length && <span class="note">of the first {waiting.length} waiting</span>}
-        </h3>
-        {shares.slice(0, 6).map(({ group, runs, waits }) => (
-          <div class={`share ${colourOf(group)}`}>
-            <span class="row">
-              <span class="gd" />
-              <span class="clip">{group ?? 'no group'}</span>
-            </span>
-            <svg width="100%" height="6" aria-hidden="true">
-              <rect class="f-line" width="100%" height="6" rx="3" />
-              <rect class="g" width={`${Math.round(((runs + waits) / most) * 100)}%`} height="6" rx="3" />
-            </svg>
-            <span class="dim num">
-              {count(runs)} running, {count(waits)} waiting
-            </span>
-          </div>
-        ))}
-        <details class="noteup">
-          <summary class="link">Holders</summary>
-          <Holders near={near} />
-        </details>
+        <h3>{`${count(running)}${concurrency === null ? '' : ` of ${count(concurrency)}`} slots are held`}</h3>
+        <p class="note">{roomText(near, zone)}</p>
+        <Rows caption="Holders of slots" rows={holders} columns={holderColumns} all={running} />
       </div>
+      {limit.waiting > 0 && (
+        <div>
+          <h3>{many(limit.waiting, 'job waits', 'jobs wait')}</h3>
+          <p class="note">{`In starting order: ${order}.`}</p>
+          <Rows caption="Waiting jobs" rows={waiting} columns={waiterColumns} all={limit.waiting} />
+        </div>
+      )}
     </div>
   )
 }
