@@ -10,7 +10,7 @@ import { Ago, Card, Head, Icon, Link, Shape, StatusText, To } from '../parts/lay
 import { type Column, DataTable } from '../parts/table.tsx'
 import { countsOf, sum, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
-import { faultsIn, foundWords, isSlow, isTickMissing } from '../words/needs.ts'
+import { faultsIn, foundWords, isSlow, isTickMissing, TICK_REMEDY } from '../words/needs.ts'
 import { queuePath } from '../words/paths.ts'
 import { count, many, span } from '../words/text.ts'
 
@@ -36,110 +36,116 @@ export function Check({ ok, text, children }: { ok: boolean; text: string; child
   )
 }
 
-function Refused({ problem: { message, remedy, inARow } }: { problem: Problem }) {
-  return (
-    <>
-      {message}
-      {inARow !== undefined && `, ${count(inARow)} in a row`}
-      <span class="sub">{remedy}</span>
-    </>
-  )
+type Checked = { ok: boolean; text: string; says: Child; remedy?: Child }
+
+const refusedBy = ({ message, inARow }: Problem): string =>
+  `${message}${inARow === undefined ? '' : `, ${count(inARow)} in a row`}`
+
+function unclaimedCheck(unclaimed: readonly QueueView[]): Checked {
+  if (unclaimed.length === 0)
+    return { ok: true, text: 'Pull workers', says: 'no job has waited for one for over a minute' }
+  return {
+    ok: false,
+    text: 'Pull workers',
+    says: unclaimed.map(({ name, counts: { pull } }, i) => (
+      <>
+        {i > 0 && ', '}
+        {many(pull, 'job waits', 'jobs wait')} in queue <Link to={queuePath(name)}>{name}</Link>
+      </>
+    )),
+    remedy: 'Start a pull worker that claims from the queue.',
+  }
 }
 
-function LastTick({ at }: { at: number | null }) {
-  if (at === null) return <>none yet: the cron trigger should send one every minute</>
-  return (
+function examinedCheck({ at, whole, faults, cursor }: NonNullable<Health['examined']>): Checked {
+  const when = (
     <>
-      last one <Ago at={at} />
+      {whole ? 'all checked' : 'some checked'}, <Ago at={at} />
     </>
   )
+  if (cursor === null) return { ok: true, text: 'Jobs', says: <>{when}: no faults</> }
+  return {
+    ok: false,
+    text: 'Jobs',
+    says: (
+      <>
+        {when}: {many(faultsIn(faults), 'fault')}, at {foundWords(faults)}
+      </>
+    ),
+    remedy: <Link to={sliceAt(cursor)}>See and repair them</Link>,
+  }
 }
 
-function LastLook({ examined: { at, whole, faults, cursor } }: { examined: NonNullable<Health['examined']> }) {
-  return (
-    <Check ok={cursor === null} text="Jobs">
-      {whole ? 'all checked' : 'some checked'}, <Ago at={at} />:{' '}
-      {cursor === null ? (
-        'no faults'
+function checksOf({ health, lost, unclaimed }: DoctorData, now: number): Checked[] {
+  const { redis, ms, tickAt, bellAt, problems = [], restored, examined } = health
+  const [state, bells, data] = (['redis', 'qstash', 'data'] as const).map((name) =>
+    problems.find(({ of }) => of === name),
+  )
+  return [
+    {
+      ok: redis && !state,
+      text: 'Redis',
+      says: state ? refusedBy(state) : ms === undefined ? 'does not respond' : `responds in ${span(ms)}`,
+      remedy: state?.remedy,
+    },
+    {
+      ok: !bells,
+      text: 'Bells, which wake the lanes',
+      says: (
+        <>
+          {bells ? refusedBy(bells) : 'QStash accepts them'}
+          {bellAt && <Ago at={bellAt} word="; last one" />}
+        </>
+      ),
+      remedy: bells?.remedy,
+    },
+    ...(tickAt === undefined
+      ? []
+      : [
+          {
+            ok: !isTickMissing(tickAt, now),
+            text: 'Tick, which wakes due jobs',
+            says: tickAt === null ? 'none yet' : <Ago at={tickAt} word="last one" />,
+            remedy: TICK_REMEDY,
+          },
+        ]),
+    {
+      ok: !restored,
+      text: 'Data, after each restart of Redis',
+      says: restored ? (
+        <>
+          Redis lost recent data <Ago at={restored.noticedAt} />: jobs {restored.lost.from} to {restored.lost.to} are
+          lost
+        </>
       ) : (
-        <Link to={sliceAt(cursor)}>{`${many(faultsIn(faults), 'fault')}, at ${foundWords(faults)}`}</Link>
-      )}
-    </Check>
-  )
+        'no loss detected'
+      ),
+      remedy: 'Create the lost jobs again.',
+    },
+    ...(data ? [{ ok: false, text: 'Records', says: refusedBy(data), remedy: data.remedy }] : []),
+    {
+      ok: lost === 0,
+      text: 'Runs',
+      says: lost === 0 ? 'none lost in the last hour' : `${many(lost, 'run')} lost in the last hour`,
+      remedy: <Link to="/log?q=run+lost&since=1h">See the reasons in the log</Link>,
+    },
+    unclaimedCheck(unclaimed),
+    ...(examined ? [examinedCheck(examined)] : []),
+  ]
 }
 
-function Runs({ lost, unclaimed }: Pick<DoctorData, 'lost' | 'unclaimed'>) {
+function Checks({ of, title, right }: { of: readonly Checked[]; title: string; right?: string }) {
+  if (of.length === 0) return null
   return (
-    <>
-      <Check ok={lost === 0} text="Runs">
-        {lost === 0 ? (
-          'none lost in the last hour'
-        ) : (
-          <Link to="/log?q=run+lost&since=1h">{`${many(lost, 'run')} lost in the last hour`}</Link>
-        )}
-      </Check>
-      {unclaimed.length === 0 && (
-        <Check ok text="Pull workers">
-          no job has waited for one for over a minute
-        </Check>
-      )}
-      {unclaimed.map(({ name, counts: { pull } }) => (
-        <Check ok={false} text="Pull workers">
-          {many(pull, 'job waits', 'jobs wait')} for one in queue{' '}
-          <To kind="link said" to={queuePath(name)}>
-            {name}
-          </To>
-        </Check>
-      ))}
-    </>
-  )
-}
-
-function What({ data }: { data: DoctorData }) {
-  const { health } = data
-  const { now } = useLook()
-  const { redis, ms, tickAt, bellAt, version, problems = [], restored, examined } = health
-  const bells = problems.find(({ of }) => of === 'qstash')
-  const state = problems.find(({ of }) => of === 'redis')
-  const unreadable = problems.find(({ of }) => of === 'data')
-  return (
-    <Card title="Status" right={`version ${version}`}>
+    <Card title={title} right={right}>
       <ul class="checks">
-        <Check ok={redis && !state} text="Redis">
-          {state ? <Refused problem={state} /> : ms === undefined ? 'does not respond' : `responds in ${span(ms)}`}
-        </Check>
-        <Check ok={!bells} text="Bells, which wake the lanes">
-          {bells ? <Refused problem={bells} /> : 'QStash accepts them'}
-          {bellAt && (
-            <>
-              ; last one <Ago at={bellAt} />
-            </>
-          )}
-        </Check>
-        {tickAt !== undefined && (
-          <Check ok={!isTickMissing(tickAt, now)} text="Tick, which wakes due jobs">
-            <LastTick at={tickAt} />
+        {of.map(({ ok, text, says, remedy }) => (
+          <Check ok={ok} text={text}>
+            {says}
+            {!ok && remedy && <span class="sub">{remedy}</span>}
           </Check>
-        )}
-        <Check ok={!restored} text="Data, after each restart of Redis">
-          {restored ? (
-            <>
-              Redis lost recent data <Ago at={restored.noticedAt} />: jobs {restored.lost.from} to {restored.lost.to}{' '}
-              are lost
-            </>
-          ) : (
-            'no loss detected'
-          )}
-        </Check>
-        {unreadable && (
-          <Check ok={false} text="Records">
-            <Refused problem={unreadable} />
-          </Check>
-        )}
-        <Runs lost={data.lost} unclaimed={data.unclaimed} />
-        {examined && <LastLook examined={examined} />}
+        ))}
       </ul>
-      <p class="note foot">“Check all jobs” compares every job with the indexes. It changes nothing.</p>
     </Card>
   )
 }
@@ -205,11 +211,6 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
   )
 }
 
-function noteOf({ health, lost, unclaimed }: Pick<DoctorData, 'health' | 'lost' | 'unclaimed'>): string {
-  if (!health.ok) return 'a service does not respond'
-  return lost > 0 || unclaimed.length > 0 ? 'services are up, but some runs need attention' : 'all services are up'
-}
-
 const HOUR = 3_600_000
 
 const MENDED = 20
@@ -232,19 +233,28 @@ export const doctor = page<DoctorData>({
     return { ...seen, health, examined, total: sumOf(countsOf(stats.queues, null)) }
   },
   title: () => 'Doctor',
-  View: ({ data, data: { health, examined, total, lost, unclaimed } }) => (
-    <>
-      <Head title="Doctor" note={noteOf({ health, lost, unclaimed })}>
-        <LinkButton to="/doctor?cursor=&run" icon="doctor" kind="primary">
-          Check all jobs
-        </LinkButton>
-      </Head>
-      <div class="stack">
-        <What data={data} />
-        {examined && total !== undefined && <Examined data={{ examined, total }} />}
-      </div>
-    </>
-  ),
+  View({ data, data: { health, examined, total } }) {
+    const { now } = useLook()
+    const { found = [], sound = [] } = Object.groupBy(checksOf(data, now), ({ ok }) => (ok ? 'sound' : 'found'))
+    return (
+      <>
+        <Head title="Doctor" note={found.length === 0 ? 'no problems' : many(found.length, 'problem')}>
+          <LinkButton to="/doctor?cursor=&run" icon="doctor" kind="primary">
+            Check all jobs
+          </LinkButton>
+        </Head>
+        <div class="stack">
+          <Checks of={found} title="Problems" />
+          <Checks of={sound} title={`${many(sound.length, 'check')} passed`} right={`version ${health.version}`} />
+          {examined && total !== undefined ? (
+            <Examined data={{ examined, total }} />
+          ) : (
+            <p class="note">“Check all jobs” compares every job with the indexes. It changes nothing.</p>
+          )}
+        </div>
+      </>
+    )
+  },
   acts: {
     repair: {
       scope: 'admin',
