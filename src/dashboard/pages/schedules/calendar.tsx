@@ -84,7 +84,7 @@ function Ticks({ shown }: { shown: Shown }) {
           const x = placeOf(at, shown)
           return (
             x > 4 &&
-            !(isHere && Math.abs(x - middle) <= 5) && (
+            !(isHere && Math.abs(x - middle) <= 7) && (
               <text class="t11 mid" x={pct(x)} y="20">
                 {isDay ? hourOf(at, zone) : dayOf(at, zone)}
               </text>
@@ -152,7 +152,7 @@ function Beside({ schedule, shown, paused }: Omit<Drawn, 'runs'> & { schedule: S
 
 function Title({ schedule, called }: { schedule: ScheduleView; called: string }) {
   const { job, failing, repeat, lastRun } = schedule
-  const last = lastRun?.outcome ?? 'runs'
+  const last = lastRun?.outcome ?? 'no runs yet'
   return (
     <>
       <span class="row">
@@ -163,7 +163,7 @@ function Title({ schedule, called }: { schedule: ScheduleView; called: string })
           to={`/schedules?runs=${job}#past`}
           label={`Last runs of ${called}: ${last}`}
         >
-          {last}
+          {last} {lastRun && <Ago at={lastRun.endedAt} />}
         </To>
       </span>
       <span class="sub clip" title={repeat}>
@@ -182,7 +182,9 @@ function Acts({ schedule: { job, aliases, paused, repeat }, called }: { schedule
       <Act {...shared} act="run" icon="play" label={`Run now: ${called}`}>
         Run now
       </Act>
-      <Act {...shared} act={pause} icon={paused ? 'play' : 'pause'} label={`${verb} ${called}`} />
+      <Act {...shared} act={pause} icon={paused ? 'play' : 'pause'} label={`${verb} ${called}`}>
+        {verb}
+      </Act>
       {aliases[0] && isCron(repeat) && (
         <LinkButton
           to={`/schedules?change=${encodeURIComponent(aliases[0])}`}
@@ -226,15 +228,16 @@ const LEGEND = [
 export function Calendar({ schedules, ...drawn }: Drawn & { schedules: readonly ScheduleRow[] }) {
   return (
     <div class="calgrid">
-      <div class="hd">
-        <Legend of={LEGEND} />
-      </div>
+      <div class="hd">Schedule and last run</div>
       <Ticks shown={drawn.shown} />
       <div class="hd nxt">Next</div>
       <div class="hd" />
       {schedules.map((schedule) => (
         <Row schedule={schedule} {...drawn} />
       ))}
+      <div class="legend">
+        <Legend of={LEGEND} />
+      </div>
     </div>
   )
 }

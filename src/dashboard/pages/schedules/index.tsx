@@ -56,11 +56,17 @@ function View({
 }: {
   data: SchedulesData
 }) {
-  const paused = schedules.filter((one) => one.paused).length
-  const failing = schedules.filter((one) => one.failing).length
   const { now } = useLook()
-  const overdue = schedules.filter((one) => isOverdue(one, now)).length
-  const note = `${more ? 'first ' : ''}${many(schedules.length, 'schedule')}: ${paused} paused, ${failing} failed last time, ${overdue} overdue`
+  const states = [
+    ['overdue', (one: ScheduleRow) => isOverdue(one, now)],
+    ['failed last time', (one: ScheduleRow) => one.failing],
+    ['paused', (one: ScheduleRow) => one.paused],
+  ] as const
+  const told = states.flatMap(([name, is]) => {
+    const n = schedules.filter(is).length
+    return n > 0 ? `, ${n} ${name}` : []
+  })
+  const note = `${more ? 'first ' : ''}${many(schedules.length, 'schedule')}${told.join('')}`
   return (
     <>
       <Head title="Schedules" note={note}>
