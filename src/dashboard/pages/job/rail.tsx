@@ -5,7 +5,7 @@ import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { LabelTags } from '../../parts/label-tags.tsx'
-import { Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
+import { Ago, Card, JobId, Link, Name, NameLink, StatusMark, To } from '../../parts/layout.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { groupPath, workerPath } from '../../words/paths.ts'
 import { atLeast, count, dayOf, hourOf, many, moment, money, span, statusOrder, title } from '../../words/text.ts'
@@ -133,7 +133,11 @@ function factsOf(job: JobView, zone: string): Fact[] {
     ['Labels', Object.keys(labels).length > 0 && <LabelTags labels={labels} />],
     ['Limits', limits.length > 0 && <Limits job={job} />],
     ['Retries', retriesOf(job)],
-    ['Run timeout', timeout !== null && span(timeout)],
+    [
+      'Run timeout',
+      timeout !== null && !run?.process && `${span(timeout)}${run ? '' : ', or the lease of its pull worker'}`,
+    ],
+    ['Lease', run && <Ago at={run.leaseUntil} word="ends" />],
     ['Run by', run && (run.process ?? (run.lane ? `lane ${run.lane}` : '–'))],
     ['Version', version && <span class="mono">{version}</span>],
     ['Pinned to', pinnedTo && <span class="mono clip">{pinnedTo}</span>],

@@ -63,12 +63,13 @@ const triesOf = ({ retry }: WorkerDefinition): string => {
 }
 
 export function About({ worker, programs }: AboutProps) {
-  const { description, concurrency, timeout, retain, history } = worker
+  const { description, concurrency, timeout, pull, retain, history } = worker
   const facts: Fact[] = [
     ['Served by', <ServedBy worker={worker} programs={programs} />],
     ['Max running', concurrency !== undefined && count(concurrency)],
     ['Attempts', triesOf(worker)],
-    ['Run timeout', timeout !== undefined && span(timeout)],
+    // A claim of a pull worker sets the lease of its runs, and the timeout has no effect.
+    pull ? ['Lease', 'set by each claim; 60 s by default'] : ['Run timeout', timeout !== undefined && span(timeout)],
     [
       'Kept after it ends',
       `${retain === undefined ? 'default' : span(retain)}${history ? `, with the last ${count(history)} runs` : ''}`,
