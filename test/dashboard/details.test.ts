@@ -46,24 +46,46 @@ test('the page of a paused queue names the key that paused it, with the reason',
   })
   await client.queues.patch('parcels', { paused: true })
   const html = await reader.html('/ui/queues/parcels')
-  expect(html).toMatch(new RegExp(`Paused by ${name} <time.*DHL is down`, 's'))
+  expect(html).toMatch(new RegExp(`paused by ${name} <time.*DHL is down`, 's'))
   expect(await reader.html('/ui/settings/keys')).toMatch(/ana.*queues\.patch.*v1\/queues\/parcels.*DHL is down/s)
   expect(await reader.html('/ui/settings/keys?q=dhl')).toMatch(/1 in the newest 500.*href="\/ui\/queues\/parcels"/s)
   expect(await reader.html('/ui/settings/keys?q=nobody')).toContain('No changes match.')
   await client.queues.patch('parcels', { paused: false })
-  expect(await reader.html('/ui/queues/parcels')).not.toContain('Paused by')
+  expect(await reader.html('/ui/queues/parcels')).not.toContain('paused by')
 })
 
-test('the groups of an open limit count only the first waiting jobs, and the page shows their number', async () => {
-  await pages.engine.workers.register('shop', 'lined', { pull: true, concurrency: 1 })
-  for (let i = 0; i < 30; i++) await pages.make('lined', { queue: 'shop', group: { id: `g${i % 3}` } })
-  await pages.engine.runs.claim('shop', { names: ['lined'], max: 1 })
-  expect(await pages.engine.runs.claim('shop', { names: ['lined'], max: 1 })).toEqual([])
-  const html = await reader.html('/ui/limits?open=worker%3Ashop%2Flined')
-  const [, first] = /of the first (\d+) waiting/.exec(html) ?? []
-  const waits = [...html.matchAll(/running, (\d+) waiting/g)].map(([, n]) => Number(n))
-  expect(waits.reduce((sum, n) => sum + n, 0)).toBe(Number(first))
-  expect(Number(first)).toBeLessThan(29)
+test('the groups of an open limit add up to its holders and its waiting jobs, or to the number that the page lists', async () => {
+  const { engine } = pages
+  await engine.workers.register('shop', 'lined', { pull: true, concurrency: 2 })
+  const make = (n: number) =>
+    engine.jobs.enqueue(
+      Array.from({ length: n }, (_, i) => ({ queue: 'shop', class: 'lined', group: { id: `g${i % 3}` } })) as never,
+    )
+  const sums = async () => {
+    const html = await reader.html('/ui/limits?open=worker%3Ashop%2Flined')
+    const sides = html.split('<p class="shares-of">').slice(1)
+    const own = (side: string) => side.slice(0, side.indexOf('</p>'))
+    const sum = (text: string) => [...text.matchAll(/<\/a> (\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0)
+    return [html, ...sides.map((side) => [sum(own(side)), /of the first (\d+)/.exec(own(side))?.[1]])] as const
+  }
+  await make(30)
+  await engine.runs.claim('shop', { process: 'liner-1', names: ['lined'], max: 2 })
+  expect(await engine.runs.claim('shop', { names: ['lined'], max: 1 })).toEqual([])
+  const [html, ...few] = await sums()
+  expect(few).toEqual([
+    [2, undefined],
+    [28, undefined],
+  ])
+  expect(html).toContain('2 of 2 slots are held')
+  expect(html).toMatch(
+    /A slot becomes free when one of these runs ends, or at \d\d:\d\d:\d\d, when the lease of #\d+ ends/,
+  )
+  await make(100)
+  expect((await sums()).slice(1)).toEqual([
+    [2, undefined],
+    [100, '100'],
+  ])
+  expect(await reader.html('/ui/limits?open=worker%3Ashop%2Flined')).toContain('The page lists the first 100 of 128.')
 })
 
 test('Workers lists runs of unnamed pull workers below the named ones', async () => {
@@ -86,7 +108,10 @@ test('a group has one colour in the slots of a limit, in the lists below them, a
   const [slots, below] = row.split('<div class="open">') as [string, string]
   const colours = (text: string) => new Set([...text.matchAll(/\b(g\d)\b/g)].map(([, colour]) => colour))
   const shares = new Map(
-    [...below.matchAll(/class="share (g\d)".*?<span class="clip">(\w)</gs)].map(([, colour, group]) => [group, colour]),
+    [...below.matchAll(/<span class="(g\d)"><span class="gd"><\/span><a[^>]*>(\w)</g)].map(([, colour, group]) => [
+      group,
+      colour,
+    ]),
   )
   expect([...shares.keys()].sort()).toEqual(['a', 'b', 'c'])
   expect(new Set(shares.values()).size).toBe(3)
@@ -115,11 +140,13 @@ test('the page of a queue names the jobs that wait for limits, and counts only i
   expect(await engine.runs.claim('press', { process, max: 1 })).toEqual([])
   pages.forget()
   const html = await reader.html('/ui/queues/press')
-  expect(html).toMatch(/href="\/ui\/limits"[^>]*>No jobs are ready; 2 wait for limits</)
-  expect(html).toContain('0 jobs are ready. 2 jobs wait for limits, so more lanes would be idle.')
-  expect(html).toMatch(/packer-1.*>8 current runs</s)
+  expect(html).toMatch(/>2 jobs wait<\/a> for room in a limit: <a[^>]*href="\/ui\/limits\?open=press">press</)
+  // The lanes of the queue were shown although only pull workers serve it.
+  expect(html).toContain('pull workers: 8 runs')
+  expect(html).not.toContain('lanes are open')
+  expect(html).toMatch(/packer-1.*>8 runs</s)
   expect(html).toMatch(/href="\/ui\/jobs\?status=running&amp;queue=press"[^>]*>Show all</)
-  expect(await reader.html('/ui/queues/shelf')).toMatch(/packer-1.*>1 current run</s)
+  expect(await reader.html('/ui/queues/shelf')).toMatch(/packer-1.*>1 run</s)
 })
 
 test('Workers shows own classes before the standard library, and links to the queues that serve them', async () => {
@@ -154,9 +181,7 @@ test('Workers shows own classes before the standard library, and links to the qu
   pages.forget()
   const queues = await reader.html('/ui/queues')
   expect(queues).toMatch(/kiln<.*1 waits for a pull worker<.*title="0 completed, 1 failed".*class="f-failed"/s)
-  expect(await reader.html('/ui/queues/kiln')).toMatch(
-    /; waits for a pull worker<.*1 job waits for pull workers, so more/s,
-  )
+  expect(await reader.html('/ui/queues/kiln')).toContain('; waits for a pull worker<')
   expect(queues.indexOf('/ui/queues/kiln"')).toBeLessThan(queues.indexOf('/ui/queues/core"'))
 })
 
@@ -171,9 +196,12 @@ test('a schedule shows its class, its last result, and why it is overdue', async
   const { job } = (await engine.schedules.list({})).schedules[0]!
   await pages.advance(239_000)
   const html = await reader.html('/ui/schedules')
-  expect(html).toContain('1 schedule: 0 paused, 1 failed last time, 1 overdue')
+  expect(html).toContain('1 schedule, 1 overdue, 1 failed last time')
   expect(html).toMatch(
-    new RegExp(`#past"[^>]*>failed</a>.*ebb: Every minute.*overdue</span><a[^>]*/ui/jobs/${job}">Why<`, 's'),
+    new RegExp(
+      `#past"[^>]*>failed <time[^>]*>3 min ago</time></a>.*ebb: Every minute.*overdue</span><a[^>]*/ui/jobs/${job}">Why<`,
+      's',
+    ),
   )
   expect(html).toContain('It waits for a pull worker to claim it')
   await engine.queues.update('tide', { paused: true })
@@ -210,13 +238,14 @@ test('the audit log has a heading that the search finds, and keys are revoked', 
   expect(html).toMatch(/aria-label="Revoke ana"[^>]*>Revoke</)
 })
 
-test('the doctor reports lost runs, and jobs that wait for a pull worker', async () => {
+test('the doctor lists its problems first, each with its remedy: lost runs, and jobs that wait for a pull worker', async () => {
   const healthy = await reader.html('/ui/doctor')
-  expect(healthy).toContain('none lost in the last hour')
-  expect(healthy).toContain('all services are up')
-  for (const name of ['ground', 'sifted']) await pages.engine.workers.register('mill', name, { pull: true })
+  expect(healthy).toMatch(/\d checks passed<.*none lost in the last hour/s)
   await pages.advance(-120_000)
-  await pages.make('ground', { queue: 'mill' })
+  for (const queue of ['mill', 'press-2']) {
+    for (const name of ['ground', 'sifted']) await pages.engine.workers.register(queue, name, { pull: true })
+    await pages.make('ground', { queue })
+  }
   await pages.engine.runs.claim('mill', { names: ['ground'], lease: 1_000 })
   await pages.make('ground', { queue: 'mill' })
   await pages.make('sifted', { queue: 'mill' })
@@ -224,10 +253,19 @@ test('the doctor reports lost runs, and jobs that wait for a pull worker', async
   await pages.engine.tick()
   pages.forget()
   const html = await reader.html('/ui/doctor')
-  expect(html).toMatch(/href="\/ui\/log\?q=run\+lost&amp;since=1h"[^>]*>1 run lost in the last hour</)
+  const [problems, sound] = html.slice(html.indexOf('<h2>Problems</h2>')).split(/<h2>\d checks passed<\/h2>/) as [
+    string,
+    string,
+  ]
+  expect(problems).toMatch(/1 run lost in the last hour<span class="sub"><a[^>]*\/ui\/log\?q=run\+lost&amp;since=1h"/)
   expect(await reader.html('/ui/log?q=run+lost&since=1h')).toContain('run lost: no commit before its lease ended')
-  expect(html).toMatch(/2 jobs wait for one in queue <a[^>]*href="\/ui\/queues\/mill"[^>]*>mill<\/a><\/span><\/li>/)
-  expect(html).toContain('services are up, but some runs need attention')
+  // Each queue had its own row “Pull workers”.
+  expect(problems).toMatch(
+    /2 jobs wait in queue <a[^>]*\/ui\/queues\/mill">mill<\/a>, 1 job waits in queue <a[^>]*>press-2</,
+  )
+  expect(problems.split('Pull workers')).toHaveLength(2)
+  expect(sound).not.toContain('Pull workers')
+  expect(html).toMatch(/>\d problems</)
 })
 
 test('"Since the deploy" narrows the list that is shown', async () => {

@@ -17,12 +17,14 @@ const MINUTES = 4
 export function chart(facts: Facts, queue?: string): Claims {
   const columns = columnsOf(facts, queue)
   const [completed, failed] = (['completed', 'failed'] as const).map((name) => columns.map((one) => one[name]))
-  const deploys = facts.deploys.filter(({ at }) => at > columns[0]!.at).map(({ at }) => `; deploy at ${hourOf(at)}`)
+  const shown = facts.deploys.filter(({ at }) => at > columns[0]!.at)
+  const deploys = shown.map(({ at }) => `; deploy at ${hourOf(at)}`)
   const said = `${n(sum(completed!))} jobs completed and ${n(sum(failed!))} failed in the last 4 h${deploys.join('')}`
   const label = (numbers: number[]) => n(topOf(Math.max(...numbers) / MINUTES))
   return {
     '.plot > svg@aria-label': [said],
     '#table caption': [said],
+    '.legend a:has(svg)': shown.slice(0, 2).map(({ at }) => `deploy, ${hourOf(at)}`),
     '.ylab.y1': [label(completed!)],
     '.ylab.y2': [label(failed!)],
     '.plot .axis span': [0, 1, 2, 3, 4, 5].map((i) => hourOf(columns[Math.floor((i * 59) / 5)]!.at)),

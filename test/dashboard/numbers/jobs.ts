@@ -2,6 +2,7 @@
 
 import { FIRST } from '../many-ended.ts'
 import { counted, type Facts, having, type Job, messageOf, ranFor, slotsOf, worstFirst } from './facts.ts'
+import { sidesOf } from './limits.ts'
 import { kinds } from './overview.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
@@ -96,7 +97,7 @@ async function happenedTo({ status, ranAt, runAt, waitingAt, id, error }: Job, f
 }
 
 export async function groupPage(facts: Facts, scene: Scene, id: string): Promise<Claims> {
-  const { limit, holders } = await scene.site.engine.limits.usage(`group:${id}`, { holders: 60, waiting: 40 })
+  const { limit } = await scene.site.engine.limits.usage(`group:${id}`, {})
   const [runs, waits] = [counted(facts, { group: id, status: 'running' }), counted(facts, { waitingAt: `group:${id}` })]
   const jobs = having(facts, { group: id }).slice(0, 30)
   const happened = await Promise.all(jobs.map((job) => happenedTo(job, facts, scene)))
@@ -104,9 +105,7 @@ export async function groupPage(facts: Facts, scene: Scene, id: string): Promise
     '.head .note': [`${n(runs)} jobs are running, ${n(waits)} waiting for this limit`],
     '.stack > .card:first-child > header .right': [`at most ${n(limit.concurrency!)} at once`],
     '.body .sub': [slotsOf(limit)],
-    '.stack > .card:first-child tbody tr': holders.map(({ job, class: name, process, startedAt }) =>
-      row(`${name} #${job}`, process ?? id, time(startedAt!)),
-    ),
+    ...(await sidesOf(scene, `group:${id}`)),
     '.stack > .card:last-child tbody tr': jobs.map(({ id, status, class: name, endedAt, createdAt }, i) =>
       row(`${status} ${name} #${id}`, happened[i], time(endedAt ?? createdAt)),
     ),

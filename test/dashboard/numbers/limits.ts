@@ -3,7 +3,7 @@
 import { counted, type Facts, having, periodOf, slotsOf } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { clockOf, cut, n, row, since, sum, time } from './words.ts'
+import { clockOf, cut, n, row, sum, time } from './words.ts'
 
 const boundOf = ({
   concurrency,
@@ -56,30 +56,44 @@ export async function limitsPage(facts: Facts, { site: { engine } }: Scene): Pro
   }
 }
 
-export async function openedLimit(facts: Facts, scene: Scene, key: string): Promise<Claims> {
-  const { limit, holders, waiting } = await scene.site.engine.limits.usage(key, { holders: 60, waiting: 18 })
-  const waits = having(facts, { waitingAt: key })
-  const groups = [...new Set([...holders, ...waiting].map(({ group }) => group))]
-  const room = limit.nextRoom === null ? '' : clockOf(limit.nextRoom)
+/** Maximum holders and waiting jobs that a page lists. */
+const LISTED = 100
+
+/** The holders of a limit, and the jobs that wait for it. */
+export async function sidesOf({ site: { engine } }: Scene, key: string): Promise<Claims> {
+  const { limit, holders, waiting } = await engine.limits.usage(key, { holders: LISTED, waiting: LISTED })
+  const last = holders.find(({ leaseUntil }) => leaseUntil === limit.nextRoom)
+  const room = limit.nextRoom === null ? '' : `${clockOf(limit.nextRoom)} ${last ? last.job : ''}`
+  const sides: { rows: readonly { group: string | null }[]; all: number }[] = [
+    { rows: holders, all: limit.running },
+    { rows: waiting, all: limit.waiting },
+  ]
+  const legends = sides.flatMap(({ rows, all }) => {
+    const groups = [...Map.groupBy(rows, ({ group }) => group)].sort(([, a], [, b]) => b.length - a.length)
+    const first = all > rows.length ? ` of the first ${n(rows.length)}` : ''
+    return groups.length < 2 ? [] : [groups.map(([, own]) => n(own.length)).join(' ') + first]
+  })
   return {
-    ...(await limitsPage(facts, scene)),
-    '.turns .turn': [
-      ...waiting.map(({ job }) => `#${job}`),
-      ...(waits.length > waiting.length ? [`${n(waits.length - waiting.length)} more`] : []),
+    '.open h3': [
+      `${n(limit.running)} ${limit.concurrency === null ? '' : `of ${n(limit.concurrency)}`}`,
+      ...(limit.waiting > 0 ? [n(limit.waiting)] : []),
     ],
-    '.open p.note': [`${room} ${limit.fullSince === null ? '' : since(limit.fullSince)}`],
-    '.share': (found) =>
-      found.map((text) => {
-        const group = groups.find((one) => text.startsWith(one ?? 'no group')) ?? null
-        const runs = holders.filter((one) => one.group === group).length
-        return `${group ?? 'no group'}${n(runs)} running, ${n(waits.filter((one) => one.group === group).length)} waiting`
-      }),
-    '.open tbody tr': holders.map(
-      ({ job, class: name, process, group, startedAt }) =>
-        `${name} #${job} | ${process ?? group ?? ''} | ${time(startedAt!)}`,
+    '.open h3 + .note': [room, ...(limit.waiting > 0 ? [''] : [])],
+    '.shares-of': legends,
+    '.scroll .note': sides.flatMap(({ rows, all }) => (all > rows.length ? [`${n(rows.length)} of ${n(all)}`] : [])),
+    '.open > div:first-child tbody tr': holders.map(({ job, class: name, process, startedAt, leaseUntil }) =>
+      row(`${name} #${job}`, process ?? '–', time(startedAt!), time(leaseUntil)),
+    ),
+    '.open > div + div tbody tr': waiting.map(({ job, class: name, since: at }, i) =>
+      row(i + 1, `${name} #${job}`, time(at)),
     ),
   }
 }
+
+export const openedLimit = async (facts: Facts, scene: Scene, key: string): Promise<Claims> => ({
+  ...(await limitsPage(facts, scene)),
+  ...(await sidesOf(scene, key)),
+})
 
 /** The preview looks at the newest open jobs. */
 const LOOKED_AT = 500

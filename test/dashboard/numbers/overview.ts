@@ -34,7 +34,7 @@ function failingIn(facts: Facts): Need[] {
   return [...failed].flatMap(([name, jobs]): Need[] => {
     const completed = counted(facts, { status: 'completed', class: name })
     const share = jobs.length / (jobs.length + completed)
-    if (jobs.length >= 20 ? share <= 0.01 : jobs.length < 5 || completed > 0) return []
+    if (jobs.length >= 20 ? share <= 0.01 : jobs.length < 3 || share < 0.5) return []
     const kinds = new Set(jobs.map(messageOf)).size
     const more = kinds > 1 ? `and ${n(kinds - 1)} more errors` : ''
     const first = time(minuteOf(Math.min(...jobs.map(({ endedAt }) => endedAt!))))
@@ -102,7 +102,7 @@ function tiles(facts: Facts): Claims {
     '.tiles .dt': ['Waiting to start', 'Running', 'Ended', 'Failed for good', 'Time to start, p50 and p95'],
     '.tiles .sub': [
       `${n(limited)} at limits, ${n(inPaused)} paused`,
-      `in ${n(sum(facts.queues.map(({ lanes }) => lanes)))} of ${n(sum(facts.queues.map(({ maxLanes }) => maxLanes)))} lanes, ${n(running)} pulled`,
+      `${n(running)} pulled, ${n(sum(facts.queues.map(({ lanes }) => lanes)))} of ${n(sum(facts.queues.map(({ maxLanes }) => maxLanes)))} lanes open`,
       `${n(ended)} in 4 h`,
       `${percent(failed / (failed + completed))} in 4 h`,
       `${n(sum(facts.classes.map(({ counts }) => counts.runs)) + running)} runs since midnight UTC`,
@@ -112,14 +112,14 @@ function tiles(facts: Facts): Claims {
   }
 }
 
-export function kinds(facts: Facts): Claims {
+export function kinds(facts: Facts, errors = facts.errors): Claims {
   const failedOf = (kind: ErrorKind) =>
     having(facts, { status: 'failed', class: kind.class }).filter((job) =>
       [kind.example, kind.message].includes(messageOf(job)),
     )
   return {
-    '.kinds .tag:not(.new)': [n(facts.errors.length)],
-    '.kinds tbody tr': facts.errors.map((kind) => {
+    '.kinds .tag:not(.new)': [n(errors.length)],
+    '.kinds tbody tr': errors.map((kind) => {
       const failed = failedOf(kind)
       const [all, ends] = [n(failed.length), failed.map(({ endedAt }) => endedAt!)]
       const times = `${time(Math.min(...ends))} | ${time(Math.max(...ends))}`

@@ -13,12 +13,17 @@ export function queueRow(facts: Facts, queue: QueueView, ends = true): string {
   const { ready, limited, later, pull } = waitingIn(facts, { queue: name })
   const count = (status: Job['status']) => counted(facts, { queue: name, status })
   const open = `${lanes} of ${maxLanes} lanes are open`
-  const pulled = mode === 'pull' || count('running') > 0 ? `${n(count('running'))} pulled` : ''
+  const pulled = count('running')
+  const served = [
+    mode === 'push' && (lanes > 0 || pulled + pull === 0) ? `{${open}}${open}` : '',
+    pulled > 0 ? n(pulled) : '',
+    pull > 0 ? n(pull) : '',
+  ]
   const ended = `${n(count('completed'))} completed, ${n(count('failed'))} failed`
   return [
     mode === 'pull' ? `${name} pull` : name,
-    `${paused ? 'paused' : mode === 'push' && (lanes > 0 || pull === 0) ? `{${open}}${open}` : ''} ${pulled} ${pull > 0 && !paused ? n(pull) : ''}`,
-    n(ready),
+    paused ? `paused, ${n(ready)} wait` : served.join(' '),
+    n(paused ? 0 : ready),
     oldestReady === null ? '–' : since(oldestReady),
     n(limited),
     n(count('running')),
@@ -44,7 +49,7 @@ const BATCH = 100
 
 export async function queuePage(facts: Facts, { site: { engine } }: Scene, name: string): Promise<Claims> {
   const queue = await engine.queues.get(name, { limit: 20 })
-  const { ready, limited, pull } = waitingIn(facts, { queue: name })
+  const { ready, limited } = waitingIn(facts, { queue: name })
   const own = facts.classes.filter((row) => row.queue === name).toSorted((a, b) => b.counts.runs - a.counts.runs)
   const pulling = facts.processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(name) ? [one] : []))
   const [next, under, serves, , classes] = [1, 2]
@@ -53,12 +58,11 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
   const { entries } = await engine.audit.read({ limit: 200 })
   const pauses = entries.filter(({ path, change }) => path === `/v1/queues/${name}` && change?.includes('paused'))
   const running = having(facts, { queue: name, status: 'running' })
-  const idle = queue.paused || ready > pull || pull + limited === 0 ? '' : n(pull || limited)
   return {
-    '.head .note': [`push, 0 of ${n(queue.maxLanes)} lanes open, ${n(running.length)} pulled runs`],
-    '.tbl.lined tbody tr': [queueRow(facts, queue, false)],
+    '.head .note': pauses.map(({ at }) => `paused ${time(at)}`),
+    'main > .card .tbl.lined tbody tr': [queueRow(facts, queue, false)],
     ...chart(facts, name),
-    'main > p.note': pauses.map(({ at }) => `Paused ${time(at)}`),
+    [`${next} > p.body`]: limited > 0 ? [`${n(limited)} wait`] : [],
     [`${next} > header .tag`]: [n(ready)],
     [`${next} tbody tr`]: queue.next.map(({ job, class: of, group, pull, priority, since: at }, i) =>
       [
@@ -76,10 +80,9 @@ export async function queuePage(facts: Facts, { site: { engine } }: Scene, name:
     [`${serves} > header .tag`]: [n(pulling.length)],
     [`${serves} tbody tr`]: pulling.map(
       (one) =>
-        `${one.id} pull | ${n(one.runs.filter(({ queue }) => queue === name).length)} current runs | ${time(one.seenAt)}`,
+        `${one.id} pull | ${n(one.runs.filter(({ queue }) => queue === name).length)} runs | ${time(one.seenAt)}`,
     ),
     '.form label .note': ['', '', `default ${BATCH}`, ''],
-    '.form > p.note': [`0 ${queue.maxLanes} ${queue.batch} ${n(ready)} ${idle}`],
     [`${classes} > header .tag`]: [n(own.length)],
     [`${classes} tbody tr`]: own.slice(0, 12).map(({ class: of, counts, took }) => {
       const [failed, completed] = (['failed', 'completed'] as const).map((status) =>

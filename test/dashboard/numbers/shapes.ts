@@ -1,7 +1,7 @@
 // Reads the shape of a chart as shares of its largest value.
 
 import type { Page } from 'playwright-core'
-import { columnsOf, type Facts, maximaOf, openIn, waitingIn } from './facts.ts'
+import { columnsOf, counted, type Facts, maximaOf, openIn, waitingIn } from './facts.ts'
 import { slicesOf } from './messages.ts'
 import { inOrder } from './queues.ts'
 import { sum } from './words.ts'
@@ -144,7 +144,10 @@ export const shapes: Record<string, Shape> = {
         ),
     expected: (facts) =>
       inOrder(facts)
-        .filter(({ name, paused, lanes }) => !paused && (lanes > 0 || waitingIn(facts, { queue: name }).pull === 0))
+        .filter(({ name: queue, paused, lanes }) => {
+          const served = waitingIn(facts, { queue }).pull + counted(facts, { queue, status: 'running' })
+          return !paused && (lanes > 0 || served === 0)
+        })
         .map(({ lanes, maxLanes }) => [lanes, Math.min(12, maxLanes)]),
   },
   'slots of limits': {

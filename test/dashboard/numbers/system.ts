@@ -3,7 +3,7 @@
 import { type Facts, having, messageOf, waitingIn } from './facts.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
-import { clockOf, cut, DAY, HOUR, hourOf, MINUTE, n, row, sum, time, whileLoading } from './words.ts'
+import { arranged, clockOf, cut, DAY, HOUR, hourOf, MINUTE, n, row, sum, time, whileLoading } from './words.ts'
 
 export async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
   const [{ keys }, { entries }] = await Promise.all([engine.keys.list(), engine.audit.read({ limit: 50 })])
@@ -20,54 +20,60 @@ export async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<C
   }
 }
 
-const checksOf = ({ now, health, series }: Facts): string[] => {
-  const { tickAt, bellAt, problems = [], restored } = health
+type Check = { word: string; text: string; ok: boolean }
+
+/** Queues whose jobs have waited for a pull worker for a minute. */
+const unclaimedIn = (facts: Facts): string[] =>
+  facts.queues
+    .filter(({ paused, oldestReady }) => !paused && oldestReady !== null && facts.now - oldestReady > MINUTE)
+    .flatMap(({ name }) => {
+      const { pull } = waitingIn(facts, { queue: name })
+      return pull > 0 ? `${n(pull)} jobs wait in queue ${name}` : []
+    })
+
+function checksOf(facts: Facts, withExamined: boolean): Check[] {
+  const { now, health, series } = facts
+  const { tickAt, bellAt, problems = [], restored, examined } = health
   const timeOf = (at: number | null | undefined) => (typeof at === 'number' ? time(at) : '')
   const lost = sum(series.points.filter(({ at }) => at > now - HOUR).map((one) => one.lost))
+  const unclaimed = unclaimedIn(facts)
+  const faults = examined ? sum(Object.values(examined.faults)) : 0
+  const found = faults > 0 ? `${n(faults)} faults, at ${Object.values(examined!.faults).join(', ')}` : ''
+  const check = (word: string, ok: boolean, text: string): Check => ({ word, ok, text })
   return [
-    `Redis ${whileLoading}`,
-    `Bells ${timeOf(bellAt)} ${problems.length > 0 ? n(problems.length) : ''}`,
-    ...(tickAt === undefined ? [] : [`Tick ${timeOf(tickAt)}`]),
-    `Data ${restored ? `${timeOf(restored.noticedAt)} ${restored.lost.from} to ${restored.lost.to}` : ''}`,
-    `Runs ${lost === 0 ? '' : n(lost)}`,
+    check('responds in', true, whileLoading),
+    check('Bells', problems.length === 0, `${problems.length > 0 ? n(problems.length) : ''} ${timeOf(bellAt)}`),
+    ...(tickAt === undefined ? [] : [check('Tick', tickAt !== null && now - tickAt <= 3 * MINUTE, timeOf(tickAt))]),
+    check(
+      'restart',
+      !restored,
+      restored ? `${timeOf(restored.noticedAt)} ${restored.lost.from} to ${restored.lost.to}` : '',
+    ),
+    check('Runs', lost === 0, lost === 0 ? '' : n(lost)),
+    check('Pull workers', unclaimed.length === 0, unclaimed.join(', ')),
+    ...(withExamined && examined ? [check('Jobs', faults === 0, `${time(examined.at)}: ${found}`)] : []),
   ]
 }
 
-/** Queues whose jobs have waited for a pull worker for a minute. */
-const unclaimedIn = (facts: Facts): string[] => {
-  const slow = facts.queues.filter(
-    ({ paused, oldestReady }) => !paused && oldestReady !== null && facts.now - oldestReady > MINUTE,
-  )
-  const rows = slow.flatMap(({ name }) => {
-    const { pull } = waitingIn(facts, { queue: name })
-    return pull > 0 ? `Pull workers ${n(pull)} jobs wait for one in queue ${name}` : []
-  })
-  return rows.length > 0 ? rows : ['Pull workers']
-}
-
-const version = ({ health }: Facts): Claims => ({ 'main .card > header .right': [`version ${health.version}`] })
-
-export function doctorPage(facts: Facts): Claims {
-  const { examined } = facts.health
-  const faults = examined ? sum(Object.values(examined.faults)) : 0
-  const found = examined && faults > 0 ? `${n(faults)} faults, at ${Object.values(examined.faults).join(', ')}` : ''
+function statusOf(facts: Facts, withExamined: boolean): Claims {
+  const checks = checksOf(facts, withExamined)
+  const wrong = checks.filter(({ ok }) => !ok).length
   return {
-    ...version(facts),
-    '.checks li': [
-      ...checksOf(facts),
-      ...unclaimedIn(facts),
-      ...(examined ? [`Jobs ${time(examined.at)}: ${found}`] : []),
-    ],
+    'main .card > header .right': [`version ${facts.health.version}`],
+    '.head .note': [wrong === 0 ? '' : `${n(wrong)} problems`],
+    '.card:has(.checks) h2': [...(wrong > 0 ? [''] : []), `${n(checks.length - wrong)} checks passed`],
+    '.checks li': arranged(Object.fromEntries(checks.map(({ word, text }) => [word, text]))),
   }
 }
+
+export const doctorPage = (facts: Facts): Claims => statusOf(facts, true)
 
 /** The page checks the first jobs, or all. */
 export async function examinedPage(facts: Facts, { site: { engine } }: Scene, isWhole: boolean): Promise<Claims> {
   const all = n(facts.jobs.length)
   const first = n((await engine.doctor.examine()).jobs)
   return {
-    ...version(facts),
-    '.checks li': [...checksOf(facts), ...unclaimedIn(facts)],
+    ...statusOf(facts, false),
     '#examined h2': [`No faults in ${isWhole ? all : first} jobs`],
     '#slices .word': [isWhole ? 'All jobs are checked' : `${first} of ${all} jobs checked`],
   }
@@ -107,14 +113,14 @@ export async function schedulesPage({ now }: Facts, { site: { engine } }: Scene)
   const isShown = next - now < 12 * HOUR
   const ticks = Array.from({ length: 8 }, (_, i) => Math.ceil((now - 12 * HOUR) / DUE + i) * DUE)
   const placeOf = (at: number) => ((at - now) / DAY) * 100 + 50
-  const isFree = (at: number) => placeOf(at) > 4 && Math.abs(placeOf(at) - 50) > 5
+  const isFree = (at: number) => placeOf(at) > 4 && Math.abs(placeOf(at) - 50) > 7
   return {
-    '.head .note': [
-      `${n(schedules.length)} schedules; ${of('paused')} paused, ${of('failing')} failed last time, 0 overdue`,
-    ],
+    '.head .note': [[n(schedules.length), of('failing'), of('paused')].filter((one) => one !== '0').join(' ')],
     '.trk:not(.hd) svg[aria-label]@aria-label': schedules.map(({ paused }) => n(Number(isShown && !paused))),
     '.trk.hd text': [...ticks.filter(isFree).map(hourOf), 'now'],
-    '.sch': schedules.map(({ job, repeat }) => `#${job} {${repeat}}At ${hourOf(DUE)}`),
+    '.sch': schedules.map(
+      ({ job, repeat, lastRun }) => `#${job} ${lastRun ? time(lastRun.endedAt) : ''} {${repeat}}At ${hourOf(DUE)}`,
+    ),
     '.nxt:not(.hd)': schedules.map(({ paused }) => (paused ? 'paused' : `${time(next)} ${clockOf(next)}`)),
   }
 }

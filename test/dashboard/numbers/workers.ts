@@ -3,6 +3,7 @@
 import { isOurs } from '../../../src/core/callback.ts'
 import type { WorkerView } from '../../../src/engine/engine.ts'
 import { counted, type Facts, having, messageOf } from './facts.ts'
+import { kinds } from './overview.ts'
 import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
 import { n, percent, row, short, since, time, took } from './words.ts'
@@ -92,7 +93,7 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
   const newest = having(facts, { queue, class: name }).slice(0, 5)
   const { workers } = await scene.site.engine.workers.list()
   const worker = workers.find((one) => one.queue === queue && one.class === name)!
-  const { servedBy, history, seen, concurrency, retry } = worker
+  const { servedBy, history, seen, concurrency, retry, pull } = worker
   const held = facts.processes.flatMap((one) =>
     one.kind === 'pull' && one.queues.includes(queue)
       ? `${one.id}: ${n(one.runs.filter((run) => run.class === name).length)} jobs`
@@ -112,6 +113,7 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
           : [time(seen), ...held].join(' '),
       ...(concurrency === undefined ? [] : [n(concurrency)]),
       retry?.max === undefined ? 'default' : n(retry.max + 1),
+      ...(pull ? ['60 s'] : []),
       history ? `default, with the last ${n(history)} runs` : 'default',
     ],
     '.stack > .card:nth-child(3) > header .right': [`${n(row.counts.runs)} runs, ${n(failed)} failed`],
@@ -138,11 +140,7 @@ export async function deploysPage(facts: Facts, { site: { engine } }: Scene): Pr
   const times = (of: (typeof classes)[number]['before']) =>
     of?.took ? `≤ ${took(of.took.p50)} / ${took(of.took.p95)}` : '–'
   return {
-    '.stack > .card:first-child > header .tag': [n(errors.length)],
-    '.stack > .card:first-child tbody tr': errors.map(({ message, example, class: name, firstAt }) => {
-      const failed = having(facts, { class: name, status: 'failed' })
-      return `${message || example} | ${name} | ${n(failed.length)} jobs | ${time(firstAt)}`
-    }),
+    ...kinds(facts, errors),
     '.stack > section:nth-of-type(2) > header .tag': [n(shown.length)],
     '.stack > section:nth-of-type(2) > header .right': [`${took(before.to - before.from)}, ${since(after.from)}`],
     '.stack > section:nth-of-type(2) tbody tr': shown.map(({ queue, class: name, before, after }) =>
