@@ -104,7 +104,7 @@ async function load(asked: Asked): Promise<OverviewData> {
   const runs = [...processes.flatMap(({ runs }) => runs), ...others]
   const wasUsed = Object.values(stats.total).some(({ made = 0 }) => made > 0)
   return {
-    ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
+    ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked) }),
     needs: [...needs, ...depthNeeds(alerts, asked.deps), ...leftFailed(known, needs)],
     alerts,
     range,
