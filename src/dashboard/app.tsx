@@ -51,7 +51,7 @@ export function createPages({ deps, gate, api }: Given, options: DashboardOption
   }
   app.all('*', (c) => draw.error(c, new SidejobError('NOT_FOUND', 'there is no such page')))
   app.onError((error, c) => {
-    if (error instanceof Elsewhere) return c.redirect(`${base}${error.to}`, 303)
+    if (error instanceof Elsewhere) return c.redirect(error.to.startsWith('/') ? `${base}${error.to}` : error.to, 303)
     if (!(error instanceof SidejobError) || codes[error.code] === 500) (deps.report ?? console.error)(error)
     const shown =
       error instanceof SidejobError ? error : new SidejobError('INTERNAL', 'something went wrong on our side')

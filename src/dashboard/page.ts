@@ -82,7 +82,7 @@ export type Page<Data = unknown> = {
 
 export const page = <Data>(parts: Page<Data>): Page => parts as unknown as Page
 
-/** Redirects if it is thrown by `load`. */
+/** Redirects if it is thrown by `load`: to a path below the base, or to a whole URL. */
 export class Elsewhere extends Error {
   readonly to: string
 

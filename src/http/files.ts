@@ -133,6 +133,30 @@ export async function listFiles(
   return { files: named.map((file, i) => ({ ...file, job: jobs[i] ?? null })), cursor: cursor ?? null }
 }
 
+const has = ({ id, type, job }: ListedFile, wanted: string): boolean =>
+  id.includes(wanted) || (type ?? '').includes(wanted.toLowerCase()) || `#${job}` === `#${wanted.replace(/^#/, '')}`
+
+/** Maximum pages that a search reads. */
+const PAGES = 10
+
+/** `wanted` is a part of an id or type, or the id of a job. `looked` counts the read files. */
+export async function searchFiles(
+  files: Files,
+  wanted: string,
+  { limit, cursor: from = null, looked = 0 }: { limit: number; cursor?: string | null; looked?: number },
+) {
+  const found: ListedFile[] = []
+  let cursor = from
+  for (let page = 0; page < PAGES && found.length < limit; page++) {
+    const listed = await listFiles(files, { limit, cursor: cursor ?? undefined })
+    found.push(...listed.files.filter((file) => has(file, wanted)))
+    looked += listed.files.length
+    cursor = listed.cursor
+    if (cursor === null) break
+  }
+  return { files: found, cursor, looked }
+}
+
 const COUNTED = 10_000
 const PAGE = 1_000
 

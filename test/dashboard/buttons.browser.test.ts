@@ -79,7 +79,13 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await page.locator('tr', { has: remove }).locator('[title="needs the scope write; your key has read"]').count(),
       ).toBe(1)
       const download = page.getByRole('link', { name: `Download ${id}` })
-      const address = new URL((await download.getAttribute('href'))!)
+      const href = `${site.url}${await download.getAttribute('href')}`
+      const redirect = await page.request.get(href, { maxRedirects: 0 })
+      expect(redirect.status()).toBe(303)
+      const address = new URL(redirect.headers().location!)
+      const left = Number(address.searchParams.get('expires')) - Date.now() / 1_000
+      expect(left).toBeGreaterThan(3_590)
+      expect(left).toBeLessThanOrEqual(3_601)
       const answer = await fetch(`${site.url}${address.pathname}${address.search}`)
       expect(await answer.text()).toBe('content of the file')
       address.searchParams.set('signature', 'of-somebody-else')

@@ -47,6 +47,44 @@ test('a file shows when the job that deletes it will run', async () => {
   expect(row.replace(/<[^>]*>/g, '')).toContain('in 2 h')
 })
 
+test('the list contained a valid address of each file, which anyone who saw the page could use for 12 hours', async () => {
+  const id = await files.idOf(9, Date.now())
+  await files.bucket.put(keyOf(id), bytes, {})
+  const reader = await pages.enter(['read'])
+  expect(await reader.html('/ui/files')).not.toContain('signature=')
+  const answer = await reader.get(`/ui/files?get=${id}`)
+  expect(answer.status).toBe(303)
+  const { pathname, search } = new URL(answer.headers.get('location')!)
+  expect(await (await pages.ask(`${pathname}${search}`)).text()).toBe('content of the file')
+  expect((await reader.get('/ui/files?get=AAAAAAAAAAAAAA')).status).toBe(404)
+  expect((await pages.ask(`/ui/files?get=${id}`)).headers.get('location')).toContain('/ui/login')
+})
+
+test('a file that is removed later than 192 others was shown as never removed', async () => {
+  const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
+  const own = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
+  const there = await startPages({}, () => ({ downloads: { files: own, allowHosts: [], keep: 3_600_000 } }))
+  const id = await own.idOf(1, Date.now())
+  await bucket.put(keyOf(id), bytes, {})
+  await there.engine.workers.register('files', 'reap', { pull: true })
+  const reapers = (names: string[]) =>
+    there.engine.jobs.enqueue(
+      names.map((file) => ({ queue: 'files', class: 'reap', args: encodeValue({ file }), wait: 7_200_000 })),
+    )
+  await reapers([id])
+  const reader = await there.enter(['read'])
+  const textOf = async () =>
+    (await reader.html('/ui/files'))
+      .split('<tr>')
+      .at(-1)!
+      .replace(/<[^>]*>/g, ' ')
+  expect(await textOf()).toMatch(/in [12] h/)
+  await reapers(Array.from({ length: 200 }, (_, n) => `other-${n}`))
+  there.forget()
+  expect(await textOf()).not.toMatch(/never|in [12] h/)
+  await there.close()
+})
+
 test('all files are counted with their bytes on each page, and other objects are not', async () => {
   const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
   const counted = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
@@ -75,7 +113,7 @@ test('files are looked for by their id, type or job, page by page; a link shows 
   const reader = await there.enter(['read'])
   const shown = async (q: string) => {
     const html = await reader.html(`/ui/files?q=${encodeURIComponent(q)}`)
-    return { html, files: ids.filter((id) => html.includes(`<b class="mono">${id}</b>`)) }
+    return { html, files: ids.filter((id) => html.includes(`<span class="dim mono">${id}</span>`)) }
   }
   for (const q of ['77', '#77', 'IMAGE/png', ids[76]!, ids[76]!.slice(0, 9)])
     expect((await shown(q)).files, q).toEqual([ids[76]])

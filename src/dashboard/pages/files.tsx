@@ -1,8 +1,7 @@
-import type { Files } from '../../core/files.ts'
-import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'
+import { type FilesTotal, listFiles, searchFiles, totalOf } from '../../http/files.ts'
 import { queryWith } from '../look.ts'
-import { type Asked, page } from '../page.ts'
-import { Act } from '../parts/act.tsx'
+import { type Asked, Elsewhere, page } from '../page.ts'
+import { Act, LinkButton } from '../parts/act.tsx'
 import { Further } from '../parts/further.tsx'
 import { Ago, Card, Empty, Head, JobId, Link } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
@@ -13,8 +12,8 @@ import { bytes, many } from '../words/text.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
 type FilesData = Omit<Listed, 'files'> & {
-  /** `from`: the downloaded URL. `ends`: time of the removal. */
-  files: (Listed['files'][number] & { url: string; from?: string; ends?: number | null })[]
+  /** `from`: the downloaded URL. `ends`: time of the removal, or undefined if its job was not read. */
+  files: (Listed['files'][number] & { from?: string; ends?: number | 'never' })[]
   isThere: boolean
   total?: FilesTotal
   wanted: string
@@ -22,36 +21,28 @@ type FilesData = Omit<Listed, 'files'> & {
 }
 
 const MOST = 100
-const PAGES = 10
 /** Milliseconds. The total is expensive, because it is added up page by page. */
-const FRESH = 10_000
-/** Milliseconds, the length of a session. */
-const SIGNED = 12 * 3_600_000
+const FRESH = 60_000
 
-const fits = ({ id, type, job }: Listed['files'][number], wanted: string): boolean =>
-  id.includes(wanted) || (type ?? '').includes(wanted.toLowerCase()) || `#${job}` === `#${wanted.replace(/^#/, '')}`
+/** Maximum read jobs that remove files. A command reads 64 of them. */
+const REAPERS = 192
 
-async function searched(files: Files, wanted: string, before: number, from?: string) {
-  const found: Listed['files'] = []
-  let [cursor, looked] = [from ?? null, before]
-  for (let page = 0; page < PAGES && found.length < MOST; page++) {
-    const listed = await listFiles(files, { limit: MOST, cursor: cursor ?? undefined })
-    found.push(...listed.files.filter((file) => fits(file, wanted)))
-    looked += listed.files.length
-    cursor = listed.cursor
-    if (cursor === null) break
-  }
-  return { files: found, cursor, looked }
+/** Each file has a job of class `reap` that removes it. */
+async function endsOf({ engine, cache }: Asked): Promise<(file: string) => number | 'never' | undefined> {
+  const { jobs, cursor } = await cache.get('ends of files', FRESH, () =>
+    engine.jobs.rows({ queue: 'files', class: 'reap', status: 'queued', limit: REAPERS, paths: ['file'] }),
+  )
+  const ends = new Map(jobs.map(({ args, runAt }) => [args?.file, runAt]))
+  return (file) => ends.get(file) ?? (cursor === null ? 'never' : undefined)
 }
 
-const JOBS = 1_000
-
-/** A job of class `download` stores a file from a URL; a job of class `reap` removes it. */
-const jobsOf = ({ engine }: Pick<Asked, 'engine'>) =>
-  Promise.all([
-    engine.jobs.rows({ queue: 'downloader', class: 'download', limit: JOBS, paths: ['url'] }),
-    engine.jobs.rows({ queue: 'files', class: 'reap', status: 'queued', limit: JOBS, paths: ['file'] }),
-  ])
+/** The URL that each job of class `download` stored. */
+async function urlsOf({ engine }: Asked, files: Listed['files']): Promise<Map<number, string>> {
+  const ids = files.flatMap(({ job }) => job ?? []).sort((a, b) => b - a)
+  if (ids.length === 0) return new Map()
+  const { jobs } = await engine.jobs.rows({ ids, class: 'download', limit: MOST, paths: ['url'] })
+  return new Map(jobs.map(({ id, args }) => [id, args?.url as string]))
+}
 
 const NO_FILES: FilesData = { files: [], cursor: null, isThere: false, wanted: '' }
 
@@ -79,7 +70,7 @@ function None({ data: { isThere, wanted } }: { data: FilesData }) {
 const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
   more ? `more than ${many(files, 'file')}, ${bytes(size)}` : `${many(files, 'file')}, ${bytes(size)}`
 
-const way = (form: FormData): string => `/v1/files/${encodeURIComponent(given(form, 'file'))}`
+const way = (file: string): string => `/v1/files/${encodeURIComponent(file)}`
 
 /** The last part of the path of its URL, while the job that downloaded it is stored. */
 const nameOf = (url = ''): string => url.replace(/[?#].*/s, '').replace(/.*\//s, '')
@@ -91,7 +82,7 @@ const columns: readonly Column<FilesData['files'][number]>[] = [
     title: ({ from }) => from,
     cell: ({ id, from }) => (
       <>
-        {nameOf(from)} <b class="mono">{id}</b>
+        <b>{nameOf(from)}</b> <span class="dim mono">{id}</span>
       </>
     ),
   },
@@ -99,14 +90,19 @@ const columns: readonly Column<FilesData['files'][number]>[] = [
   { head: '#Size', label: 'size', cell: ({ size }) => bytes(size) },
   { head: 'Stored by', label: 'stored by', cell: ({ job }) => (job === null ? '–' : <JobId id={job} />) },
   { head: 'Stored', kind: 'dim', label: 'stored', cell: ({ storedAt }) => <Ago at={storedAt} /> },
-  { head: '#Expires', kind: 'dim', label: 'expires', cell: ({ ends }) => (ends ? <Ago at={ends} /> : 'never') },
+  {
+    head: '#Expires',
+    kind: 'dim',
+    label: 'expires',
+    cell: ({ ends = '–' }) => (typeof ends === 'number' ? <Ago at={ends} /> : ends),
+  },
   {
     head: '-Acts',
-    cell: ({ id, url }) => (
+    cell: ({ id }) => (
       <span class="row">
-        <a class="btn small" href={url} download aria-label={`Download ${id}`}>
+        <LinkButton to={`/files?get=${id}`} small label={`Download ${id}`}>
           Download
-        </a>
+        </LinkButton>
         <Act act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
           Remove
         </Act>
@@ -122,31 +118,31 @@ export const files = page<FilesData>({
   path: '/files',
   nav: 'files',
   every: 0,
-  async load({ engine, deps, query, cache }) {
+  async load(asked) {
+    const { deps, query, cache, call } = asked
     if (!deps.downloads) return NO_FILES
+    const got = query.get('get')
+    // Signed for each download, so that a page that was left open contains no valid addresses.
+    if (got) throw new Elsewhere(((await call('GET', way(got))) as { url: string }).url)
     const { files } = deps.downloads
     const wanted = query.get('q')?.trim().slice(0, 200) ?? ''
     const cursor = query.get('cursor') ?? undefined
-    const [listed, total, [downloads, reapers]] = await Promise.all([
+    const [listed, total, endOf] = await Promise.all([
       wanted
-        ? searched(files, wanted, Number(query.get('looked')) || 0, cursor)
+        ? searchFiles(files, wanted, { limit: MOST, cursor, looked: Number(query.get('looked')) || 0 })
         : listFiles(files, { limit: MOST, cursor }),
       cache.get('total of files', FRESH, () => totalOf(files)),
-      cache.get('jobs of files', FRESH, () => jobsOf({ engine })),
+      endsOf(asked),
     ])
-    const all = listed.files.map(async (file) => ({
-      ...file,
-      url: (await files.sign(file.id, SIGNED)).url,
-      from: downloads.jobs.find(({ id }) => id === file.job)?.args?.url as string | undefined,
-      ends: reapers.jobs.find(({ args }) => args?.file === file.id)?.runAt,
-    }))
-    return { ...listed, files: await Promise.all(all), total, isThere: true, wanted }
+    const urls = await urlsOf(asked, listed.files)
+    const all = listed.files.map((file) => ({ ...file, from: urls.get(file.job ?? 0), ends: endOf(file.id) }))
+    return { ...listed, files: all, total, isThere: true, wanted }
   },
   title: () => 'Files',
   View: ({ data, query }) => (
     <>
       <Head title="Files" note={noteOf(data)}>
-        {data.isThere && <Search at="/files" label="Id, type or job" hint="Id, type or job" value={data.wanted} />}
+        {data.isThere && <Search at="/files" label="Id, type or job" value={data.wanted} />}
       </Head>
       <Card>
         {data.files.length > 0 ? (
@@ -173,7 +169,7 @@ export const files = page<FilesData>({
         verb: 'Remove it',
       }),
       async does({ form, call }) {
-        await call('DELETE', way(form))
+        await call('DELETE', way(given(form, 'file')))
         return { say: `File ${given(form, 'file')} removed` }
       },
     },

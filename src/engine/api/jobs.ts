@@ -78,7 +78,8 @@ export function createJobs({
   viewWithRuns,
   allowHosts,
 }: Context) {
-  const listModes = ({ parent, alias, sort }: JobFilter) => {
+  const listModes = ({ ids, parent, alias, sort }: JobFilter) => {
+    if (ids) return { mode: 'ids', name: `${ids}` } as const
     if (alias !== undefined) return { mode: 'alias', name: alias } as const
     if (parent !== undefined) return { mode: 'children', name: parent } as const
     return { mode: sort === 'ended' ? 'ended' : 'all' } as const

@@ -45,11 +45,12 @@ export type JobPatch = Omit<AskedPatch, 'repeat'> & { repeat?: Repeat | null }
 
 export type JobRow = Row & { args?: Record<string, unknown> }
 
-/** A search reads up to twice `lookAt` jobs. `paths` are the parts of args to return. */
+/** A search reads up to twice `lookAt` jobs. `paths` are parts of args to return. */
 export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & {
   status?: Status | readonly Status[]
   lookAt?: number
   paths?: readonly string[]
+  ids?: number[]
 }
 
 export type Item = { data: Encoded; context?: Encoded; default?: true }
