@@ -2,32 +2,43 @@ import type { Code } from '../../core/errors.ts'
 import { remedies } from '../../core/remedies.ts'
 import { useLook } from '../look.ts'
 import { entries } from '../nav.ts'
-import { plain, title } from '../words/text.ts'
+import { decoded } from '../words/paths.ts'
+import { cut, plain, title } from '../words/text.ts'
 import { LinkButton } from './act.tsx'
-import { Link } from './layout.tsx'
-import { Search } from './search.tsx'
+import { Icon, Link } from './layout.tsx'
+
+/** The page whose path begins like the given one. */
+const nearest = (first: string) =>
+  entries.find(({ path }) => path === `/${first}`) ??
+  entries.find(({ path }) => first.length > 2 && path.slice(1, 4) === first.slice(0, 3).toLowerCase())
 
 function Missing({ message }: { message: string }) {
   const { here, host } = useLook()
   const [, first = '', ...rest] = here.replace(/\?.*/, '').split('/')
-  const list = entries.find(({ path }) => path === `/${first}`)
+  const near = nearest(first)
+  const name = decoded(rest.at(-1) ?? first)
+  const q = encodeURIComponent(name)
+  const steps = [
+    ['search', `Search for “${cut(name)}”`, `/find?q=${q}&list`],
+    first === 'jobs' && ['schedules', 'Search the history of ended jobs', '/jobs?in=history'],
+    rest.length > 0 && ['keys', 'See who removed it', `/settings/keys?q=${q}#audit`],
+    near ? [near.name, `Open ${near.title}`, near.path] : ['menu', 'See all pages', '/more'],
+  ].filter((step): step is string[] => step !== false)
   return (
     <>
-      <h1>Not found</h1>
-      <p>{title(plain(message))}.</p>
+      <h1>{title(plain(message))}</h1>
       <p class="dim">
-        {list && (
-          <>
-            It may have been removed (<Link to="/settings/keys#audit">see the audit log</Link>), or have ended (
-            <Link to="/jobs?in=history">search the history</Link>).{' '}
-          </>
-        )}
-        It may be in another deployment: this is <b>{host}</b>.
+        It may have been removed, or be in another deployment: this is <b>{host}</b>.
       </p>
-      <div class="row">
-        <Search at="/find" label="Search" value={rest.at(-1) ?? first} />
-        {list && <LinkButton to={list.path}>{list.title}</LinkButton>}
-        <LinkButton to="/more">All pages</LinkButton>
+      <div class="card">
+        <ul class="checks next">
+          {steps.map(([icon, text, to]) => (
+            <li>
+              <Icon name={icon!} />
+              <Link to={to!}>{text}</Link>
+            </li>
+          ))}
+        </ul>
       </div>
     </>
   )

@@ -1,3 +1,5 @@
+import { readable } from '../../core/readable.ts'
+
 const at = encodeURIComponent
 
 export const jobPath = (id: number | string): string => `/jobs/${id}`
@@ -10,3 +12,5 @@ export const workerPath = (queue: string, name: string): string => `/workers/${a
 export const ofClass = (queue: string, name: string): string => `queue=${at(queue)}&class=${at(name)}`
 
 export const jobLink = (id: number | string): { text: string; to: string } => ({ text: `#${id}`, to: jobPath(id) })
+
+export const decoded = (part: string): string => readable(() => decodeURIComponent(part)) ?? part
