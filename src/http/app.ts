@@ -8,7 +8,7 @@ import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
 import { splitPath } from '../core/tenant.ts'
 import type { AuditEntry } from '../engine/engine.ts'
-import { audited, changeIn, isAudited, reasonIn } from './audited.ts'
+import { audited, changeIn, formerIn, isAudited, reasonIn } from './audited.ts'
 import { sharedWith } from './cors.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Deps } from './deps.ts'
@@ -81,6 +81,7 @@ type About = Pick<Asked<string, undefined, undefined>, 'document' | 'guide'>
 
 const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About) => {
   const { method, path, scope, handle, facade } = route
+  const reader = method === 'POST' ? undefined : list.find((one) => one.method === 'GET' && one.path === path)
   const query = route.query ?? (facade ? anything : nothing)
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
   const body = route.body ?? nothing
@@ -106,8 +107,12 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
     const bytes = await bytesOf(request, most)
     if (scope === 'signed') await admitSigned(request, bytes, deps)
     const asks = check(query, queryOf(request, route)) as { preview?: boolean } | undefined
-    if (caller && !asks?.preview && isAudited(route, request))
-      await audited(place, { ...entryOf(route, request, caller), ...changeIn(route, bytes) }, deps)
+    if (caller && !asks?.preview && isAudited(route, request)) {
+      const change = changeIn(route, bytes)
+      const asked = { engine: place.engine, deps: here, params: c.req.param(), query: {} } as never
+      const former = reader && (await formerIn(change, async () => reader.handle(asked)))
+      await audited(place, { ...entryOf(route, request, caller), ...change, ...former }, deps)
+    }
     const asked: Asked<string, undefined, undefined> = {
       engine: place.engine,
       deps: here,

@@ -1,6 +1,7 @@
 // A change is recorded before it takes effect.
 
 import { SidejobError } from '../core/errors.ts'
+import { readObject } from '../core/readable.ts'
 import type { AuditEntry } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
 import { isForced } from './door.ts'
@@ -39,6 +40,18 @@ const MAX_CHANGE = 300
 export function changeIn({ resource }: Listed, bytes: Uint8Array): { change?: string } {
   if (bytes.length === 0 || !settings.has(resource)) return {}
   return { change: new TextDecoder().decode(bytes.subarray(0, MAX_CHANGE)) }
+}
+
+/** The present values of the members that a change sets. They are null if the object is new. */
+export async function formerIn(
+  { change }: { change?: string },
+  read: () => Promise<unknown>,
+): Promise<{ was?: string }> {
+  const set = readObject(change)
+  if (!set) return {}
+  const now = Object(await read().catch(() => undefined))
+  const was = JSON.stringify(Object.fromEntries(Object.keys(set).map((name) => [name, now[name] ?? null])))
+  return was.length > MAX_CHANGE ? {} : { was }
 }
 
 const MAX_REASON = 200

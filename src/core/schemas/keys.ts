@@ -109,6 +109,7 @@ export const auditPage = z.object({
       method: z.string(),
       path: z.string(),
       change: z.string().optional().describe('request body; only for requests that change settings'),
+      was: z.string().optional().describe('former values'),
       reason: z.string().optional().describe('reason from the header Sidejob-Reason'),
     }),
   ),

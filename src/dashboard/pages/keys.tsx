@@ -1,4 +1,5 @@
 import { SidejobError } from '../../core/errors.ts'
+import { readObject } from '../../core/readable.ts'
 import type { ApiKey, Scope } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'
 import { may } from '../look.ts'
@@ -10,7 +11,8 @@ import { Ago, Card, Head, Link, Name, NameLink } from '../parts/layout.tsx'
 import { Search } from '../parts/search.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
-import { atLeast, count, many } from '../words/text.ts'
+import { decoded } from '../words/paths.ts'
+import { atLeast, count, many, title } from '../words/text.ts'
 
 const scopes: readonly [Scope, string][] = [
   ['read', 'sees everything, changes nothing'],
@@ -64,39 +66,66 @@ const columns: readonly Column<ApiKey>[] = [
 type AuditEntry = Awaited<ReturnType<Engine['audit']['read']>>['entries'][number]
 
 /** The beginning of a path that is also a page. */
-const PAGE = /^\/v1(\/(?:jobs|flows|queues)\/[^/?]+|\/workers\/[^/]+\/[^/?]+)/
+const PAGE = /^\/v1(\/(?:jobs|flows|queues|groups)\/[^/?]+|\/workers\/[^/]+\/[^/?]+)/
+
+const sessions: Readonly<Record<string, string>> = {
+  open: 'Log in with a key',
+  redeem: 'Log in with a link',
+  link: 'Create a login link',
+  end: 'Log out',
+}
+
+/** `limits.set` at `/v1/limits/openai` is `Set limit openai`. */
+function whatOf({ verb, path }: AuditEntry): string {
+  const [resource = '', does = ''] = verb.split('.')
+  if (resource === 'sessions') return sessions[does] ?? verb
+  const [, , , ...names] = path.replace(/\?.*/, '').split('/')
+  if (names.at(-1) === does) names.pop()
+  const one = resource.replace(/(?<=ss)es$|(?<!s)s$/, '')
+  const words = does === 'patch' ? 'change' : does.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return [title(words), one, decoded(names.join('/'))].join(' ')
+}
+
+const membersOf = (json = '{}'): Record<string, unknown> => readObject(json) ?? {}
+
+const textOf = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(textOf).join(', ')
+  return typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value)
+}
+
+/** A long change is stored only in part, so it may not be JSON. */
+function changeOf({ change, was, reason }: AuditEntry): string {
+  const before = membersOf(was)
+  const members = Object.entries(membersOf(change)).map(([name, value]) => {
+    const now = textOf(value)
+    return `${name} ${name in before ? `${textOf(before[name])} → ${now}` : now}`
+  })
+  return [members.join('; ') || change, reason].filter(Boolean).join(' · ')
+}
 
 const changes: readonly Column<AuditEntry>[] = [
   {
-    head: 'Who',
-    cell: ({ name }) => (
-      <b>
-        <Name of={name} most={30} />
-      </b>
-    ),
-  },
-  { head: 'Action', kind: 'mono', cell: ({ verb }) => verb },
-  {
-    head: 'Path',
-    kind: 'fill mono dim',
-    cell({ path }) {
-      const to = PAGE.exec(path)?.[1]
-      return to ? <NameLink to={to} of={path} most={60} /> : <Name of={path} most={60} />
+    head: 'What',
+    title: ({ method, path }) => `${method} ${path}`,
+    cell(entry) {
+      const to = PAGE.exec(entry.path)?.[1]
+      const what = whatOf(entry)
+      return to ? <NameLink to={to} of={what} most={70} /> : <Name of={what} most={70} />
     },
   },
-  {
-    head: 'Change',
-    kind: 'dim',
-    cell: ({ change, reason }) => <Name of={[change, reason].filter(Boolean).join(' · ')} />,
-  },
+  { head: 'Change', kind: 'fill dim', cell: (entry) => <Name of={changeOf(entry)} most={140} /> },
+  { head: 'Who', cell: ({ name }) => <Name of={name} most={30} /> },
   { head: '#When', cell: ({ at }) => <Ago at={at} /> },
 ]
 
 /** Shown entries, and entries that a filter reads. */
 const [SHOWN, READ] = [50, 500]
 
-const isWanted = (wanted: string, { name, verb, path, change = '', reason = '' }: AuditEntry): boolean =>
-  [name, verb, path, change, reason].join(' ').toLowerCase().includes(wanted.toLowerCase())
+const isWanted = (wanted: string, entry: AuditEntry): boolean =>
+  [entry.name, entry.verb, entry.path, whatOf(entry), changeOf(entry)]
+    .join(' ')
+    .toLowerCase()
+    .includes(wanted.toLowerCase())
 
 function MakeForm() {
   return (

@@ -1,20 +1,16 @@
-import { type NavName, nav } from '../nav.ts'
+import { nav } from '../nav.ts'
 import { page } from '../page.ts'
 import { LogOut } from '../parts/act.tsx'
 import { Card, Head, Icon, To } from '../parts/layout.tsx'
-import { countsOf, sumOf } from '../words/counts.ts'
-import { title as capital, many } from '../words/text.ts'
+import { title as capital } from '../words/text.ts'
 
-export const more = page<Partial<Record<NavName, string>>>({
+export const more = page({
   path: '/more',
   every: 0,
-  async load({ cache }) {
-    const { queues } = (await cache.glance()).stats
-    return { jobs: many(sumOf(countsOf(queues, null)), 'job'), queues: many(queues.length, 'queue') }
-  },
+  load: async () => undefined,
   title: () => 'All pages',
   crumbs: () => [{ name: 'All pages' }],
-  View: ({ data, look: { who } }) => (
+  View: ({ look: { who } }) => (
     <>
       <Head title="All pages" note="Each key opens its page after g." />
       <div class="stack">
@@ -27,9 +23,7 @@ export const more = page<Partial<Record<NavName, string>>>({
                   <To to={path}>
                     <b>{title}</b> <span class="dim">{capital(says)}</span>
                   </To>
-                  <span class="right row">
-                    {data[name]} <kbd class="wide">{key}</kbd>
-                  </span>
+                  <kbd class="right wide">{key}</kbd>
                 </li>
               ))}
             </ul>

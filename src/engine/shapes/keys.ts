@@ -35,6 +35,7 @@ export type AuditEntry = {
   path: string
   reason?: string
   change?: string
+  was?: string
 }
 
 export type DeliveredJob = JobBase & {

@@ -14,9 +14,15 @@ export async function keysPage(_: Facts, { site: { engine } }: Scene): Promise<C
       row(name, '', id, time(createdAt), timeOf(lastUsedAt), timeOf(expiresAt), ''),
     ),
     'main > .card > header .right': ['newest 50'],
-    'main > .card tbody tr': entries.map(({ verb, path, change, reason, name, at }) =>
-      row(cut(name, 30), verb, cut(path, 60), cut([change, reason].filter(Boolean).join(' · '), 40), time(at)),
-    ),
+    'main > .card tbody tr': entries.map(({ method, path, change, was, reason, name, at }) => {
+      const [now, before] = [change, was].map((text) => Object.entries<unknown>(JSON.parse(text ?? '{}')))
+      const shown = (value: unknown) => (value === null ? 'none' : JSON.stringify(value))
+      const members = now!.map(
+        ([name, value], i) => `${name} ${before![i] ? `${shown(before![i][1])} → ` : ''}${shown(value)}`,
+      )
+      const names = path.split('/').slice(3).map(decodeURIComponent).join('/')
+      return row(`{${method} ${path}}${names}`, [...members, reason ?? ''].join('; '), cut(name, 30), time(at))
+    }),
   }
 }
 
@@ -141,10 +147,4 @@ export async function findPage(facts: Facts, { site: { engine } }: Scene, text: 
   }
 }
 
-export const morePage = ({ jobs, queues }: Facts): Claims => ({
-  '.pages .right': (shown) =>
-    shown.map((text) => {
-      const of = { job: jobs, queue: queues }[/ (job|queue)/.exec(text)?.[1] ?? '']
-      return of ? n(of.length) : ''
-    }),
-})
+export const morePage = (): Claims => ({})
