@@ -132,7 +132,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await window.context.close()
   })
 
-  test('the messages of a channel are shown as they come, sifted, and not while the page is paused', async () => {
+  test('the messages of a channel are shown as they come, and not while the page is paused', async () => {
     const window = await at('/channels?at=%2Fshop')
     const { page, streams } = window
     await served.until(() => isHeard('/shop'))
@@ -144,19 +144,15 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const lines = page.locator('#tail > li:visible .clip')
     await lines.nth(1).waitFor()
     expect(await lines.allTextContents()).toEqual(['/shop/9 {"note":"<b>ring</b>"}', '/shop/7/paid {"amount":25}'])
-    await page.getByLabel('Filter messages').fill('PAID')
-    expect(await lines.count()).toBe(1)
-    await say('/shop/9', { note: 'no' })
     await say('/shop/9', { note: 'paid twice' })
-    await lines.nth(1).waitFor()
+    await lines.nth(2).waitFor()
     expect(await lines.first().textContent()).toBe('/shop/9 {"note":"paid twice"}')
     // Messages are drawn directly, without a refresh of the page.
     expect((await countsOf(page)).looks).toBeLessThan(3)
     await page.locator('#live').click()
     await served.until(async () => !(await isHeard('/shop')))
     await say('/shop/9', { note: 'paid unheard' })
-    await page.getByLabel('Filter messages').fill('')
-    expect(await lines.count()).toBe(4)
+    expect(await lines.count()).toBe(3)
     expect(await findings(page)).toEqual([])
     await leave(window)
   })

@@ -6,16 +6,16 @@ import { useWay } from '../look.ts'
 import { page } from '../page.ts'
 import { Field, TextArea } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { Ago, Card, Head, JobId, Link, Name, NameLink, To } from '../parts/layout.tsx'
+import { Ago, Card, Head, JobId, Link, Name, NameLink, To, Zero } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
 import { First } from '../parts/snippet.tsx'
 import { type Column, DataTable } from '../parts/table.tsx'
-import { Json, Value } from '../parts/value-view.tsx'
+import { Value } from '../parts/value-view.tsx'
 import { type Branch, branchesOf } from '../words/channel.ts'
 import { sum } from '../words/counts.ts'
 import { given, jsonText } from '../words/form.ts'
 import { channelPath, workerPath } from '../words/paths.ts'
-import { atLeast, bytes, count, cut, listed, many } from '../words/text.ts'
+import { bytes, count, cut, many } from '../words/text.ts'
 
 type ChannelsData = Awaited<ReturnType<Engine['channels']['list']>> & {
   at?: string
@@ -23,24 +23,12 @@ type ChannelsData = Awaited<ReturnType<Engine['channels']['list']>> & {
   isFirst: boolean
 }
 type Channel = ChannelsData['channels'][number]
-type Kept = Channel & { last: NonNullable<Channel['last']> }
 
 const SHOWN = 300
 const LISTENERS = 6
 
-/** `own` is undefined if no port listens to the path itself. */
+/** `all` are the channels at and below the path. `own` is undefined if the path only leads to others. */
 type Row = Branch & { all: readonly Channel[]; own?: Channel }
-
-const NAME: Column<Partial<Branch> & { name: string }> = {
-  head: 'Channel',
-  kind: 'mono',
-  cell: ({ name, label = name, depth = 0 }) => (
-    <>
-      {'\u2003'.repeat(depth)}
-      <NameLink to={channelPath(name)} label={`Listen to ${name}`} of={label} most={60} isMain />
-    </>
-  ),
-}
 
 function Several<One extends { port: string }>({ of, show }: { of: readonly One[]; show: (one: One) => Child }) {
   const more = of.length - LISTENERS
@@ -59,47 +47,77 @@ function Several<One extends { port: string }>({ of, show }: { of: readonly One[
   )
 }
 
-const publishersOf = ({ own }: Row) => own?.publishers ?? []
+const portsOf = (all: readonly Channel[]): number => sum(all, ({ subscribers }) => subscribers.length)
 
-const listening: readonly Column<Row>[] = [
-  NAME,
-  { head: '#Ports', label: 'ports', cell: ({ all }) => count(sum(all, ({ subscribers }) => subscribers.length)) },
+const isHeard = ({ subscribers }: Channel): boolean => subscribers.length > 0
+
+const columns: readonly Column<Row>[] = [
+  {
+    head: 'Channel',
+    kind: 'mono',
+    cell: ({ name, label, depth }) => (
+      <>
+        {'\u2003'.repeat(depth)}
+        <NameLink to={channelPath(name)} label={`Listen to ${name}`} of={label} most={60} isMain />
+      </>
+    ),
+  },
+  { head: '#Ports', label: 'ports', cell: ({ all }) => <Zero n={portsOf(all)} /> },
   {
     head: 'Listeners',
-    kind: 'fill half',
     cell: ({ own, all }) =>
       own ? (
         <Several of={own.subscribers} show={({ job }) => <JobId id={job} />} />
       ) : (
-        <span class="dim">in {many(all.length, 'channel')}</span>
+        <span class="dim">in {many(all.filter(isHeard).length, 'channel')}</span>
       ),
   },
   {
     head: 'Publishing classes',
-    kind: (row) => (publishersOf(row).length > 0 ? 'fill half' : 'fill half dimmer'),
-    label: 'from',
-    cell: (row) => (
+    label: ({ own }) => (own?.publishers?.length ? 'from' : undefined),
+    cell: ({ own }) => (
       <Several
-        of={publishersOf(row)}
+        of={own?.publishers ?? []}
         show={({ queue, class: name }) => <NameLink to={workerPath(queue, name)} of={name} most={24} />}
       />
     ),
   },
+  {
+    head: 'Last kept message',
+    kind: 'fill',
+    cell: ({ own: { last } = {} as Partial<Channel> }) =>
+      last &&
+      (last.message === undefined ? (
+        <span class="dimmer">{bytes(last.size)}; too large to keep</span>
+      ) : (
+        <Value value={last.message} />
+      )),
+  },
+  {
+    head: '#Received',
+    kind: 'dim',
+    title: ({ own: { last, minutes = [] } = {} as Partial<Channel> }) =>
+      last &&
+      `${many(
+        sum(minutes, (n) => n),
+        'message',
+      )} in ten minutes`,
+    cell: ({ own }) => own?.last && <Ago at={own.last.at} />,
+  },
 ]
 
-function Listeners({ channels, cursor }: Pick<ChannelsData, 'channels' | 'cursor'>) {
+function Tree({ channels, cursor }: Pick<ChannelsData, 'channels' | 'cursor'>) {
   const way = useWay()
   const rows = branchesOf(channels.map(({ name }) => name)).map((branch): Row => {
     const all = channels.filter(({ name }) => isBelow(name, branch.name))
     return { ...branch, all, own: all.find(({ name }) => name === branch.name) }
   })
   return (
-    <Card title="Listeners">
+    <Card>
       <DataTable
-        caption="Channels with their listeners and publishing classes"
-        empty="No port listens. To listen, set the channels of an input port."
+        caption="Channels with their listeners, publishing classes and last message"
         rows={rows}
-        columns={listening}
+        columns={columns}
         kind="lined"
       />
       {cursor !== null && (
@@ -113,75 +131,21 @@ function Listeners({ channels, cursor }: Pick<ChannelsData, 'channels' | 'cursor
   )
 }
 
-const keeping: readonly Column<Kept>[] = [
-  NAME,
-  { head: 'Received', kind: 'dim', cell: ({ last }) => <Ago at={last.at} /> },
-  {
-    head: '#Per minute',
-    label: 'per minute',
-    title: ({ minutes = [] }) => `${count(sum(minutes, (n) => n))} in ten minutes`,
-    cell: ({ rate = 0 }) => count(rate),
-  },
-  {
-    head: 'Message',
-    kind: 'fill',
-    cell: ({ last: { message, size } }) =>
-      message === undefined ? <span class="dimmer">{bytes(size)}; too large to keep</span> : <Value value={message} />,
-  },
-]
-
-function Last({ channels, isCut }: { channels: readonly Kept[]; isCut: boolean }) {
-  return (
-    <Card title="Last messages" tag={atLeast(channels.length, isCut)} right="kept by their channels">
-      <DataTable
-        caption="Channels with a kept last message, and their messages per minute"
-        rows={channels.slice(0, SHOWN)}
-        columns={keeping}
-        kind="lined"
-      />
-    </Card>
-  )
-}
-
-function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
-  return (
-    <Card
-      title={`Messages on ${cut(at, 60)}`}
-      kind="change"
-      right={
-        <>
-          <input id="sift" class="field" type="search" aria-label="Filter messages" placeholder="Filter messages" />
-          <Link to="/channels">Stop</Link>
-        </>
-      }
-    >
-      <Listen to={[at]} />
-      <p class="note foot">New messages appear below. Click the dot above to pause (p).</p>
-      {last?.message !== undefined && (
-        <details class="foot">
-          <summary class="link">
-            Last stored message, <Ago at={last.at} />
-          </summary>
-          <Json value={last.message} />
-        </details>
-      )}
-      <ol class="log" id="tail" data-island aria-label={`Messages of ${at}, newest first`} />
-    </Card>
-  )
-}
+const Tail = ({ at }: { at: string }) => (
+  <Card title={`Messages on ${cut(at, 60)}`} kind="change" right={<Link to="/channels">Stop</Link>}>
+    <Listen to={[at]} />
+    <p class="note foot">
+      Waits for messages on this channel and the channels below it. The newest is first; <kbd>p</kbd> pauses.
+    </p>
+    <ol class="log" id="tail" data-island aria-label={`Messages of ${at}, newest first`} />
+  </Card>
+)
 
 function heardBy(to: string, channels: readonly Channel[], areAll: boolean): string {
-  const ports = new Map(
-    channels
-      .filter(({ name }) => isBelow(to, name))
-      .flatMap(({ subscribers }) => subscribers)
-      .map(({ job, port }) => [`${job} ${port}`, `#${job} ${cut(port, 20)}`]),
-  )
-  if (ports.size === 0) return `No ${areAll ? '' : 'listed '}port would receive it.`
-  const first = [...ports.values()].slice(0, LISTENERS)
-  const more = ports.size - first.length
-  const named = more > 0 ? `${first.join(', ')} and ${many(more, 'more', 'more')}` : listed(first)
-  return `${areAll ? '' : 'At least '}${many(ports.size, 'port')} would receive it: ${named}.`
+  const all = channels.filter(({ name }) => isBelow(to, name)).flatMap(({ subscribers }) => subscribers)
+  const ports = new Set(all.map(({ job, port }) => `${job} ${port}`)).size
+  if (ports === 0) return `No ${areAll ? '' : 'listed '}port would receive it.`
+  return `${areAll ? '' : 'At least '}${many(ports, 'port')} would receive it.`
 }
 
 function Publish({ to, channels, areAll }: { to?: string; channels: readonly Channel[]; areAll: boolean }) {
@@ -227,27 +191,20 @@ export const channels = page<ChannelsData>({
   },
   title: () => 'Channels',
   View: ({ data: { channels, cursor, isFirst, at, to } }) => {
-    const heard = channels.filter(({ subscribers }) => subscribers.length > 0)
     const areAll = cursor === null && isFirst
-    const kept = channels.filter((channel): channel is Kept => channel.last !== undefined)
+    const counted = `${many(channels.length, 'channel')}, ${count(channels.filter(isHeard).length)} with listeners`
     return (
       <>
-        <Head
-          title="Channels"
-          note={`${areAll ? '' : 'at least '}${many(heard.length, 'channel has listeners', 'channels have listeners')}`}
-        />
-        {at && <Tail at={at} last={kept.find(({ name }) => name === at)?.last} />}
+        <Head title="Channels" note={areAll ? counted : `on this page: ${counted}`} />
+        {at && <Tail at={at} />}
         <div class="cols c21">
-          <div class="stack">
-            {channels.length > 0 ? (
-              <Listeners channels={heard} cursor={cursor} />
-            ) : (
-              <Card>
-                <First of="channels" />
-              </Card>
-            )}
-            {kept.length > 0 && <Last channels={kept} isCut={cursor !== null} />}
-          </div>
+          {channels.length > 0 ? (
+            <Tree channels={channels} cursor={cursor} />
+          ) : (
+            <Card>
+              <First of="channels" />
+            </Card>
+          )}
           <Publish to={to} channels={channels} areAll={areAll} />
         </div>
       </>

@@ -9,38 +9,39 @@ import { momentOf, n, row, sum, time } from './words.ts'
 const NAMED = 6
 
 export async function channelsPage(_: Facts, { site: { engine } }: Scene): Promise<Claims> {
-  const { channels } = await engine.channels.list({ publishers: true, last: true })
-  const heard = channels
-    .filter(({ subscribers }) => subscribers.length > 0)
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const kept = channels.flatMap(({ last, ...channel }) => (last ? [{ ...channel, last }] : []))
+  const listed = (await engine.channels.list({ publishers: true, last: true })).channels
+  const channels = listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const heard = channels.filter(({ subscribers }) => subscribers.length > 0)
   const first = (subscribers: (typeof channels)[number]['subscribers']) =>
     [
       ...subscribers.slice(0, NAMED).map(({ job, port }) => `#${job} ${port}`),
       ...(subscribers.length > NAMED ? [`${n(subscribers.length - NAMED)} more`] : []),
     ].join(' ')
+  const ports = n(sum(heard.map(({ subscribers }) => subscribers.length)))
   return {
-    '.head .note': [`${n(heard.length)} channels have listeners`],
-    '.stack > .card:first-child tbody tr': [
-      row('/shop', n(sum(heard.map(({ subscribers }) => subscribers.length))), `in ${n(heard.length)} channels`, ''),
-      ...heard.map(({ name, subscribers }) =>
-        row(name.replace('/shop/', ''), n(subscribers.length), first(subscribers), ''),
+    '.head .note': [`${n(channels.length)} channels, ${n(heard.length)} with listeners`],
+    '.cols > .card:first-child tbody tr': [
+      row('/shop', ports, `in ${n(heard.length)} channels`, '', '', ''),
+      ...channels.map(({ name, subscribers, last, minutes = [] }) =>
+        row(
+          name.replace('/shop/', ''),
+          n(subscribers.length),
+          first(subscribers),
+          '',
+          last ? `{${last.message}}${last.message}` : '',
+          last ? `{${n(sum(minutes))} in ten minutes}${time(last.at)}` : '',
+        ),
       ),
     ],
-    '.stack > .card:nth-child(2) .tag': [n(kept.length)],
-    '.stack > .card:nth-child(2) tbody tr': kept.map(({ name, last, rate = 0, minutes = [] }) =>
-      row(name, time(last.at), `{${n(sum(minutes))} in ten minutes}${n(rate)}`, `{${last.message}}${last.message}`),
-    ),
   }
 }
 
 export async function publishForm(facts: Facts, scene: Scene, channel: string): Promise<Claims> {
   const { channels } = await scene.site.engine.channels.list({})
   const ports = channels.filter(({ name }) => name === channel).flatMap(({ subscribers }) => subscribers)
-  const first = ports.slice(0, NAMED).map(({ job, port }) => `#${job} ${port}`)
   return {
     ...(await channelsPage(facts, scene)),
-    '#preview': [`${n(ports.length)} ports would receive it: ${first.join(', ')} and ${n(ports.length - NAMED)} more.`],
+    '#preview': [`${n(ports.length)} ports would receive it.`],
   }
 }
 

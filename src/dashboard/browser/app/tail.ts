@@ -10,11 +10,6 @@ const list = (): HTMLElement | null => document.getElementById('tail')
 
 export const isTailing = (): boolean => list() !== null
 
-function sift(line: HTMLElement): void {
-  const wanted = document.querySelector<HTMLInputElement>('#sift')?.value.toLowerCase() ?? ''
-  line.hidden = !line.textContent!.toLowerCase().includes(wanted)
-}
-
 function show({ channel, message }: Said): void {
   const line = made(
     'li',
@@ -23,14 +18,8 @@ function show({ channel, message }: Said): void {
     made('span', { className: 'lv' }),
     made('span', { className: 'clip' }, `${channel} ${JSON.stringify(message).slice(0, LONGEST)}`),
   )
-  sift(line)
   list()!.prepend(line)
   if (list()!.childElementCount > MOST) list()!.lastElementChild!.remove()
 }
 
-export function startTail(): void {
-  hear('said', (said) => show(said as Said))
-  document.addEventListener('input', ({ target }) => {
-    if ((target as Element).id === 'sift') for (const line of list()!.children) sift(line as HTMLElement)
-  })
-}
+export const startTail = (): void => hear('said', (said) => show(said as Said))
