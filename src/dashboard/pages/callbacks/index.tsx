@@ -1,6 +1,5 @@
 import { missing } from '../../../core/errors.ts'
 import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
-import type { Engine } from '../../../engine/index.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { useWay, type Way } from '../../look.ts'
 import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
@@ -33,35 +32,35 @@ const states: readonly State[] = ['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED
 const MOST = 50
 const COUNTED = 10_000
 const AGAIN = 50
-const PAGES = 20
 
 const again = (of: number | string, { call }: ActAsked) => call('POST', `/v1/callbacks/${of}/resend`, {})
 
-async function failedTo(engine: Engine, host: string): Promise<{ jobs: number[]; more: boolean }> {
-  const found: CallbackView[] = []
-  let cursor: string | null | undefined
-  for (let page = 0; page < PAGES && found.length <= AGAIN && cursor !== null; page++) {
-    const next: Awaited<ReturnType<Engine['callbacks']['list']>> = await engine.callbacks.list({
-      state: 'FAILED',
-      host,
-      limit: AGAIN + 1,
-      cursor,
-    })
-    found.push(...next.callbacks)
-    cursor = next.cursor
-  }
-  const jobs = found.slice(0, AGAIN).map(({ of }) => of)
-  return { jobs, more: found.length > AGAIN || cursor !== null }
+const found = (asked: Asked, filter: { state?: State; host?: string; cursor?: string }, limit = MOST) =>
+  searchOn<CallbackView>(asked, {
+    name: JSON.stringify(['callbacks', filter, limit]),
+    limit,
+    cursor: filter.cursor,
+    idOf: ({ job }) => job,
+    async step(cursor) {
+      const { callbacks, ...more } = await asked.engine.callbacks.list({ ...filter, cursor, limit })
+      return { rows: callbacks, ...more }
+    },
+  })
+
+async function failedTo(asked: Asked, host: string): Promise<{ jobs: number[]; more: boolean }> {
+  const { rows, cursor } = await found(asked, { state: 'FAILED', host }, AGAIN + 1)
+  return { jobs: rows.slice(0, AGAIN).map(({ of }) => of), more: rows.length > AGAIN || cursor !== null }
 }
 
 const resend: Act = {
   scope: 'write',
-  async confirm({ form, engine }) {
+  async confirm(asked) {
+    const { form } = asked
     const host = maybe(form, 'host')
     if (!host) return undefined
     const { jobs, more } = form.has('counted')
       ? { jobs: idsIn(String(form.get('counted'))).slice(0, AGAIN), more: false }
-      : await failedTo(engine, host)
+      : await failedTo(asked, host)
     const [n, newest] = [many(jobs.length, 'callback'), more ? 'the newest ' : '']
     if (jobs.length === 0) return { title: `No failed callbacks to ${host}`, text: [], verb: '' }
     return {
@@ -201,18 +200,6 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
     </>
   )
 }
-
-const found = (asked: Asked, filter: { state?: State; host?: string; cursor?: string }) =>
-  searchOn<CallbackView>(asked, {
-    name: JSON.stringify(['callbacks', filter]),
-    limit: MOST,
-    cursor: filter.cursor,
-    idOf: ({ job }) => job,
-    async step(cursor) {
-      const { callbacks, ...more } = await asked.engine.callbacks.list({ ...filter, cursor, limit: MOST })
-      return { rows: callbacks, ...more }
-    },
-  })
 
 export const callbacks = page<CallbacksData>({
   path: '/callbacks',
