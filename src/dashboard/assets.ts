@@ -9,18 +9,5 @@ import { asset as limits } from './built/limits-css.generated.ts'
 import { asset as palette } from './built/palette-js.generated.ts'
 import { asset as schedules } from './built/schedules-css.generated.ts'
 import { asset as style } from './built/style-css.generated.ts'
-import { asset as workers } from './built/workers-css.generated.ts'
 
-export const assets: readonly Asset[] = [
-  app,
-  board,
-  doctor,
-  palette,
-  style,
-  flow,
-  limits,
-  schedules,
-  workers,
-  sans,
-  mono,
-]
+export const assets: readonly Asset[] = [app, board, doctor, palette, style, flow, limits, schedules, sans, mono]

@@ -147,6 +147,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await said.getByText('No jobs are waiting for it.', { exact: true }).waitFor()
       expect(asked.map((url) => new URL(url).searchParams.get('class'))).toEqual(['sew'])
       await field('class').fill('bind')
+      await page.getByText('More options').click()
       await field('args').fill('{"properties":{"pages":{"type":"number"}}}')
       await said.getByText(`1 of 1 waiting job would not match. #${id}, args: pages: expected a number`).waitFor()
       await said.getByText('bind is registered already (pull)').waitFor()
@@ -176,7 +177,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         ['admin'],
         path,
         async (page) => {
-          await page.getByText('Result and limits').click()
+          if (path.endsWith('register')) await page.getByText('More options').click()
+          await page.getByLabel(/^Limits/).waitFor()
           expect(await findings(page)).toEqual([])
           expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
         },

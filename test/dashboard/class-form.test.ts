@@ -178,7 +178,7 @@ test('the form of a class shows admins which waiting jobs would not fit, and cha
   const made = await pages.make('fitted', { args: '{"sum":"1"}' })
   const previewed = async (typed: object, who = admin) => {
     const html = await who.html(`/ui${path}?${new URLSearchParams({ change: '', ...typed })}`)
-    return /id="preview"[^>]*>([^<]*)</.exec(html)?.[1]
+    return /id="preview"[^>]*><p[^>]*>([^<]*)</.exec(html)?.[1]
   }
   expect(await previewed({})).toBe('')
   const typed = { args: '{"properties":{"sum":{"type":"number"}}}' }
@@ -198,7 +198,7 @@ test('the form that registers a class shows which waiting jobs of its name would
   const typed = { queue: 'default', class: 'once', in: '', args: '{"properties":{"sum":{"type":"number"}}}' }
   const previewed = async (more: object, who = admin) => {
     const html = await who.html(`/ui/workers?${new URLSearchParams({ register: '', ...typed, ...more })}`)
-    return /id="preview"[^>]*>([^<]*)</.exec(html)?.[1]
+    return /id="preview"[^>]*><p[^>]*>([^<]*)</.exec(html)?.[1]
   }
   const fault = `1 of 1 waiting job would not match. #${made}, args: sum: expected a number, got &quot;1&quot;`
   const taken = 'once is registered already (pull): this form replaces it entirely.'
@@ -212,4 +212,29 @@ test('the form that registers a class shows which waiting jobs of its name would
   expect(await previewed({ class: '' })).toBe('')
   expect(await previewed({ queue: 'a/b' })).toMatch(/^queue: expected a queue/)
   expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)
+})
+
+test('a change was saved before anyone saw the difference', async () => {
+  await pages.engine.workers.register('default', 'seen', { pull: true, concurrency: 2, in: { a: {}, b: {} } })
+  const shown = async (typed: object) => {
+    const html = await admin.html(`/ui/workers/default/seen?${new URLSearchParams({ change: '', ...typed })}`)
+    return /id="preview".*?<button class="btn primary"/s
+      .exec(html)![0]
+      .replace(/<[^>]*>/g, '')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+  }
+  expect(await shown({})).not.toContain('curl')
+  const text = await shown({ concurrency: '5', in: '{\n  "a":{},\n  "c":{}\n}' })
+  expect(text).toContain('Max running\n- 2\n+ 5\n')
+  expect(text).toContain('Input ports\n-   "b":{}\n+   "c":{}\n')
+  expect(text).toMatch(/curl -X PATCH '\S*\/v1\/workers\/default\/seen'/)
+  expect(JSON.parse(/-d '(.*)'/s.exec(text)![1]!)).toEqual({ concurrency: 5, in: { b: null, c: {} } })
+  expect((await classOf('seen')).concurrency).toBe(2)
+})
+
+test('the form that registers a class shows the same request for curl', async () => {
+  const html = await admin.html('/ui/workers?register=&queue=press&class=print&served=push&url=https%3A%2F%2Fa.example')
+  expect(html).toContain('/v1/workers/press/print&#39;')
+  expect(html).toContain('&quot;url&quot;: &quot;https://a.example&quot;')
 })

@@ -116,7 +116,7 @@ test('a search counted its links to other searches', async () => {
 
 test('a class of a queue at a limit had no newest job once thousands of newer jobs were made', async () => {
   const text = await textOf('/workers/default/waits')
-  expect(text).toMatch(/newest jobs #1 Terminated/i)
+  expect(text).toMatch(/newest jobs all jobs #1 Terminated/i)
 })
 
 test('the first 100 full limits were counted as all of them', async () => {

@@ -122,6 +122,7 @@ const cases: Case[] = [
   },
   {
     path: '/workers?register',
+    open: 'More options',
     fill: { Class: 'stamp', Retries: '-1' },
     press: 'Register',
     field: 'Retries',

@@ -293,6 +293,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await enter(['read', 'admin'], '/workers')
     await page.getByRole('link', { name: 'Register class' }).click()
     await page.locator('input[name="class"]').fill('stamp')
+    await page.getByText('More options').click()
     await page.getByLabel(/Max running/).fill('3')
     await page.locator('textarea[name="in"]').fill('{ "n": { "schema": { "type": "integer" } } }')
     await page.getByRole('button', { name: 'Register' }).click()

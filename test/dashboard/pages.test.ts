@@ -253,7 +253,7 @@ test('a class tells which deployments have its function, and when a program of i
   expect(heard).toContain('the last claim from its queue was')
   expect(heard).toContain('<div>host:1: 0 jobs</div>')
   const list = await reader.html('/ui/workers')
-  expect(list).toMatch(/Pull workers<\/h2><span class="tag">1<.*host:1 .*default<\/div>/s)
+  expect(list).toMatch(/\/queues\/default".*host:1<\/span> 0 jobs, seen <time/s)
 })
 
 test('the page of deploys compares the time before and after one, and lists new kinds of errors', async () => {

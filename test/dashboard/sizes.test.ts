@@ -26,7 +26,6 @@ test.each([
   ['flow', 2_600],
   ['limits', 1_300],
   ['schedules', 1_000],
-  ['workers', 500],
   ['geist', 17_000],
   ['geist-mono', 14_000],
 ])('%s is within %i bytes', (name, most) => expect(sizeOf(name)).toBeLessThan(most))

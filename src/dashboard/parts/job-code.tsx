@@ -9,15 +9,31 @@ import { Snippet } from './snippet.tsx'
 /** Quotes for a shell, which interprets only single quotes between single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-function Snippets({ body }: { body: string }) {
-  const { base, here, host } = useLook()
-  const url = `${/^(localhost|127\.)/.test(host) ? 'http' : 'https'}://${host}${base.slice(0, -3)}`
-  const curl = [
-    `curl -X POST ${quoted(`${url}/v1/jobs`)}`,
+/** Short lists are written in one line. */
+const laidOut = (json: string): string =>
+  pretty(json)
+    .map(({ text }) => text)
+    .join('')
+    .replace(/\[\n +(.*)\n +\]/g, '[$1]')
+
+function useUrl(): string {
+  const { base, host } = useLook()
+  return `${/^(localhost|127\.)/.test(host) ? 'http' : 'https'}://${host}${base.slice(0, -3)}`
+}
+
+export function Curl({ method, path, body }: { method: string; path: string; body: string }) {
+  const lines = [
+    `curl -X ${method} ${quoted(`${useUrl()}${path}`)}`,
     '  -H "Authorization: Bearer $SIDEJOB_KEY"',
     "  -H 'content-type: application/json'",
-    `  -d ${quoted(body)}`,
+    `  -d ${quoted(laidOut(body))}`,
   ]
+  return <Snippet title="curl" text={lines.join(' \\\n')} />
+}
+
+function Snippets({ body }: { body: string }) {
+  const { base, here } = useLook()
+  const url = useUrl()
   const typescript = `import { createClient } from 'sidejob/client'
 
 const client = createClient({ url: '${url}', key: process.env.SIDEJOB_KEY! })
@@ -25,7 +41,7 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
   return (
     <>
       <Snippet title="TypeScript" text={typescript} />
-      <Snippet title="curl" text={curl.join(' \\\n')} />
+      <Curl method="POST" path="/v1/jobs" body={body} />
       <form class="card form" method="post" action={`${base}${here}`} data-act="make">
         <Sent act="make" />
         <TextArea
@@ -45,8 +61,7 @@ await client.jobs.enqueue(${body.replace(/^( +)"(\w+)":/gm, '$1$2:')})`
 /** The same job, created by code. */
 export function Code({ worker, typed }: { worker: Named; typed: URLSearchParams }) {
   try {
-    const body = pretty(jobBody(typed, worker, true)).map(({ text }) => text)
-    return <Snippets body={body.join('').replace(/\[\n +(.*)\n +\]/g, '[$1]')} />
+    return <Snippets body={laidOut(jobBody(typed, worker, true))} />
   } catch (error) {
     if (!(error instanceof SidejobError)) throw error
     return <p class="err">{error.message}</p>

@@ -42,7 +42,7 @@ export function JobId({ id }: { id: number }) {
   )
 }
 
-export function JobIds({ of, most, all = of.length }: { of: readonly { job: number }[]; most: number; all?: number }) {
+export function JobIds({ of, most, all }: { of: readonly { job: number }[]; most: number; all: number }) {
   const left = all - Math.min(of.length, most)
   return (
     <>

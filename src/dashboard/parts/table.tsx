@@ -5,7 +5,7 @@ const kindOfHead = (name: string): string | undefined =>
   name.startsWith('##') ? 'num wide' : name.startsWith('#') ? 'num' : undefined
 
 /** An element is a whole cell. `#`: a column of numbers. `##`: the same, hidden on phones. `-`: a name only for screen readers. */
-function HeadCell({ name }: { name: Child }) {
+export function HeadCell({ name }: { name: Child }) {
   if (typeof name !== 'string') return <>{name}</>
   if (name.startsWith('-'))
     return (

@@ -76,6 +76,15 @@ export function workerTexts(worker: WorkerDefinition): WorkerTexts {
   }
 }
 
+/** Fields that were not sent keep their value. */
+export const textsIn = (typed: { get: (name: string) => unknown }, is: WorkerTexts): WorkerTexts =>
+  Object.fromEntries(
+    workerFields.map((name) => {
+      const text = typed.get(name)
+      return [name, typeof text === 'string' ? text.trim().replaceAll('\r\n', '\n') : is[name]]
+    }),
+  ) as WorkerTexts
+
 type Tree = Record<string, unknown>
 type Members = Record<string, string | undefined>
 

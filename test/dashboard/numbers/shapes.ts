@@ -49,6 +49,9 @@ function quartersOf(facts: Facts, minutes: readonly { at: number; count: number 
   return Array.from({ length: 24 }, (_, i) => sum(within(i).map(({ count }) => count)))
 }
 
+const hoursOf = (hours: readonly { at: number; runs: number }[] = []): number[] =>
+  Array.from({ length: 24 }, (_, i) => hours.find(({ at }) => new Date(at).getUTCHours() === i)?.runs ?? 0)
+
 const texts = (page: Page, selector: string) =>
   page.locator(selector).evaluateAll((all) => all.map((one) => one.textContent!.trim()))
 
@@ -103,11 +106,26 @@ export const shapes: Record<string, Shape> = {
     read: (page) => barsOf(page, '.kinds td.wide svg'),
     expected: (facts) => facts.errors.map(({ minutes = [] }) => sharesOf(quartersOf(facts, minutes))),
   },
-  'run times of a class': {
+  'runs of a class by the hour': {
     path: '/workers/default/charge',
-    read: async (page) => (await barsOf(page, '.wideplot > svg'))[0],
+    read: async (page) => (await barsOf(page, '.body.row svg', 'rect:not(.f-failed)'))[0],
     expected: (facts) =>
-      sharesOf(facts.classes.find((one) => one.queue === 'default' && one.class === 'charge')!.took!.buckets),
+      sharesOf(hoursOf(facts.classes.find((one) => one.queue === 'default' && one.class === 'charge')!.hours)),
+  },
+  'failed runs of a class by the hour': {
+    path: '/workers/default/charge',
+    read: (page) =>
+      page
+        .locator('.body.row rect.f-failed')
+        .evaluateAll((bars) => bars.map((bar) => Math.round((bar as SVGRectElement).height.baseVal.value))),
+    expected: (facts) => {
+      const { hours = [] } = facts.classes.find((one) => one.queue === 'default' && one.class === 'charge')!
+      const most = Math.max(...hours.map(({ runs }) => runs))
+      return hours
+        .filter(({ errors }) => errors > 0)
+        .toSorted((a, b) => new Date(a.at).getUTCHours() - new Date(b.at).getUTCHours())
+        .map(({ errors }) => Math.round(Math.max(1.5, (errors / most) * 18)))
+    },
   },
   'entries of the log': {
     path: '/log',

@@ -8,12 +8,21 @@ import type { Scene } from './scene.ts'
 import type { Claims } from './survey.ts'
 import { n, percent, row, short, since, time, took } from './words.ts'
 
-function workerRow(facts: Facts, queue: string, name: string): string {
+const hoursOf = (hours: Facts['classes'][number]['hours'] = []): string => {
+  const said = hours
+    .filter(({ runs }) => runs > 0)
+    .toSorted((a, b) => new Date(a.at).getUTCHours() - new Date(b.at).getUTCHours())
+    .map(({ at, runs }) => `${n(runs)} at ${new Date(at).getUTCHours()}:00`)
+    .join(', ')
+  return said ? `{Runs per hour, UTC: ${said}}${said}` : 'none'
+}
+
+function workerRow(facts: Facts, { queue, class: name }: WorkerView): string {
   const own = facts.classes.find((one) => one.queue === queue && one.class === name)
   const failed = counted(facts, { queue, class: name, status: 'failed' })
   const spread = own?.took
   const title = spread ? `{95%; mean ${took(spread.mean)}, median ${took(spread.p50)}}${took(spread.p95)}` : '–'
-  return row(name, '', short(own?.counts.runs ?? 0), short(failed), title)
+  return row(name, '', own ? hoursOf(own.hours) : '', short(own?.counts.runs ?? 0), short(failed), title)
 }
 
 /** The standard library and our own queues come last. */
@@ -21,21 +30,22 @@ const rankOf = (queue: string): number => (queue === 'core' ? 1 : isOurs(queue) 
 const byPlace = (a: WorkerView, b: WorkerView): number =>
   rankOf(a.queue) - rankOf(b.queue) || (`${a.queue}\n${a.class}` < `${b.queue}\n${b.class}` ? -1 : 1)
 
-function idsOf(runs: readonly { job: number }[]): string {
-  const more = runs.length > 2 ? [`and ${n(runs.length - 2)} more`] : []
-  return [...runs.slice(0, 2).map(({ job }) => `#${job}`), ...more].join(' ')
-}
+const pullWorkers = ({ processes }: Facts, queue: string) =>
+  processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(queue) ? [one] : []))
 
-function programs({ processes, others }: Facts): Claims {
-  const unnamed = others.filter(({ by }) => by === 'pull')
-  const pulling = processes.flatMap((one) => (one.kind === 'pull' ? [one] : []))
-  return {
-    '.pulls > header .tag': [n(pulling.length)],
-    '.pulls tbody tr': pulling.map(({ id, queues, runs, seenAt }) =>
-      row(`${id} ${queues.join(', ')}`, idsOf(runs), time(seenAt)),
-    ),
-    '.pulls .foot': unnamed.length > 0 ? [`${n(unnamed.length)} jobs of unnamed pull workers: ${idsOf(unnamed)}`] : [],
-  }
+/** Pull workers that a queue names. */
+const NAMED = 5
+
+function queueRow(facts: Facts, queue: string): string {
+  const held = (runs: readonly { queue: string }[]) => n(runs.filter((run) => run.queue === queue).length)
+  const own = pullWorkers(facts, queue)
+  const unnamed = facts.others.filter((run) => run.by === 'pull' && run.queue === queue)
+  return [
+    queue,
+    ...own.slice(0, NAMED).map(({ id, runs, seenAt }) => `${id} ${held(runs)} jobs, seen ${time(seenAt)}`),
+    ...(own.length > NAMED ? [`${n(own.length - NAMED)} more`] : []),
+    ...(unnamed.length > 0 ? [`${held(unnamed)} jobs of unnamed pull workers`] : []),
+  ].join(' ')
 }
 
 async function sortedIn({ site: { engine } }: Scene) {
@@ -57,13 +67,13 @@ export async function choosePage(_: Facts, scene: Scene): Promise<Claims> {
   }
 }
 
-export async function classesIn(facts: Facts, scene: Scene): Promise<Claims> {
+async function classesIn(facts: Facts, scene: Scene): Promise<Claims> {
   const { own = [], library = [] } = await sortedIn(scene)
   const rowsOf = (own: WorkerView[]) => [
-    row('', 'Runs', 'Failed jobs', 'p95'),
+    row('Queue and class', 'Kind', 'Runs per hour', 'Runs', 'Failed jobs', 'p95'),
     ...[...Map.groupBy(own, ({ queue }) => queue)].flatMap(([queue, own]) => [
-      queue,
-      ...own.map((worker) => workerRow(facts, queue, worker.class)),
+      queueRow(facts, queue),
+      ...own.map((worker) => workerRow(facts, worker)),
     ]),
   ]
   return {
@@ -76,34 +86,49 @@ export async function classesIn(facts: Facts, scene: Scene): Promise<Claims> {
 export async function workersPage(facts: Facts, scene: Scene): Promise<Claims> {
   const { workers } = await scene.site.engine.workers.list()
   const queues = new Set(workers.map(({ queue }) => queue)).size
+  const runsOf = (of: WorkerView) =>
+    facts.classes.find((one) => one.queue === of.queue && one.class === of.class)?.counts.runs ?? 0
+  const states = [
+    workers.filter(({ queue, class: name }) => counted(facts, { queue, class: name, status: 'failed' }) > 0),
+    workers.filter((worker) => worker.pull && worker.seen === null && runsOf(worker) === 0),
+    workers.filter(({ queue }) => facts.queues.some(({ name, paused }) => name === queue && paused)),
+  ]
   return {
     '.head .note': [`${n(workers.length)} classes in ${n(queues)} queues`],
-    ...programs(facts),
+    '.seg a': ['All', ...states.map(({ length }) => n(length))],
     ...(await classesIn(facts, scene)),
   }
 }
 
-/** Upper bounds of the bars of run times. Their axis shows every second one. */
-const ENDS = ['10 ms', '30 ms', '100 ms', '300 ms', '1 s', '3 s', '10 s', '30 s', '1 min', '10 min', '1 h', 'longer']
+/** Newest jobs on the page of a class. */
+const NEWEST = 8
+
+/** The errors of a class, and the last deploy before them. */
+function began({ errors, deploys }: Facts, name: string): string[] {
+  const own = errors.filter((kind) => kind.class === name && !kind.muted)
+  if (own.length === 0) return []
+  const at = Math.min(...own.map(({ firstAt }) => firstAt))
+  const deploy = deploys.filter((one) => one.at <= at).sort((a, b) => b.at - a.at)[0]
+  return [deploy ? `${time(at)}, ${took(at - deploy.at)} after the deploy of ${deploy.version}` : time(at)]
+}
 
 export async function workerPage(facts: Facts, scene: Scene, queue: string, name: string): Promise<Claims> {
   const row = facts.classes.find((one) => one.queue === queue && one.class === name)!
   const failed = counted(facts, { queue, class: name, status: 'failed' })
   const completed = counted(facts, { queue, class: name, status: 'completed' })
-  const newest = having(facts, { queue, class: name }).slice(0, 5)
+  const newest = having(facts, { queue, class: name }).slice(0, NEWEST)
   const { workers } = await scene.site.engine.workers.list()
   const worker = workers.find((one) => one.queue === queue && one.class === name)!
   const { servedBy, history, seen, concurrency, retry, pull } = worker
-  const held = facts.processes.flatMap((one) =>
-    one.kind === 'pull' && one.queues.includes(queue)
-      ? `${one.id}: ${n(one.runs.filter((run) => run.class === name).length)} jobs`
-      : [],
+  const held = pullWorkers(facts, queue).map(
+    ({ id, runs }) => `${id}: ${n(runs.filter((run) => run.class === name).length)} jobs`,
   )
   const served = servedBy.map(({ id, version, at }) => `${id}, version ${version}, changed ${time(at)}`).join(', ')
   // A search for the jobs of a queue that wait for a limit reads the newest 20,000 jobs.
   const isFound = (found: readonly string[]) => facts.jobs.length < 20_000 || found.length > 0
+  const ofClass = { ...facts, errors: facts.errors.filter((kind) => kind.class === name) }
   return {
-    ...(await classesIn(facts, scene)),
+    ...(ofClass.errors.length > 0 ? kinds(ofClass) : {}),
     '.head .note': [`class of queue ${queue}`],
     '.wdesc dd': [
       servedBy.length > 0
@@ -116,16 +141,20 @@ export async function workerPage(facts: Facts, scene: Scene, queue: string, name
       ...(pull ? ['60 s'] : []),
       history ? `default, with the last ${n(history)} runs` : 'default',
     ],
-    '.stack > .card:nth-child(3) > header .right': [`${n(row.counts.runs)} runs, ${n(failed)} failed`],
+    '.cols > :first-child > .card:first-child > header .right': [`${n(row.counts.runs)} runs, ${n(failed)} failed`],
     '.stack .shares svg@aria-label':
       completed + failed > 0 ? [`${n(completed)} jobs completed, ${n(failed)} failed`] : [],
-    '.wideplot > .vh': [
-      row.took!.buckets.flatMap((runs, i) => (runs ? [`${n(runs)} up to ${ENDS[i]}`] : [])).join(', '),
-    ],
-    '.wideplot .axis span': [...ENDS.filter((_, i) => i % 2 === 0), 'longer'],
-    '.got > .note': (found) => found.map(() => `20,000 ${n(facts.jobs[0]!.id)}`),
+    '.grow > .failed': began(facts, name),
+    '.grow > .dim': [`Half of the runs took at most ${took(row.took!.p50)}, 95% at most ${took(row.took!.p95)}`],
+    '.body.row > span': [hoursOf(row.hours)],
+    '.cols .card > .note.foot': (found) => found.map(() => `20,000 ${n(facts.jobs[0]!.id)}`),
     '.lasts li': (found) =>
-      isFound(found) ? newest.map((job) => `#${job.id} ${job.status} ${messageOf(job)} ${time(job.createdAt)}`) : [],
+      isFound(found)
+        ? newest.map((job) => {
+            const ran = job.ranAt !== null && job.endedAt !== null ? `took ${took(job.endedAt - job.ranAt)}` : ''
+            return `#${job.id} ${job.status} ${messageOf(job)} ${ran} ${time(job.createdAt)}`
+          })
+        : [],
   }
 }
 

@@ -77,11 +77,3 @@ export function linesOf({ nodes, edges, inports, outports, ...more }: Graph): st
     ...Object.entries(outports).map(([name, port]) => line(name, port)),
   ]
 }
-
-export function differenceOf(was: readonly string[], is: readonly string[]): { sign: '+' | '-'; line: string }[] {
-  const [before, after] = [new Set(was), new Set(is)]
-  return [
-    ...was.filter((line) => !after.has(line)).map((line) => ({ sign: '-' as const, line })),
-    ...is.filter((line) => !before.has(line)).map((line) => ({ sign: '+' as const, line })),
-  ]
-}

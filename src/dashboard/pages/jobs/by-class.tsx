@@ -20,7 +20,7 @@ export async function byClass(
   { class: name, ...of }: Parameters<Engine['stats']['classes']>[0] & { class?: string } = {},
   fresh = SHARED,
 ): Promise<ByClassData> {
-  const found = await cache.get(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}`, fresh, () =>
+  const found = await cache.get(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}\n${of.hours ?? ''}`, fresh, () =>
     engine.stats.classes(of),
   )
   return name ? { ...found, classes: found.classes.filter((row) => row.class === name) } : found

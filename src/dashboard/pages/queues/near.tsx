@@ -8,7 +8,7 @@ import { wayToLimit } from '../../words/limit.ts'
 import { pausedIn, readyIn } from '../../words/queue.ts'
 import { count, cut, listed, many, span } from '../../words/text.ts'
 import { type ClassRow, ofQueue } from '../jobs/by-class.tsx'
-import { programsIn } from '../workers/live.tsx'
+import { programsIn } from '../workers/classes.tsx'
 
 const [RUNS, CLASSES] = [6, 12]
 

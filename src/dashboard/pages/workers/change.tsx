@@ -1,13 +1,13 @@
 import { SidejobError } from '../../../core/errors.ts'
 import type { Act, Asked } from '../../page.ts'
-import { Hidden, useRefusal } from '../../parts/act.tsx'
+import { Hidden } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Card, Link } from '../../parts/layout.tsx'
 import { naming } from '../../words/form.ts'
 import { workerPath } from '../../words/paths.ts'
-import { cut } from '../../words/text.ts'
 import {
   jsonFields,
+  textsIn,
   type WorkerField,
   type WorkerTexts,
   workerFields,
@@ -15,25 +15,15 @@ import {
   workerTexts,
 } from '../../words/worker.ts'
 import type { Worker } from './classes.tsx'
-import { WorkerFields } from './register.tsx'
-import { type Unfit, UnfitLine } from './unfit.tsx'
+import { type Draft, Preview } from './draft.tsx'
+import { Fields } from './fields.tsx'
 
-const isFunction = ({ push, pull }: Worker): boolean => !push && !pull
-
-export async function found({ engine, params }: Asked): Promise<{ worker: Worker; workers: Worker[] }> {
+export async function found({ engine, params }: Asked): Promise<Worker> {
   const { workers } = await engine.workers.list()
   const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
   if (!worker) throw new SidejobError('NOT_FOUND', `there is no class ${params.class} in queue ${params.queue}`)
-  return { worker, workers }
+  return worker
 }
-
-const textsIn = (form: FormData, is: WorkerTexts, before = ''): WorkerTexts =>
-  Object.fromEntries(
-    workerFields.map((name) => {
-      const text = form.get(`${before}${name}`) ?? form.get(name)
-      return [name, typeof text === 'string' && form.has(name) ? text.trim().replaceAll('\r\n', '\n') : is[name]]
-    }),
-  ) as WorkerTexts
 
 const oneLine = (text: string): string => text.replace(/\n */g, '') || 'nothing'
 
@@ -56,9 +46,10 @@ export const change: Act = {
   scope: 'admin',
   async does(asked) {
     const { form, params, call } = asked
-    const { worker } = await found(asked)
+    const worker = await found(asked)
     const is = workerTexts(worker)
-    const [was, wanted] = [textsIn(form, is, 'was_'), textsIn(form, is)]
+    const wanted = textsIn(form, is)
+    const was = textsIn({ get: (name) => form.get(`was_${name}`) }, wanted)
     const changed = workerFields.filter((name) => wanted[name] !== was[name])
     if (changed.length === 0) return { say: `${params.class} is unchanged` }
     checkStill(changed, was, is)
@@ -67,7 +58,7 @@ export const change: Act = {
     const say = `${params.class} changed: ${changed.join(', ')}`
     const lost = wanted.served === 'pull' ? lostWith(worker) : []
     if (lost.length > 0) return { say: `${say}; the ${lost.join(' and ')} of its address were also removed`, to: path }
-    const now = workerTexts((await found(asked)).worker)
+    const now = workerTexts(await found(asked))
     const back = changed.flatMap((name) => [
       [name, is[name]],
       [`was_${name}`, now[name]],
@@ -76,24 +67,19 @@ export const change: Act = {
   },
 }
 
+type ChangeProps = { worker: Worker; draft: Draft; query: URLSearchParams }
+
 /** Keeps the class as it was when the form opened, so that conflicts are detected. */
-export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
+export function Change({ worker, draft, query }: ChangeProps) {
   const path = workerPath(worker.queue, worker.class)
-  if (useRefusal('admin')) return null
-  if (isFunction(worker))
-    return (
-      <Card title={`Change ${cut(worker.class, 40)}`}>
-        <p class="note">This class is a function: change its code, and deploy it.</p>
-      </Card>
-    )
   const texts = workerTexts(worker)
   return (
-    <Card title={`Change ${cut(worker.class, 40)}`} id="change" right={<Link to={path}>Cancel</Link>}>
-      <Form act="change" scope="admin" press="Save" at={path} preview={['change', 'in', 'args']} isOpened isIsland>
+    <Card title="Change" id="change" right={<Link to={path}>Cancel</Link>}>
+      <Form act="change" scope="admin" press="Save" at={path} preview={['change', ...workerFields]} isOpened isIsland>
         <Hidden of={workerFields.map((name) => [`was_${name}`, texts[name]])} />
-        <WorkerFields values={texts} />
+        <Fields values={texts} />
+        <Preview draft={draft} changed={worker} query={query} />
       </Form>
-      <UnfitLine unfit={unfit} />
     </Card>
   )
 }

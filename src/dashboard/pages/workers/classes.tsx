@@ -1,9 +1,9 @@
-import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
+import type { ProcessView, RunUnderWay, WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import type { Asked } from '../../page.ts'
-import { LinkButton } from '../../parts/act.tsx'
-import { Card, Empty, Head, NameLink, Zero } from '../../parts/layout.tsx'
-import { Search } from '../../parts/search.tsx'
+import { Ago, Card, Empty, Name, NameLink, Zero } from '../../parts/layout.tsx'
 import { First } from '../../parts/snippet.tsx'
+import { Bars } from '../../parts/spark.tsx'
+import { HeadCell } from '../../parts/table.tsx'
 import { ofClass, queuePath, workerPath } from '../../words/paths.ts'
 import { isBuiltIn } from '../../words/queue.ts'
 import { about, count, cut, many, short } from '../../words/text.ts'
@@ -29,83 +29,134 @@ export type Counted = ReadonlyMap<string, ClassRow>
 const LATER = 10_000
 
 export async function countedIn(asked: Asked): Promise<Counted> {
-  const { classes } = await byClass(asked, {}, LATER)
+  const { classes } = await byClass(asked, { hours: true }, LATER)
   return new Map(classes.map((row) => [nameOf(row.queue, row.class), row]))
 }
 
-const heads = ['Runs', 'Failed jobs', 'p95'] as const
-
-function Numbers({ of, at }: { of?: ClassRow; at: string }) {
-  const { runs = 0, failed = 0 } = of?.counts ?? {}
+export function Hours({ hours = [] }: Pick<ClassRow, 'hours'>) {
+  const [runs, failed] = [Array.from({ length: 24 }, () => 0), [] as number[]]
+  for (const { at, runs: n, errors } of hours) {
+    const hour = new Date(at).getUTCHours()
+    runs[hour] = n
+    failed[hour] = errors
+  }
+  const said = runs.flatMap((n, hour) => (n > 0 ? [`${count(n)} at ${hour}:00`] : [])).join(', ') || 'none'
   return (
-    <>
+    <span title={`Runs per hour, UTC: ${said}`}>
+      <span class="vh">{said}</span>
+      <Bars values={runs} failed={failed} tone="f-running" />
+    </span>
+  )
+}
+
+type Known = { counted: Counted; paused?: ReadonlySet<string> }
+
+export const states = ['failed today', 'no claims yet', 'paused'] as const
+
+/** The states that need attention. */
+export function statesOf(
+  { queue, class: name, pull, seen }: Worker,
+  { counted, paused }: Known,
+): (typeof states)[number][] {
+  const { runs = 0, failed = 0 } = counted.get(nameOf(queue, name))?.counts ?? {}
+  const has = [failed > 0, pull === true && seen === null && runs === 0, paused?.has(queue)]
+  return states.filter((_, i) => has[i])
+}
+
+function Row({ worker, ...known }: Known & { worker: Worker }) {
+  const { queue, class: name, description } = worker
+  const {
+    counts: { runs, failed } = { runs: 0, failed: 0 },
+    took,
+    hours,
+  } = known.counted.get(nameOf(queue, name)) ?? {}
+  return (
+    <tr>
+      <td class="fill" title={description}>
+        <NameLink to={workerPath(queue, name)} of={name} most={34} isMain />{' '}
+        {description && <span class="sub clip">{cut(description, 400)}</span>}
+      </td>
+      <td>
+        {statesOf(worker, known).includes('no claims yet') && <span class="st suspended">no claims yet</span>}{' '}
+        <span class="tag">{kindOf(worker)}</span>
+      </td>
+      <td class="num wide">{hours && <Hours hours={hours} />}</td>
       <td class="num" data-head="Runs">
         <Zero n={runs} text={short(runs)} />
       </td>
       <td class="num" data-head="Failed jobs">
-        <Zero n={failed} to={`/jobs?status=failed&${at}`} kind="up" text={short(failed)} />
+        <Zero n={failed} to={`/jobs?status=failed&${ofClass(queue, name)}`} kind="up" text={short(failed)} />
       </td>
-      <td class={of?.took ? 'num dim' : 'num dimmer'} data-head="p95" title={of?.took ? spread(of.took) : undefined}>
-        {of?.took ? about(of.took.p95) : '–'}
+      <td
+        class={took ? 'num dim' : 'num dimmer'}
+        data-head="p95"
+        title={
+          took ? `95% of runs took at most this long; mean ${about(took.mean)}, median ${about(took.p50)}` : undefined
+        }
+      >
+        {took ? about(took.p95) : '–'}
       </td>
-    </>
-  )
-}
-
-const spread = ({ mean, p50 }: NonNullable<ClassRow['took']>): string =>
-  `95% of runs took at most this long; mean ${about(mean)}, median ${about(p50)}`
-
-type RowProps = { worker: Worker; of?: ClassRow; isChosen: boolean; isWide: boolean }
-
-function Row({ worker, of, isChosen, isWide }: RowProps) {
-  const { queue, class: name, description } = worker
-  return (
-    <tr aria-selected={isChosen ? 'true' : undefined}>
-      <td class="fill">
-        <NameLink to={workerPath(queue, name)} of={name} most={34} isMain />{' '}
-        {isWide && description && <span class="sub clip">{cut(description, 400)}</span>}
-      </td>
-      <td>
-        {isWide && worker.pull && worker.seen === null && !of?.counts.runs && <span class="note">no claims yet</span>}{' '}
-        <span class="tag">{kindOf(worker)}</span>
-      </td>
-      <Numbers of={of} at={ofClass(queue, name)} />
     </tr>
   )
 }
 
-type TableProps = { workers: readonly Worker[]; counted: Counted; chosen?: Worker }
+export type Program = Extract<ProcessView, { kind: 'pull' }>
 
-function ClassTable({ workers, counted, chosen }: TableProps) {
+export const programsIn = (processes: readonly ProcessView[], queue?: string): Program[] =>
+  processes.filter((one): one is Program => one.kind === 'pull' && (!queue || one.queues.includes(queue)))
+
+/** `unnamed` are the runs of pull workers without a name. */
+type Pulling = { programs?: readonly Program[]; unnamed?: readonly RunUnderWay[] }
+
+const SHOWN = 5
+
+function PullWorkers({ queue, programs = [], unnamed = [] }: Pulling & { queue: string }) {
+  const own = programsIn(programs, queue)
+  const runs = (of: readonly RunUnderWay[]) => many(of.filter((run) => run.queue === queue).length, 'job')
+  return (
+    <>
+      {own.slice(0, SHOWN).map(({ id, live, signal, runs: held, seenAt }) => (
+        <span class="note listener">
+          <span class={live ? 'st completed' : 'st suspended'}>
+            <Name of={id} most={28} />
+          </span>{' '}
+          {runs(held)}, <Ago at={seenAt} word="seen" /> {signal && <span class="tag">{signal}</span>}
+        </span>
+      ))}
+      {own.length > SHOWN && <span class="note listener">{many(own.length - SHOWN, 'more', 'more')}</span>}
+      {unnamed.some((run) => run.queue === queue) && (
+        <span class="note">{`${runs(unnamed)} of unnamed pull workers`}</span>
+      )}
+    </>
+  )
+}
+
+type TableProps = Known & Pulling & { workers: readonly Worker[] }
+
+const heads = ['Queue and class', '-Kind', '##Runs per hour', '#Runs', '#Failed jobs', '#p95'] as const
+
+function ClassTable({ workers, programs, unnamed, ...known }: TableProps) {
   return (
     <table class="tbl classes lined">
       <caption class="vh">Classes by queue, with their counts since midnight UTC</caption>
       <thead>
         <tr>
-          <th scope="col" colspan={2}>
-            Queue and class
-          </th>
-          {heads.map((head) => (
-            <th scope="col" class="num">
-              {head}
-            </th>
+          {heads.map((name) => (
+            <HeadCell name={name} />
           ))}
         </tr>
       </thead>
       {byQueue(workers).map(([queue, own]) => (
         <tbody>
           <tr class="of">
-            <th scope="colgroup" colspan={5}>
-              <NameLink to={queuePath(queue)} of={queue} most={40} />
+            <th scope="colgroup" colspan={heads.length}>
+              <NameLink to={queuePath(queue)} of={queue} most={40} />{' '}
+              {known.paused?.has(queue) && <span class="st suspended">paused</span>}{' '}
+              <PullWorkers {...{ queue, programs, unnamed }} />
             </th>
           </tr>
           {own.map((worker) => (
-            <Row
-              worker={worker}
-              of={counted.get(nameOf(queue, worker.class))}
-              isWide={!chosen}
-              isChosen={worker.queue === chosen?.queue && worker.class === chosen?.class}
-            />
+            <Row worker={worker} {...known} />
           ))}
         </tbody>
       ))}
@@ -113,41 +164,34 @@ function ClassTable({ workers, counted, chosen }: TableProps) {
   )
 }
 
-export function foundIn(all: readonly Worker[], wanted: string) {
-  const found = all.filter(({ queue, class: name, description = '', in: ins, out }) =>
-    `${queue}/${name} ${Object.keys({ ...ins, ...out }).join(' ')} ${description}`.toLowerCase().includes(wanted),
-  )
+/** `wanted` is a part of a name, port, description, kind or state. */
+export function foundIn(all: readonly Worker[], wanted: string, known: Known = { counted: new Map() }) {
+  const found = all.filter((worker) => {
+    const { queue, class: name, description = '', in: ins, out } = worker
+    const ports = Object.keys({ ...ins, ...out })
+    return [`${queue}/${name}`, ...ports, description, kindOf(worker), ...statesOf(worker, known)]
+      .join(' ')
+      .toLowerCase()
+      .includes(wanted)
+  })
   const { own = [], library = [] } = Object.groupBy(found, (worker) => (isLibrary(worker) ? 'library' : 'own'))
   return { own, library }
 }
 
-type ClassesProps = TableProps & { wanted: string }
-
-export function Classes({ workers: all, wanted, ...shown }: ClassesProps) {
-  const { own, library } = foundIn(all, wanted)
+export function Classes({ workers, wanted, ...shown }: TableProps & { wanted: string }) {
+  const { own, library } = foundIn(workers, wanted, shown)
+  const n = own.length + library.length
   return (
-    <Card title="Classes" tag={count(own.length + library.length)} right="today, UTC">
-      {own.length + library.length === 0 && <Empty>No classes match.</Empty>}
+    <Card title="Classes" tag={count(n)} right="today, UTC">
+      {n === 0 && <Empty>No classes match.</Empty>}
       {own.length === 0 && !wanted && <First of="workers" />}
-      <ClassTable workers={own} {...shown} />
+      {own.length > 0 && <ClassTable workers={own} {...shown} />}
       {library.length > 0 && (
-        <details open={own.length === 0 || wanted !== '' || (shown.chosen && isLibrary(shown.chosen))}>
+        <details open={own.length === 0 || wanted !== ''}>
           <summary class="body">{`Standard library: ${many(library.length, 'class', 'classes')}`}</summary>
           <ClassTable workers={library} {...shown} />
         </details>
       )}
     </Card>
-  )
-}
-
-export function Top({ workers, wanted }: { workers: readonly Worker[]; wanted: string }) {
-  const queues = new Set(workers.map(({ queue }) => queue)).size
-  return (
-    <Head title="Workers" note={`${many(workers.length, 'class', 'classes')} in ${many(queues, 'queue')}`}>
-      <Search at="/workers" label="Class or port" value={wanted} />
-      <LinkButton to="/workers?register" scope="admin" icon="plus" kind="primary">
-        Register class
-      </LinkButton>
-    </Head>
   )
 }

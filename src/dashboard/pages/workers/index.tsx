@@ -1,39 +1,83 @@
 import type { JobRow, RunUnderWay } from '../../../engine/engine.ts'
-import { asset as style } from '../../built/workers-css.generated.ts'
+import { queryWith } from '../../look.ts'
 import { type Act, page } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
-import { Head, Name, To } from '../../parts/layout.tsx'
+import { Choice, Head, Name, To } from '../../parts/layout.tsx'
+import { Search } from '../../parts/search.tsx'
 import { type Step, searchRows } from '../../search-on.ts'
+import { type Deploy, deploysOf } from '../../words/deploy.ts'
 import { queuePath, workerPath } from '../../words/paths.ts'
-import { many } from '../../words/text.ts'
+import { count, many, title } from '../../words/text.ts'
+import type { ClassRow } from '../jobs/by-class.tsx'
+import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
 import { make } from '../new-job.tsx'
 import { Change, change, found } from './change.tsx'
-import { Classes, type Counted, countedIn, kindOf, nameOf, Top, type Worker } from './classes.tsx'
-import { Live, type Program, programsIn } from './live.tsx'
+import {
+  Classes,
+  type Counted,
+  countedIn,
+  kindOf,
+  nameOf,
+  type Program,
+  programsIn,
+  states,
+  statesOf,
+  type Worker,
+} from './classes.tsx'
+import { type Draft, draftOfChange, draftOfNew } from './draft.tsx'
 import { About, Ports, TryIt } from './one.tsx'
 import { Register, register } from './register.tsx'
-import { Runs } from './runs.tsx'
-import { type Unfit, unfitOfChange, unfitOfNew } from './unfit.tsx'
+import { NEWEST, Newest, Today } from './runs.tsx'
 
-type ListData = { workers: Worker[]; counted: Counted; programs: Program[]; wanted: string; unfit?: Unfit }
-type WorkersData = ListData & { registers: boolean; unnamed: RunUnderWay[] }
-type WorkerData = ListData & { worker: Worker; last: Step<JobRow>; changes: boolean }
-
-const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
+type WorkersData = {
+  workers: Worker[]
+  counted: Counted
+  programs: Program[]
+  unnamed: RunUnderWay[]
+  paused: ReadonlySet<string>
+  draft?: Draft
+}
 
 const named = (workers: readonly Worker[], query: URLSearchParams): Worker | undefined =>
   workers.find(({ queue, class: name }) => queue === query.get('queue')?.trim() && name === query.get('class')?.trim())
+
+function List({ data, query }: { data: WorkersData; query: URLSearchParams }) {
+  const { workers, draft: _, ...known } = data
+  const wanted = query.get('q')?.slice(0, 100) ?? ''
+  const queues = new Set(workers.map(({ queue }) => queue)).size
+  return (
+    <>
+      <Head title="Workers" note={`${many(workers.length, 'class', 'classes')} in ${many(queues, 'queue')}`}>
+        <Choice
+          label="State"
+          options={[
+            { text: 'All', to: '/workers', on: wanted === '' },
+            ...states.map((state) => ({
+              text: `${title(state)} ${count(workers.filter((one) => statesOf(one, known).includes(state)).length)}`,
+              to: `/workers${queryWith('', { q: state })}`,
+              on: state === wanted,
+            })),
+          ]}
+        />
+        <Search at="/workers" label="Class, port or kind" value={wanted} />
+        <LinkButton to="/workers?register" scope="admin" icon="plus" kind="primary">
+          Register class
+        </LinkButton>
+      </Head>
+      <Classes {...known} workers={workers} wanted={wanted.toLowerCase()} />
+    </>
+  )
+}
 
 export const workers = page<WorkersData>({
   path: '/workers',
   nav: 'workers',
   every: 10_000,
   async load(asked) {
-    const { engine, query } = asked
-    const [{ workers }, counted, unfit, { processes, others }] = await Promise.all([
-      engine.workers.list(),
+    const [{ workers }, counted, draft, { processes, others, stats }] = await Promise.all([
+      asked.engine.workers.list(),
       countedIn(asked),
-      unfitOfNew(asked),
+      draftOfNew(asked),
       asked.cache.glance('minute'),
     ])
     return {
@@ -41,22 +85,17 @@ export const workers = page<WorkersData>({
       counted,
       programs: programsIn(processes),
       unnamed: others.filter(({ by }) => by === 'pull'),
-      wanted: wantedIn(query),
-      registers: query.has('register'),
-      unfit,
+      paused: new Set(stats.queues.flatMap(({ name, paused }) => (paused ? name : []))),
+      draft,
     }
   },
   title: () => 'Workers',
-  View: ({ data, query }) => (
-    <>
-      <Top {...data} />
-      {data.registers && <Register unfit={data.unfit} taken={named(data.workers, query)} />}
-      <div class="cols c21">
-        <Classes workers={data.workers} counted={data.counted} wanted={data.wanted} />
-        <Live programs={data.programs} unnamed={data.unnamed} />
-      </div>
-    </>
-  ),
+  View: ({ data, query }) =>
+    query.has('register') ? (
+      <Register draft={data.draft} taken={named(data.workers, query)} query={query} />
+    ) : (
+      <List data={data} query={query} />
+    ),
   acts: { register },
 })
 
@@ -98,9 +137,11 @@ function ClassHead({ worker, worker: { queue, class: name } }: { worker: Worker 
         </>
       }
     >
-      <LinkButton to={`${workerPath(queue, name)}?change`} scope="admin" icon="pencil">
-        Change
-      </LinkButton>
+      {kindOf(worker) !== 'function' && (
+        <LinkButton to={`${workerPath(queue, name)}?change`} scope="admin" icon="pencil">
+          Change
+        </LinkButton>
+      )}
       <Button act="unregister" scope="admin" kind="danger">
         Unregister
       </Button>
@@ -108,50 +149,65 @@ function ClassHead({ worker, worker: { queue, class: name } }: { worker: Worker 
   )
 }
 
+type WorkerData = {
+  worker: Worker
+  of?: ClassRow
+  programs: Program[]
+  last: Step<JobRow>
+  kinds: KindsData
+  deploys: Deploy[]
+  draft?: Draft
+}
+
 export const worker = page<WorkerData>({
   path: '/workers/:queue/:class',
   nav: 'workers',
   every: 2_000,
   async load(asked) {
-    const { params, query } = asked
-    const [{ worker, workers }, last, counted, { processes }] = await Promise.all([
+    const { queue, class: name } = asked.params
+    const [worker, last, counted, { processes }, kinds, deployments] = await Promise.all([
       found(asked),
-      searchRows(asked, { queue: params.queue!, class: params.class!, limit: 5 }),
+      searchRows(asked, { queue: queue!, class: name!, limit: NEWEST }),
       countedIn(asked),
       asked.cache.glance('minute'),
+      kindsOf(asked, { queue, class: name }),
+      deploymentsOf(asked),
     ])
-    const unfit = await unfitOfChange(asked, worker)
     return {
-      workers,
       worker,
-      counted,
-      programs: programsIn(processes, worker.queue),
+      of: counted.get(nameOf(queue!, name!)),
+      programs: programsIn(processes, queue),
       last,
-      wanted: wantedIn(query),
-      changes: query.has('change'),
-      unfit,
+      kinds,
+      deploys: deploysOf(deployments),
+      draft: await draftOfChange(asked, worker),
     }
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
-  View: ({ data }) => (
+  View: ({ data: { worker, draft, ...data }, query }) => (
     <>
-      <ClassHead worker={data.worker} />
-      <div class={data.changes ? 'cols c21' : 'wcols'}>
-        {data.changes ? (
-          <Change worker={data.worker} unfit={data.unfit} />
-        ) : (
-          <Classes workers={data.workers} counted={data.counted} wanted={data.wanted} chosen={data.worker} />
-        )}
+      <ClassHead worker={worker} />
+      {worker.description && <p class="lead dim">{worker.description.slice(0, 1_000)}</p>}
+      <div class="cols c21">
         <div class="stack">
-          <About worker={data.worker} programs={data.programs} />
-          <Ports worker={data.worker} />
-          <Runs worker={data.worker} of={data.counted.get(nameOf(data.worker.queue, data.worker.class))} />
+          {draft ? (
+            <Change {...{ worker, draft, query }} />
+          ) : (
+            <>
+              <Today worker={worker} {...data} />
+              <Kinds data={data.kinds} />
+              <Newest worker={worker} last={data.last} />
+              <Ports worker={worker} />
+            </>
+          )}
         </div>
-        {!data.changes && <TryIt worker={data.worker} last={data.last} />}
+        <div class="stack">
+          {!draft && <TryIt worker={worker} />}
+          <About worker={worker} programs={data.programs} />
+        </div>
       </div>
     </>
   ),
-  acts: { make, change, unregister },
-  styles: [style.name],
+  acts: { make, unregister, change },
 })

@@ -1,17 +1,14 @@
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { shownUrl } from '../../../core/url.ts'
-import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'
+import type { WorkerDefinition } from '../../../engine/engine.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
-import { Ago, Card, JobId, Link, Name, StatusPill } from '../../parts/layout.tsx'
+import { Ago, Card, Link, Name } from '../../parts/layout.tsx'
 import { type Column, DataTable } from '../../parts/table.tsx'
-import type { Step } from '../../search-on.ts'
-import { furtherText, searchedOf } from '../../words/further.ts'
 import { ofClass } from '../../words/paths.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
 import { count, cut, many, span } from '../../words/text.ts'
-import type { Worker } from './classes.tsx'
-import type { Program } from './live.tsx'
+import type { Program, Worker } from './classes.tsx'
 
 const SERVING = 5
 
@@ -51,7 +48,6 @@ function ServedBy({ worker: { class: own, push, pull, seen, servedBy }, programs
           , changed <Ago at={at} />
         </>
       ))}
-      {servedBy.length > SERVING && ` and ${many(servedBy.length - SERVING, 'more', 'more')}`}
     </>
   )
 }
@@ -63,7 +59,7 @@ const triesOf = ({ retry }: WorkerDefinition): string => {
 }
 
 export function About({ worker, programs }: AboutProps) {
-  const { description, concurrency, timeout, pull, retain, history } = worker
+  const { concurrency, timeout, pull, retain, history } = worker
   const facts: Fact[] = [
     ['Served by', <ServedBy worker={worker} programs={programs} />],
     ['Max running', concurrency !== undefined && count(concurrency)],
@@ -78,7 +74,6 @@ export function About({ worker, programs }: AboutProps) {
   return (
     <Card title="Definition">
       <div class="wdesc">
-        {description && <p>{description.slice(0, 1_000)}</p>}
         <Facts of={facts} />
       </div>
     </Card>
@@ -132,23 +127,8 @@ export function Ports({ worker }: { worker: Worker }) {
   )
 }
 
-export function TryIt({ worker, last, last: { rows } }: { worker: Worker; last: Step<JobRow> }) {
-  const searched = searchedOf(last)
-  return (
-    <Card title="Try it" right={<Link to={`/jobs/new?${ofClass(worker.queue, worker.class)}`}>As code</Link>}>
-      <JobForm worker={worker} stay />
-      <div class="got">
-        <Link to={`/jobs?${ofClass(worker.queue, worker.class)}`}>Newest jobs</Link>
-        {rows.length === 0 && <p class="note">{searched ? furtherText(0, searched.where) : 'None yet.'}</p>}
-        <ul class="lasts">
-          {rows.map(({ id, status, createdAt, message }) => (
-            <li>
-              <JobId id={id} /> <StatusPill status={status} /> <span class="clip dim">{message}</span>{' '}
-              <Ago at={createdAt} />
-            </li>
-          ))}
-        </ul>
-      </div>
-    </Card>
-  )
-}
+export const TryIt = ({ worker }: { worker: Worker }) => (
+  <Card title="Try it" right={<Link to={`/jobs/new?${ofClass(worker.queue, worker.class)}`}>As code</Link>}>
+    <JobForm worker={worker} stay />
+  </Card>
+)

@@ -1,34 +1,42 @@
-import { classEnds } from '../../../core/class-counts.ts'
-import { Card, Empty, Zero } from '../../parts/layout.tsx'
-import { Bars, Shares } from '../../parts/spark.tsx'
+import type { JobRow } from '../../../engine/engine.ts'
+import { Ago, Card, Empty, JobId, Link, StatusPill, Zero } from '../../parts/layout.tsx'
+import { Shares } from '../../parts/spark.tsx'
+import type { Step } from '../../search-on.ts'
+import { type Deploy, deployName, deployPath } from '../../words/deploy.ts'
+import { furtherText, searchedOf } from '../../words/further.ts'
 import { ofClass } from '../../words/paths.ts'
-import { about, count, many } from '../../words/text.ts'
+import { about, count, many, span } from '../../words/text.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
-import type { Worker } from './classes.tsx'
+import type { KindsData } from '../jobs/kinds.tsx'
+import { Hours, type Worker } from './classes.tsx'
 
-const upTo = (end: number): string => (Number.isFinite(end) ? about(end) : 'longer')
+export const NEWEST = 8
 
-const STEP = 2
+type TodayProps = { worker: Worker; of?: ClassRow; kinds: KindsData; deploys: readonly Deploy[] }
 
-function Took({ buckets }: { buckets: readonly number[] }) {
-  const said = buckets.flatMap((n, i) => (n === 0 ? [] : [`${many(n, 'run')} up to ${upTo(classEnds[i]!)}`]))
+function Began({ kinds: { kinds }, deploys }: { kinds: KindsData; deploys: readonly Deploy[] }) {
+  if (kinds.length === 0) return null
+  const at = Math.min(...kinds.map(({ firstAt }) => firstAt))
+  const deploy = deploys.find((one) => one.at <= at)
   return (
-    <div class="plot wideplot">
-      <span class="vh">{said.join(', ')}</span>
-      <Bars values={buckets} tone="f-running" width={420} height={52} />
-      <div class="axis" aria-hidden="true">
-        {classEnds.map((end, i) => i % STEP === 0 && <span>{upTo(end)}</span>)}
-        <span>longer</span>
-      </div>
-    </div>
+    <p class="st failed">
+      <span>
+        Errors began <Ago at={at} />
+        {deploy && (
+          <>
+            , {span(at - deploy.at)} after the <Link to={deployPath(deploy)}>{deployName(deploy)}</Link>
+          </>
+        )}
+      </span>
+    </p>
   )
 }
 
-export function Runs({ worker: { queue, class: name }, of }: { worker: Worker; of?: ClassRow }) {
+export function Today({ worker: { queue, class: name }, of, kinds, deploys }: TodayProps) {
   const { runs = 0, failed = 0, completed = 0 } = of?.counts ?? {}
   return (
     <Card
-      title="Run times today"
+      title="Today, UTC"
       right={
         <>
           {many(runs, 'run')},{' '}
@@ -47,7 +55,36 @@ export function Runs({ worker: { queue, class: name }, of }: { worker: Worker; o
           ]}
         />
       )}
-      {of?.took ? <Took buckets={of.took.buckets} /> : <Empty>No runs since midnight UTC.</Empty>}
+      {of?.took ? (
+        <div class="body row">
+          <div class="grow">
+            <Began kinds={kinds} deploys={deploys} />
+            <p class="dim">{`Half of the runs took at most ${about(of.took.p50)}, 95% at most ${about(of.took.p95)}.`}</p>
+          </div>
+          <Hours hours={of.hours} />
+        </div>
+      ) : (
+        <Empty>No runs since midnight UTC.</Empty>
+      )}
+    </Card>
+  )
+}
+
+export function Newest({ worker, last }: { worker: Worker; last: Step<JobRow> }) {
+  const searched = searchedOf(last)
+  const { rows } = last
+  return (
+    <Card title="Newest jobs" right={<Link to={`/jobs?${ofClass(worker.queue, worker.class)}`}>All jobs</Link>}>
+      {rows.length === 0 && <p class="note foot">{searched ? furtherText(0, searched.where) : 'None yet.'}</p>}
+      <ul class="lasts body">
+        {rows.map(({ id, status, createdAt, ranAt, endedAt, message }) => (
+          <li>
+            <JobId id={id} /> <StatusPill status={status} /> <span class="clip dim">{message}</span>{' '}
+            <span class="right note">{ranAt !== null && endedAt !== null && `took ${span(endedAt - ranAt)}`}</span>
+            <Ago at={createdAt} />
+          </li>
+        ))}
+      </ul>
     </Card>
   )
 }
