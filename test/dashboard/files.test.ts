@@ -60,7 +60,7 @@ test('the list contained a valid address of each file, which anyone who saw the 
   expect((await pages.ask(`/ui/files?get=${id}`)).headers.get('location')).toContain('/ui/login')
 })
 
-test('a file that is removed later than 192 others was shown as never removed', async () => {
+test('a file behind 192 newer removals was shown as never removed', async () => {
   const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
   const own = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
   const there = await startPages({}, () => ({ downloads: { files: own, allowHosts: [], keep: 3_600_000 } }))

@@ -27,7 +27,7 @@ type Channel = ChannelsData['channels'][number]
 const SHOWN = 300
 const LISTENERS = 6
 
-/** `all` are the channels at and below the path. `own` is undefined if the path only leads to others. */
+/** `all` are the channels at and below the path. `own` is undefined if the path is only the beginning of channels. */
 type Row = Branch & { all: readonly Channel[]; own?: Channel }
 
 function Several<One extends { port: string }>({ of, show }: { of: readonly One[]; show: (one: One) => Child }) {
