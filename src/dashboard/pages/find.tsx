@@ -35,6 +35,9 @@ const settings: Line[] = [
   { text: 'Density of tables', here: 'density' },
   { text: 'Time zone', here: 'zone' },
   { text: 'Keyboard shortcuts', here: 'keys' },
+  { text: 'Lanes, batch, ageing and mode of a queue', to: '/queues' },
+  { text: 'Concurrency and rate of a limit', to: '/limits' },
+  { text: 'Timeout and retries of a class', to: '/workers' },
 ].map((line) => ({ icon: 'pencil', what: 'setting', ...line }))
 
 /** Finds actions for texts such as `pause media`. */
