@@ -19,7 +19,6 @@ export type ClientOptions = {
   url: string
   key: string
   fetch?: (request: Request) => Promise<Response>
-  /** Returns the current `traceparent`. */
   traceparent?: () => string | undefined
   /** Reason to store in the audit log. */
   reason?: string

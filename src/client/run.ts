@@ -60,7 +60,6 @@ function readGiven<W extends AnyDefined>(worker: W | string, [first = {}, option
   throw new Error(`run(${JSON.stringify(worker)}, …): expected args, inputs, queue, timeout or signal, got ${wrong}`)
 }
 
-/** Runs a job and returns its result and outputs. */
 export async function run<W extends AnyDefined>(
   client: Verbs,
   worker: W | string,

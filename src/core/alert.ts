@@ -29,7 +29,7 @@ type AlertTimes = {
   every?: number
 }
 
-/** A problem is over after this many milliseconds, because one check may miss it. */
+/** A problem is over if no check has found it for this many milliseconds. */
 const GONE_MS = 90_000
 
 export const isMuted = ({ muted }: AlertState, now: number): boolean =>

@@ -2,7 +2,7 @@ type Bytes = ReadableStream<Uint8Array>
 /** `size` is the maximum number of bytes. `read` returns undefined at the end. */
 type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel: () => Promise<void> }
 
-/** Each read doubles this size. Most bodies are small, and each read has a cost. */
+/** Size of the first read. Each later read is twice as large, up to LARGEST. */
 const FIRST = 8_192
 const LARGEST = 1_048_576
 /** Maximum buffer for an announced length, so that senders cannot reserve more memory than they send. */

@@ -1,5 +1,5 @@
-// Decides if a call waits briefly, so that it is sent with later calls. A caller that awaits each call gains nothing
-// from such waits.
+// Decides if a call waits briefly to be sent with later calls. A caller that awaits each call gains nothing from such
+// waits.
 
 const OFTEN = 10
 const WEIGHT = 0.2

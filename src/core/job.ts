@@ -27,7 +27,7 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
   },
   suspended: {
     queued: 'input, child or run, a schedule is set',
-    completed: 'all the children that it follows are',
+    completed: 'the children that it follows are completed',
     terminating: 'terminate',
     terminated: 'terminate, no shutdown hook',
   },

@@ -18,7 +18,7 @@ export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
 // docs/limits.md is generated from this table.
 
-/** `above`: what happens above it. */
+/** `above`: effect above the limit. */
 const limit = (most: number, unit: string, of: string, above: string) => ({ most, unit, of, above })
 
 export type Limit = ReturnType<typeof limit>

@@ -302,7 +302,7 @@ export type PastRun = {
   version?: string
   error?: Encoded
   n?: number
-  /** Missing if it is unknown how many runs came before. */
+  /** Missing if the number of earlier runs is unknown. */
   number?: number
   readyAt?: number
   commits?: number

@@ -39,7 +39,7 @@ export const seriesQuery = z
   .strictObject({
     queue: queueName.optional().describe('name of the queue; by default all queues'),
     step: z.enum(['minute', 'hour']).optional(),
-    from: time.optional().describe('a time: the series starts with its minute or hour'),
+    from: time.optional().describe('the series starts with the minute or hour of this time'),
     to: time.optional().describe('only minutes or hours that start before this time'),
     details: flag.optional().describe('true to add the points of each queue'),
   })

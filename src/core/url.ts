@@ -42,7 +42,7 @@ function v6Groups(address: string): number[] {
 const dotted = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join('.')
 
 const special: readonly [(groups: number[]) => boolean, (groups: number[]) => boolean][] = [
-  // The embedded address decides for 6to4, and for NAT64 with its well-known prefix.
+  // Checks the embedded address of 6to4, and of NAT64 with its well-known prefix.
   [([a]) => a === 0x2002, ([, b, c]) => isPrivateV4(dotted(b!, c!))],
   [([a, b, c]) => a === 0x64 && b === 0xff9b && c === 0, (groups) => isPrivateV4(dotted(groups[6]!, groups[7]!))],
   // Matches ISATAP with any network prefix.

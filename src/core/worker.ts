@@ -91,8 +91,8 @@ export type RetryOptions = {
 }
 
 /**
- * Repeats a job of the class as the schedule `cron:<queue>/<class>`. Deployments update it, and remove it if this is
- * omitted.
+ * Repeats a job of the class as the schedule `cron:<queue>/<class>`. Deployments update the schedule, and remove it if
+ * the class has no `cron`.
  */
 export type Cron = {
   /** Five fields. With six fields, the first is the seconds. */

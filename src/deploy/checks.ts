@@ -73,7 +73,7 @@ export async function checkSignature(url: string): Promise<void> {
   throw new DeployFailure(
     `POST ${tickUrl(url)} without a signature: expected 401 UNAUTHENTICATED, got ${response.status}. ` +
       (before
-        ? 'A service in front of the Worker answered, which would also refuse QStash: turn off Bot Fight Mode and ' +
+        ? 'A service in front of the Worker answered. It would also refuse QStash: turn off Bot Fight Mode and ' +
           'Access for this address.'
         : 'Check that PUBLIC_URL is the address of this Worker.'),
   )

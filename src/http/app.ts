@@ -30,7 +30,7 @@ type Beside = {
 }
 
 const defaults = { body: 10 * 1024 * 1024 }
-/** Reads up to this multiple of the size limit before it closes the connection. */
+/** Maximum bytes to read from a larger body, as a multiple of the size limit. */
 const READ_ON = 3
 
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
@@ -186,8 +186,8 @@ async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
 
 /** Ignores a false Content-Length. */
 const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
-  // Many callers report a broken pipe if the response comes before they have sent the whole body. So a little more than
-  // the limit is read first.
+  // Many callers report a broken pipe if the response comes before they have sent the whole body, so larger bodies are
+  // read too, up to a maximum.
   const said = Number(request.headers.get('content-length') ?? 0) || 0
   const bytes = await readUpTo(request.body, most, { readOn: most * READ_ON, said })
   if (!bytes) throw new SidejobError('TOO_LARGE', `the body: expected at most ${most} bytes`)

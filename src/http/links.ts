@@ -16,7 +16,7 @@ const life = duration
   .refine(...within(1_000, MOST, '1 second to 30 days'))
   .describe('lifetime of the link; 3 days by default')
 
-/** All uses of a link are the same call. Its response is stored for longer than any link lives. */
+/** All uses of a link share an idempotency key, which is kept for longer than any link lives. */
 async function once(token: string, body: Uint8Array): Promise<Call> {
   const used = await hashOf(token)
   return { key: `link:${used}`, fingerprint: await hashOfBytes(body), by: 'link', keep: MOST }

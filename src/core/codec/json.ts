@@ -78,7 +78,7 @@ export const maps: Builder<Map<string, unknown>> = {
   done: (made) => made,
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a builder only sees what it made.
+// biome-ignore lint/suspicious/noExplicitAny: a builder only receives its own values.
 export type ParseOptions = { depth?: number; builder?: Builder<any> }
 export type JsonOptions = ParseOptions & { number?: (text: string) => unknown }
 

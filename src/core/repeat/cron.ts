@@ -53,8 +53,8 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A change moves the clock by at most a day. If the clock goes back, some times occur twice. If forward, the slot
-    // comes sooner.
+    // A change moves the clock by at most a day. After a change back, some times occur twice. After a change forward,
+    // the slot comes sooner.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))

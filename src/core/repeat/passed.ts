@@ -14,7 +14,7 @@ export function passedOf(text: string): Passed {
   return { from: Number(from), to: Number(to), made }
 }
 
-/** Only the first slot of a repeat has milliseconds. Later slots ignore these. */
+/** Only the first slot of a repeat can have milliseconds. */
 const following = ({ next }: ParsedRepeat, slot: number): number => next(Math.floor(slot / SECOND) * SECOND)
 
 type Used = {

@@ -242,8 +242,8 @@ export type AskedJob = z.output<typeof jobInput>
 const MAX_JOBS = 1_000
 
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOBS)])
-// This requires that `checkDebounce` reads `inputs` only if there is a `unique` object, and that two parsed rows never
-// share an object.
+// `alike` requires that `checkDebounce` reads `inputs` only if there is a `unique` object, and that two rows share no
+// object.
 quickParses.set(
   jobInputs,
   alike(jobInput, { by: 'class', members: ['args', 'inputs', 'priority', 'labels', 'tag'], most: MAX_JOBS }),

@@ -13,7 +13,7 @@ const LOG_PAGES = 25
 
 type LogRow = { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }
 
-/** An entry is sealed as a whole, but in errors each member is sealed. */
+/** In an error, each member is sealed separately. All other entries are sealed as a whole. */
 const shownEntry = (entry: string, { show }: Vault): Encoded =>
   entry.startsWith('{') ? show.error(entry) : show.value(entry, 'log')
 

@@ -67,7 +67,7 @@ function scheduleOf(id: number, doc: JobRecord, stretch: Stretch = {}): Schedule
   }
 }
 
-/** A failed job that no longer repeats counts as failing without end. */
+/** A failed job no longer repeats, so it matches every `inARow`. */
 const failedTimes = (doc: JobRecord): number => (statusOf(doc) === 'failed' ? Infinity : (doc.failedInARow ?? 0))
 
 const LATE = 300_000
@@ -84,7 +84,7 @@ const rowOf = (id: number, doc: JobRecord, stretch: Stretch, at?: number): Sched
   }),
 })
 
-/** Returns the slots that the pause skipped. `from` is the first one. */
+/** Returns the slots that the pause skipped. `from` is the first of these slots. */
 const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
   base === 'scheduled' && from > 1 && from <= to ? { from, to: last(from, to), made: 'none' } : undefined
 

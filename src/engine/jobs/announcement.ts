@@ -58,7 +58,7 @@ export type AnnouncedVersion = { url: string; at: number }
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
 const MAX_ADDRESSES = 100
-/** An isolate of an old version that starts more than this many milliseconds after a deployment means a rollback. */
+/** An isolate of an old version means a rollback if it starts this many milliseconds after a deployment, or later. */
 const GRACE = 600_000
 /** Maximum queues whose counts are stored with a deployment for comparisons. */
 export const MAX_QUEUES = 50
@@ -93,7 +93,7 @@ const cronsOf = (versions: readonly CodeVersion[]): string[] =>
 
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
-/** An old version that starts long after the newest version was deployed again, so it becomes the newest. */
+/** If an old version starts long after the newest one, it was deployed again, so it becomes the newest. */
 function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
   const before = own ? versionsOf(own) : []
   const [front] = before

@@ -64,8 +64,8 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
 }
 
 /**
- * Moves the job to its next slot if the run used its slot. A run before its slot leaves the slot unchanged (protocol:
- * repeats).
+ * Moves the job to its next slot. A run that started before the current slot has not used it, so the job keeps this
+ * slot.
  */
 function slotOf(
   { document, now }: Pick<Deciding, 'document' | 'now'>,
@@ -273,8 +273,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const ops = await opsWords(changes, deciding)
   const words = [
     ...reachWords(changes, deciding),
-    // A temporary refusal (name taken, target gone) is retried like a failure, and a final refusal continues the
-    // repeat. So the script must read the words for both before the ops.
+    // If an op is refused temporarily (name taken, target gone), the run is retried like a failed run. After a final
+    // refusal, the repeat continues. The script needs the words for both cases before it reads the ops.
     ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),

@@ -15,7 +15,7 @@ import type { Guest } from './ringer.ts'
  * deliveries.
  */
 const MAX_WARM = 5
-/** When its time is up, a warm lane waits this many milliseconds for a commit, because ending with a commit is free. */
+/** A warm lane whose time is up waits this many milliseconds for a commit, because a commit also ends the lane. */
 const LEAVING_MS = 1_000
 
 const MAX_LINKS = 100
@@ -32,7 +32,7 @@ export type Lane = {
   warmth: Warmth
   seq: number
   askedBefore: number
-  /** The history that this lane stores. The lane must not end before. */
+  /** Writes of this lane to the history. The lane must not end before they have ended. */
   storing: Promise<void>[]
   noteTraces: (runs: readonly ToldOutcome[]) => void
   close: () => void
@@ -46,7 +46,10 @@ type LanesOptions = {
   settings: Required<LaneOptions>
 }
 
-/** A lane without runs takes one such job even if no slot is free. The job then waits for a slot. */
+/**
+ * Maximum jobs to claim whose runs call other services. A lane without runs claims one such job even if no slot is
+ * free. The job then waits for a slot.
+ */
 export const callsFree = ({ calls }: Usage, running: number): number =>
   Math.max(running ? 0 : 1, calls.most - calls.wanted)
 

@@ -1,4 +1,4 @@
-// Answers repeat the jobs of a call until the lane confirms it. This module starts each job only once.
+// Answers of Redis repeat the jobs of a call until the lane confirms the call. This module starts each job only once.
 
 import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'

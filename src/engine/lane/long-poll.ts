@@ -5,7 +5,7 @@ export type Waiter = { id: string; wait: number }
 
 /** A waiter that is not called asks again after this many milliseconds. */
 const ASK_AGAIN = 15_000
-/** Used instead if Redis refuses subscriptions, because a proxy blocks them or the plan has no free connection. */
+/** Replaces ASK_AGAIN if Redis refuses subscriptions: a proxy blocks them or the plan has no free connection. */
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {

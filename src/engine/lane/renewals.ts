@@ -1,6 +1,6 @@
 /** A lease is renewed after a third of its time, so that two failed renewals do no harm. */
 const RENEWALS = 3
-/** In milliseconds. The lease of a job that came with a call is only as long as a bell may take. */
+/** In milliseconds. A job that came with a call has a short lease: the maximum time that a bell takes to arrive. */
 const FIRST_RENEWAL_MS = 6_000
 
 export function createRenewals(lease: number, renew: () => void) {

@@ -91,13 +91,13 @@ export const changeOf = (key: string, kept: Waited, asked: Asked): CodeChange =>
 })
 
 const REMEDY =
-  'if its code changed while the job waited, restore it or put the change behind job.patched, then retry the job; ' +
-  'otherwise its path or the length of a wait depends on a value that changes: compute that value in a step'
+  'If the code changed while the job waited, restore it or put the change behind job.patched, then retry the job. ' +
+  'Otherwise, the path of the function or the length of a wait depends on a value that changes: compute it in a step'
 
 class CodeChanged extends Terminal {
   constructor(job: number, { kept, asked }: CodeChange) {
     const now = asked === null ? 'ended without requesting it' : `now requests ${asked}`
-    super(`job ${job} has stored ${kept}, but its function ${now}: ${REMEDY}`, {
+    super(`job ${job} has stored ${kept}, but its function ${now}. ${REMEDY}`, {
       detail: { codeChange: { kept, asked } },
     })
     this.name = 'CodeChanged'
@@ -115,8 +115,8 @@ export class OlderCode extends Error {
   constructor(job: number, { kept, asked }: CodeChange, { id, age }: NewerPatch) {
     const now = asked === null ? 'ended without it' : `requested ${asked}`
     super(
-      `job ${job} has patch ${quoted(id)} and has stored ${kept}; this function, without the patch, ${now}. A newer deployment ` +
-        'has to run the job; otherwise the run fails one day after the patch was stored',
+      `job ${job} has stored patch ${quoted(id)} and ${kept}, but this deployment lacks the patch: its function ${now}. ` +
+        'A newer deployment has to run the job. Otherwise, the run fails one day after the patch was stored',
     )
     this.name = 'OlderCode'
     this.after = Math.min(Math.max(age / 8, RETURN.least), RETURN.most)

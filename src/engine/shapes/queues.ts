@@ -77,8 +77,8 @@ export type Stats = {
   today: Record<string, Counts>
   total: Record<string, Counts>
   /**
-   * Number of today's runs, by the time that their jobs had been ready: up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10
-   * min, 1 h, and longer.
+   * Numbers of today's runs by the time from ready to start: up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h,
+   * or longer.
    */
   waits: Record<string, number[]>
   days?: DayView[]

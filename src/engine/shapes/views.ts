@@ -18,7 +18,6 @@ export type { Enqueued, JobView, PortView, Result, RunFacts } from '../../core/s
 export type { ChannelView } from '../../core/schemas/ports.ts'
 export type { Reason } from '../../core/schemas/why.ts'
 
-/** `until` is the time until which the job holds the key. A throttle has its own time. */
 export type JobUnique = NonNullable<JobView['unique']>
 
 export type JobFacts = Pick<

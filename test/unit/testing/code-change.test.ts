@@ -17,7 +17,7 @@ async function edited(first: Perform, second: Perform, options: Partial<Worker> 
   return { job, ran, message: ran?.error?.message }
 }
 
-const keeps = (kept: string, now: string) => `job 1 has stored ${kept}, but its function ${now}: if its code changed`
+const keeps = (kept: string, now: string) => `job 1 has stored ${kept}, but its function ${now}. If the code changed`
 
 describe('an edit of a function whose jobs wait', () => {
   test('that swaps two sleeps does not make the job last for both of the long ones', async () => {

@@ -356,8 +356,8 @@ describe('a job with a patch that meets older code', () => {
     const ran = await job.settle()
     expect(ran?.end).toBe('released')
     expect(ran?.error?.message).toBe(
-      'job 1 has patch "short trial" and has stored short trial (sleep of 1d); this function, without the patch, ' +
-        'requested sleep#1 (sleep of 14d). A newer deployment has to run the job; otherwise the run fails one day after the patch was stored',
+      'job 1 has stored patch "short trial" and short trial (sleep of 1d), but this deployment lacks the patch: its ' +
+        'function requested sleep#1 (sleep of 14d). A newer deployment has to run the job. Otherwise, the run fails one day after the patch was stored',
     )
     expect(job.status).toBe('queued')
     edit(patched)
