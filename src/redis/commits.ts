@@ -44,7 +44,7 @@ const largestOf = (largest: RunOutcome['largest']): string => {
   return part ? `; the largest is ${part.name} with ${part.bytes}` : ''
 }
 
-/** A retry would be just as large, so there is none. */
+/** A retry would be equally large, so the run is not retried. */
 const isFinal = (code: string): boolean => code === 'TOO_LARGE'
 
 const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: string): RunOutcome => ({

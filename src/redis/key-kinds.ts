@@ -26,7 +26,7 @@ export const kinds = {
   ],
   '~job:<id>:runs': [
     'list, capped',
-    'last runs of the job, oldest first. Each has the members of `lr`, its token, 1 if it was retried, and its worker; the next line has its error. For a job with a history, + follows with the number of the run, the time at which the job became ready, the number of commits before the end, and the effects',
+    'last runs of the job, oldest first. Each has the members of `lr`, its token, 1 if it was retried, and its worker; the next line has its error. For a job with a history, + follows in one more line, with the number of the run, the time at which the job became ready, the number of commits before the end, and the effects',
   ],
   '~job:<id>:inputs': [
     'string',
@@ -97,13 +97,13 @@ export const kinds = {
   '~schema': ['string', 'number of the schema of the data'],
   '~epoch': [
     'string',
-    'number of times that older data was restored; for the last time, when it was found and which ids were lost',
+    'number of restores of older data; for the last restore, the time at which it was found, and the lost ids',
   ],
   '~result:<id>': ['string, expires', 'a kept result'],
   '~once:<key>': ['string, expires', 'the stored answer of a call with an idempotency key'],
   '~again:<n>': [
     'string',
-    'answers that are kept for at most ten minutes, one per line, 4 KiB in total: the expiry, the body that it is for, the answer, and the idempotency key',
+    'answers that are kept for at most ten minutes, 4 KiB in total. Each line has the expiry, the fingerprint of the body, the answer, and the idempotency key',
   ],
   '~unique:<scope>': [
     'string',
@@ -146,10 +146,7 @@ export const kinds = {
     'string',
     'ended jobs and runs of one script, one per line, as JSON: `e`, `p` or `r`, the id, the record, and the result, error or run',
   ],
-  '~views': [
-    'hash',
-    'name of a view of the page Jobs that is shared → its query, its owner and the time of sharing, as JSON',
-  ],
+  '~views': ['hash', 'name of a shared view of the page Jobs → its query, its owner and the time of sharing, as JSON'],
   '~alerts': [
     'hash',
     'alert → the times at which it was found and sent, and the key that acknowledged or muted it, as JSON',
@@ -173,7 +170,7 @@ export const kinds = {
   ],
   '~bells': ['string, expires', 'number of consecutive requests refused by QStash, and the reason, as JSON'],
   '~ticked': ['string', 'time of a recent tick; every other tick writes it'],
-  '~heart': ['string', 'the source of that tick: `cron` or `qstash`'],
+  '~heart': ['string', 'the source of the tick in `~ticked`: `cron` or `qstash`'],
   '~rung': ['string', 'time of the last bell that started a lane'],
   '~examined': ['string', 'time of the last repair, and the slices with remaining faults, as JSON'],
   '~unreadable': ['string', 'at most 100 unreadable records, one per line: the time of the discovery, and the key'],

@@ -160,7 +160,7 @@ export const jobFields = {
   repeats: ['rp', 'repeat'],
   repeatPaused: [
     'rz',
-    'the repeat is paused; contains the slot that was next then, unless a version that does not report missed slots paused it',
+    'the repeat is paused; contains the next slot at the pause, unless a version that does not report missed slots paused it',
   ],
   scheduleHash: ['sp', 'hash of the last request that set its schedule'],
   inputDuringRun: ['ro', 'input or a request arrived during the run'],

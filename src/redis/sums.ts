@@ -1,4 +1,4 @@
-// Counts with the verb table of the scripts, so that it misses no verb.
+// Uses the verb table of the scripts, to miss no verb.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'

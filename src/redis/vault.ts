@@ -108,7 +108,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   }
 }
 
-// Scripts write a logged object as `$sealed`, after the members that they add. Members of the object replace these.
+// Scripts write a logged object as `$sealed`, after the members that they add. Members of the object take precedence.
 const LOGGED = new RegExp(`^\\{((?:"(?:timestamp|job)":\\d+,)*)"\\$sealed":"(${TOKEN})"\\}$`)
 
 function withMembers(added: string, entry: string): string {

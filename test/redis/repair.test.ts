@@ -720,7 +720,7 @@ test('a missing result is found, and callers learn at once that it is gone', asy
   const id = await answered(world)
   await world.client.ask((redis) => redis.del(`${world.namespace}result:${id}`))
   expect(await world.engine().jobs.result(String(id), { wait: 20_000 })).toEqual({ ended: true, result: null })
-  const found = `${id} its result is gone before its time`
+  const found = `${id} its result is missing before its expiry`
   expect(await repairAll(world)).toEqual({ repaired: [found], left: [] })
   expect(await world.faults()).toEqual([])
 })

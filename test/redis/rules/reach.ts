@@ -67,7 +67,7 @@ const below: Facts = {
     const [a] = await crowded(world, 99_999)
     const run = await world.claimOne({ queue: 'other' })
     expect(await run.commit({ end: 'suspended', ops: [spawn('one'), spawn('two')] })).toMatch(
-      /^refused:LIMITED job \d+ led to 100000/,
+      /^refused:LIMITED job \d+: expected at most 100000/,
     )
     await world.change(a, 'retry', '')
     const again = await world.claimOne({ queue: 'other' })

@@ -315,7 +315,7 @@ local function check_result(id, doc)
   local left = redis.call('PTTL', ns .. 'result:' .. id)
   if left == -1 then fault(id, 'result', 'its result never expires') end
   if left == -2 and tonumber(doc.result_until or 0) > time.now + SOON then
-    fault(id, 'unkept', 'its result is gone before its time')
+    fault(id, 'unkept', 'its result is missing before its expiry')
   end
 end
 

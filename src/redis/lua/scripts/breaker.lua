@@ -31,7 +31,7 @@ local function fail(counts)
   n = n + 1
   if n >= threshold then
     till = time.now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap))
-    -- The list forgets a host after a day, as its record does.
+    -- The list removes a host after a day, when its record expires.
     redis.call('ZADD', ns .. 'breakers', time.now_text, host)
     redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))
   end

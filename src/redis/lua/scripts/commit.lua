@@ -117,7 +117,7 @@ do
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + resort.go_on(queue_name) end
   work.conclude()
-  -- A lane with runs to commit relies on the counts.
+  -- With runs to commit, the index was not read, but the counts show if jobs are ready.
   if claims and laned and not head and claim.finds_nothing(queue_name) then
     head = {}
   elseif runs.apart + moved > 0 and claim.is_overtaken() then

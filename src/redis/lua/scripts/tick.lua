@@ -11,7 +11,7 @@
 local most, skip = args.take_int(), args.take_int()
 
 local wake_key = ns .. 'wake'
--- Deployments come before due entries, and are not work.
+-- Deployments come before due entries, and do not count as work.
 local DEPLOYMENTS = 20
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', time.now_text, 'LIMIT', 0,
   most + skip + DEPLOYMENTS)

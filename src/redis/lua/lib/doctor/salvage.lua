@@ -88,7 +88,6 @@ local function erase_packed(id)
   if not piece or piece.n == 0 then salvage.forget('jobs:' .. number) end
 end
 
--- Keys of a job besides its record, with the types of Redis.
 salvage.side_types = { children = 'hash', ['waiting'] = 'set', steps = 'hash', runs = 'list', inputs = 'string',
   record = 'stream', log = 'stream' }
 

@@ -1,4 +1,4 @@
--- A detached or adopted job still counts for its first root, so a new parent cannot evade the maximum.
+-- A detached or adopted job still counts below its first root, so it cannot evade the maximum.
 function births.count(id, doc, parent, parent_doc)
   local MAX_BORN, MAX_LEVELS = 100000, 1000
   local root, level = (parent_doc.root_and_level or ''):match('^(%d+),(%d+)$')
@@ -7,7 +7,7 @@ function births.count(id, doc, parent, parent_doc)
   local born = (tonumber(root_doc.descendants) or 0) + 1
   if born > MAX_BORN then
     journal.refuse('LIMITED',
-      'job ' .. root .. ' led to ' .. MAX_BORN .. ' existing jobs, the maximum below one job')
+      'job ' .. root .. ': expected at most ' .. MAX_BORN .. ' existing jobs below it')
   end
   if level + 1 > MAX_LEVELS then
     journal.refuse('LIMITED',

@@ -1,6 +1,5 @@
--- Ending a job may end and delete more jobs, so all of this is one module.
--- Calls itself at most 20 levels deep: a held child has not run and has no children, and a job that must be deleted is
--- already ending.
+-- The end of a job may end and delete other jobs, so one module does both. Its functions call each other at most 20
+-- levels deep: a held child has not run and has no children, and a job that must be deleted is already ending.
 
 local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
 
@@ -29,8 +28,8 @@ end
 
 local MAX_SHOWN_STEPS = 8192
 
--- Steps are counted until the job no longer needs them, so they stay after a failed run or a failed job. Afterwards,
--- they are only shown, until the function stores a step again.
+-- Steps stay after a failed run or a failed job, because a retry needs them. Cleared steps are only shown, until the
+-- function stores a step again.
 function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
   if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end

@@ -19,8 +19,8 @@ end
 -- Without 'follow', because a following parent keeps its children.
 local committed = { completed = true, suspended = true, again = true }
 
--- One script may end the child and claim the parent in the same millisecond. A parent at rest that waits for nothing
--- knows all children that ended earlier.
+-- One script may end the child and claim the parent in the same millisecond. In this case, a suspended parent that
+-- waits for nothing has seen the child.
 local function has_seen(parent_doc, doc)
   local started, outcome = (parent_doc.last_run or ''):match('^(%d+),%d+,(%a+)')
   local ended = tonumber(doc.ended_at) or 0

@@ -1,6 +1,6 @@
--- The document contains the total size of the values with their own keys. Adding a value does not read the other
--- values. Removing a value of unknown size marks the total with `~`: it is then an upper bound, and is counted again if
--- it is too high.
+-- The document contains the total size of the values with their own keys, so that adding a value does not read the
+-- others. Removing a value of unknown size marks the total with `~`. A marked total is an upper bound, and is counted
+-- again if it is too high.
 
 values.BIG = 512
 local MOST_BYTES = 8388608

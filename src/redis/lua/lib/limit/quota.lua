@@ -102,7 +102,7 @@ local function over(by, more)
   if most_jobs ~= '' and jobs > tonumber(most_jobs) then return 'jobs that have not ended', most_jobs, jobs end
   bytes = bytes + KIB * jobs + more + kept_by(by)
   if most_bytes ~= '' and bytes > tonumber(most_bytes) then
-    return 'bytes of jobs and stored graphs; delete some of them', most_bytes, bytes
+    return 'bytes of jobs and stored graphs', most_bytes, numbers.int(bytes) .. '. Delete some of them'
   end
 end
 
@@ -122,10 +122,10 @@ function quota.check()
   end
   for by in pairs(grown) do more[by] = more[by] or 0 end
   for by, bytes in pairs(more) do
-    local what, most, came = over(by, bytes)
+    local what, most, got = over(by, bytes)
     if what then
       journal.refuse('LIMITED',
-        title(by) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. numbers.int(came), nil, WAIT)
+        title(by) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. got, nil, WAIT)
     end
   end
 end

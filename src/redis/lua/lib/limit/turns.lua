@@ -1,8 +1,8 @@
 -- Every group gets one turn before any group gets its next turn, however many jobs it has. Jobs without a group form
--- one more group. Groups take turns within a tier: a priority, aged in whole steps.
+-- one more group. Groups take turns within a tier. A tier is a priority after ageing, in whole steps.
 --
 -- The limit of a group stores the group's last turn and its number of waiting jobs. For jobs without a group, the
--- limit that they wait for stores these two values itself.
+-- limit that they wait for stores these two values.
 
 local MAX_TIERS = 32
 local fronts = {} -- key and tier → first turn

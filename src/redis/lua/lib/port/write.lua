@@ -1,5 +1,5 @@
--- Calls itself at most 20 levels deep: values for a wired port are queued while another value is being delivered, and
--- input ports have no channels.
+-- The functions call each other at most 20 levels deep: values for a wired port are queued while another value is being
+-- delivered, and values at input ports are not published.
 
 local MAX_WAITING = 100000
 
@@ -148,8 +148,8 @@ function write.set_off(port, is_quiet)
   if port.dir == 'i' then queueing.wake(port.id, port.doc, 'own') else queueing.wake_parent(port.id, port.doc) end
 end
 
--- If a message has more receivers than this, the relay of the channel delivers it. To keep the order, later messages
--- take the same way while the relay has any.
+-- If a message has more receivers than this, the relay of the channel delivers it. While the relay has messages, it
+-- also delivers later ones, to keep the order.
 write.MAX_DIRECT = 500
 write.budget = 1000
 write.bytes_left = 8388608

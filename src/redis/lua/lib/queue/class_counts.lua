@@ -61,7 +61,7 @@ local function size_of(text)
   return lines - 1
 end
 
--- Hundreds of long names in one call would block Redis, so classes after the first MOST share a line.
+-- Without the shared line, hundreds of long names in one call would block Redis.
 local function with(text, of)
   local lines
   for class, more in pairs(of) do

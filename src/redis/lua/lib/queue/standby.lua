@@ -1,4 +1,4 @@
--- A lane without work waits for a call. If no job was ready before, the call leases new jobs to that lane.
+-- A lane without work waits for new jobs. The call that creates them leases them to this lane if no job was ready.
 
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')

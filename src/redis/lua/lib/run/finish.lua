@@ -186,8 +186,7 @@ function finish.commit(run, lane)
   return status
 end
 
--- The changes that a piece makes to its ports are sent once. If the changes cannot be applied, the runs are sent again
--- one by one.
+-- The caller sends the port changes of a piece once. If they cannot be applied, the caller sends each run again.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
   cache.fetch_jobs(list)

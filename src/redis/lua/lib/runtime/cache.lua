@@ -16,8 +16,8 @@ cache.SCHEMA = 2
 local OLDEST = 2
 cache.schema_key = ns .. 'schema'
 
--- Returns the error as a string instead of raising a refusal: every Lua engine passes it on, and no data has been
--- written yet.
+-- Returns the error as a string instead of raising a refusal, because every Lua engine passes on a string, and no data
+-- has been written yet.
 local function check_schema()
   local text = cache.raw[cache.schema_key]
   if not text or text == numbers.int(cache.SCHEMA) then return end
@@ -145,7 +145,7 @@ local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- Most jobs have no values with their own keys, and the document's string shows that quickly. It may still name a
+-- For most jobs, the text of the document has already shown that there are no such fields. The list may contain a
 -- removed field.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then

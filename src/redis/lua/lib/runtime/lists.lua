@@ -43,7 +43,7 @@ function lists.pop(list, n)
   end
 end
 
--- Single changes took half of the time for 10,000 values.
+-- Copying the list is faster for this many items.
 local MANY = 100
 
 function lists.push(list, items)

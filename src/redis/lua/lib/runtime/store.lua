@@ -210,8 +210,8 @@ local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
 
--- A refusal in the middle does no harm. First indexes grow, which Upstash may refuse; their readers skip and remove
--- extra entries. Then documents are written, and then entries are removed.
+-- A refusal in the middle does no harm. The first step adds entries to indexes, which Upstash may refuse. Readers skip
+-- and remove extra entries. The second step writes documents. The last step removes entries.
 function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]
