@@ -52,9 +52,9 @@ export function gallery(): string {
   const entry = (shown: Shown) => [`## ${shown.title}`, ...looks.map(({ name }) => picture(shown, name))].join('\n\n')
   return `# Every page of the dashboard
 
-This page shows each page of the [dashboard](dashboard.md) in light, in dark, and on a phone (390 pixels
-wide). \`npm run docs:pictures\` takes the pictures again: it starts a stack, fills it with data of a shop at three in the morning
-(\`test/dashboard/seed.ts\`), and takes screenshots.
+This page shows each page of the [dashboard](dashboard.md) in light, in dark, and on a phone (390 pixels wide).
+\`npm run docs:pictures\` takes the pictures again: it starts a stack, fills it with data of a shop at three in the
+morning (\`test/dashboard/seed.ts\`), and takes screenshots.
 
 ${[...before, ...shownPages(0, 0)].map(entry).join('\n\n')}
 `
