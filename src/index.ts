@@ -47,7 +47,8 @@ type Definition<In extends Ports, Out extends Ports, Args extends z.ZodType, Res
   /** Called before the first run. */
   startup?: (job: Job<In, Out, z.output<Args>>) => unknown
   /**
-   * Returns nothing or a result (completed), `job.suspend()`, `job.follow()` or `job.again()`. Throws if the run fails.
+   * Returns nothing or a result to complete the job, or else `job.suspend()`, `job.follow()` or `job.again()`. An error
+   * that it throws fails the run.
    */
   perform: (job: Job<In, Out, z.output<Args>>) => Return | Promise<Return>
   /** Called as the last run of a terminated job. */
@@ -55,7 +56,7 @@ type Definition<In extends Ports, Out extends Ports, Args extends z.ZodType, Res
 }
 
 /**
- * Defines a job class. Throws if HTTP would refuse its options.
+ * Defines a job class. Throws if the API would refuse its options.
  *
  * @example
  * export const double = defineWorker({

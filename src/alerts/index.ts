@@ -29,7 +29,7 @@ export type AlertOptions = {
 /** Problems of this queue send no messages, because the queue could not deliver them. */
 const QUEUE = 'alerts'
 
-/** A message that could not be sent for a day is no longer useful. */
+/** Retries for about five hours. An older message is no longer useful. */
 const RETRY = { max: 12, backoff: { base: 10_000 } }
 
 const plain = ({ name, text, more }: Need): string =>

@@ -131,7 +131,7 @@ const persist = async (
 
 const isFinal = (error: unknown): boolean => error instanceof ApiError && error.status !== 503
 
-// Waits 0.1 s, 0.2 s, … or the time that the response requests, up to 5 s.
+// Waits at least 0.1 s, 0.2 s, … or the time that the response requests, but at most 5 s.
 const pause = (attempt: number, error: unknown): Promise<void> => {
   const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
   const ms = Math.min(5_000, Math.max(asked, 50 * 2 ** attempt * (1 + Math.random())))

@@ -173,7 +173,7 @@ function startsOf(seen: Comparison): Set<string> {
 const defaultsOf = (inports: Graph['inports']): Record<string, GraphPort> =>
   mapValues(inports, ({ default: value }) => (value === undefined ? {} : { default: value }))
 
-/** Keeps a default of the node's class, unless the graph sets one. */
+/** Keeps the default of an existing port, unless the graph sets one. */
 function ownAmends({ graph, before, facts }: Comparison): Op[] {
   const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => own(graph.inports, port))
   const ports = Object.entries(changed(defaultsOf(graph.inports), Object.fromEntries(was)) ?? {}).filter(

@@ -95,7 +95,7 @@ export type RetryOptions = {
  * the class has no `cron`.
  */
 export type Cron = {
-  /** Five fields. With six fields, the first is the seconds. */
+  /** Five fields, or six that start with the seconds. */
   expression: string
   /** Time zone. The default is UTC. */
   tz?: string

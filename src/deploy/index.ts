@@ -173,8 +173,8 @@ function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cro
   // A tick with another pattern is the user's own trigger, which `--no-cron` keeps.
   if (!cron) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
   const warning =
-    `${basename(path)} has no cron trigger "${own}", so only QStash ticks this Worker: every minute, 1,440 messages a day, ` +
-    `and QStash Free has 1,000. Add "${own}" to crons in triggers, then deploy again.`
+    `${basename(path)} has no cron trigger "${own}", so only QStash ticks this Worker: every minute, which is 1,440 messages a ` +
+    `day. QStash Free has 1,000. Add "${own}" to crons in triggers, then deploy again.`
   return { schedule: EVERY_MINUTE, warnings: [warning] }
 }
 

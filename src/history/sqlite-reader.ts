@@ -1,5 +1,4 @@
-// Another process reads the SQLite file over a read-only connection. A query that takes too long is stopped by ending
-// that process.
+// Another process reads the SQLite file over a read-only connection. If a query takes too long, that process is ended.
 
 import { execFile } from 'node:child_process'
 import type { SqlRow } from './database.ts'

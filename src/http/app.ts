@@ -134,7 +134,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
       hangUp()
       throw error
     } finally {
-      // A stream ends its own count.
+      // A stream calls `hangUp` when it ends.
       if (!isStream(route)) hangUp()
     }
   }

@@ -115,7 +115,6 @@ export function checkScope(route: Route, request: Request, scopes: readonly Scop
   throw new SidejobError('FORBIDDEN', `${route.method} ${route.path} needs the scope "${needed}", this key has ${has}`)
 }
 
-/** Throws before the body is read, unless QStash has signed the request. */
 export const admitSigned = async (request: Request, bytes: Uint8Array, { verify, publicUrl }: Deps): Promise<void> => {
   const { pathname, search } = new URL(request.url)
   const signature = signatureOf(request)
@@ -123,11 +122,12 @@ export const admitSigned = async (request: Request, bytes: Uint8Array, { verify,
   throw unsigned(signature)
 }
 
+/** Called before the body is read. `admitSigned` verifies the signature. */
 export const expectSignature = (request: Request): void => {
   if (!signatureOf(request)) throw unsigned(undefined)
 }
 
-/** Throws before the body is read, unless another version has signed the request. */
+/** Called before the body is read. `versions.received` verifies the signature. */
 export const expectVersion = (request: Request): void => {
   if (request.headers.has('webhook-signature')) return
   throw new SidejobError(

@@ -24,7 +24,7 @@ export function keyOf({ key }: Caller): string {
 
 export type Tenants<E extends Engine = Engine> = {
   open: (name: string) => Promise<Place<E> | undefined>
-  /** Erases one slice at a time, first keys in Redis and then files. With `preview`, only counts the data. */
+  /** Erases one slice: keys in Redis, then the history, then files. With `preview`, only counts the data. */
   erase: (
     name: string,
     slice: { cursor?: string; preview?: boolean },

@@ -108,7 +108,7 @@ export type Asked<Path, Query, Body> = {
   /** Pass this to every verb that changes data, so that repeated requests are safe. */
   call: Call
   caller?: Caller
-  /** Ends the count of the caller's open stream. The app calls it for all other routes. */
+  /** Call this when the stream ends. For all other routes, the app calls it. */
   hangUp: () => void
   bytes: Uint8Array
   c: Context

@@ -84,7 +84,7 @@ export const tenantErased = z.object({
   cursor: z.string().nullable().describe('cursor for the next call; null after the last call'),
 })
 
-/** Erasure walks through keys in Redis first, then files, then the history. */
+/** Erasure deletes keys in Redis first, then the history, then files. */
 export const erasureCursor = z
   .string()
   .max(2_000)

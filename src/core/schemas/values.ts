@@ -8,7 +8,7 @@ import { ruleOf } from './at-most.ts'
 /** In bytes. */
 const VALUE = 1024 * 1024
 
-// A character has at most 3 bytes in UTF-8, so only long values need to be measured.
+// A UTF-16 unit has at most 3 bytes in UTF-8, so only long values are measured.
 const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
 
 /** The reader of the body leaves the value encoded. */

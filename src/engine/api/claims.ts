@@ -185,7 +185,7 @@ export function createRuns({
     return outcome && 'failed'
   }
 
-  /** @throws SCHEMA_CHANGED if no job remains and other workers must run some of them */
+  /** @throws SCHEMA_CHANGED if no job remains, and other workers must run some of the jobs */
   async function fitting(schemas: Record<string, string>, lent: ClaimedJob[]): Promise<ClaimedJob[]> {
     const unfit = new Map<ClaimedJob, SidejobError | 'failed'>()
     for (const one of lent) {

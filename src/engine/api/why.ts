@@ -181,7 +181,7 @@ function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
     .slice(0, TOLD)
 }
 
-/** A job that follows its children, such as a flow, rests while they work. */
+/** A job that follows its children, such as a flow, is suspended while they work. */
 function followReasons(inspection: Inspection): Told[] {
   if (!inspection.document.followed) return []
   const left = awaitedChildren(inspection, 'children')

@@ -1,4 +1,4 @@
-/** A lease is renewed after a third of its time, so that two failed renewals do no harm. */
+/** A lease is renewed after a third of its time, so that one failed renewal does no harm. */
 const RENEWALS = 3
 /** In milliseconds. A job that came with a call has a short lease: the maximum time that a bell takes to arrive. */
 const FIRST_RENEWAL_MS = 6_000

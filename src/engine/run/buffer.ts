@@ -7,7 +7,7 @@ import { largestPart } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
-/** All other ops must be inside a step. */
+/** Before a wait, all other ops must be inside a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
 const tooMuch = (what: string): SidejobError =>
