@@ -73,7 +73,7 @@ try {
 function introduce({ url, apiKey, webhookSecret, redis, gateway, qstash }: Stack, login?: string) {
   const rows = {
     Redis: redis.describe,
-    Gateway: `${gateway.url}, the REST dialect in front of it`,
+    Gateway: `${gateway.url}, the REST API of this Redis`,
     QStash: qstash ? `stand-in on ${qstash.url}` : env.QSTASH_URL,
     'API key': apiKey,
     Webhooks: `signed with ${webhookSecret}`,

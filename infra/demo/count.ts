@@ -29,7 +29,7 @@ export async function countWords(
       throw new Error(`job ${id} has ${status}: ${JSON.stringify(error)}`)
     if (done > known) [news, known] = [Date.now(), done]
     if (Date.now() - news > PATIENCE)
-      throw new Error(`job ${id} is ${status} and has not moved on for ${PATIENCE / 1000} s`)
+      throw new Error(`job ${id} is ${status} and has made no progress for ${PATIENCE / 1000} s`)
     await sleep(100)
   }
   const { values } = await client.ports.read(id, 'out', 'total')

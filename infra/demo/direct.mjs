@@ -1,4 +1,4 @@
-// Counts words the plain way, to compare with the demo.
+// Counts words without jobs, to compare with the demo.
 
 import { readFileSync } from 'node:fs'
 

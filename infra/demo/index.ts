@@ -48,7 +48,7 @@ async function demonstrate({ url, key, note }: Target, texts: Text[]) {
   if (wrong.length > 0)
     throw new Error(`a direct count differs in ${wrong.length} words: ${wrong.slice(0, 5).join(', ')}`)
   const words = [...direct.values()].reduce((sum, n) => sum + n, 0)
-  console.log(`A direct count finds the same: ${figure(words)} words, ${figure(direct.size)} different ones.`)
+  console.log(`A direct count has the same result: ${figure(words)} words, ${figure(direct.size)} different.`)
 }
 
 function report({ total }: Counted, jobs: number, seconds: number, { runs, lost, trips, billed, messages }: Reading) {
@@ -58,7 +58,7 @@ function report({ total }: Counted, jobs: number, seconds: number, { runs, lost,
   const perRun = (n?: number) => (n === undefined ? 'not available' : `${figure(n)} (${(n / runs).toFixed(2)} per run)`)
   const rows = {
     Jobs: figure(jobs),
-    Runs: lost > 0 ? `${figure(runs)}, and ${figure(lost)} that were lost and done again` : figure(runs),
+    Runs: lost > 0 ? `${figure(runs)}, and ${figure(lost)} lost runs, which were repeated` : figure(runs),
     Time: `${seconds.toFixed(1)} s, ${figure(jobs / seconds)} jobs/s`,
     'Redis round trips': perRun(trips),
     'Redis commands': perRun(billed),
@@ -77,7 +77,7 @@ function enoughTexts() {
   const bytes = texts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
   if (texts.length < ENOUGH.files || bytes < ENOUGH.bytes) {
     throw new Error(
-      `node_modules has ${texts.length} texts of ${figure(bytes)} bytes; at least ${ENOUGH.files} of ${figure(ENOUGH.bytes)} are wanted: run npm install`,
+      `node_modules has ${texts.length} texts of ${figure(bytes)} bytes, expected at least ${ENOUGH.files} of ${figure(ENOUGH.bytes)}: run npm install`,
     )
   }
   console.log(`Counting the words of ${texts.length} files, ${(bytes / 1e6).toFixed(1)} MB, with one job per file`)

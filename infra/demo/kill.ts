@@ -51,7 +51,7 @@ async function demonstrate({ url, apiKey, worker }: Stack) {
   console.log(
     `killed ${kills} times, ${lost} runs lost, ${wrong.length} counts differ, ${faults.length} faults in Redis`,
   )
-  if (kills < PERCENT.length) throw new Error('the demo was over before it could be killed three times')
+  if (kills < PERCENT.length) throw new Error('the demo ended before it was killed three times')
   if (lost === 0) throw new Error('no run was lost: no kill interrupted a run')
   if (wrong.length > 0) throw new Error(`a direct count differs: ${wrong.slice(0, 5).join(', ')}`)
   if (faults.length > 0) throw new Error(`the doctor found faults: ${JSON.stringify(faults.slice(0, 5))}`)

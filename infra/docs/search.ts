@@ -58,7 +58,7 @@ const stem = (term: string): string => {
 const options: Options<Section> = {
   fields: ['title', 'page', 'keywords', 'text'],
   storeFields: ['title', 'page'],
-  // So `keep` finds `keepResult`, and `chain` finds `why-chain`.
+  // `keep` finds `keepResult`, and `chain` finds `why-chain`.
   tokenize: wordsOf,
   processTerm: stem,
   searchOptions: {

@@ -1,4 +1,4 @@
-// Finds what each statement of the Lua sources declares and uses. Every file may use every module by its name.
+// Finds the names that each statement of the Lua sources declares and uses. A file may use any module by its name.
 
 import { basename } from 'node:path'
 import { marks } from '../../src/redis/marks.ts'
@@ -56,7 +56,7 @@ function pathsOf(files: Iterable<string>): ReadonlyMap<string, string> {
   const paths = new Map<string, string>()
   for (const file of [...files].filter(isModule)) {
     const name = basename(file, '.lua')
-    if (paths.has(name)) refuse(file, 1, `expected another name, because ${paths.get(name)} has it too`)
+    if (paths.has(name)) refuse(file, 1, `expected another name, because ${paths.get(name)} has this name`)
     paths.set(name, file.slice('lib/'.length, -'.lua'.length))
   }
   return paths
@@ -121,9 +121,9 @@ function meaningOf(place: Place, file: File, names: ReadonlyMap<string, Given>, 
   const { name, field, line, end } = place
   const path = file.requires.get(name) ?? (name === file.own && name ? (file as Module).path : undefined)
   if (path) {
-    if (!field) return refuse(file.file, line, `expected a member of ${path}, got all of it`)
+    if (!field) return refuse(file.file, line, `expected a member of ${path}, got no member`)
     const member = modules.get(path)!.members.get(field.name)
-    return [member ?? refuse(file.file, line, `expected something that ${path} gives, got ${field.name}`), field.end]
+    return [member ?? refuse(file.file, line, `expected a member of ${path}, got ${field.name}`), field.end]
   }
   const own = names.get(name)
   if (own) return [own, end]
@@ -196,7 +196,7 @@ export function nameEdits(
   const { source, edits } = file
   const isIn = ({ start }: { start: number }): boolean => start >= from && start < to
   const used = new Set(uses.map(({ start }) => start))
-  // Letters start inside the function, because locals of the file have other names.
+  // Only locals of the function, because locals of the file have other names.
   const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
   const locals = source.places.filter(isIn).flatMap(({ start, end, line, name, binding }): Edit[] => {
     const text = binding ? nameOfLocal(binding.depth - before) : args.get(name)

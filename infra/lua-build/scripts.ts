@@ -25,7 +25,7 @@ export type Built = Header & {
 
 /** Arguments of every script, before its own. */
 const COMMON = ['ns', 'clock', 'seed']
-/** The names that modules know without a declaration. `at`: position of the last argument that was taken. */
+/** Names that modules use without a declaration. `at`: position of the last argument that was taken. */
 const KNOWN = [...COMMON, 'at']
 
 /**

@@ -1,4 +1,4 @@
-// Reads Lua 5.1 and prints it small: every printed line is one source line.
+// Reads Lua 5.1 and minifies it. Every printed line is one source line.
 
 import luaparse from 'luaparse'
 

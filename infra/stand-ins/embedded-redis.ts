@@ -64,7 +64,7 @@ async function takeOver(dir: string): Promise<void> {
     await other.close()
     if (left === 0)
       throw new Error(
-        `${dir} is in use by the Redis of another sidejob (process ${note.pid}): stop that one, or give this one another folder`,
+        `${dir} is in use by the Redis of another sidejob (process ${note.pid}): stop that process, or choose another folder`,
       )
     await sleep(50)
   }

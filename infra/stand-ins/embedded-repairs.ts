@@ -30,15 +30,15 @@ type Inner = {
   }
 }
 
-/** Bytes. Shorter scripts are compiled at once, and may differ from call to call. */
+/** Bytes. Shorter scripts compile fast, and their text may differ from call to call. */
 const LONG = 1_000
 
 /** The place of `readonly` in the record of a Lua table. */
 const READ_ONLY = 8
 
 /**
- * In the package, each call compiles its script, which takes up to 10 ms. Here, Lua keeps the functions in a table. No
- * script may add one, so this removes the write protection of `string` for a moment.
+ * In the package, each call compiles its script, which takes up to 10 ms. Here, Lua keeps the functions in a table.
+ * Scripts cannot write to `string`, so this removes its write protection for a moment.
  */
 function keepFunctions(runtime: RedisLuaRuntime): void {
   const { engine } = runtime as unknown as Inner
@@ -64,7 +64,7 @@ function keepFunctions(runtime: RedisLuaRuntime): void {
   }
 }
 
-/** The number of instructions of one script. The default ends checks of large jobs. */
+/** Maximum instructions of one script. The default interrupts checks of large jobs. */
 const MAX_FUEL = 2_000_000_000
 
 /** In the package, a script without memory ends Lua, and each later script fails. Here, the next script gets a new Lua. */

@@ -61,8 +61,7 @@ async function useUrl(given: string): Promise<RunningRedis> {
 
 function parseUrl(given: string): Address {
   const url = URL.parse(given)
-  if (!url?.hostname)
-    throw new Error('a Redis address looks like redis://user:password@host:6379/0; the one given does not')
+  if (!url?.hostname) throw new Error('expected a Redis address like redis://user:password@host:6379/0')
   const db = Number(url.pathname.slice(1) || 0)
   if (!Number.isInteger(db))
     throw new Error(`expected a number as the database in a Redis address, got "${url.pathname.slice(1)}"`)
@@ -151,7 +150,7 @@ async function retire(dir: string) {
     const owner = await remainingOwner(redis)
     if (owner) {
       throw new Error(
-        `${dir} is in use by the Redis of another sidejob (process ${owner}): stop that one, or give this one another folder`,
+        `${dir} is in use by the Redis of another sidejob (process ${owner}): stop that process, or choose another folder`,
       )
     }
     const answer = await redis.call('SHUTDOWN').catch(() => undefined)

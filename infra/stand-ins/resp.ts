@@ -131,7 +131,7 @@ export function lineOf(raw: Buffer): string {
 export function text(reply: Reply): string {
   if (reply instanceof RespError) throw reply
   if (Buffer.isBuffer(reply)) return reply.toString()
-  throw new TypeError(`wanted a string from Redis, got ${reply === null ? 'nil' : JSON.stringify(reply)}`)
+  throw new TypeError(`expected a string from Redis, got ${reply === null ? 'nil' : JSON.stringify(reply)}`)
 }
 
 type Batch = {
@@ -155,7 +155,7 @@ function open({ host, port, tls }: Address, timeout: number): Promise<Socket> {
       socket.destroy()
       reject(new Error(`no Redis answers at ${host}:${port} (${why})`))
     }
-    const timer = setTimeout(() => fail(`nothing within ${timeout} ms`), timeout)
+    const timer = setTimeout(() => fail(`no answer within ${timeout} ms`), timeout)
     socket.setNoDelay(true)
     socket.once('close', () => clearTimeout(timer))
     socket.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))

@@ -1,5 +1,5 @@
 output "url" {
-  description = "Where the Worker answers."
+  description = "Address of the Worker."
   value       = var.public_url
 }
 
@@ -15,6 +15,6 @@ output "redis_token" {
 }
 
 output "schedule" {
-  description = "The id of QStash's schedule."
+  description = "ID of the QStash schedule."
   value       = upstash_qstash_schedule_v2.tick.schedule_id
 }

@@ -1,21 +1,21 @@
 variable "account_id" {
-  description = "Cloudflare's account."
+  description = "ID of the Cloudflare account."
   type        = string
 }
 
 variable "name" {
-  description = "What the Worker is called, and all that belongs to it: another name shares nothing with this one."
+  description = "Name of the Worker and its resources. Deployments with different names share nothing."
   type        = string
   default     = "sidejob"
 
   validation {
     condition     = can(regex("^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$", var.name))
-    error_message = "name: expected up to 52 of a-z, 0-9 and -, with no - at the ends."
+    error_message = "name: expected at most 52 of a-z, 0-9 and -, without - at the ends."
   }
 }
 
 variable "public_url" {
-  description = "Where the Worker answers, as https://sidejob.acme.workers.dev, or a domain that you route to it. QStash signs for this address."
+  description = "Address of the Worker, such as https://sidejob.acme.workers.dev, or a domain that you route to it. QStash signs it."
   type        = string
 
   validation {
@@ -31,18 +31,18 @@ variable "region" {
 }
 
 variable "build" {
-  description = "The folder of the built Worker: npx wrangler deploy --dry-run --outdir dist/worker"
+  description = "Folder of the built Worker: npx wrangler deploy --dry-run --outdir dist/worker"
   type        = string
 }
 
 variable "files" {
-  description = "Whether there is a bucket for downloads; it needs R2 on the account."
+  description = "Create a bucket for downloads, which needs R2 on the account."
   type        = bool
   default     = true
 }
 
 variable "qstash_token" {
-  description = "From QStash's page in the Upstash console, as are the signing keys."
+  description = "From QStash's page in the Upstash console, like the signing keys."
   type        = string
   sensitive   = true
 }
@@ -58,7 +58,7 @@ variable "qstash_next_signing_key" {
 }
 
 variable "api_key" {
-  description = "Who has it may do everything: openssl rand -hex 32"
+  description = "API key with all permissions. Create it: openssl rand -hex 32"
   type        = string
   sensitive   = true
 
@@ -80,13 +80,13 @@ variable "webhook_secret" {
 }
 
 variable "files_secret" {
-  description = "What addresses of files are proved by: openssl rand -hex 32"
+  description = "Secret that signs addresses of files. Create it: openssl rand -hex 32"
   type        = string
   sensitive   = true
 }
 
 variable "settings" {
-  description = "Other settings of the README, SIDEJOB_LOG or SIDEJOB_ALLOW_HOSTS for one, by name."
+  description = "Other settings by name, such as SIDEJOB_LOG or SIDEJOB_ALLOW_HOSTS."
   type        = map(string)
   sensitive   = true
   default     = {}

@@ -1,5 +1,3 @@
-// Types and helpers of commands.
-
 import { readFile } from 'node:fs/promises'
 import type { Client } from '../client/index.ts'
 

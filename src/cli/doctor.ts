@@ -4,7 +4,7 @@ import type { Client } from '../client/index.ts'
 import { type Command, everyPage, type Io, UsageError } from './command.ts'
 
 const wentBack = ({ noticedAt, lost }: { noticedAt: number; lost: { from: number; to: number } }): string =>
-  `Redis was found with older data on ${new Date(noticedAt).toISOString()}: ` +
+  `Redis was restored from older data; noticed on ${new Date(noticedAt).toISOString()}: ` +
   `jobs ${lost.from} to ${lost.to} are lost, and their ids are not reused`
 
 async function look(client: Client, { row }: Io, withRemedy: boolean): Promise<{ jobs: number; faults: number }> {

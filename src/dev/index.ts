@@ -40,7 +40,7 @@ export function configOf(project: string): string {
 
 /** Time until a lane or run that a reload interrupted is detected, in milliseconds. */
 const LEASE = 10_000
-/** Off: a reload ends a warm lane, but until its lease ends, the next job would still call that lane. */
+/** No warm lanes: after a reload has ended such a lane, new jobs would call it until its lease ends. */
 const WARM = '0s'
 /** An endless loop kills the Worker and loses all its runs. A job fails after this number of lost runs. */
 const MAX_LOST = '3'
@@ -55,7 +55,7 @@ const LOOP_AFTER = 3_000
  */
 export async function startDev({ project = '.', vars = {}, port = 8787, onReload, ...options }: DevOptions = {}) {
   const config = configOf(project)
-  // The local QStash also needs it, and does not read .dev.vars.
+  // The local QStash also needs this setting, and does not read .dev.vars.
   const { SIDEJOB_TEST_CLOCK = process.env.SIDEJOB_TEST_CLOCK } = secretsIn(dirname(config))
   const warn = createUnnamed(options.say ?? (() => undefined))
   let late: ReturnType<typeof setTimeout> | undefined

@@ -169,7 +169,7 @@ function makePrivate(folder: string): void {
   chmodSync(folder, 0o700)
 }
 
-/** Files, tokens and keys outlive the stack, so their secrets must too. */
+/** Files, tokens and keys outlive the stack, so their secrets are stored. */
 function secretIn(folder: string, name: string, create: () => string, persist = true): string {
   const path = join(folder, name)
   if (existsSync(path)) return readFileSync(path, 'utf8').trim()
@@ -197,7 +197,7 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
 
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 
-/** If several runs were in progress, does nothing: these jobs are claimed again alone, which shows the endless one. */
+/** If several runs were in progress, does nothing: each of these jobs is then claimed alone, which shows the loop. */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs
   if (!job || jobs.length > 1) return

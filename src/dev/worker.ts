@@ -51,7 +51,7 @@ export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
-/** Milliseconds. A smaller amount may be the sum of many short runs. */
+/** Milliseconds of CPU. Less may be the sum of many short runs. */
 const LEAST_CPU = 2_000
 const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
@@ -86,7 +86,7 @@ export async function startWorker(all: WorkerOptions) {
   // A caller may close it before anyone awaits `ready`.
   ready.catch(() => {})
 
-  /** Starts the process in its own session, so that Ctrl-C does not end it before the rest. */
+  /** Starts the process in its own session, so that Ctrl-C does not end it first. */
   function launch() {
     starts.push(Date.now())
     const started = fork(program, {
@@ -195,7 +195,7 @@ export async function startWorker(all: WorkerOptions) {
         port: inspectorPort,
         limit: memory,
         onFull(bytes) {
-          const why = `Worker exceeded memory limit. It held ${mebibytes(bytes)} MB of ${mebibytes(memory)}.`
+          const why = `Worker exceeded memory limit. It used ${mebibytes(bytes)} of ${mebibytes(memory)} MB.`
           if (workerd) endFor(workerd, why)
         },
       }),

@@ -26,7 +26,7 @@ export const kinds = {
   ],
   '~job:<id>:runs': [
     'list, capped',
-    'last runs of the job, oldest first. Each has the members of `lr`, its token, 1 if it was retried, and its worker; the next line has its error. For a job with a history, + follows in one more line, with the number of the run, the time at which the job became ready, the number of commits before the end, and the effects',
+    'last runs of the job, oldest first. Each has the members of `lr`, its token, 1 if it was retried, and its worker; the next line has its error. For a job with a history, + follows in one more line with the number of the run, the time at which the job became ready, the number of commits before the end, and the effects',
   ],
   '~job:<id>:inputs': [
     'string',

@@ -49,7 +49,7 @@ export function fakeJobs() {
     if (request.method !== 'POST' || pathname !== '/v1/jobs')
       return failure(
         'NOT_FAKED',
-        `fakeJobs takes jobs.enqueue only, got ${request.method} ${pathname}: test this route with startDev of sidejob/dev`,
+        `fakeJobs supports only jobs.enqueue, got ${request.method} ${pathname}: test this call with startDev of sidejob/dev`,
         501,
       )
     try {

@@ -24,7 +24,7 @@ const apart: ReadonlySet<Op['op']> = new Set(['log', 'entry', 'step', 'expect', 
 
 type Of<K extends Op['op']> = Extract<Op, { op: K }>
 
-/** Leaves out the times of waits. */
+/** Omits the times of waits. */
 function partsOf(commits: readonly Changes[]): Record<Part, unknown> {
   const ops = commits.flatMap(({ ops = [] }) => ops)
   const all = <K extends Op['op']>(kind: K) => ops.filter((op): op is Of<K> => op.op === kind)

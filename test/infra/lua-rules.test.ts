@@ -184,7 +184,7 @@ describe('modules', () => {
     [
       'that have the same name',
       { a: 'a.x = 1', 'lib/run/a': 'a.x = 1' },
-      'lib/run/a.lua:1: expected another name, because a has it too',
+      'lib/run/a.lua:1: expected another name, because a has this name',
     ],
     [
       'that use what another does not give',
@@ -192,7 +192,7 @@ describe('modules', () => {
         a: 'function a.f() return b.g() end',
         b: 'b.x = 1',
       },
-      'lib/a.lua:1: expected something that b gives, got g',
+      'lib/a.lua:1: expected a member of b, got g',
     ],
     [
       'that use an undefined name',
@@ -202,7 +202,7 @@ describe('modules', () => {
     [
       'that use another as a value',
       { a: 'a.x = { b }', b: 'b.x = 1' },
-      'lib/a.lua:1: expected a member of b, got all of it',
+      'lib/a.lua:1: expected a member of b, got no member',
     ],
     [
       'that give a name twice',
@@ -225,9 +225,7 @@ describe('modules', () => {
         .map(({ symbol }) => symbol.name)
     expect(uses('return time.now')).toEqual(['now'])
     expect(uses('local time = { now = 1 } return time.now')).toEqual([])
-    expect(() => uses('return time.later')).toThrow(
-      'lib/a.lua:1: expected something that runtime/time gives, got later',
-    )
+    expect(() => uses('return time.later')).toThrow('lib/a.lua:1: expected a member of runtime/time, got later')
   })
 
   test('a script has only the statements that it reaches, and additions to its tables', () => {

@@ -89,7 +89,9 @@ describe('publishing', () => {
 
     'unsupported options of the vendor are refused by name': async ({ client, receiver }) => {
       const url = receiver.at('/')
-      await expect(client.publish({ url, callback: url })).rejects.toThrow('upstash-callback: this stand-in plays')
+      await expect(client.publish({ url, callback: url })).rejects.toThrow(
+        'upstash-callback: this stand-in supports only',
+      )
       await expect(client.publish({ url, deduplicationId: 'd-1' })).rejects.toThrow('upstash-deduplication-id')
       await refused(client.publish({ url, flowControl: { key: 'k', rate: 1 } }), 400)
       await refused(client.queue({ queueName: 'q' }).enqueue({ url }), 404)

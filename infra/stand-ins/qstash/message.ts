@@ -65,7 +65,7 @@ export function keptHeaders(headers: Record<string, unknown>): Headers {
 function checkNames(headers: Headers) {
   for (const name in headers) {
     if (!name.startsWith('upstash-') || name.startsWith(FORWARD) || KNOWN.includes(name)) continue
-    throw new Refusal(400, `${name}: this stand-in plays ${KNOWN.join(', ')} and ${FORWARD}*, and nothing else`)
+    throw new Refusal(400, `${name}: this stand-in supports only ${KNOWN.join(', ')} and ${FORWARD}*`)
   }
 }
 

@@ -35,10 +35,7 @@ export function createQuota(plan: PlanName, now: () => number) {
       if (body.length > message)
         throw new Refusal(412, `the body has ${body.length} bytes; at most ${message} in plan ${plan}`)
       if (Math.max(wait, notBefore * 1_000 - now()) > delay)
-        throw new Refusal(
-          412,
-          `the message is due later than ${delay / DAY} days from now, the longest of plan ${plan}`,
-        )
+        throw new Refusal(412, `the message is due in more than ${delay / DAY} days, the maximum of plan ${plan}`)
     },
     used: today,
   }

@@ -64,7 +64,7 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
         const match = methods.includes(request.method) && pattern.exec(path)
         if (match) return handler({ request, name: decodeURIComponent(match[1] ?? ''), query })
       }
-      throw new Refusal(404, `${request.method} ${path} is not part of the API that this stand-in plays`)
+      throw new Refusal(404, `${request.method} ${path} is not part of the API that this stand-in supports`)
     },
   }
 

@@ -16,14 +16,14 @@ import (
 )
 
 func main() {
-	registers := flag.Bool("registers", false, "read a script from the input and print the registers of each function")
-	backend := flag.String("redis", "127.0.0.1:6379", "the redis-server behind")
-	port := flag.Int("port", 0, "the port to listen on; 0 takes a free one")
+	registers := flag.Bool("registers", false, "print the registers of each function of the script on standard input")
+	backend := flag.String("redis", "127.0.0.1:6379", "address of the redis-server")
+	port := flag.Int("port", 0, "port to listen on; 0 selects a free port")
 	each := flag.Bool("compile-each", false, "compile a script at each call instead of once")
 	limits := newLimits()
-	flag.Int64Var(&limits.record, "record", 0, "bytes of the largest record; 0 is no limit")
-	flag.Int64Var(&limits.monthly, "monthly", 0, "commands before all are refused; 0 is no limit")
-	flag.Int64Var(&limits.perSecond, "per-second", 0, "commands a second before they are delayed; 0 is no limit")
+	flag.Int64Var(&limits.record, "record", 0, "maximum bytes of a record; 0 means no limit")
+	flag.Int64Var(&limits.monthly, "monthly", 0, "maximum commands; 0 means no limit")
+	flag.Int64Var(&limits.perSecond, "per-second", 0, "maximum commands per second, others wait; 0 means no limit")
 	flag.Parse()
 	if *registers {
 		printRegisters()

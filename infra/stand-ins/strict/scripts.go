@@ -253,7 +253,7 @@ func (s *scripts) call(l *lua.LState, raises bool) int {
 		reply, err = s.behind.ask(words)
 		s.waited += time.Since(asked)
 		if err != nil {
-			l.RaiseError("ERR the redis-server behind has gone: %s", err.Error())
+			l.RaiseError("ERR the connection to redis-server is lost: %s", err.Error())
 		}
 	}
 	if reply[0] == '-' && raises {

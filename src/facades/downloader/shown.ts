@@ -83,7 +83,7 @@ export const argsOf = ({ args }: JobView) =>
   (args === null ? {} : decodeValue(args)) as { url?: string; askedAt?: number }
 
 export function stateOf(id: string, view: JobView): z.output<typeof jobState> {
-  // The next attempt removes the error of the last one.
+  // While the next attempt runs, the previous error is not shown.
   const said = view.error !== null && view.status !== 'running' ? view.error : null
   const error = said && (decodeValue(said) as { message: string; detail?: Detail })
   return {

@@ -29,7 +29,7 @@ test('the demo starts a stack of its own, counts, and finds what a direct count 
   expect(said).toMatch(/100%/)
   expect(said).toMatch(/^Jobs +\d+$/m)
   expect(said).toMatch(/^Redis round trips +\d+ \(\d\.\d+ per run\)$/m)
-  expect(said).toMatch(/^A direct count finds the same: /m)
+  expect(said).toMatch(/^A direct count has the same result: /m)
 })
 
 test('the demo names missing tools', async () => {

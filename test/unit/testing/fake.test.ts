@@ -64,7 +64,7 @@ test.each<[object, string, number, string]>([
 test('other calls are errors that name the way to test them', async () => {
   await expect(jobs.client({}).jobs.get(1)).rejects.toMatchObject({
     status: 501,
-    message: 'fakeJobs takes jobs.enqueue only, got GET /v1/jobs/1: test this route with startDev of sidejob/dev',
+    message: 'fakeJobs supports only jobs.enqueue, got GET /v1/jobs/1: test this call with startDev of sidejob/dev',
   })
 })
 
