@@ -43,17 +43,17 @@ async function runsBefore(ageing?: number): Promise<number> {
   return order.indexOf('patient')
 }
 
-test('without it a priority is strict: better priorities always start first', async () => {
+test('without ageing, jobs with a better priority always start first', async () => {
   expect(await runsBefore()).toBe(2 * RUNS)
 })
 
-test('with it a job runs after waiting for one step per level of priority', async () => {
+test('with ageing, a job starts after a wait of one step per level of priority', async () => {
   const before = await runsBefore(40)
   expect(before).toBeGreaterThan(0)
   expect(before).toBeLessThan(2 * RUNS)
 })
 
-test('it is set, shown and removed, and applies to waiting jobs', async () => {
+test('ageing can be set, shown and removed, and applies to waiting jobs', async () => {
   await kit.engine.queues.update('default', { paused: true })
   const { jobs } = await kit.engine.jobs.enqueue([
     { queue: 'default', class: 'patient', priority: 1 },

@@ -17,7 +17,7 @@ const may = async (key: string) => (await kit.engine.keys.authenticate(key)) !==
 const shown = async (id: string) => (await kit.engine.keys.list()).keys.find((key) => key.id === id)
 const fresh = () => createEngine(kit.engineOptions)
 
-test('a removed key does not come back with the Idempotency-Key that it was made with', async () => {
+test('a repeated creation with the same Idempotency-Key does not restore a removed key', async () => {
   const call = { key: 'POST /v1/keys:me:1', fingerprint: 'f' }
   const { id, key } = await kit.engine.keys.add(about, call)
   expect(await kit.engine.keys.add(about, call)).toEqual({ id, key })
@@ -29,7 +29,7 @@ test('a removed key does not come back with the Idempotency-Key that it was made
   expect([await may(key), await may(again.key)]).toEqual([false, true])
 })
 
-test('a key ends when it was to end', async () => {
+test('a key expires at the set time', async () => {
   const { key } = await kit.engine.keys.add({ ...about, expiresAt: kit.now() + 60_000 })
   expect(await may(key)).toBe(true)
   await kit.advance(60_001)
@@ -47,7 +47,7 @@ test('a rotated key remains valid during the overlap, with the same scopes', asy
   expect([await may(key), await may(next.key)]).toEqual([false, true])
 })
 
-test('a key removed in the meantime is not rotated and not restored', async () => {
+test('the rotation of a removed key fails, and does not restore the key', async () => {
   const { id, key } = await kit.engine.keys.add(about)
   await kit.engine.keys.remove(id)
   await expect(kit.engine.keys.rotate(id, { overlap: 60_000 })).rejects.toThrow(`there is no API key ${id}`)
@@ -56,7 +56,7 @@ test('a key removed in the meantime is not rotated and not restored', async () =
   expect(await may(key)).toBe(false)
 })
 
-test('when a key was last used is written once an hour', async () => {
+test('the time of a key’s last use is stored once an hour', async () => {
   const { id, key } = await kit.engine.keys.add(about)
   expect(await shown(id)).not.toHaveProperty('lastUsedAt')
   const engine = fresh()
@@ -87,7 +87,7 @@ counted('an unknown token costs one field of a hash, for any number of keys', as
   expect(cost.commands).toEqual({ hget: 1 })
 })
 
-test('keys are listed by name, in whatever order they were made', async () => {
+test('keys are listed by name, in any order of creation', async () => {
   for (const name of ['order c', 'order a', 'order b']) await kit.engine.keys.add({ name, scopes: ['read'] })
   const { keys } = await kit.engine.keys.list()
   expect(keys.map(({ name }) => name).filter((name) => name.startsWith('order'))).toEqual([

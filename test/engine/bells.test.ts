@@ -59,8 +59,8 @@ async function callsOf(work: () => Promise<unknown>) {
 
 const counts = async () => (await kit.engine.queues.list()).queues.find(({ name }) => name === 'default')!.counts
 
-describe('a QStash that takes requests and never answers', () => {
-  test('delays no enqueue for 3 seconds, and the tick does 1,000 jobs', async () => {
+describe('a QStash that accepts requests and never responds', () => {
+  test('delays no enqueue by 3 seconds, and the tick runs 1,000 jobs', async () => {
     const { url } = await startRefusing(() => undefined)
     await startWith(url)
     const begun = performance.now()
@@ -75,14 +75,14 @@ describe('a QStash that takes requests and never answers', () => {
     })
   })
 
-  test('is left alone for a while after it has been silent three times', async () => {
+  test('is not called for a while after three requests without a response', async () => {
     const { url, came } = await startRefusing(() => undefined)
     await startWith(url, { qstash: { url, token: 'test', publicUrl: 'https://jobs.example.com', timeout: 20 } })
     for (let i = 0; i < 5; i++) await make(1)
     expect(came.length).toBe(3)
   })
 
-  test('keeps no caller at all where an invocation outlasts its answer, which serves the queue itself', async () => {
+  test('delays no caller if the invocation outlives its response and can serve the queue itself', async () => {
     const { url } = await startRefusing(() => undefined)
     const deferred: Promise<unknown>[] = []
     const qstash = { url, token: 'test', publicUrl: 'https://jobs.example.com', timeout: 100 }
@@ -115,8 +115,8 @@ test('a bell is awaited if the invocation cannot outlive it, as in an isolated r
   expect(came).toHaveLength(1)
 })
 
-describe('a day whose messages are used up', () => {
-  test('lets the tick do the jobs, and /health and /v1/stats report the reason and the count', async () => {
+describe('a used-up quota of daily messages', () => {
+  test('leaves the jobs to the tick, and /health and /v1/stats report the reason and the count', async () => {
     const { url } = await startRefusing(refusing(429))
     await startWith(url)
     await make(1)
@@ -133,7 +133,7 @@ describe('a day whose messages are used up', () => {
     expect((await other.health()).problems).toMatchObject([problem])
   })
 
-  test('ends: its report disappears with the first accepted bell', async () => {
+  test('is no longer reported after the first accepted bell', async () => {
     let status = 429
     const { url } = await startRefusing((response, items) =>
       response.writeHead(status).end(status === 200 ? JSON.stringify(items.map(() => ({ messageId: 'm' }))) : '{}'),
@@ -151,7 +151,7 @@ describe('a day whose messages are used up', () => {
 })
 
 describe('a batch', () => {
-  test('some of whose messages are refused has those taken back only', async () => {
+  test('takes back only the messages that QStash refuses', async () => {
     const { url, came } = await startRefusing((response, items) =>
       response
         .writeHead(200)
@@ -165,7 +165,7 @@ describe('a batch', () => {
     expect((await kit.store.overview('default')).queues[0]!.lanes).toBe(3)
   })
 
-  test('carries the name of its queue whatever that is', async () => {
+  test('carries the name of its queue, with any characters', async () => {
     const { url, came } = await startRefusing((response, items) =>
       response.writeHead(200).end(JSON.stringify(items.map(() => ({ messageId: 'm' })))),
     )

@@ -63,7 +63,7 @@ test('failed jobs of a class are retried, other jobs are unchanged', async () =>
   expect(await statusesOf(others)).toEqual(['completed'])
 })
 
-test('many are done in slices, each once, without jobs created in the meantime', async () => {
+test('many jobs are changed in slices, each once, without jobs created in the meantime', async () => {
   const ids = await make('fragile', ...Array.from({ length: 450 }, (_, n) => n + 10))
   const { id } = await kit.engine.bulk.start({ filter: { class: 'fragile', status: 'queued' }, action: 'terminate' })
   const [late] = await make('fragile', 1)
@@ -108,7 +108,7 @@ test.each([
   expect(done).toBe(changed.length)
 })
 
-test('a run of it that is lost has done nothing, and comes again', async () => {
+test('a lost run of a bulk job has changed nothing, and is repeated', async () => {
   const ids = await make('other', 5, 6)
   await settle()
   const { id } = await kit.engine.bulk.start({ filter: { class: 'other', status: 'completed' }, action: 'requeue' })
@@ -122,7 +122,7 @@ test('a run of it that is lost has done nothing, and comes again', async () => {
   expect(kept).toMatchObject({ ended: true, result: { type: 'success' } })
 })
 
-test('cannot be created as a job, nor changed on its way, and skips internal jobs', async () => {
+test('a bulk job cannot be enqueued or changed by callers, and skips internal jobs', async () => {
   const args = '{"filter":{"class":"other"},"action":"delete"}' as never
   const asked = kit.engine.jobs.enqueue([{ queue: 'sidejob.bulk', class: 'bulk', args }])
   await expect(asked).rejects.toMatchObject({ code: 'REFUSED' })
@@ -132,7 +132,7 @@ test('cannot be created as a job, nor changed on its way, and skips internal job
   expect(await kit.statusOf(id)).toBe('completed')
 })
 
-test('is made and done also once a constraint was ever set, and when it is gone again', async () => {
+test('a bulk job is created and runs while a constraint exists, and after its removal', async () => {
   const group = { id: 'swept', concurrency: 1 }
   const jobs = [1, 2].map(() => ({ queue: 'default', class: 'other', wait: 3_600_000, group }))
   const ids = (await kit.engine.jobs.enqueue(jobs)).jobs.map(({ id }) => id)

@@ -239,7 +239,7 @@ describe('tries', () => {
     expect((await callbackOf(id))!.attempts).toBe(3)
   })
 
-  test('Retry-After is a floor', async () => {
+  test('Retry-After is a minimum delay', async () => {
     receiver.answer = (_, response) => response.writeHead(503, { 'retry-after': '120' }).end()
     const id = await make('answer', { args: '1' })
     await kit.until(async () => (await callbackOf(id))!.lastError !== null)
@@ -348,7 +348,7 @@ describe('destinations', () => {
     }
   })
 
-  test('its limit can be changed while callbacks wait', async () => {
+  test('the limit of a destination can be changed while callbacks wait', async () => {
     const held: (() => void)[] = []
     receiver.answer = (_, response) => void held.push(() => response.end())
     for (let i = 0; i < 12; i++) await make('answer', { args: '1' })
@@ -360,7 +360,7 @@ describe('destinations', () => {
     await kit.until(() => receiver.came.length === 12)
   })
 
-  test('no caller can create a group of that name', async () => {
+  test('no caller can create a group with the name of a destination', async () => {
     expect(jobInput.safeParse({ class: 'a', group: { id: 'callback:example.com' } }).success).toBe(false)
   })
 })

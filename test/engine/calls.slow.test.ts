@@ -51,7 +51,7 @@ describe('200 jobs of a push class whose worker takes 3 s', () => {
   }, 90_000)
 })
 
-test('a renewal arrives while every place for calls is taken', async () => {
+test('leases are renewed while every slot for calls is taken', async () => {
   const held: ServerResponse[] = []
   receiver.answer = (_, response) => held.push(response)
   await start({ lane: { lease: 1_500 } })

@@ -209,7 +209,7 @@ describe.each(Object.entries(edits))('%s', (_, edit) => {
   test.each(Object.entries(ways))('%s', (_, deployed) => deployed(edit))
 })
 
-test('without an edit the versions do what the table says', async () => {
+test('without an edit, each version has the effects that the table lists', async () => {
   for (const { first, edited, before, after } of Object.values(edits))
     for (const [perform, expected] of [[first, before] as const, [edited, after] as const]) {
       effects = []

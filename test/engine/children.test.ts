@@ -48,7 +48,7 @@ async function family(args: string, more: object = {}): Promise<number> {
   return parent
 }
 
-test('children beyond a thousand are read page by page, all of them once', async () => {
+test('children beyond 1,000 are read page by page, each once', async () => {
   const parent = await family('"quiet"')
   await kit.rest(parent, 'suspended')
   const view = await kit.engine.jobs.get(String(parent))
@@ -83,7 +83,7 @@ test('a run sees the first thousand at once and the rest on request, and reads f
   expect(rest).toEqual({ all: N, ...read })
 })
 
-test('a worker elsewhere reads them with the token of its run', async () => {
+test('a pull worker reads children with the token of its run', async () => {
   await kit.engine.workers.register('far', 'head', { pull: true })
   const parent = await family('"far"', { queue: 'far' })
   const [run] = await kit.engine.runs.claim('far', {})

@@ -55,8 +55,8 @@ const serve = (concurrency?: number) => kit.engine.workers.register('default', '
 const completed = async () => (await kit.store.overview('default')).queues[0]!.completed
 const LIMIT = 'worker:default/called'
 
-describe('a push worker with a concurrency', () => {
-  test('never has more open requests than that, from all lanes together', async () => {
+describe('a push worker with a concurrency limit', () => {
+  test('never has more open requests than its limit, across all lanes', async () => {
     await serve(2)
     await many(20, 'called')
     await kit.until(async () => (await completed()) === 20)
@@ -85,7 +85,7 @@ describe('a push worker with a concurrency', () => {
     await kit.until(async () => (await completed()) === 60)
   })
 
-  test('has another one as soon as it is registered with that, and none when it is registered without', async () => {
+  test('has a new limit as soon as it is registered with one, and can be registered without', async () => {
     await serve(1)
     await many(60, 'called')
     await kit.until(() => calls.seen.all >= 3)
@@ -101,7 +101,7 @@ describe('a push worker with a concurrency', () => {
     await expect(kit.engine.limits.get(LIMIT)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('bounds the jobs that were there before it', async () => {
+  test('also limits jobs that were created before its registration', async () => {
     await kit.engine.queues.update('default', { paused: true })
     await serve()
     await many(12, 'called')
@@ -112,8 +112,8 @@ describe('a push worker with a concurrency', () => {
   })
 })
 
-describe('a function of our own with a concurrency', () => {
-  test('is respected by all lanes together', async () => {
+describe('a function with a concurrency limit', () => {
+  test('never exceeds its limit, across all lanes', async () => {
     await many(40, 'narrow')
     await kit.until(async () => (await completed()) === 40)
     expect(local.seen).toEqual({ all: 40, most: 3 })
@@ -124,7 +124,7 @@ describe('a function of our own with a concurrency', () => {
     })
   })
 
-  test('is refused if it is not a number of runs', async () => {
+  test('is refused if its limit is not a number of runs', async () => {
     for (const [concurrency, expected] of [
       [0, 'at least 1, got 0'],
       [-1, 'at least 1, got -1'],

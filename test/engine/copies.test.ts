@@ -35,7 +35,7 @@ const resultOf = async (id: number): Promise<unknown> => {
   return found.ended && found.result?.type === 'success' ? JSON.parse(found.result.result) : found
 }
 
-test('a copy starts with the inputs of the last run, or with given ones', async () => {
+test('a copy starts with the inputs of the last run, or with given inputs', async () => {
   const id = await kit.make('adder', { inputs: { n: [1, 2, 3].map((n) => encodeValue(n)) } })
   expect(await resultOf(id)).toBe(6)
   expect(await resultOf((await kit.engine.jobs.copy(String(id), {})).id)).toBe(6)
@@ -48,7 +48,7 @@ test('a copy starts with the inputs of the last run, or with given ones', async 
   expect(await resultOf((await kit.engine.jobs.copy(String(named.id), { inputs: 'last' })).id)).toBe(6)
 })
 
-test('without kept inputs a copy starts with none, and a request for them names the reason', async () => {
+test('without kept inputs, a copy starts with none, and a request for inputs gets the reason', async () => {
   const large = `"${'x'.repeat(70_000)}"` as never
   const [none, much] = [
     await kit.make('adder', { history: 0, inputs: { n: [encodeValue(1)] } }),
@@ -67,7 +67,7 @@ test('without kept inputs a copy starts with none, and a request for them names 
   }
 })
 
-test('inputs are kept sealed where values are, and a deployment without the key makes no copy of them', async () => {
+test('kept inputs are encrypted if values are, and a deployment without the key cannot copy them', async () => {
   const id = await kit.make('adder', { inputs: { n: [encodeValue(4)] } })
   expect(await resultOf(id)).toBe(4)
   const { encryptionKeys: _, ...plain } = kit.engineOptions as typeof kit.engineOptions & typeof sealing

@@ -59,7 +59,7 @@ const make = (...customers: string[]) =>
   )
 
 describe('a limit with a key for each customer', () => {
-  test('holds for each customer alone, also among many jobs of one call', async () => {
+  test('applies to each customer separately, also if one call creates many jobs', async () => {
     const { jobs } = await make('a', 'a', 'b', 'a', 'free', 'b', 'free')
     await kit.until(() => ran.length === 4)
     expect(ran.toSorted()).toEqual(['a', 'b', 'free', 'free'])
@@ -88,12 +88,12 @@ describe('a limit with a key for each customer', () => {
     await kit.until(() => ran.length === 6)
   })
 
-  test('shows among the limits, with its rate', async () => {
+  test('is listed with the other limits, and shows its rate', async () => {
     expect(await kit.engine.limits.get('customer:b:eu')).toMatchObject({ rate: { limit: 1, period: 10_000 } })
     expect(await kit.engine.limits.get('mails')).toMatchObject({ concurrency: 100 })
   })
 
-  test('refuses args from which it cannot make a key, and nothing is made', async () => {
+  test('refuses args that give no key, and creates no job', async () => {
     const enqueue = (args: unknown) =>
       kit.engine.jobs.enqueue([{ queue: 'default', class: 'broken', args: encodeValue(args) }])
     await expect(enqueue({})).rejects.toMatchObject({
@@ -122,7 +122,7 @@ describe('a child of a function', () => {
     [{ retry: { max: -3 } }, 'retry.max: expected at least 0, got -3'],
     [{ wait: -1 }, 'expected a duration'],
     [{ timeout: 'long' }, 'expected a duration'],
-  ])('fails its parent with %j, and no other run with it', async (options, message) => {
+  ])('fails its parent with %j, and no other run', async (options, message) => {
     const made = await kit.engine.jobs.enqueue([
       { queue: 'default', class: 'careless', args: encodeValue(options) },
       { queue: 'default', class: 'plain' },

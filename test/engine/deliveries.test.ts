@@ -131,8 +131,8 @@ test('a waiting parent receives the outcome of its children, until it commits', 
   await healthy()
 })
 
-describe('lending', () => {
-  test('a job with a tag goes only to callers that ask for the tag', async () => {
+describe('a claim', () => {
+  test('gets a job with a tag only if it asks for the tag', async () => {
     await make('plain')
     await make('tagged', { tag: 'mock' })
     expect(await lend()).toEqual(['plain'])
@@ -140,13 +140,13 @@ describe('lending', () => {
     expect(await lend({ tags: ['mock'] })).toEqual(['tagged'])
   })
 
-  test('only jobs of the requested priority', async () => {
+  test('gets only jobs of the requested priority', async () => {
     for (const priority of [-5, 0, 5]) await make(`p${priority}`, { priority })
     expect(await lend({ priority: 5 })).toEqual(['p5'])
     expect(await lend()).toEqual(['p-5', 'p0'])
   })
 
-  test('pull workers get the earliest due job, even if it was created last', async () => {
+  test('gets the earliest due job, even if it was created last', async () => {
     const now = Date.now() + kit.engineOptions.clock!()
     await make('new')
     await make('old', { at: now - 60_000 })
@@ -154,7 +154,7 @@ describe('lending', () => {
     expect(await lend()).toEqual(['older', 'old', 'new'])
   })
 
-  test('sets, characters and stars are globs; in the names of a claim a bracket is a bracket', async () => {
+  test('can match globs with sets, characters and stars, but brackets in its exact names are literal', async () => {
     for (const name of ['mail', 'nail', 'tail', '[m]ail', 'é1', 'e1']) await make(name)
     expect(await lend({ names: ['[l-n]ail'] })).toEqual(['mail', 'nail'])
     expect(await lend({ names: ['[^m]?'] })).toEqual(['é1', 'e1'].slice(1))
@@ -163,7 +163,7 @@ describe('lending', () => {
     expect(await lend({ names: ['[tail'] })).toEqual([])
   })
 
-  test('a class that is banned fails in place of being lent, until the ban is lifted', async () => {
+  test('fails the jobs of a banned class instead of leasing them, until the ban is lifted', async () => {
     await engine.deliveries.block('q', ['bad*'])
     const bad = await make('bad/one')
     expect(await engine.deliveries.claim('q', {})).toEqual({ deliveries: [], failed: 1 })
@@ -174,7 +174,7 @@ describe('lending', () => {
     await healthy()
   })
 
-  test('a job goes to another worker after its own timeout, also in a batch, and fails after its last delivery', async () => {
+  test('gets a job again after its own timeout, also in a batch, and the last delivery fails it', async () => {
     const id = await make('slow', { redeliver: { after: '+5 SECONDS', max: 2 } })
     const [run] = await claim()
     await kit.advance(5_100)
@@ -205,7 +205,7 @@ describe('deliveries', () => {
     expect(await lend()).toEqual(['slow'])
   })
 
-  test('are counted from zero after a failure, which is an answer', async () => {
+  test('are counted from zero after a failure, because a failure is an answer', async () => {
     await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 }, retry: { max: 3, backoff: { base: 0 } } })
     for (let n = 0; n < 2; n++) {
       const { run } = await one('slow')
@@ -224,7 +224,7 @@ describe('deliveries', () => {
 })
 
 describe('a run of a job that is known by its id', () => {
-  test('is ended by conclude, also late, unless another worker has it', async () => {
+  test('is ended by conclude, also after its lease, unless another worker has the job', async () => {
     const id = await make('job', { redeliver: { after: '+1 SECOND' } })
     await expect(engine.deliveries.finish(String(id), { end: 'completed' })).rejects.toMatchObject({
       code: 'WRONG_STATUS',
@@ -238,7 +238,7 @@ describe('a run of a job that is known by its id', () => {
     await healthy()
   })
 
-  test('that is given back under another class takes from then on what that class takes', async () => {
+  test('that is given back under another class accepts only the input of that class', async () => {
     const schema = (type: string) => ({ pull: true, in: { n: { schema: encodeValue({ type }) } } })
     await engine.workers.register('q', 'texts', schema('string'))
     await engine.workers.register('q', 'numbers', schema('integer'))
@@ -251,7 +251,7 @@ describe('a run of a job that is known by its id', () => {
     await expect(write('one')).rejects.toThrow('of class numbers')
   })
 
-  test('is taken away by requeue: nothing of it counts any more', async () => {
+  test('has no effect after requeue', async () => {
     const id = await make('job')
     const [run] = await claim()
     await engine.deliveries.requeue(String(id), { class: 'renamed' })
@@ -261,7 +261,7 @@ describe('a run of a job that is known by its id', () => {
     await healthy()
   })
 
-  test('a child that is requeued after its end is waited for again', async () => {
+  test('of a child that is requeued after its end is awaited again by the parent', async () => {
     const parent = await make('parent')
     const run = await one('parent')
     const [a, b] = [

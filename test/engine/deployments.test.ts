@@ -90,7 +90,7 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     expect(kit.qstash.counts.published).toBeGreaterThan(bells)
   })
 
-  test('is begun by an isolate that asks one command before its first claim, however many queues it serves', async () => {
+  test('starts with one command before the first claim of an isolate, for any number of queues', async () => {
     const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((queue) => worker('work', queue))
     kit = await startKit({ workers: queues, hold: true })
     await kit.engine.tick()
@@ -107,7 +107,7 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
 })
 
 describe('two deployments on one namespace', () => {
-  test('each keep their own classes for ten minutes, and lose those only that they give up themselves', async () => {
+  test('each keep their classes for ten minutes, and lose only classes that they remove themselves', async () => {
     kit = await startKit({ workers: [worker('shared'), worker('ours')] })
     const theirs = [worker('shared'), worker('theirs')]
     const at = 'https://other.example.com'
@@ -144,7 +144,7 @@ describe('PUT /v1/workers over a function of a deployment', () => {
     'class theirs of queue default is defined in the code of a deployment: change it there, or register under another queue or class; if that deployment is gone, DELETE /v1/workers/default/theirs first'
   const refused = { code: 'REFUSED', message }
 
-  test('is refused, whatever deployment it is of, and its jobs still run', async () => {
+  test('is refused for a function of any deployment, and the jobs of the function still run', async () => {
     kit = await startKit({ workers: [worker('ours')], hold: true })
     const theirs = isolate([worker('theirs')], 'https://other.example.com')
     await theirs.tick()
@@ -163,7 +163,7 @@ describe('PUT /v1/workers over a function of a deployment', () => {
     expect(await kit.engine.jobs.get(String(job!.id))).toMatchObject({ status: 'completed' })
   })
 
-  test('works once the function was removed with DELETE', async () => {
+  test('succeeds after the function is removed with DELETE', async () => {
     kit = await startKit()
     await isolate([worker('theirs')], 'https://other.example.com').tick()
     await kit.engine.workers.unregister('default', 'theirs')
@@ -227,7 +227,7 @@ describe('an isolate that has announced its classes', () => {
     expect(await classes()).toEqual(['new', 'old'])
   })
 
-  test('leaves the classes of a newer version alone, and keeps its own while it lives', async () => {
+  test('does not change the classes of a newer version, and keeps its own while it lives', async () => {
     kit = await startKit({ hold: true })
     const lingering = isolate([worker('stays'), worker('goes')])
     await lingering.tick()
@@ -261,7 +261,7 @@ describe('a deployment that is rolled out', () => {
     expect(await classes()).toEqual(['comes', 'stays'])
   })
 
-  test('and is taken back: after ten minutes the old version is the newest again', async () => {
+  test('and rolled back has the old version as its newest after ten minutes', async () => {
     kit = await startKit()
     await old().tick()
     await fresh().tick()
@@ -273,7 +273,7 @@ describe('a deployment that is rolled out', () => {
     expect(await classes()).toEqual(['goes', 'stays'])
   })
 
-  test('accepts an isolate of a version before the last one, which starts right after the next deploy', async () => {
+  test('accepts an isolate of the version before the last, started right after the next deploy', async () => {
     kit = await startKit({ workers: [worker('first')], hold: true })
     await kit.engine.tick()
     const second = isolate([worker('second')])
@@ -325,7 +325,7 @@ describe('a version that the registry does not know', () => {
     return (await kit.store.commit({ queue: 'default', claim: { max: 99, lease: 60_000, begun: 9 } })).lent.length
   }
 
-  test('takes no class, limit or schedule from a newer version that still serves', async () => {
+  test('removes no class, limit or schedule of a newer version that still serves', async () => {
     kit = await startKit({ hold: true })
     await newest().tick()
     await kit.engine.schedules.pause('cron:default/bounded')
@@ -338,7 +338,7 @@ describe('a version that the registry does not know', () => {
     expect(await running()).toBe(2)
   })
 
-  test('is rolled back to: newer classes are kept as long as their isolates are seen, then given up', async () => {
+  test('keeps newer classes after a rollback while their isolates are seen, then removes them', async () => {
     kit = await startKit({ hold: true })
     const versions = Array.from({ length: 12 }, (_, i) => () => isolate([bounded, worker('shared'), worker(`v${i}`)]))
     await unknown().tick()

@@ -112,7 +112,7 @@ test('the time before the second deploy begins with the first deploy, not at mid
   expect(classes[0]!.before!.counts.made).toBe(3)
 })
 
-test('a comparison over midnight adds up both days; a longer one begins with the day before its end', async () => {
+test('a comparison over midnight adds up both days; longer comparisons begin a day before their end', async () => {
   await deploy('v0')
   const { id } = await only()
   await (await deploy('v1')).run(1)
@@ -135,7 +135,7 @@ test('a comparison over midnight adds up both days; a longer one begins with the
   expect(await made()).toEqual([1, 24, deploys[1]!.at, midnight - DAY])
 })
 
-test('an unknown deployment or deploy is refused with the way to find it', async () => {
+test('an unknown deployment or deploy is refused with the call that lists the known ones', async () => {
   await deploy('v1')
   const { id } = await only()
   await expect(kit.engine.deployments.compare('other')).rejects.toMatchObject({

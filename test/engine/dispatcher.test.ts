@@ -107,14 +107,14 @@ describe('a lane', () => {
     expect(ids.map((id) => runs[id])).toEqual(ids.map(() => 1))
   })
 
-  test('takes no more than its maximum, however short they are', async () => {
+  test('takes at most its maximum of jobs, even if all are short', async () => {
     await start({ lane: { batch: 100, short: 60_000 } })
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(300)
     expect(await trips(dispatch)).toBe(4)
   })
 
-  test('takes two round trips for a lone job', async () => {
+  test('needs two round trips for a single job', async () => {
     await start()
     await make(1)
     expect(await trips(dispatch)).toBe(2)
@@ -127,7 +127,7 @@ describe('a lane', () => {
     expect(await trips(dispatch)).toBe(4)
   })
 
-  test('takes the most urgent first, then the oldest', async () => {
+  test('takes the most urgent jobs first, then the oldest', async () => {
     await start()
     await kit.engine.queues.update('default', { batch: 1 })
     const [late] = await make(1, 'noop', { priority: 5 })
@@ -140,7 +140,7 @@ describe('a lane', () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 
-  test('hands over when its time is over: a new bell rings for the remaining jobs', async () => {
+  test('hands over at the end of its time: a new bell rings for the remaining jobs', async () => {
     await start({ lane: { batch: 1, budget: 5 } })
     await make(3, 'lasting')
     const before = kit.qstash.counts.published
@@ -164,7 +164,7 @@ describe('a lane', () => {
     expect((await queue()).counts).toMatchObject({ queued: 0, running: 0 })
   })
 
-  test('waits itself for jobs due within two seconds', async () => {
+  test('waits for jobs that are due within two seconds', async () => {
     await start()
     const [id] = await make(1, 'noop', { wait: 300 })
     expect(await dispatch()).toEqual({ runs: 1, ended: 'empty' })
@@ -183,7 +183,7 @@ describe('a lane', () => {
     expect(await kit.statusOf(id!)).toBe('completed')
   })
 
-  test('leaves a paused queue at once, also when something is due', async () => {
+  test('leaves a paused queue at once, also when a job is due', async () => {
     await start()
     await make(1, 'noop', { wait: 10_000 })
     await make(1)
@@ -194,7 +194,7 @@ describe('a lane', () => {
     expect(await dispatch()).toEqual({ runs: 2, ended: 'empty' })
   })
 
-  test('does nothing where all lanes are open', async () => {
+  test('does nothing if all lanes are open', async () => {
     await start()
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(1, 'holding')
@@ -207,7 +207,7 @@ describe('a lane', () => {
     expect(await kit.statusOf(id!)).toBe('completed')
   })
 
-  test.each([1, 2, 3])('with answer number %i lost on the way does everything once', async (nth) => {
+  test.each([1, 2, 3])('runs each job once if answer number %i of Redis is lost', async (nth) => {
     await start({ lane: { batch: 5 } })
     const ids = await make(10)
     kit.gateway.faults.drop({ nth })
@@ -216,7 +216,7 @@ describe('a lane', () => {
     for (const id of ids) expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'completed', lost: 0 })
   })
 
-  test('gives a job of a class that it does not know back, with a delay and no failure', async () => {
+  test('gives back a job of an unknown class, with a delay and without a failure', async () => {
     await start()
     const [id] = await make(1)
     const other = createEngine({ ...kit.engineOptions, workers: [] })
@@ -237,7 +237,7 @@ describe('a lane', () => {
     expect(await kit.statusOf(id!)).toBe('completed')
   })
 
-  test('reports that the class is gone, and not the error of the attempt before', async () => {
+  test('reports that the class is missing, not the error of the previous attempt', async () => {
     await start({ workers: [noop, breaks] })
     const [id] = await make(1, 'breaks')
     await dispatch()
@@ -280,7 +280,7 @@ describe('a bell', () => {
     expect((await queue()).counts).toMatchObject({ queued: 0 })
   })
 
-  test('that comes twice does everything once', async () => {
+  test('that arrives twice runs each job once', async () => {
     await start()
     const ids = await make(50)
     const [bell] = await bells()
@@ -289,7 +289,7 @@ describe('a bell', () => {
     expect(runs).toEqual(Object.fromEntries(ids.map((id) => [id, 1])))
   })
 
-  test('that gets lost is rung again by the tick', async () => {
+  test('that is lost is sent again by the tick', async () => {
     await start()
     const [id] = await make(1)
     expect(await lanes()).toBe(1)
@@ -302,7 +302,7 @@ describe('a bell', () => {
     expect(await kit.statusOf(id!)).toBe('completed')
   })
 
-  test('is published again when QStash stumbles', async () => {
+  test('is published again after an error of QStash', async () => {
     await start()
     kit.qstash.faults.refuse(500, { times: 2 })
     const before = kit.qstash.counts.published
@@ -315,7 +315,7 @@ describe('a bell', () => {
     ['500, again and again', 500, 3],
     ['429, once', 429, 1],
   ] as const)(
-    'that could not be published (%s) is taken back: the job is made all the same, and the tick rings',
+    'that could not be published (%s) is taken back: the job is still created, and the tick rings',
     async (_, status, times) => {
       await start()
       kit.qstash.faults.refuse(status, { times })
@@ -406,7 +406,7 @@ describe('eager dispatch', () => {
     expect(runs[id!]).toBe(1)
   })
 
-  test('starts nothing new in an invocation that was answered 8 s ago', async () => {
+  test('starts no further run 8 s after the response of its invocation', async () => {
     await start()
     const [published, served]: string[][] = [[], []]
     let now = 0
@@ -438,7 +438,7 @@ describe('eager dispatch', () => {
   })
 })
 
-test('progress renews the lease for as long as a lane has it, and no longer', async () => {
+test('a report of progress renews the lease for the lease time of the lane, and no longer', async () => {
   await start({ lane: { lease: 5_000 } })
   const [id] = await make(1, 'holding')
   const lane = dispatch()

@@ -163,7 +163,7 @@ test('users’ values are unreadable in Redis, and readable by permitted callers
   await receiver.close()
 })
 
-test('a run by hand tells its error as it was thrown', async () => {
+test('a manual run reports its error as it was thrown', async () => {
   const failing = defineWorker({ class: 'failing', perform: () => Promise.reject(new Error(mark('by hand'))) })
   const alone = await startKit({ workers: [failing], encryptionKeys: [first], hold: true })
   await alone.make('failing')
@@ -173,7 +173,7 @@ test('a run by hand tells its error as it was thrown', async () => {
   await alone.close()
 })
 
-describe('keys are changed', () => {
+describe('after a change of keys', () => {
   test('values sealed with an older key are readable while it exists, and new values use the first', async () => {
     const id = await kit.make('echo', { args: JSON.stringify(mark('old')), at: Date.now() + 1e8 })
     const rotated = withKeys(second, first)
@@ -185,7 +185,7 @@ describe('keys are changed', () => {
     expect(textOf((await withKeys(second).jobs.get(String(id))).args)).toBe(mark('new'))
   })
 
-  test('a value that was there before there was a key is read as it is', async () => {
+  test('values stored before the first key are read unchanged', async () => {
     const id = await createEngine({ ...kit.engineOptions, workers, encryptionKeys: [] })
       .jobs.enqueue([{ queue: 'default', class: 'echo', args: JSON.stringify('open'), at: Date.now() + 1e8 } as never])
       .then(({ jobs }) => jobs[0]!.id)
@@ -193,8 +193,8 @@ describe('keys are changed', () => {
   })
 })
 
-describe('a key is missing', () => {
-  test('the run of that job fails and names the setting, and its neighbours are not affected', async () => {
+describe('without a key', () => {
+  test('a run with sealed values fails and names the setting, and other runs are not affected', async () => {
     const other = withKeys(second)
     const make = async (engine: typeof other) =>
       (
@@ -304,7 +304,7 @@ describe.each([
   })
   afterAll(() => own.close())
 
-  test('stays as it came: values, names, steps, contexts, results, logs', async () => {
+  test('are stored unchanged in values, names, steps, contexts, results and logs', async () => {
     const { engine } = own
     const id = await own.make('likely', {
       args: JSON.stringify({ x: LIKE, list: [LIKE] }),
@@ -328,7 +328,7 @@ describe.each([
     )
   })
 
-  test('stays as it came in errors', async () => {
+  test('are stored unchanged in errors', async () => {
     const id = await own.make('likely', { args: '{"fails":true}', inputs: { a: ['1'] } })
     await own.rest(id, 'failed')
     const { error } = await own.engine.jobs.get(String(id))

@@ -66,7 +66,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-test('the newest end first, whatever the queue, the status, the retention and the age', async () => {
+test('ended jobs of any queue, status, retention and age are listed by their end, newest first', async () => {
   expect(await ids()).toEqual(ended)
   expect(await ids({ status: 'completed' })).toEqual([ended[1], ended[2], ended[3]])
   expect(await ids({ status: ['failed', 'terminated'], queue: 'p' })).toEqual([ended[0], ended[4]])
@@ -76,7 +76,7 @@ test('the newest end first, whatever the queue, the status, the retention and th
   expect(jobs.map(({ id }) => id)).toEqual(ended)
 })
 
-test('other filters hold, and the pages together are the list', async () => {
+test('other filters apply too, and the pages together are the whole list', async () => {
   for (const limit of [1, 2, 3]) expect(await paged({ limit })).toEqual(ended)
   expect(await ids({ class: 'none' })).toEqual([])
   expect(await paged({ queue: 'p', status: 'completed', limit: 1 })).toEqual([ended[1], ended[2]])

@@ -39,11 +39,11 @@ describe('a kind of errors', () => {
     ['token deadbeef01 is old', 'token 00c0ffee99aa is old'],
     ['due 2026-11-22T12:00:00.5Z', 'due 2027-01-01 08:30'],
   ]
-  test.each(same)('%s is of the kind of: %s', (one, other) => {
+  test.each(same)('%s has the same kind as: %s', (one, other) => {
     expect(kindOf('pay', { message: one }).fingerprint).toBe(kindOf('pay', { message: other }).fingerprint)
   })
 
-  test('another class, another message or another place in our code are other kinds', () => {
+  test('errors of another class, message or place in the user’s code have another kind', () => {
     const stack = (name: string) => `Error: x\n    at ${name} (/app/src/pay.ts:7:3)\n    at node:internal/x:1:1`
     const kinds = [
       kindOf('pay', { message: 'x' }),
@@ -56,14 +56,14 @@ describe('a kind of errors', () => {
     expect(kinds[3]!.frame).toBe('charge (pay.ts)')
   })
 
-  test('the line does not count, nor what libraries and the platform add', () => {
+  test('line numbers and frames of libraries and the platform do not change the kind', () => {
     const at = (line: number) =>
       `Error: x\n    at go (/a/node_modules/lib/x.js:1:1)\n    at async charge (file:///app/src/pay.ts?v=${line}:${line}:3)`
     const [one, other] = [kindOf('pay', { message: 'x', stack: at(7) }), kindOf('pay', { message: 'x', stack: at(90) })]
     expect(one).toEqual(other)
   })
 
-  test('a thrown value other than an error has a kind, too, and a long message costs only its beginning', () => {
+  test('a thrown value other than an error has a kind too, and only the beginning of a long message is kept', () => {
     expect(kindOf('pay', {}).fingerprint).toMatch(/^[0-9a-f]{16}$/)
     expect(kindOf('pay', { message: `${'"'.repeat(500_000)}` }).message.length).toBeLessThanOrEqual(3_000)
   })
@@ -108,7 +108,7 @@ describe('errors', () => {
     expect(await kit.engine.errors.list({})).toMatchObject({ errors: [{ error }, { error: other }], muted: [] })
   })
 
-  test('a kind can be muted until a moment that is to come', async () => {
+  test('a kind can be muted until a moment in the future', async () => {
     const { error } = (await kit.engine.errors.list({})).errors[0]!
     const now = Date.now()
     await expect(kit.engine.errors.mute(error, { muted: true, until: now - 1, by: 'ann' })).rejects.toThrow(
@@ -128,7 +128,7 @@ describe('errors', () => {
     await kit.engine.errors.mute('0123456789abcdef', { muted: false, by: 'bob' })
   })
 
-  test('at most 200 kinds are muted, and one of them can be muted again', async () => {
+  test('at most 200 kinds can be muted, and a muted kind can be muted again', async () => {
     const kinds = Array.from({ length: 200 }, (_, i) => i.toString(16).padStart(16, '0'))
     for (const error of kinds) await kit.store.setMute(error, '{"class":null,"by":"ann","at":1,"until":null}')
     await expect(kit.engine.errors.mute('f'.repeat(16), { muted: true, by: 'ann' })).rejects.toMatchObject({
@@ -140,7 +140,7 @@ describe('errors', () => {
     await kit.store.removeMutes(kinds)
   })
 
-  test('a list has jobs of one kind, page by page', async () => {
+  test('jobs of one kind are listed page by page', async () => {
     const { error } = (await kit.engine.errors.list({})).errors[0]!
     const first = await kit.engine.jobs.list({ error, limit: 2 })
     expect(first.jobs.map(({ id }) => id)).toEqual([made.card3, made.card2])
@@ -148,7 +148,7 @@ describe('errors', () => {
     expect([rest.jobs.map(({ id }) => id), rest.cursor]).toEqual([[made.card1], null])
   })
 
-  test('a preview counts what bulk does: to one kind, to ids', async () => {
+  test('a preview counts the jobs that a bulk action changes, by kind or by ids', async () => {
     const { error } = (await kit.engine.errors.list({})).errors[1]!
     expect(await kit.engine.bulk.preview({ filter: { error }, action: 'retry' })).toEqual({
       fits: 1,
@@ -176,7 +176,7 @@ describe('errors', () => {
   })
 })
 
-test('asked for details, a kind tells in which minutes its jobs failed', async () => {
+test('the details of a kind list the minutes in which its jobs failed', async () => {
   const [kind] = (await kit.engine.errors.list({ details: true })).errors
   const { count, firstAt, lastAt } = kind!
   const minutes = kind!.minutes!
@@ -189,7 +189,7 @@ test('asked for details, a kind tells in which minutes its jobs failed', async (
 })
 
 describe('find', () => {
-  test('a job by its id, and by the beginning of an alias', async () => {
+  test('returns a job by its id, and by the beginning of an alias', async () => {
     const job = { id: made.timeout, class: 'pay', queue: 'default', status: 'failed' }
     expect((await kit.engine.search(String(made.timeout))).jobs).toEqual([{ ...job, alias: null }])
     expect((await kit.engine.search('order_99')).jobs).toEqual([{ ...job, alias: 'order_9917' }])
@@ -197,7 +197,7 @@ describe('find', () => {
     expect((await kit.engine.search('999999')).jobs).toEqual([])
   })
 
-  test('the rest by a part of its name', async () => {
+  test('returns queues, limits and groups by a part of their name', async () => {
     await kit.engine.limits.set('stripe', { concurrency: 1 })
     await kit.make('pay', { group: { id: 'shop' }, wait: 60_000 })
     expect((await kit.engine.search('faul')).queues).toEqual(['default'])
@@ -207,7 +207,7 @@ describe('find', () => {
 })
 
 describe('a copy', () => {
-  test('is a job of its own with the same settings, and other args if you like', async () => {
+  test('is a separate job with the same settings, and with other args on request', async () => {
     const first = await kit.engine.jobs.copy(String(made.ok), {})
     const second = await kit.engine.jobs.copy(String(made.ok), { args: '{"ok":true,"n":2}' as never })
     const [one, two] = [await kit.engine.jobs.get(String(first.id)), await kit.engine.jobs.get(String(second.id))]

@@ -108,7 +108,7 @@ const errorOf = async (id: number) =>
   JSON.parse(((await kit.engine.jobs.get(String(id))) as { error?: string }).error ?? 'null')
 
 describe('a failing run keeps its log entries', () => {
-  test('before it threw', async () => {
+  test('from before it threw', async () => {
     const id = await kit.make('throws')
     await play()
     expect(await logOf(id)).toMatchObject([
@@ -118,7 +118,7 @@ describe('a failing run keeps its log entries', () => {
     ])
   })
 
-  test('before its time was over', async () => {
+  test('from before its timeout', async () => {
     const id = await kit.make('late')
     await play()
     expect(await logOf(id)).toMatchObject([
@@ -127,7 +127,7 @@ describe('a failing run keeps its log entries', () => {
     ])
   })
 
-  test('up to 1,000 entries: of more the last ones', async () => {
+  test('up to the last 1,000 entries', async () => {
     const id = await kit.make('talks', { history: 5 })
     await play()
     const entries = await logOf(id)
@@ -137,7 +137,7 @@ describe('a failing run keeps its log entries', () => {
     ])
   })
 
-  test('when Redis refuses its changes', async () => {
+  test('if Redis refuses its changes', async () => {
     const id = await kit.make('refused')
     await play()
     expect(await kit.statusOf(id)).toBe('failed')
@@ -149,7 +149,7 @@ describe('a failing run keeps its log entries', () => {
     ])
   })
 
-  test('as a pull worker that reports the failure', async () => {
+  test('if a pull worker reports the failure', async () => {
     await kit.engine.workers.register('pulled', 'work', { pull: true })
     const id = await kit.make('work', { queue: 'pulled' })
     const [run] = await kit.engine.runs.claim('pulled', {})
@@ -194,7 +194,7 @@ describe('a call without a required argument was lost ten times', () => {
 })
 
 describe('a script that fails as a whole', () => {
-  test('fails its run with the reason and without values; the other runs of the batch complete', async () => {
+  test('fails its run with the reason and without values, and the other runs of the batch complete', async () => {
     spoiled = (_, words) => words.includes('POISON')
     const good = await Promise.all(Array.from({ length: 9 }, () => kit.make('good')))
     const id = await kit.make('poison')
@@ -209,7 +209,7 @@ describe('a script that fails as a whole', () => {
     expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'failed', attempt: 2 })
   })
 
-  test('for the failure of a run, fails its job with the reason; the log has the error of the run', async () => {
+  test('while it stores a failed run fails the job with the reason, and the log has the error of the run', async () => {
     spoiled = (_, words) => /failed\n\d+\n\d+\nerror\n\{"message":"PEST/.test(words)
     const good = await kit.make('good')
     const id = await kit.make('pest')
@@ -220,7 +220,7 @@ describe('a script that fails as a whole', () => {
     expect(await kit.statusOf(id)).toBe('failed')
   })
 
-  test('for every commit of a run: the log names the reason, and the other runs complete', async () => {
+  test('in every commit of a run is named in the log, and the other runs complete', async () => {
     const good = await kit.make('good')
     const id = await kit.make('plague')
     const token = new RegExp(`^${id}\\.`, 'm')

@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-test('fib(12) is 144, by 287 jobs, each run once, and once more when its children have ended', async () => {
+test('287 jobs compute fib(12) = 144, and each runs once, and again when its children have ended', async () => {
   const id = await kit.make('fibonacci', { args: '{"n":12}' })
   await kit.rest(id, 'completed', 60_000)
   const { values } = await kit.engine.ports.get(String(id), 'out', 'answer')

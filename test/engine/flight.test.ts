@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-test('jobs in one batch with a slow run complete, and so do later ones', async () => {
+test('jobs in a batch with a slow run complete, and so do later jobs', async () => {
   const { jobs } = await kit.engine.jobs.enqueue(
     ['slow', 'fast', 'fast'].map((name) => ({ queue: 'default', class: name })) as never,
   )

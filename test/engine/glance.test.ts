@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-test('it agrees with the separate looks at queues, series, runs and health', async () => {
+test('the overview agrees with the separate requests for queues, series, runs and health', async () => {
   // Refreshes all counts first, so that the measured call refreshes none.
   for (let i = 0; i < 30; i++) await kit.engine.stats.totals()
   const glance = await kit.engine.stats.glance({ step: 'minute' })
@@ -44,7 +44,7 @@ test('it agrees with the separate looks at queues, series, runs and health', asy
   expect(glance.hasSchedules).toBe(false)
 })
 
-test('it lists limits with waiting jobs, including limits without a free slot', async () => {
+test('the overview lists limits with waiting jobs, including limits without a free slot', async () => {
   const { limits } = await kit.engine.stats.glance()
   const { limits: all } = await kit.engine.limits.withGroups()
   const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1)
@@ -58,12 +58,12 @@ test('it lists limits with waiting jobs, including limits without a free slot', 
   ])
 })
 
-test('it says whether any job repeats', async () => {
+test('the overview shows whether any job repeats', async () => {
   await kit.engine.jobs.enqueue([{ queue: 'default', class: 'fine', repeat: { cron: '0 3 * * *' } }])
   expect((await kit.engine.stats.glance({ step: 'hour' })).hasSchedules).toBe(true)
 })
 
-test('it says whether any kind of errors is muted', async () => {
+test('the overview shows whether any kind of errors is muted', async () => {
   const has = async () => {
     const { hasMutes, hasSchedules } = await kit.engine.stats.glance({ step: 'minute' })
     return { hasMutes, hasSchedules }
@@ -82,7 +82,7 @@ counted('without a step it costs as a look at the queues', async () => {
   expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(10)
 })
 
-test('a part of a series begins with the minute that its moment is in, and ends before another', async () => {
+test('a part of a series begins with the minute of its start, and ends before the minute of its end', async () => {
   await kit.advance(120_000)
   await kit.engine.jobs.enqueue([{ queue: 'media', class: 'full' }])
   const moments = async (of: { from?: number; to?: number }) =>

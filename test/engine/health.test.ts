@@ -48,7 +48,7 @@ test('a tenant reports no tick of its own, and keeps the tick of its deployment'
   expect((await kit.engine.health()).tickAt).toBeNull()
 })
 
-test('refusals come with their remedy', async () => {
+test('each error of Redis is shown with its remedy', async () => {
   kit = await startKit({ workers: [noop] })
   const away = createEngine({ ...kit.engineOptions, redis: { url: 'http://127.0.0.1:9', token: 'none', attempts: 1 } })
   const found = await away.health()

@@ -78,7 +78,7 @@ test('a class keeps the runs of its jobs, newest first, with the errors of faile
   expect(new Set(runs.map(({ token }) => token)).size).toBe(3)
 })
 
-test('a job says for itself how many it keeps; with none only the last is known', async () => {
+test('a job can set how many runs it keeps; with 0, only the last run is known', async () => {
   for (const [history, kept] of [
     [1, { token: expect.any(String) }],
     [0, { outcome: 'completed', attempt: 3, startedAt: expect.any(Number), endedAt: expect.any(Number) }],
@@ -179,7 +179,7 @@ test.each([
   [{ history: -1 }, 'expected at least 0'],
   [{ history: 1.5 }, 'expected a whole number'],
   [{ history: true }, 'expected a number'],
-])('%j is refused by its name', (given, expected) => {
+])('%j is refused with the name of the field', (given, expected) => {
   const fault = expect.objectContaining({ path: ['history'], message: expect.stringContaining(expected) })
   expect(() => check(jobInput, { class: 'a', ...given })).toThrow(fault)
   expect(() => check(worker, given)).toThrow(fault)

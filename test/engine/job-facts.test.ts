@@ -77,7 +77,7 @@ test('a lock is shown while it lasts, but its token is not', async () => {
   expect((await shown(id)).lockedUntil).toBeNull()
 })
 
-test('a unique key says until when it is held', async () => {
+test('a unique key shows until when it is held', async () => {
   const untils = [
     ['ended', 'ended'],
     ['deleted', 'deleted'],

@@ -15,7 +15,7 @@ const start = (until?: number) => {
   }
 }
 
-test('a lane that works leaves when its budget is over', () => {
+test('a working lane leaves when its budget is used up', () => {
   const { advance } = start()
   expect([advance(99), advance(1)]).toEqual([false, true])
 })
@@ -29,7 +29,7 @@ test('waiting time does not count', () => {
   expect([advance(49), advance(1)]).toEqual([false, true])
 })
 
-test('it leaves at four times its budget, though it has only waited', () => {
+test('a lane that only waits leaves at four times its budget', () => {
   const { time, advance } = start()
   expect(time.latest).toBe(1_400)
   time.rests()
@@ -38,7 +38,7 @@ test('it leaves at four times its budget, though it has only waited', () => {
   expect([advance(0), advance(1)]).toEqual([false, true])
 })
 
-test('work begun in a request leaves when the request has to end, whatever its work', () => {
+test('a lane begun in a request leaves when the request has to end, even if budget is left', () => {
   const { time, advance } = start(1_030)
   expect(time.latest).toBe(1_030)
   time.rests()

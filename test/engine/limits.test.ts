@@ -62,13 +62,13 @@ describe('a rate', () => {
 })
 
 describe('a group', () => {
-  test('never has more running than it may, and all of its jobs finish', async () => {
+  test('never has more running jobs than its limit, and all of its jobs finish', async () => {
     await many(60, group(3))
     await kit.until(async () => (await completed()) === 60)
     expect(most).toBe(3)
   })
 
-  test('is set by the first that names it, shown while it has jobs, and gone when it is drained', async () => {
+  test('is created by the first job that names it, and deleted when its last job has ended', async () => {
     await kit.engine.queues.update('default', { paused: true })
     await many(2, group(3))
     await many(1, group(7))
@@ -78,7 +78,7 @@ describe('a group', () => {
     await expect(kit.engine.groups.get('g')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('that is full does not hold up other jobs', async () => {
+  test('that is full does not delay other jobs', async () => {
     await many(20, { ...group(1), args: '{"ms":100}' })
     const others = await many(20)
     await kit.until(async () => {
@@ -100,7 +100,7 @@ describe('a group', () => {
     expect(most).toBe(5)
   })
 
-  test('slots of runs that were lost are free when their leases end', async () => {
+  test('frees the slots of lost runs when their leases end', async () => {
     const held = await startKit({ workers: [slow], hold: true })
     await held.engine.jobs.enqueue(Array.from({ length: 4 }, () => ({ queue: 'default', class: 'slow', ...group(2) })))
     const claim = () =>
@@ -118,7 +118,7 @@ describe('a group', () => {
   })
 })
 
-describe('groups at a limit that they share', () => {
+describe('groups at a shared limit', () => {
   const ROOM = 4
   const began: string[] = []
   let open = 0
@@ -221,7 +221,7 @@ describe('a constraint', () => {
   const toHost = (host: string, ms = 30) => ({ args: JSON.stringify({ host, ms }) })
   const perHost = { match: { class: 'slow', args: { host: { glob: '*.com' } } }, groupBy: 'host', concurrency: 2 }
 
-  test('limits the jobs that it is about, each value of its path on its own', async () => {
+  test('limits matching jobs, separately for each value of its path', async () => {
     await kit.engine.constraints.set('hosts', perHost)
     await many(12, toHost('a.com'))
     await many(12, toHost('b.com'))

@@ -44,13 +44,13 @@ afterAll(async () => {
   await kit.close()
 })
 
-test('by several statuses, newest first', async () => {
+test('jobs of several statuses are listed newest first', async () => {
   expect(await ids({ status: ['failed', 'completed'] })).toEqual([made.failed, made.completed])
   expect(await ids({ status: ['suspended', 'running'] })).toEqual([made.running, made.long])
   expect(await ids({ status: ['queued', 'failed'] })).toEqual([made.tagged, made.limited, made.failed])
 })
 
-test('jobs waiting at a limit, and jobs to be retried', async () => {
+test('jobs waiting at a limit and jobs to be retried are listed', async () => {
   expect(await ids({ waits: 'limit' })).toEqual([made.limited])
   expect(await ids({ waits: 'limit', status: 'suspended' })).toEqual([])
   const again = await make({ queue: 'r', retry: { max: 2, backoff: { delays: [60_000] } } })
@@ -70,34 +70,34 @@ test('bulk takes the same filter as a list', async () => {
   expect(await preview({ queue: 'p', tag: 'gpu' })).toMatchObject({ fits: 1 })
 })
 
-test('several statuses of all queues are found too', async () => {
+test('jobs of several statuses are found in all queues', async () => {
   const { jobs } = await kit.engine.jobs.list({ status: ['failed', 'running'] })
   expect(jobs.filter(({ queue }) => queue === 'p').map(({ id }) => id)).toEqual([made.running, made.failed])
 })
 
-test('made from a moment on, and before one', async () => {
+test('jobs are listed by creation since a moment, and before a moment', async () => {
   expect(await ids({ since: middle })).toEqual([made.tagged, made.limited, made.running, made.long])
   expect(await ids({ until: middle })).toEqual([made.failed, made.completed])
   expect(await ids({ since: middle, until: middle + 1 })).toEqual([])
 })
 
-test('a list of jobs since a moment ends there', async () => {
+test('a list of jobs since a moment ends at that moment', async () => {
   expect((await kit.engine.jobs.list({ since: middle, limit: 100 })).cursor).toBeNull()
 })
 
-test('by duration of the run', async () => {
+test('jobs are listed by the duration of their run', async () => {
   expect(await ids({ longer: 4_000 })).toEqual([made.long])
   await kit.advance(6_000)
   expect(await ids({ longer: 4_000 })).toEqual([made.running, made.long])
 })
 
-test('with a tag, and by how the callback goes', async () => {
+test('jobs are listed by tag, and by the status of their callback', async () => {
   expect(await ids({ tag: 'gpu' })).toEqual([made.tagged])
   expect(await ids({ callback: 'PENDING' })).toEqual([made.failed])
   expect(await ids({ callback: 'DELIVERED' })).toEqual([])
 })
 
-test('the total is given if an index has it, and not otherwise', async () => {
+test('a list shows its total only if an index has the total', async () => {
   const total = async (filter: JobFilter) => (await kit.engine.jobs.list({ queue: 'p', limit: 1, ...filter })).total
   expect(await total({ status: ['failed', 'completed'] })).toBe(2)
   expect(await total({ status: 'suspended' })).toBe(1)

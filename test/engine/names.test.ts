@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-test('a child that is called __proto__ is in the tree and in the run', async () => {
+test('a child named __proto__ is in the tree and in the run', async () => {
   const id = await kit.make('parent')
   await kit.until(async () => (await kit.engine.jobs.get(String(id))).children.other?.status === 'completed')
   if (seen.length === 0) await kit.engine.jobs.run(String(id), {})
@@ -49,7 +49,7 @@ test('a child that is called __proto__ is in the tree and in the run', async () 
   expect(seen[0]).toEqual(['__proto__', 'other'])
 })
 
-test('a field of the state that is called __proto__ is kept, for the next run and for HTTP', async () => {
+test('a state field named __proto__ is kept for the next run, and shown over HTTP', async () => {
   const id = await kit.make('counter')
   await kit.until(async () => (await kit.engine.jobs.get(String(id))).status === 'completed')
   const app = createApp({
@@ -69,7 +69,7 @@ test('a field of the state that is called __proto__ is kept, for the next run an
   await kit.until(async () => (await shown()).includes('run 2'))
 })
 
-test('jobs of two tenants with one id and one moment have different keys of effects', async () => {
+test('jobs of two tenants with the same id and time have different effect keys', async () => {
   keys.length = 0
   for (const tenant of ['acme', 'globex']) {
     const engine = createEngine({ ...kit.engineOptions, workers, namespace: `sidejob:t:${tenant}:`, tenant })

@@ -8,7 +8,7 @@ function excesses(...batches: [asked: number, ...took: number[]][]): number[][] 
   return batches.map(([asked, ...took]) => took.map((ms) => Math.round(pace.excess('q/c', asked, ms))))
 }
 
-test('runs that take as long as those before them took nothing too long', () => {
+test('runs as long as the previous runs have no excess time', () => {
   expect(excesses([0, 20, 22], [100, 20], [200, 21])).toEqual([[20, 22], [0], [1]])
 })
 
@@ -16,11 +16,11 @@ test('a slow batch is detected against the previous one, not against its own fas
   expect(excesses([0, 20], [100, 80, 81, 85])).toEqual([[20], [60, 61, 65]])
 })
 
-test('no more than 75 milliseconds are taken for standing still', () => {
+test('the excess time of a run is at most 75 milliseconds', () => {
   expect(excesses([0, 500], [100, 9_000])).toEqual([[75], [75]])
 })
 
-test('a class that has become slower is taken at that, a tenth with each batch', () => {
+test('the expected time of a slower class grows by a tenth of the difference with each batch', () => {
   const slower = Array.from({ length: 12 }, (_, n): [number, number] => [100 + n * 100, 60])
   const found = excesses([0, 30], ...slower).flat()
   expect(found.slice(1, 4)).toEqual([30, 27, 24])

@@ -138,7 +138,7 @@ test('checkpoints, children and logs of a run on another version take effect', a
   expect(await resultOf(id)).toMatchObject({ result: '7' })
 })
 
-test('a job whose version has gone waits for it, why names the version and the remedy, and move continues it', async () => {
+test('a job whose version is gone waits; why names the version and the remedy; move continues it', async () => {
   const v1 = await deploy('v1', [noting('v1')])
   const id = await create(v1)
   const v2 = await deploy('v2', [noting('v2')])

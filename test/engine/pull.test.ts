@@ -52,10 +52,10 @@ async function describedQueue(): Promise<string> {
   return queue
 }
 
-describe('a class of pull workers whose values are described by JSON Schema', () => {
+describe('a class of pull workers with JSON Schemas', () => {
   const args = encodeValue({ by: 2 })
 
-  test('a job with input or args of a wrong type was taken, and failed later: now it is refused at the door', async () => {
+  test('accepted jobs with input or args of a wrong type, which failed later: now it refuses them', async () => {
     const queue = await describedQueue()
     const make = (input: object) => refusal(kit.make('double', { queue, args, ...input }))
     expect(await make({ inputs: { n: [encodeValue(1), encodeValue('x')] } })).toEqual({
@@ -75,7 +75,7 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
     expect(answer).toMatchObject({ status: 422, body: { error: { code: 'REFUSED', path: ['args', 'by'] } } })
   })
 
-  test('an existing job, or a schedule, accepts no args of a wrong type either', async () => {
+  test('refuses args of a wrong type for existing jobs and schedules too', async () => {
     const queue = await describedQueue()
     const id = await kit.make('double', { queue, args })
     const patch = (by: unknown) => refusal(kit.engine.jobs.update(String(id), { args: encodeValue({ by }) }))
@@ -90,7 +90,7 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
     expect(JSON.parse((await view((await kit.engine.schedules.get(queue)).job)).args!)).toEqual({ by: 4 })
   })
 
-  test('a value of a wrong type is not written, nor made a default', async () => {
+  test('refuses values and defaults of a wrong type', async () => {
     const queue = await describedQueue()
     const id = String(await kit.make('double', { queue, args }))
     expect(await refusal(kit.engine.ports.write(id, 'in', 'n', [encodeValue(true)]))).toMatchObject({
@@ -126,7 +126,7 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
     },
   )
 
-  test('a run whose values are right is committed', async () => {
+  test('commits a run with valid values', async () => {
     const queue = await describedQueue()
     const id = await kit.make('double', { queue, args, inputs: { n: [encodeValue(1)] }, keepResult: true })
     const [run] = await kit.engine.runs.claim(queue, {})
@@ -135,7 +135,7 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
     expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ ended: true, result: { result: '{"sum":2}' } })
   })
 
-  test('a schema that cannot be used is refused when the class is registered', async () => {
+  test('is not registered with an invalid schema', async () => {
     const register = (schema: unknown) =>
       refusal(kit.engine.workers.register('pull', 'odd', { in: { n: { schema: encodeValue(schema) } }, pull: true }))
     expect(await register({ properties: { a: { type: 'text' } } })).toMatchObject({
@@ -175,7 +175,7 @@ async function ask(path: string, body: object, headers: Record<string, string> =
 }
 
 describe('a claim', () => {
-  test('is the only thing that starts a job of a pull class', async () => {
+  test('alone starts jobs of a pull class', async () => {
     const queue = await queueOf('work')
     const id = await kit.make('work', { queue, inputs: { in: ['1'] } })
     expect(await kit.engine.jobs.why(String(id))).toMatchObject({ reasons: [{ code: 'PULL' }] })
@@ -187,7 +187,7 @@ describe('a claim', () => {
     expect(await view(id)).toMatchObject({ status: 'running' })
   })
 
-  test('gives up to `max`, the oldest first', async () => {
+  test('returns up to `max` jobs, the oldest first', async () => {
     const queue = await queueOf('work')
     const ids = []
     for (let i = 0; i < 4; i++) ids.push(await kit.make('work', { queue }))
@@ -208,7 +208,7 @@ describe('a claim', () => {
     ['.*', []],
     ['[m]ail', []],
     ['%a*', []],
-  ])('takes the names like %s', async (glob, wanted) => {
+  ])('matches class names with %s', async (glob, wanted) => {
     const classes = ['image_crop', 'image_resize', 'mail', 'a.b']
     const queue = await queueOf(...classes)
     for (const name of classes) await kit.make(name, { queue })
@@ -216,7 +216,7 @@ describe('a claim', () => {
     expect(runs.map(({ job }) => job.class)).toEqual(wanted)
   })
 
-  test('finds a job after more than a thousand unclaimed ones', async () => {
+  test('finds a job after more than 1,000 unclaimed jobs', async () => {
     const queue = await queueOf('unwanted', 'wanted')
     const before = Array.from({ length: 1_001 }, () => ({ queue, class: 'unwanted', priority: -1 }))
     await kit.engine.jobs.enqueue(before)
@@ -226,14 +226,14 @@ describe('a claim', () => {
     await kit.engine.runs.commit(run!.run.token, { end: 'completed' })
   })
 
-  test('takes what any of several names wants', async () => {
+  test('returns jobs that match any of several names', async () => {
     const queue = await queueOf('a', 'b', 'c')
     for (const name of ['a', 'b', 'c']) await kit.make(name, { queue })
     const runs = await kit.engine.runs.claim(queue, { names: ['c', 'a*'], max: 10 })
     expect(runs.map(({ job }) => job.class)).toEqual(['a', 'c'])
   })
 
-  test('a name of many stars takes no time', async () => {
+  test('is fast for a name with many stars', async () => {
     const long = 'a'.repeat(250)
     const queue = await queueOf(long)
     await kit.make(long, { queue })
@@ -254,7 +254,7 @@ describe('a claim', () => {
     expect(idsOf(await claim)).toEqual([id])
   })
 
-  test('with `wait` is held until a time has come', async () => {
+  test('with `wait` is held until a delayed job is due', async () => {
     const queue = await queueOf('work')
     const id = await kit.make('work', { queue, wait: 60 * MINUTE })
     const claim = kit.engine.runs.claim(queue, { wait: 120 * MINUTE })
@@ -282,7 +282,7 @@ describe('a claim', () => {
     expect(await other).toEqual([])
   })
 
-  test('gives back its jobs and leaves the line when its caller disconnects', async () => {
+  test('gives back its jobs and stops waiting when its caller disconnects', async () => {
     const queue = await queueOf('work')
     const gone = new AbortController()
     const left = kit.engine.runs.claim(queue, { wait: 20_000 }, { signal: gone.signal })
@@ -301,7 +301,7 @@ describe('a claim', () => {
     expect(await view(id)).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
   })
 
-  test('is 204 at the door when there is nothing, and 200 with runs when there is', async () => {
+  test('returns 204 over HTTP without runs, and 200 with runs', async () => {
     const queue = await queueOf('work')
     expect(await ask(`/v1/queues/${queue}/claim`, {})).toEqual({ status: 204, body: null })
     const id = await kit.make('work', { queue })
@@ -311,7 +311,7 @@ describe('a claim', () => {
     })
   })
 
-  test('twice with one Idempotency-Key gives the same runs', async () => {
+  test('returns the same runs again for the same Idempotency-Key', async () => {
     const queue = await queueOf('work')
     const ids = []
     for (let i = 0; i < 3; i++) ids.push(await kit.make('work', { queue }))
@@ -336,7 +336,7 @@ describe('a claim', () => {
 })
 
 describe('a commit by token', () => {
-  test('makes the run happen', async () => {
+  test('applies the changes of the run', async () => {
     const { id, token } = await claimed({ inputs: { in: ['1', '2'] }, keepResult: true })
     const reads = { in: { cursor: 0, count: 1 } }
     const changes: Changes = { end: 'completed', reads, ops: write('"a"'), result: '7' }
@@ -355,7 +355,7 @@ describe('a commit by token', () => {
     expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { type: 'success', result: '7' } })
   })
 
-  test('again gives the first answer, also after the job was claimed again', async () => {
+  test('gets the first answer when it is repeated, also after another claim of the job', async () => {
     const { queue, id, token } = await claimed()
     const changes: Changes = { end: 'again', ops: write('1') }
     expect(await commit(token, changes)).toEqual({ status: 'queued' })
@@ -369,7 +369,7 @@ describe('a commit by token', () => {
     ['nothing', { end: 'completed' }],
     ['a failure', { end: 'failed', error: { message: 'no', retry: false } }],
     ['ops', { end: 'completed', ops: [{ op: 'log', entry: '1' }] }],
-  ])('again gives the first answer for a minute after the job has gone (%s)', async (_, changes) => {
+  ])('gets the first answer when it is repeated, for a minute after the job is gone (%s)', async (_, changes) => {
     const { id, token } = await claimed()
     const first = await commit(token, changes)
     await kit.engine.jobs.remove(String(id), { force: true })
@@ -377,7 +377,7 @@ describe('a commit by token', () => {
     expect(await commit(token, changes)).toEqual(first)
   })
 
-  test('that fails is tried again with the backoff of its class, then it has failed', async () => {
+  test('with a failure retries the job with the backoff of its class, then fails it', async () => {
     const { queue, id, token, run } = await claimed()
     const failure: Changes = { end: 'failed', error: { message: 'no', detail: '{"code":7}' } }
     expect(run.run.attempt).toBe(1)
@@ -390,7 +390,7 @@ describe('a commit by token', () => {
     expect(JSON.parse((await view(id)).error!)).toMatchObject({ message: 'no', detail: { code: 7 } })
   })
 
-  test('that is refused has failed: 422, and nothing of it is kept', async () => {
+  test('that is refused fails the run with 422, and changes nothing', async () => {
     const { id, token } = await claimed()
     const ops = [
       { op: 'write', to: { out: 'out' }, values: [1] },
@@ -404,7 +404,7 @@ describe('a commit by token', () => {
     expect(await outOf(id)).toEqual([])
   })
 
-  test('is a conflict if another client took from a port that it read: 409, and the job comes again', async () => {
+  test('is a conflict if another client took from a port that it read: 409, and the job runs again', async () => {
     const { queue, id, token } = await claimed({ inputs: { in: ['1', '2'] } })
     expect(await kit.engine.ports.take(String(id), 'in', 'in', {})).toMatchObject({ values: [{ data: '1' }] })
     const changes = { end: 'completed', reads: { in: { cursor: 0, count: 1 } }, state: { set: { n: 1 } } }
@@ -417,7 +417,7 @@ describe('a commit by token', () => {
     expect(again).toMatchObject({ run: { attempt: 1 }, in: { in: { cursor: 1, values: [{ data: '2' }] } } })
   })
 
-  test('can be a checkpoint: it answers a fresh view, and the run continues', async () => {
+  test('can be a checkpoint: it returns a new snapshot, and the run continues', async () => {
     const { id, token } = await claimed({ inputs: { in: ['1'] } })
     await kit.engine.ports.write(String(id), 'in', 'in', ['2'])
     const reads = { in: { cursor: 0, count: 1 } }
@@ -437,7 +437,7 @@ describe('a commit by token', () => {
     expect(await outOf(id)).toEqual(['1', '2'])
   })
 
-  test('takes no step back: an older number is lost', async () => {
+  test('with an older number is refused as lost', async () => {
     const { id, token } = await claimed()
     await commit(token, { end: 'checkpoint', ops: write('1') })
     await commit(token, { end: 'checkpoint', n: 1, ops: write('2') })
@@ -447,7 +447,7 @@ describe('a commit by token', () => {
 })
 
 describe('a run that is held for longer than its lease', () => {
-  test('only the second run counts: the first gets 410 lost', async () => {
+  test('does not count after a second run began: it gets 410 lost', async () => {
     const { queue, id, token } = await claimed({ inputs: { in: ['1'] } })
     await kit.advance(MINUTE + 1)
     await kit.engine.tick()
@@ -492,7 +492,7 @@ describe('a run that is held for longer than its lease', () => {
   })
 })
 
-describe('a process that asks under a name', () => {
+describe('a process that claims under a name', () => {
   const processOf = async (id: string) => (await kit.engine.processes.list()).processes.find((one) => one.id === id)
 
   test('is shown with its work, and named in the history of the job', async () => {
@@ -578,7 +578,7 @@ describe('a process that asks under a name', () => {
     for (const { id } of [beating, checking]) expect((await view(id)).status).toBe('terminated')
   })
 
-  test('is dead when it was not heard for a minute and has nothing, and not shown after ten', async () => {
+  test('is dead after a minute without requests and runs, and not shown after ten', async () => {
     const queue = await queueOf('work')
     await kit.engine.runs.claim(queue, { process: 'host:5' })
     await kit.advance(2 * MINUTE)
@@ -637,7 +637,7 @@ test('values beyond a thousand are read page by page', async () => {
 })
 
 test.each(['x', '1', '1.1', '0.1.abc', '7.1.abc', 'nightly.1.abc', '1..', '9999999.1.abc'])(
-  'an unknown token (%s) is lost, for any request',
+  'any request with an unknown token (%s) is refused as lost',
   async (token) => {
     await kit.make('work', { queue: await queueOf('work') })
     for (const [verb, body] of Object.entries({ commit: { end: 'failed' }, heartbeat: {}, release: {} }))
@@ -648,7 +648,7 @@ test.each(['x', '1', '1.1', '0.1.abc', '7.1.abc', 'nightly.1.abc', '1..', '99999
   },
 )
 
-test('a pull worker makes a patch with a step of its own, as docs/waits.md says', async () => {
+test('a pull worker can make a patch with a step, as docs/waits.md shows', async () => {
   const queue = await queueOf('order')
   const effects: number[] = []
   const one = encodeValue(1)

@@ -88,7 +88,7 @@ const resultOf = async (id: number) => {
 const outOf = async (id: number) =>
   (await kit.engine.ports.get(String(id), 'out', 'out')).values.map(({ data }) => encodedToJson(data))
 
-describe('what is sent', () => {
+describe('the request to a push worker', () => {
   test('the snapshot has every member of the protocol', async () => {
     const seen: Sent[] = []
     const leaf = await serve(() => undefined, { pull: true, push: undefined })
@@ -144,7 +144,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('values travel as they came, digit for digit', async () => {
+  test('values are sent unchanged, digit for digit', async () => {
     let body = ''
     await jobOf(({ body: sent, answer }) => (body = sent.toString()) && answer.end(), {}, { args: '{"n":1.10}' })
     expect(body).toContain('"args":{"n":1.10}')
@@ -164,7 +164,7 @@ describe('what is sent', () => {
     expect(isFromSidejob(headers, body, secrets[0]!, Date.now() + 6 * 60_000)).toBe(false)
   })
 
-  test('every receiver could sign for every other: now each has a secret of its own, in addition to the deployment’s', async () => {
+  test('every receiver could sign for every other: now each also has its own secret', async () => {
     const calls: Request[] = []
     const handler: Handler = (call) => {
       calls.push(call)
@@ -207,7 +207,7 @@ describe('what is sent', () => {
     await bare.close()
   })
 
-  test("a worker's own secret takes the place of the deployment's", async () => {
+  test("a worker's own secret replaces the deployment's", async () => {
     const own = secretOf('own')
     const verdicts: boolean[] = []
     const name = await serve(({ headers, body, answer }) => {
@@ -264,7 +264,7 @@ describe('a worker’s answer', () => {
       { ops: [{ op: 'write', to: { out: 'out' }, values: [1, null] }] },
       'ops[0].values[1]: expected a number, got null',
     ],
-  ])('changes whose values its registration does not take, %j: failed, not tried again', async (changes, message) => {
+  ])('changes with values that its registration does not accept, %j: failed, not retried', async (changes, message) => {
     const number = encodeValue({ type: 'number' })
     const definition = { result: number, out: { out: { schema: number } }, retry: { max: 3 } }
     const job = await jobOf(({ answer }) => json(answer, { end: 'completed', ...changes }), definition)
@@ -276,7 +276,7 @@ describe('a worker’s answer', () => {
     expect(await jobOf(({ answer }) => answer.writeHead(status).end())).toMatchObject({ status: 'completed' })
   })
 
-  test.each([400, 401, 404, 410, 422])('%i: failed, not tried again', async (code) => {
+  test.each([400, 401, 404, 410, 422])('%i: failed, not retried', async (code) => {
     const job = await jobOf(({ answer }) => answer.writeHead(code).end('go away'), { retry: { max: 5 } })
     expect(job).toMatchObject({ status: 'failed', attempt: 1 })
     const error = { message: `the worker answered ${code}`, reason: 'other', detail: 'go away', retry: false }
@@ -294,7 +294,7 @@ describe('a worker’s answer', () => {
     expect(reached).toBe(false)
   })
 
-  test.each([408, 425, 429, 500, 502, 503])('%i: tried again with backoff', async (code) => {
+  test.each([408, 425, 429, 500, 502, 503])('%i: retried with backoff', async (code) => {
     let calls = 0
     const name = await serve(({ answer }) => void (calls++ ? answer.end() : answer.writeHead(code).end()), {
       retry: { max: 1, backoff: { base: 20_000, jitter: 0.2 } },
@@ -306,7 +306,7 @@ describe('a worker’s answer', () => {
     expect(calls).toBe(2)
   })
 
-  test('an unused address, or a broken connection: tried again', async () => {
+  test('an unused address, or a broken connection: retried', async () => {
     const dead = await serve(() => undefined, { retry: { max: 1 }, push: { url: 'http://127.0.0.1:9/' } })
     const broken = await serve(({ answer }) => void answer.destroy(), { retry: { max: 1 } })
     for (const name of [dead, broken]) {
@@ -330,7 +330,7 @@ describe('a worker’s answer', () => {
     expect(wait).toBeLessThanOrEqual(120_000)
   })
 
-  test('a Retry-After of three thousand years is one of a day', async () => {
+  test('a Retry-After of three thousand years counts as one day', async () => {
     const name = await serve(({ answer }) => void answer.writeHead(429, { 'retry-after': '99999999999' }).end(), {
       retry: { max: 1 },
     })
@@ -383,13 +383,13 @@ describe('a worker’s answer', () => {
     expect(said).toMatch(why)
   })
 
-  test('bytes that are no UTF-8 fail the run', async () => {
+  test('bytes that are not UTF-8 fail the run', async () => {
     const job = await jobOf(({ answer }) => void answer.end(Buffer.from([0x7b, 0xff, 0x7d])))
     expect(job.status).toBe('failed')
     expect(job.error.message).toMatch(/^the worker's answer is invalid: /)
   })
 
-  test('an answer of more than 10 MiB is refused, whatever its length says', async () => {
+  test('an answer of more than 10 MiB is refused, for any Content-Length', async () => {
     const job = await jobOf(({ answer }) => void answer.writeHead(200).end(Buffer.alloc(ANSWER + 1, 32)))
     expect(job.status).toBe('failed')
     expect(job.error.message).toBe(`the worker's answer is invalid: it is larger than ${ANSWER} bytes`)
@@ -398,7 +398,7 @@ describe('a worker’s answer', () => {
     })
   })
 
-  test('changes that are refused fail the run, and nothing of them is kept', async () => {
+  test('refused changes fail the run, and none of them takes effect', async () => {
     const job = await jobOf(
       ({ answer }) =>
         void json(answer, {
@@ -462,7 +462,7 @@ describe('the result map, a short form of changes', () => {
     expect(await resultOf(job.id)).toMatchObject({ type: 'failure', reason: 'timeout', error: '{"code":[7]}' })
   })
 
-  test('should_retry decides whether attempts that are left are used', async () => {
+  test('should_retry decides whether the remaining attempts are used', async () => {
     const saying = (should_retry: boolean) =>
       serve(({ answer }) => json(answer, { type: 'failure', reason: 'other', should_retry, message: 'no' }), {
         retry: { max: 1 },
@@ -508,7 +508,7 @@ describe('a host that keeps failing', () => {
     }
   }
 
-  test('is left alone at the address that fails, and not at another of the same host', async () => {
+  test('is no longer called at the failing address, but at its other addresses', async () => {
     const down = await host()
     for (let i = 0; i < 5; i++) await down.run()
     await down.kit.engine.workers.register('default', 'other', {
@@ -523,7 +523,7 @@ describe('a host that keeps failing', () => {
     await down.close()
   })
 
-  test('is left alone: runs are given back, and after a probe that goes well all is as before', async () => {
+  test('is not called: runs are given back until a probe succeeds', async () => {
     const down = await host()
     for (let i = 0; i < 4; i++) expect(await down.outcome(await down.run())).toBe('failed')
     const spared = [await down.run(), await down.run()]
@@ -571,7 +571,7 @@ describe('a host that keeps failing', () => {
     await well.close()
   })
 
-  test('is not blamed for calls that we could not make, nor taken for well by them', async () => {
+  test('is counted neither as failing nor as healthy for calls that could not be sent', async () => {
     const down = await host()
     const unsigned = { push: { url: `http://${down.host}/`, secret: 'whsec_***' }, retry: { max: 0 } }
     await down.kit.engine.workers.register('default', 'unsigned', unsigned)
@@ -593,7 +593,7 @@ describe('a host that keeps failing', () => {
     await down.close()
   })
 
-  test('successes between failures keep it open to all', async () => {
+  test('is still called if successes occur between failures', async () => {
     const uneven = await host()
     for (let i = 0; i < 12; i++) {
       uneven.answers(i % 4 === 3 ? 200 : 500)
@@ -616,7 +616,7 @@ describe('202: the worker commits later', () => {
     return { id, tokens }
   }
 
-  test('with the token; a heartbeat keeps the lease and tells the progress', async () => {
+  test('with the token, and a heartbeat keeps the lease and reports the progress', async () => {
     const { id, tokens } = await later()
     const token = tokens[0]!
     for (const half of ['0.25', '0.5', '0.75']) {
@@ -630,7 +630,7 @@ describe('202: the worker commits later', () => {
     expect(await outOf(id)).toEqual(['1'])
   })
 
-  test('a worker that is never heard of again: the run is lost and comes again', async () => {
+  test('if the worker sends nothing more, the run is lost and repeated', async () => {
     const { id, tokens } = await later()
     await kit.advance(61_000)
     await kit.engine.tick()
@@ -682,7 +682,7 @@ describe('a worker that keeps a patch as a step, as the manual shows', () => {
     return json(answer, { end: 'suspended', ops, pause: { until: kit.now() + 3_600_000 } })
   }
 
-  test('a job that was past the line keeps its path, and a new job takes the new one', async () => {
+  test('a job past the patched line keeps its path, and a new job takes the new path', async () => {
     const name = await serve(before)
     const make = () => kit.make(name, { keepResult: true })
     const old = await make()

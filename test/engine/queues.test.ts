@@ -18,7 +18,7 @@ const make = async (input: object) =>
 const countsOf = async (queue: string) => (await kit.engine.queues.get(queue)).counts
 
 describe('counts', () => {
-  test('count the jobs that wait at a limit: they are queued', async () => {
+  test('include jobs that wait at a limit as queued', async () => {
     const group = { id: 'g', concurrency: 1 }
     await kit.engine.workers.register('limits', 'job', { pull: true })
     await make({ queue: 'limits', group })
@@ -31,7 +31,7 @@ describe('counts', () => {
     expect(text).toContain('sidejob_jobs{queue="limits",status="limited"} 2')
   })
 
-  test('count the terminating jobs: from the request to the end', async () => {
+  test('include terminating jobs from the request to the end', async () => {
     const [waits, runs] = [await make({ queue: 'stopping', class: 'stops' }), await make({})]
     await drain(kit.engine, { errors: 'keep' })
     await kit.engine.jobs.terminate(String(waits), {})
@@ -46,7 +46,7 @@ describe('counts', () => {
     expect(await countsOf('stopping')).toMatchObject({ terminating: 0, terminated: 1 })
   })
 
-  test('list all jobs of a queue that terminate at the same time', async () => {
+  test('include all jobs of a queue that terminate at the same time', async () => {
     await kit.engine.workers.register('many', 'job', { pull: true })
     const jobs = [await make({ queue: 'many' }), await make({ queue: 'many' }), await make({ queue: 'many' })]
     const claimed = await kit.engine.runs.claim('many', { max: 3 })
@@ -56,7 +56,7 @@ describe('counts', () => {
     expect(await countsOf('many')).toMatchObject({ terminating: 2 })
   })
 
-  test('a job run with force, or deleted, does not terminate any more', async () => {
+  test('no longer include a terminating job that is run with force or deleted', async () => {
     const [one, other] = [await make({ queue: 'stopping', class: 'stops' }), await make({})]
     await drain(kit.engine, { errors: 'keep' })
     await kit.engine.jobs.terminate(String(one), {})
@@ -71,8 +71,8 @@ describe('counts', () => {
   })
 })
 
-describe('a queue from near', () => {
-  test('shows runs, waiting claims, and the next job with the reason', async () => {
+describe('the details of a queue', () => {
+  test('show runs, waiting claims, and the next job with the reason', async () => {
     await kit.engine.workers.register('near', 'job', { pull: true })
     const ids = [await make({ queue: 'near' }), await make({ queue: 'near', priority: -1, group: { id: 'h' } })]
     const third = await make({ queue: 'near', priority: 5 })
@@ -87,7 +87,7 @@ describe('a queue from near', () => {
     expect((await kit.engine.queues.get('near', { limit: 1 })).next).toHaveLength(1)
   })
 
-  test('shows the claims in line, with their classes', async () => {
+  test('show the waiting claims, with their classes', async () => {
     await kit.engine.workers.register('empty', 'job', { pull: true })
     const leave = new AbortController()
     const waiting = kit.engine.runs.claim('empty', { names: ['job', 'zip*'], wait: 20_000 }, { signal: leave.signal })
@@ -99,18 +99,18 @@ describe('a queue from near', () => {
     await waiting
   })
 
-  test('shows its lanes and the bells that are on their way', async () => {
+  test('show its lanes and the bells that have not arrived', async () => {
     await make({ queue: 'stopping', class: 'stops' })
     const { open, next } = await kit.engine.queues.get('stopping')
     expect(open).toMatchObject([{ kind: 'bell', since: null, until: expect.any(Number) }])
     expect(next).toMatchObject([{ class: 'stops', pull: false }])
   })
 
-  test('without any job ever is not found', async () => {
+  test('are not found if the queue never had a job', async () => {
     await expect(kit.engine.queues.get('nobody')).rejects.toThrow('there is no queue nobody')
   })
 
-  test('costs two calls at once, however much there is', async () => {
+  test('cost two concurrent calls, for any number of jobs', async () => {
     const before = kit.gateway.counters.requests
     await kit.engine.queues.get('near')
     expect(kit.gateway.counters.requests - before).toBe(2)

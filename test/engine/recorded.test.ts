@@ -70,7 +70,7 @@ async function ended(name: string, input: object = {}) {
 
 const order = () => ended('order', { inputs: { amount: ['3'] } })
 
-test('a replay of the same code does the same, and no step acts', async () => {
+test('a replay of the same code has the same result, and performs no step', async () => {
   const { run, status } = await order()
   expect(status).toBe('completed')
   expect(await replay(versionOf(first), run!)).toEqual({ is: 'same' })

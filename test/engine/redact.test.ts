@@ -119,7 +119,7 @@ test('errors are redacted on request, in lists, runs and kinds of errors too', a
   expect(text(shown)).not.toContain(SECRET)
 })
 
-test('a whole part is redacted as well as a place in it, and missing values stay missing', () => {
+test('a whole part or a path inside it can be redacted, and missing values stay missing', () => {
   expect(redacted('{"a":1}', ['progress'], 'progress')).toBe('"[redacted]"')
   expect(redacted('[1]', ['in.x'], 'in', 'x')).toBe('"[redacted]"')
   expect(redacted('[1]', ['in.x'], 'in', 'xy')).toBe('[1]')

@@ -49,7 +49,7 @@ test('given members replace old ones, the rest stays, and null restores the defa
   expect(pulled).toEqual({ pull: true, retry: { max: 9, backoff: { base: 1_000 } }, concurrency: 4, out: {} })
 })
 
-test('a change is refused like a registration, and has no effect', async () => {
+test('a change that a registration would refuse is refused, and has no effect', async () => {
   await register()
   const refused = (patch: object) =>
     kit.engine.workers.update('media', 'resize', patch).then(

@@ -69,7 +69,7 @@ test('a heartbeat renews the run for the same lease', async () => {
   expect(await kit.engine.runs.commit(run!.run.token, { end: 'completed' })).toEqual({ status: 'completed' })
 })
 
-test('a class sets it for its jobs, and each job may override it', async () => {
+test('a class sets redelivery for its jobs, and each job may override it', async () => {
   await register('slow', { pull: true, redeliver: { after: '10m', max: 3 } })
   const ids = [await make({ class: 'slow' }), await make({ class: 'slow', redeliver: { after: 60 } })]
   expect(await Promise.all(ids.map(documentOf))).toMatchObject([
@@ -93,7 +93,7 @@ test('a run given back, or overtaken, counts as answered', async () => {
   expect((await job(id)).status).toBe('completed')
 })
 
-test('a push worker that answers later has as long, and then it is called again', async () => {
+test('a push worker that answers later has the same time, and is then called again', async () => {
   await register('pushed', { push: { url }, redeliver: { after: '3 minutes', max: 2 } })
   const id = await make({ class: 'pushed' })
   const lent = async (times: number) => {
@@ -121,7 +121,7 @@ test.each([
   [{ max: 3 }, ['redeliver', 'after'], 'is missing'],
   [{ after: 60, wait: 1 }, ['redeliver', 'wait'], 'unknown member'],
   ['5m', ['redeliver'], 'expected'],
-])('%j is refused by its name', (redeliver, path, message) => {
+])('%j is refused with the name of the field', (redeliver, path, message) => {
   const fault = expect.objectContaining({ path, message: expect.stringContaining(message) })
   expect(() => check(jobInput, { class: 'a', redeliver })).toThrow(fault)
   expect(() => check(worker, { redeliver })).toThrow(fault)

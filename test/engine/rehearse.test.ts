@@ -189,12 +189,12 @@ const reversed: Perform = async (job) => {
 }
 
 describe('a rehearsal', () => {
-  test('continues with unchanged code, and does not do the next step', async () => {
+  test('continues with unchanged code, and ends before the next step', async () => {
     expect(await judged(order, undefined)).toEqual({ is: 'continues', next: 'step "charge"' })
   })
 
   test.each(['fail', 'warn', 'ignore'] as const)(
-    'finds a step that would be done again (onCodeChange: %s)',
+    'finds a step that would be repeated (onCodeChange: %s)',
     async (onCodeChange) => {
       expect(await judged(order, renamed, { onCodeChange })).toEqual({
         is: 'repeats',
@@ -219,7 +219,7 @@ describe('a rehearsal', () => {
     },
   )
 
-  test('finds a function that ends without what the job keeps', async () => {
+  test('finds a function that ends without its kept steps and waits', async () => {
     expect(await judged(order, async () => 'done')).toMatchObject({
       is: 'skips',
       change: { kept: expect.stringMatching(/step "price"|sleep#1/), asked: null },
@@ -280,7 +280,7 @@ describe('a rehearsal', () => {
     })
   })
 
-  test('waits on for a value, and ends before the commit that takes it', async () => {
+  test('continues to wait for a value, and ends before the commit that takes it', async () => {
     const id = await waits('many')
     const all = async () => (await client.waiting.steps(id)).steps
     await client.ports.write(id, 'in', 'go', { values: [1] })
@@ -323,7 +323,7 @@ describe('a rehearsal', () => {
     expect(await judged(order, uses, { env: { GREETING: '' } })).toEqual({ is: 'unjudged', why: 'it uses job.env.DB' })
   })
 
-  test('does not wait for a function that never comes to a step', async () => {
+  test('does not wait for a function that never reaches a step', async () => {
     expect(await judged(order, () => new Promise(() => undefined), { patience: 50 })).toEqual({
       is: 'unjudged',
       why: 'it ran longer than 0.05 s outside of steps',

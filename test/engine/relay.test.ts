@@ -5,7 +5,7 @@ import { createRelay } from '../../src/engine/remote/relay.ts'
 
 const lent = (id: number) => ({ id, document: { token: `${id}.1.a` } }) as never
 
-test('a relay that continues rests four times as long as its last step took', async () => {
+test('a relay pauses four times as long as its last step took', async () => {
   let now = 0
   const rests: number[] = []
   const relay = createRelay({

@@ -42,7 +42,7 @@ async function goBackBefore(id: number) {
   )
 }
 
-test('a job whose id was given before has other keys of effects, and other ids of callbacks', async () => {
+test('a job with a reused id has other effect keys and other callback ids', async () => {
   const first = await charge(isolate())
   await goBackBefore(first)
   expect(await charge(isolate())).toBe(first)

@@ -23,7 +23,7 @@ describe('a failed run is tried again', () => {
     expect(await Promise.all([0, 2, 3].map((n) => isTriedAgain(n)))).toEqual([true, true, false])
   })
 
-  test('ten times where its worker could not be reached at all', async () => {
+  test('ten times if its worker could not be reached', async () => {
     const tries = [3, 9, 10].map((n) => isTriedAgain(n, { unreached: true }))
     expect(await Promise.all(tries)).toEqual([true, true, false])
   })

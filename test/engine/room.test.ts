@@ -38,7 +38,7 @@ test('shows the holders, soonest end first, the waiting jobs in turn, their star
   expect(limit).toMatchObject({ fullSince: waiting[0]!.since, nextRoom: holders[0]!.leaseUntil })
 })
 
-test('returns the requested number', async () => {
+test('returns the requested number of holders and waiting jobs', async () => {
   expect(await kit.engine.limits.usage('stripe', { holders: 1 })).toMatchObject({ holders: [{}], waiting: [] })
   expect((await kit.engine.limits.usage('stripe', { waiting: 1 })).waiting).toHaveLength(1)
 })

@@ -103,18 +103,15 @@ describe.each(Object.keys(jobs))('a job that %s gets a schedule', (state) => {
   })
 })
 
-test.each(['plain', 'stays'])(
-  'a time set on a job of class %s that is at rest is the time of its next run',
-  async (name) => {
-    const id = await kit.make(name)
-    await kit.rest(id)
-    await kit.engine.jobs.update(String(id), { runAt: kit.now() + HOUR })
-    expect(await kit.statusOf(id)).toBe('queued')
-    await kit.advance(HOUR + 500)
-    await kit.engine.tick()
-    await kit.until(() => timesRun(id) === 2)
-  },
-)
+test.each(['plain', 'stays'])('a time set on an idle job of class %s is the time of its next run', async (name) => {
+  const id = await kit.make(name)
+  await kit.rest(id)
+  await kit.engine.jobs.update(String(id), { runAt: kit.now() + HOUR })
+  expect(await kit.statusOf(id)).toBe('queued')
+  await kit.advance(HOUR + 500)
+  await kit.engine.tick()
+  await kit.until(() => timesRun(id) === 2)
+})
 
 const changesOfSchedule: Record<string, (job: string) => Promise<unknown>> = {
   paused: (job) => kit.engine.schedules.pause(job),

@@ -52,7 +52,7 @@ async function pass(id: number, times: number): Promise<void> {
   }
 }
 
-test('every slot is run once, and the next five are known', async () => {
+test('every slot is run once, and the next five are shown', async () => {
   const id = await kit.make('beat', hourly)
   const { next } = await kit.engine.schedules.get(String(id))
   expect(next).toHaveLength(5)
@@ -63,7 +63,7 @@ test('every slot is run once, and the next five are known', async () => {
   await kit.engine.jobs.terminate(String(id), {})
 })
 
-test('a run by hand uses up no slot', async () => {
+test('a manual run uses no slot', async () => {
   const id = await kit.make('beat', hourly)
   const { next } = await kit.engine.schedules.get(String(id))
   const before = runs.length
@@ -84,7 +84,7 @@ test('the next slot is shown beyond the requested ones, and is null during a pau
   await kit.engine.jobs.terminate(String(id), {})
 })
 
-test('a paused schedule has no slots, and continues with the first after now', async () => {
+test('a paused schedule has no slots, and resumes with the next slot', async () => {
   const id = await kit.make('beat', hourly)
   expect(await kit.engine.schedules.pause(String(id))).toMatchObject({ paused: true, next: [] })
   const before = runs.length
@@ -159,7 +159,7 @@ test('a schedule is created by name once, and updated without another slot', asy
   expect(moved.next[0]).not.toBe(made.next[0])
 })
 
-test('a schedule of another class takes the name over, and the old one stops', async () => {
+test('a schedule of another class takes over the name, and the old schedule stops', async () => {
   const before = await kit.engine.schedules.get('nightly')
   const after = await kit.engine.schedules.set('nightly', nightly({ class: 'failing' }))
   expect(after.job).not.toBe(before.job)
@@ -167,7 +167,7 @@ test('a schedule of another class takes the name over, and the old one stops', a
   await expect(kit.engine.schedules.get(String(before.job))).rejects.toThrow('does not repeat')
 })
 
-test('a terminated schedule can be created again by its name, the same or another', async () => {
+test('a terminated schedule can be created again by its name, with the same or another definition', async () => {
   const stopped = await kit.engine.schedules.set('morning', nightly())
   await kit.engine.jobs.terminate(String(stopped.job), {})
   const again = await kit.engine.schedules.set('morning', nightly())
@@ -182,7 +182,7 @@ test('a terminated schedule can be created again by its name, the same or anothe
   await kit.engine.jobs.terminate(String(other.job), {})
 })
 
-test('a name of a job that does not repeat is not taken', async () => {
+test('a schedule cannot take the name of a job that does not repeat', async () => {
   const id = await kit.make('beat', { alias: ['desk'] })
   await expect(kit.engine.schedules.set('desk', nightly())).rejects.toThrow(`alias desk belongs to job ${id}`)
 })

@@ -19,7 +19,7 @@ afterAll(async () => {
   await kit.close()
 })
 
-test('args, errors, labels and aliases are looked through, whatever the case', async () => {
+test('args, errors, labels and aliases are searched without regard to case', async () => {
   const order = await make({ order: 'AB-4711' }, { labels: labelsText({ customer: 'shop-9000' }) })
   const named = await make({}, { alias: ['invoice-4711'] })
   const other = await make({ order: '4712' })

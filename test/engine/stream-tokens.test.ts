@@ -15,7 +15,7 @@ afterAll(() => kit.close())
 
 const may = (token: string, path = PATH) => kit.engine.streamTokens.authenticate(token, path)
 
-test('a token speaks for the key that it was given to', async () => {
+test('a token has the rights of the key that requested it', async () => {
   const { key } = await kit.engine.keys.add({ name: 'page', scopes: ['read'] })
   expect(await may((await kit.engine.streamTokens.create(key, PATH)).token)).toMatchObject({
     name: 'page',
@@ -25,14 +25,14 @@ test('a token speaks for the key that it was given to', async () => {
   expect(await may(token)).toMatchObject({ name: 'deployment', scopes: ['admin'] })
 })
 
-test('a token is for one address, and reveals nothing of its key', async () => {
+test('a token is valid for one address, and reveals nothing about its key', async () => {
   const { token } = await kit.engine.streamTokens.create('dev', PATH)
   expect(await may(token, '/v1/subscribe/other')).toBeUndefined()
   expect(token).not.toContain('dev')
   expect(token.length).toBeLessThan(100)
 })
 
-test('a token that was changed, or made for a key that is not known, opens nothing', async () => {
+test('a changed token, or a token for an unknown key, gives no access', async () => {
   const { token } = await kit.engine.streamTokens.create('dev', PATH)
   const [id, until, proof] = token.split('.') as [string, string, string]
   const changed = proof.replace(/^./, (first) => (first === '0' ? '1' : '0'))
@@ -54,7 +54,7 @@ test('a token ends after a minute, and with its key', async () => {
   expect(await may(fresh.token)).toBeUndefined()
 })
 
-test('a person who can read Redis cannot make a token, and no token is good for more than 30 days', async () => {
+test('a person who can read Redis cannot create a token, and no token is valid for more than 30 days', async () => {
   const { createHmac } = await import('node:crypto')
   const { id, key } = await kit.engine.keys.add({ name: 'page', scopes: ['read'] })
   const { hash } = JSON.parse((await kit.store.apiKey(id))!) as { hash: string }
@@ -68,7 +68,7 @@ test('a person who can read Redis cannot make a token, and no token is good for 
   expect(await may((await kit.engine.streamTokens.create(key, PATH, 31 * DAY)).token)).toBeUndefined()
 })
 
-test('all isolates of a deployment know a token, and none of another deployment', async () => {
+test('a token is valid in all isolates of its deployment, and in no other deployment', async () => {
   const isolate = (tokenSecret: string) => createEngine({ ...kit.engineOptions, tokenSecret })
   const { token } = await isolate('one').streamTokens.create('dev', PATH)
   expect(await isolate('one').streamTokens.authenticate(token, PATH)).toBeDefined()
@@ -78,7 +78,7 @@ test('all isolates of a deployment know a token, and none of another deployment'
 const appOf = (origins?: string[]) =>
   createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1', apiKey: 'dev', origins })
 
-test('a page of an origin that is allowed can read a stream, and no other', async () => {
+test('only a page of an allowed origin can read a stream', async () => {
   const app = appOf(['https://app.example.com'])
   const shared = async (origin: string) => {
     const { token } = await kit.engine.streamTokens.create('dev', PATH)
@@ -90,7 +90,7 @@ test('a page of an origin that is allowed can read a stream, and no other', asyn
   expect(await shared('https://evil.example')).toEqual([200, null])
 })
 
-test('a page of an origin that is allowed can call the API, its browser asks before, and errors can be read too', async () => {
+test('a page of an allowed origin can call the API after a preflight request, and can read errors', async () => {
   const app = appOf(['https://app.example.com'])
   const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' }
   const preflight = (origin: string) => app.request('/v1/jobs', { method: 'OPTIONS', headers: { ...asked, origin } })
@@ -137,7 +137,7 @@ test('a link writes one value to one port of one job, without a key', async () =
   expect(await values()).toEqual(['{"ok":true}'])
 })
 
-test('a link opens nothing else, and ends', async () => {
+test('a link gives no other access, and expires', async () => {
   const { job, url, answer, values } = await question('2 hours')
   const { search } = new URL(url)
   expect(await answer(1, `/v1/answers/${job}/other${search}`)).toBe(401)
@@ -150,7 +150,7 @@ test('a link opens nothing else, and ends', async () => {
   expect(await values()).toEqual([])
 })
 
-test('a page of another site cannot answer through the browser of a person, unless its origin is allowed', async () => {
+test('a page of another site cannot use a link in a browser, unless its origin is allowed', async () => {
   const { url, values } = await question()
   const path = new URL(url).pathname + new URL(url).search
   const body = JSON.stringify({ value: 1 })
@@ -178,7 +178,7 @@ test('a link for a missing port is refused when it is created', async () => {
   expect((await made('decision', { for: '31 days' })).status).toBe(400)
 })
 
-test('llms.txt names each route of ours with its scope, for everybody', async () => {
+test('llms.txt is public, and names each route with its scope', async () => {
   const page = await appOf().request('/llms.txt')
   const text = await page.text()
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])

@@ -246,7 +246,7 @@ test('sampling keeps or drops whole traces', async () => {
   await held.close()
 })
 
-test('a receiver that fails delays no job, and is asked again after a minute', async () => {
+test('a failing receiver delays no job, and is called again after a minute', async () => {
   const broken = await startReceiver((_, response) => response.writeHead(500).end())
   const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const held = await performed(1, { endpoint: broken.url })

@@ -39,7 +39,7 @@ test.each(['plain', { key: 'object' }, { key: 'ended', until: 'ended' }])(
   },
 )
 
-test('until started: while it waits it is one, while it runs another may wait', async () => {
+test('until started: only one job can wait, and another may wait while the first runs', async () => {
   const unique = { key: 'started', until: 'started' }
   const id = await make(unique)
   expect(await make(unique)).toBe(id)
@@ -54,7 +54,7 @@ test('until started: while it waits it is one, while it runs another may wait', 
   await complete(await claim(last))
 })
 
-test('until deleted: also after its end', async () => {
+test('until deleted: the key holds also after the end of its job', async () => {
   const unique = { key: 'deleted', until: 'deleted' }
   const id = await make(unique)
   await complete(await claim(id))
@@ -65,7 +65,7 @@ test('until deleted: also after its end', async () => {
   await complete(await claim(next))
 })
 
-test('for a period: whatever the job’s outcome, and no longer', async () => {
+test('for a period: the key holds for any outcome of the job, and no longer', async () => {
   const unique = { key: 'period', for: '1 hour' }
   const id = await make(unique)
   await complete(await claim(id))
@@ -77,7 +77,7 @@ test('for a period: whatever the job’s outcome, and no longer', async () => {
   await complete(await claim(next))
 })
 
-test('for a period: also when the job is gone before it is over', async () => {
+test('for a period: the key holds also if the job is gone earlier', async () => {
   const unique = { key: 'gone', for: '1 hour' }
   const id = await make(unique, { retain: 0 })
   await complete(await claim(id))
@@ -92,7 +92,7 @@ test('for a period: also when the job is gone before it is over', async () => {
 
 const debounced = (more = {}) => ({ key: 'debounced', debounce: { wait: '30 seconds', ...more } })
 
-test('debounced: it begins a delay after the last request, with the newest args', async () => {
+test('debounced: the job starts one delay after the last request, with the newest args', async () => {
   const id = await make(debounced(), { args: '1' })
   for (let n = 2; n < 5; n++) {
     await kit.advance(20_000)
@@ -110,7 +110,7 @@ test('debounced: it begins a delay after the last request, with the newest args'
   await complete(await claim(next))
 })
 
-test('debounced: it begins at most a maximum delay after the first request', async () => {
+test('debounced: the job starts at most the maximum delay after the first request', async () => {
   const id = await make(debounced({ max: '1 minute' }))
   for (let n = 0; n < 3; n++) {
     await kit.advance(19_000)
@@ -120,7 +120,7 @@ test('debounced: it begins at most a maximum delay after the first request', asy
   await complete(await claim(id))
 })
 
-test('debounced: in bulk the last says, and the same request again moves nothing', async () => {
+test('debounced: the last job of a bulk request counts, and a repeated request changes nothing', async () => {
   const one = (n: number) => ({ queue: 'q', class: 'job', args: String(n), unique: debounced() })
   const inputs = check(jobInputs, [one(1), one(2), { ...one(3), unique: 'other' }, one(4)]) as never
   const ask = () => kit.engine.jobs.enqueue(inputs, { key: 'bulk', fingerprint: 'f' })
@@ -138,7 +138,7 @@ test('debounced: in bulk the last says, and the same request again moves nothing
   for (const run of await kit.engine.runs.claim('q', { max: 10 })) await complete(run.run.token)
 })
 
-test('debounced: new args count against the constraints that are about them', async () => {
+test('debounced: new args count against the constraints that match them', async () => {
   const match = { queue: 'q', args: { customer: 'big' } }
   await kit.engine.constraints.set('big', { match, concurrency: 1 } as never)
   const limitsOf = async (id: number) => (await kit.store.inspect(String(id))).document.limits
@@ -172,7 +172,7 @@ test.each(faults)('%j is refused', (input, path, message) => {
   )
 })
 
-test('a tag is refused if the class is called, because calls have no tags', async () => {
+test('a tag is refused for a class that sidejob calls, because calls have no tags', async () => {
   const tagged = { queue: 'q', class: 'pushed', tag: 'blue' }
   await kit.engine.workers.register('q', 'pushed', { push: { url: 'http://127.0.0.1:9/' } })
   const make = (...inputs: object[]) => kit.engine.jobs.enqueue(inputs as never)
@@ -182,7 +182,7 @@ test('a tag is refused if the class is called, because calls have no tags', asyn
   expect((await kit.engine.jobs.list({ queue: 'q', status: 'queued' })).jobs).toEqual([])
 })
 
-test('a job with a tag waits for a claim with the tag, even if its class is called by now', async () => {
+test('a job with a tag waits for a claim with the tag, even if sidejob now calls its class', async () => {
   const id = await make(undefined, { tag: 'blue' })
   await kit.engine.workers.register('q', 'job', { push: { url: 'http://127.0.0.1:9/' } })
   expect((await kit.engine.jobs.why(String(id))).reasons[0]!.message).toContain('with tag blue')

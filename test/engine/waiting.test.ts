@@ -57,7 +57,7 @@ test('a waiting claim is called when the queue is resumed', async () => {
 // Fewer with the embedded Redis, which is slow.
 const [waiting, made] = kind === 'embedded' ? [8, 20] : [50, 100]
 
-test('many waiters get many jobs, each once', async () => {
+test('many waiting claims get many jobs, each once', async () => {
   const got: number[] = []
   const stopped = new AbortController()
   const waiters = Array.from({ length: waiting }, async () => {
@@ -79,7 +79,7 @@ test('many waiters get many jobs, each once', async () => {
   expect(got).toHaveLength(made)
 })
 
-test('a waiter that gets nothing costs no request while it waits, and answers an empty list', async () => {
+test('a waiting claim that gets no job sends no request while it waits, and returns an empty list', async () => {
   const before = kit.gateway.counters.requests
   expect(await claim(2_500)).toEqual([])
   expect(kit.gateway.counters.requests - before).toBeLessThanOrEqual(5)
@@ -111,7 +111,7 @@ test.each([false, true])('a waiting caller gets a result as soon as it exists (t
   expect(await result).toMatchObject({ ended: true, result: { type: 'success', result: '42' } })
 })
 
-test('many may wait for one result, and the result of a job that fails', async () => {
+test('many callers can wait for one result, also for the result of a failed job', async () => {
   const { id, snapshot } = await lent()
   const results = Array.from({ length: 5 }, () => kit.engine.jobs.result(String(id), { wait: 60_000 }))
   await kit.until(async () => (await kit.store.inspect(String(id))).document.waitedUntil !== undefined)

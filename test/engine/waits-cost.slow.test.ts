@@ -99,7 +99,7 @@ describe.skipIf(kind === 'embedded')('a run', () => {
     expect(last!.through - second!.through).toBeLessThanOrEqual(120)
   })
 
-  test('a function that reads all of its history pays one command for that, and its claim pays none', async () => {
+  test('a function that reads all of its history pays one command, and its claim pays none', async () => {
     const [second, hundredth, last] = await weighed('plain', [2, 40, 300])
     expect(hundredth!.calls).toBe(second!.calls)
     expect(last!.calls).toBe(second!.calls + 1)

@@ -78,7 +78,7 @@ describe('sleep', () => {
     expect(await resultOf(id)).toBe('after')
   })
 
-  test('is not shortened by a run in between, nor begun again', async () => {
+  test('is neither shortened nor restarted by a run in between', async () => {
     const id = await start('sleeper')
     await later(2 * DAY)
     await kit.engine.jobs.run(String(id), {})
@@ -104,7 +104,7 @@ describe('sleep', () => {
       return 'awake'
     },
   })
-  test('lasts until a moment, and not at all when that is over', async () => {
+  test('lasts until a moment, and does not wait for a past moment', async () => {
     const early = await start('until', { args: JSON.stringify('2020-01-01T00:00:00Z') })
     expect(await resultOf(early)).toBe('awake')
     const id = await start('until', { args: JSON.stringify(new Date(kit.now() + DAY).toISOString()) })
@@ -122,7 +122,7 @@ describe('sleep', () => {
       if (job.attempt === 1) throw new Error('after the sleep')
     },
   })
-  test('is over when the run after it fails and is tried again', async () => {
+  test('is not repeated when the next run fails and is retried', async () => {
     const id = await start('broken sleeper')
     await later(DAY)
     await later(60_000)
@@ -143,7 +143,7 @@ describe('waitFor', () => {
       return { answer, again }
     },
   })
-  test('gives the next value of a port, each once, and nothing when the time is over', async () => {
+  test('returns the next value of a port, each once, and nothing after the timeout', async () => {
     const id = await start('asking')
     expect((await kit.engine.ports.get(String(id), 'out', 'question')).size).toBe(1)
     await kit.engine.ports.write(String(id), 'in', 'answer', ['"yes"'])
@@ -154,12 +154,12 @@ describe('waitFor', () => {
     expect((await kit.engine.ports.get(String(id), 'out', 'question')).size).toBe(1)
   })
 
-  test('a value that was there before is taken at once', async () => {
+  test('takes a value that already waits at once', async () => {
     const id = await start('asking', { inputs: { answer: ['"early"', '"second"'] } })
     expect(await resultOf(id)).toEqual({ answer: 'early', again: 'second' })
   })
 
-  test('without a timeout it waits for as long as it takes', async () => {
+  test('waits without an end if it has no timeout', async () => {
     define({
       class: 'patient',
       async perform(job) {
@@ -188,7 +188,7 @@ describe('waitFor', () => {
       return { first, second }
     },
   })
-  test('gives the next message of a channel, and listens no longer than it waits', async () => {
+  test('returns the next message of a channel, and listens only while it waits', async () => {
     const listeners = async () =>
       (await kit.engine.channels.list()).channels
         .filter(({ name }) => name === '/orders/7')
@@ -206,7 +206,7 @@ describe('waitFor', () => {
     expect(await listeners()).toEqual([])
   })
 
-  test('a message that comes while the job waits for something else does not end that', async () => {
+  test('ignores a message that arrives during another wait', async () => {
     const id = await start('sleeper')
     await kit.engine.channels.publish('/orders/7', '1')
     await settle()
@@ -232,7 +232,7 @@ describe('callWorker', () => {
       return job.callWorker<number>({ class: 'square' }, nine)
     },
   })
-  test('answers the result of a child, which then goes its own way', async () => {
+  test('returns the result of a child, and then disowns the child', async () => {
     const id = await start('calling')
     expect(await resultOf(id)).toBe(81)
     expect((await view(id)).children).toEqual({})
@@ -254,19 +254,19 @@ describe('callWorker', () => {
       }
     },
   })
-  test('throws what the child failed with, which can be caught', async () => {
+  test('throws the error of the child, which can be caught', async () => {
     const id = await start('catching')
     expect(await resultOf(id)).toBe('risk: no')
   })
 
   define({ class: 'not catching', retry: { max: 3 }, perform: (job) => job.callWorker('refusing') })
-  test('a child that has failed is not called again', async () => {
+  test('does not call a failed child again', async () => {
     const id = await start('not catching')
     expect(await view(id)).toMatchObject({ status: 'failed', attempt: 1 })
   })
 
   define({ class: 'calling late', perform: (job) => job.callWorker('square', 1, { name: 'late', wait: 1_000 * DAY }) })
-  test.each(['terminate', 'remove', 'disown'] as const)('ends when somebody does %s its child', async (act) => {
+  test.each(['terminate', 'remove', 'disown'] as const)('ends when a caller uses %s on its child', async (act) => {
     const id = await start('calling late')
     const child = (await view(id)).children.late!
     if (act === 'terminate') await kit.engine.jobs.terminate(String(child.id), {})
@@ -293,7 +293,7 @@ describe('callWorker', () => {
       return job.callWorker('chatty')
     },
   })
-  test('runs of the child that are not its last do not wake the function', async () => {
+  test('is not woken by runs of the child before its last run', async () => {
     const id = await start('not disturbed')
     expect(await resultOf(id)).toBe('done')
     expect(done[id]).toEqual(['run', 'run'])
@@ -321,7 +321,7 @@ describe('branches', () => {
       ])
     },
   })
-  test('continue independently, and the work of one is not cut off by the wait of another', async () => {
+  test('continue independently, and a waiting branch does not interrupt a working branch', async () => {
     const id = await start('branching')
     expect(done[id]).toEqual(['slow'])
     await later(DAY)
@@ -364,7 +364,7 @@ describe('branches', () => {
       ])
     },
   })
-  test('that break fail the run at once', async () => {
+  test('fail the run at once if one of them throws', async () => {
     const id = await start('broken branch')
     expect(await view(id)).toMatchObject({ status: 'failed' })
   })
@@ -421,7 +421,7 @@ describe('effects outside of steps', () => {
       await job.sleep('1 day')
     },
   })
-  test.each(['read', 'write', 'spawn'])('a %s before a wait is refused: it would be done again', async (args) => {
+  test.each(['read', 'write', 'spawn'])('a %s before a wait is refused, because it would be repeated', async (args) => {
     const id = await start('loose', { args: JSON.stringify(args), inputs: { in: ['1'] } })
     const { status, error, in: ports } = await view(id)
     expect(status).toBe('failed')
@@ -446,7 +446,7 @@ describe('effects outside of steps', () => {
       ])
     },
   })
-  test('two waits of one name are refused', async () => {
+  test('two waits with the same name are refused', async () => {
     const id = await start('ambiguous')
     expect(JSON.parse((await view(id)).error!).message).toContain('two waits in one run are named x')
   })

@@ -33,7 +33,7 @@ async function warmUp(): Promise<void> {
   await kit.until(isWarm)
 }
 
-test('a trickle of jobs rings for its first two, and calls for the rest', async () => {
+test('a slow series of jobs rings for the first two jobs, and calls the waiting lane for the rest', async () => {
   await start({ warm: 10_000 })
   await warmUp()
   const before = messages()
@@ -44,7 +44,7 @@ test('a trickle of jobs rings for its first two, and calls for the rest', async 
   expect(messages() - before).toBe(0)
 })
 
-test('a lane leaves when its time to wait is over, and the next job rings', async () => {
+test('a lane leaves at the end of its waiting time, and the next job rings', async () => {
   await start({ warm: 300 })
   await warmUp()
   await kit.until(async () => (await queue()).lanes === 0)
@@ -63,7 +63,7 @@ test('a queue whose lane has left costs nothing more: no request, no message', a
   expect(sent()).toEqual(before)
 })
 
-test('a lane whose budget is over rings for the next one, and no job waits for the tick', async () => {
+test('a lane without budget left rings for the next lane, and no job waits for the tick', async () => {
   await start({ warm: 10_000, budget: 600 })
   await warmUp()
   const before = messages()
@@ -85,7 +85,7 @@ test('a lane that mostly waits stays longer than it may work, and leaves with th
   expect(messages() - before).toBe(0)
 })
 
-test('a job that comes while another one runs is served by the lane that waits for that one', async () => {
+test('a job that arrives during a run is served by the lane of that run', async () => {
   await start({ warm: 10_000 })
   await warmUp()
   hold = Promise.withResolvers()
@@ -99,7 +99,7 @@ test('a job that comes while another one runs is served by the lane that waits f
   expect(messages() - before).toBe(0)
 })
 
-test('jobs that come faster than a lane commits are each run once', async () => {
+test('jobs that arrive faster than a lane commits are each run once', async () => {
   await start({ warm: 10_000 })
   await warmUp()
   ran.clear()
@@ -109,7 +109,7 @@ test('jobs that come faster than a lane commits are each run once', async () => 
   expect([...ran.values()]).toEqual(ids.map(() => 1))
 })
 
-test('a call that is lost, comes late or twice makes no job run twice, and none is lost', async () => {
+test('a lost, late or repeated call neither repeats nor loses a job', async () => {
   kit = await startKit({ workers: [counted], hold: true })
   const client = createClient(kit.options)
   async function* disturbed(channel: string, signal: AbortSignal) {
@@ -149,7 +149,7 @@ test('a job that becomes due while a lane waits is run at its time, without a ca
   expect(ranAt! - createdAt).toBeGreaterThanOrEqual(1_000)
 })
 
-test('without subscriptions in Redis, lanes leave as if they were not to wait', async () => {
+test('without subscriptions in Redis, lanes leave without waiting', async () => {
   kit = await startKit({ workers: [noop], hold: true })
   const client = createClient(kit.options)
   const refused = () => Promise.reject(new Error('no subscriptions here'))
@@ -164,7 +164,7 @@ test('without subscriptions in Redis, lanes leave as if they were not to wait', 
   }
 })
 
-test('five lanes of an isolate wait at most: each has a delivery of QStash open', async () => {
+test('at most five lanes of an isolate wait, because each keeps a delivery of QStash open', async () => {
   const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
   kit = await startKit({ workers: queues.map((queue) => ({ ...noop, queue })), lane: { warm: 10_000 } })
   const waiting = async () => {

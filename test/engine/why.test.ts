@@ -351,7 +351,7 @@ describe('a job waits', () => {
     if (running) expect(run).toMatchObject({ process: 'host:1', leaseUntil: expect.any(Number) })
   })
 
-  test('in at least thirty ways', () => {
+  test('for at least thirty different reasons', () => {
     expect(Object.keys(situations).length).toBeGreaterThanOrEqual(30)
   })
 })
@@ -367,7 +367,7 @@ describe('the chain', () => {
     return { id, holder, child: (await kit.engine.jobs.get(String(id))).children.x!.id }
   }
 
-  test('goes from a job to its awaited child, the limit at which that waits, and the holders of its slots', async () => {
+  test('leads from a job to its awaited child, the limit of the child, and the holders of the slots', async () => {
     const { id, holder, child } = await three()
     const { reasons, chain } = await kit.engine.jobs.why(String(id), { deep: 3 })
     expect(reasons).toMatchObject([{ code: 'CHILDREN', job: child }])
@@ -393,7 +393,7 @@ describe('the chain', () => {
     expect((await kit.engine.jobs.why(String(id), { deep: 3 })).chain).toMatchObject([{ job: late!.id }])
   })
 
-  test('goes to the requested depth, and stops if no other job is the cause', async () => {
+  test('continues to the requested depth, and stops if no other job is the cause', async () => {
     const { make, end, queue } = await place()
     const id = await make()
     for (let n = 0; n < 4; n++) await end({ end: 'suspended', waitFor: 'children', ops: [spawn('x', queue)] })
@@ -402,7 +402,7 @@ describe('the chain', () => {
     expect(await kit.engine.jobs.why(String(id))).not.toHaveProperty('chain')
   })
 
-  test.skipIf(kind === 'embedded')('costs no further round trip, but one for the limit', async () => {
+  test.skipIf(kind === 'embedded')('costs one more round trip for a limit, and otherwise none', async () => {
     const { id } = await three()
     const before = kit.gateway.counters.requests
     await kit.engine.jobs.why(String(id))
@@ -411,7 +411,7 @@ describe('the chain', () => {
     expect([alone, kit.gateway.counters.requests - before - alone]).toEqual([1, 2])
   })
 
-  test('a job that follows its children names the ones that delay it, and not its own ports', async () => {
+  test('of a job that follows its children names the children that delay it, not its own ports', async () => {
     const { make, end, queue } = await place({ in: { text: {} } })
     const id = await make()
     const ops = [spawn('quick', queue), spawn('slow', queue, { wait: HOUR })]

@@ -141,7 +141,7 @@ describe('the end of a run', () => {
   const count = (job: Job) => (runs[job.id] = (runs[job.id] ?? 0) + 1)
 
   define({ class: 'again now', perform: (job) => (count(job) < 3 ? job.again() : undefined) })
-  test('again: it runs once more, now', async () => {
+  test('again: the job runs again at once', async () => {
     const { id, status } = await jobOf('again now')
     expect({ status, runs: runs[id] }).toEqual({ status: 'completed', runs: 3 })
   })
@@ -154,7 +154,7 @@ describe('the end of a run', () => {
   test.each([
     ['after a time', { args: `{"wait":${10 * MINUTE}}` }],
     ['at a time', {}],
-  ])('again %s: not before', async (_, input) => {
+  ])('again %s: the job does not run earlier', async (_, input) => {
     const id = await kit.make('again later', input)
     await until(async () => (await view(id)).status === 'queued' && runs[id] === 1)
     const { runAt, ranAt } = await view(id)
@@ -202,7 +202,7 @@ describe('the end of a run', () => {
       throw Object.assign(new Error('no luck'), { detail: { code: 7 } })
     },
   })
-  test('a failure has a result of its own form', async () => {
+  test('a failed job has a result of type failure', async () => {
     const { id, status, error } = await jobOf('failing', { keepResult: true })
     expect(status).toBe('failed')
     expect(error).toMatchObject({ message: 'no luck', reason: 'other', detail: { code: 7 } })
@@ -225,7 +225,7 @@ describe('the end of a run', () => {
       throw 'just text'
     },
   })
-  test('an error that no value can hold does not hide its message', async () => {
+  test('an error that cannot be stored as a value keeps its message', async () => {
     expect((await jobOf('odd error')).error.message).toBe('told all the same')
     expect((await jobOf('no error')).error.message).toBe('just text')
   })
@@ -234,14 +234,14 @@ describe('the end of a run', () => {
     class: 'unholdable',
     perform: () => () => 'a function',
   })
-  test('a result that no value can hold fails the run', async () => {
+  test('a result that cannot be stored as a value fails the run', async () => {
     const { status, error } = await jobOf('unholdable', { keepResult: true })
     expect(status).toBe('failed')
     expect(error.message).toContain('expected a JSON value')
   })
 })
 
-describe('args and results that are described', () => {
+describe('args and results with schemas', () => {
   const args = z.object({ n: z.number(), by: z.number().default(2) })
   define({
     class: 'times',
@@ -252,12 +252,12 @@ describe('args and results that are described', () => {
   define({ class: 'odd', result: z.number(), perform: () => 'x' as never })
   define({ class: 'caller', perform: (job: Job) => void job.spawn('child', { class: 'times' }, { args: { n: 'x' } }) })
 
-  test('a run gets its args as they are described, defaults and all', async () => {
+  test('a run gets its args as the schema parses them, with defaults', async () => {
     const { id } = await jobOf('times', { args: '{"n":21}', keepResult: true })
     expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '{"product":42}' } })
   })
 
-  test('a job with other args is not made, neither from outside nor by a run', async () => {
+  test('neither a caller nor a run can create a job with invalid args', async () => {
     await expect(kit.make('times', { args: '{"n":"x"}' })).rejects.toThrow(
       'args.n: expected a number, got "x" (args of class times)',
     )
@@ -266,7 +266,7 @@ describe('args and results that are described', () => {
     expect(job.error.message).toBe('args.n: expected a number, got "x" (args of class times)')
   })
 
-  test('a run that returns something else has failed', async () => {
+  test('a run fails if its result does not fit the schema', async () => {
     const job = await jobOf('odd')
     expect(job).toMatchObject({
       status: 'failed',
@@ -274,7 +274,7 @@ describe('args and results that are described', () => {
     })
   })
 
-  test('they appear in the list of workers, as JSON Schema', async () => {
+  test('schemas appear in the list of workers as JSON Schema', async () => {
     const { workers: all } = await kit.engine.workers.list()
     const told = all.find(({ class: name }) => name === 'times')!
     expect(JSON.parse(told.args!)).toMatchObject({ required: ['n'], properties: { n: { type: 'number' } } })
@@ -296,7 +296,7 @@ describe('failures', () => {
     },
   })
 
-  test('are tried again with exponential backoff, a cap and jitter, and nothing of them is kept', async () => {
+  test('are retried with exponential backoff, a cap and jitter, and have no effects', async () => {
     chances = [0, 0.5, 0, 0.999]
     const id = await kit.make('broken', { inputs: { in: ['1'] } })
     const waits = []
@@ -332,7 +332,7 @@ describe('failures', () => {
       throw new Terminal('the account is closed', { detail: { account: 7 } })
     },
   })
-  test('a Terminal error is not tried again', async () => {
+  test('a Terminal error is not retried', async () => {
     const job = await jobOf('terminal')
     expect(job).toMatchObject({ status: 'failed', attempt: 1 })
     expect(job.error).toMatchObject({ message: 'the account is closed', detail: { account: 7 } })
@@ -360,7 +360,7 @@ describe('failures', () => {
         })
       }),
   })
-  test('a run that takes too long is aborted: reason timeout, and nothing can be written any more', async () => {
+  test('a run is aborted at its timeout with reason timeout, and can no longer write', async () => {
     const { id, status, error } = await jobOf('slow')
     expect(status).toBe('failed')
     expect(error).toMatchObject({ message: 'the run took longer than 50 ms', reason: 'timeout' })
@@ -417,7 +417,7 @@ describe('failures', () => {
       await job.read('n')
     },
   })
-  test('a value that is not of the type of its port fails the run, and stays', async () => {
+  test('a value that does not fit the schema of its port fails the run, and stays at the port', async () => {
     const { status, attempt, error, in: ports } = await jobOf('typed', { inputs: { n: ['"one"'] } })
     expect({ status, attempt, size: ports.n!.size }).toEqual({ status: 'failed', attempt: 1, size: 1 })
     expect(error.message).toMatch(/^input port "n" of job \d+: /)
@@ -435,7 +435,7 @@ describe('failures', () => {
       if (keys.length === 1) throw new Error('did it get through?')
     },
   })
-  test('an effect has one key on all attempts, and another in the next run', async () => {
+  test('an effect has the same key in all attempts, and another key in the next run', async () => {
     const { id } = await jobOf('charging')
     expect(keys).toEqual([keys[0], keys[0]])
     await write(id, 'in', 1)
@@ -468,7 +468,7 @@ describe('checkpoints and steps', () => {
       job.write('out', 'again')
     },
   })
-  test('a checkpoint stays committed, and the view is a fresh one', async () => {
+  test('a checkpoint stays committed, and the run continues with a new snapshot', async () => {
     const id = await kit.make('saving', { inputs: { in: ['1'] }, retry: { max: 1, backoff: { base: 0 } } })
     await saved.promise
     expect(await valuesOf(id)).toEqual([1])
@@ -491,7 +491,7 @@ describe('checkpoints and steps', () => {
       return receipt
     },
   })
-  test('a step is done once, and gives the same on every attempt', async () => {
+  test('a step runs once, and returns the same result in every attempt', async () => {
     const { id, status } = await jobOf('stepping', { keepResult: true })
     expect({ status, charged: charged[id] }).toEqual({ status: 'completed', charged: 1 })
     const { result } = (await kit.engine.jobs.result(String(id), {})) as { result: { result: string } }
@@ -511,7 +511,7 @@ describe('checkpoints and steps', () => {
       await hung.promise
     },
   })
-  test('a step is done once across a crash, and a run that was lost has no other effect', async () => {
+  test('a step runs once despite a crash, and a lost run has no other effect', async () => {
     const id = await kit.make('crashing', { timeout: 60 * MINUTE })
     await crashed.promise
     await lose(id)
@@ -542,7 +542,7 @@ describe('checkpoints and steps', () => {
       return all
     },
   })
-  test('concurrent steps are each done once', async () => {
+  test('concurrent steps each run once', async () => {
     const { id, status } = await jobOf('steps at once')
     expect({ status, charged: charged[id] }).toEqual({ status: 'completed', charged: 4 })
     expect((await valuesOf(id)).sort()).toEqual(['a', 'b', 'c', 'constructor'])
@@ -556,7 +556,7 @@ describe('checkpoints and steps', () => {
       return { again, first: await job.step('two', () => undefined) }
     },
   })
-  test('a step without a result gives null', async () => {
+  test('a step without a result returns null', async () => {
     const { id } = await jobOf('two steps', { keepResult: true })
     expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({
       result: { result: '{"again":null,"first":null}' },
@@ -588,7 +588,7 @@ describe('checkpoints and steps', () => {
       job.write('out', 2)
     },
   })
-  test('a checkpoint whose answer is lost on the way is taken once', async () => {
+  test('a checkpoint takes effect once even if its answer is lost', async () => {
     const { id, status } = await jobOf('unanswered')
     expect(status).toBe('completed')
     expect(await valuesOf(id)).toEqual([1, 2])
@@ -718,7 +718,7 @@ describe('input', () => {
     },
   })
 
-  test('that arrives during a run makes the job run again, although it completes', async () => {
+  test('that arrives during a run makes the job run again, even if the run completes it', async () => {
     const id = await kit.make('taking', { args: '0', inputs: { in: ['1'] } })
     await begun[0]!.promise
     await write(id, 'in', 2)
@@ -727,7 +727,7 @@ describe('input', () => {
     expect(await valuesOf(id)).toEqual([1, 2])
   })
 
-  test('taken by another client during a run makes it a conflict: the run is dropped, and comes again', async () => {
+  test('that another client takes during a run causes a conflict: the run is dropped and repeated', async () => {
     const id = await kit.make('taking', { args: '1', inputs: { in: ['1', '2'] } })
     await begun[1]!.promise
     await kit.engine.ports.take(String(id), 'in', 'in', {})
@@ -775,7 +775,7 @@ describe('inputs()', () => {
     expect(await valuesOf(id)).toEqual([])
   })
 
-  test('a default fills in where nothing waits, also null', async () => {
+  test('returns the default of a port without values, also null', async () => {
     const { id, status } = await jobOf('zip', {
       in: { right: { default: 'null' } },
       inputs: { left: ['1', '2'], right: ['"a"'] },
@@ -787,13 +787,13 @@ describe('inputs()', () => {
     ])
   })
 
-  test('a default alone is not input', async () => {
+  test('does not count a default alone as input', async () => {
     const { id, status } = await jobOf('zip', { in: { left: { default: '1' } } })
     expect(status).toBe('completed')
     expect(await valuesOf(id)).toEqual([])
   })
 
-  test('more values than a snapshot holds are read on', async () => {
+  test('reads on if more values wait than a snapshot holds', async () => {
     const numbers = Array.from({ length: 2_300 }, (_, i) => String(i))
     const { id, status } = await jobOf('zip', { in: { right: { default: '0' } }, inputs: { left: numbers } })
     expect(status).toBe('completed')
@@ -818,7 +818,7 @@ describe('inputs()', () => {
     },
   })
 
-  test('if there are only defaults, they are returned once after each change, and a written value becomes the default', async () => {
+  test('returns defaults alone once after each change, and a written value becomes the default', async () => {
     const { id, out } = await jobOf('noting', defaults)
     expect(out.out).toMatchObject({ size: 0, default: '[1,"x"]' })
     await write(id, 'run', 1)
@@ -835,7 +835,7 @@ describe('inputs()', () => {
     expect((await view(id)).out.out).toMatchObject({ size: 0, default: '[2,"x"]' })
   })
 
-  test('defaults are returned again if the run that used them failed', async () => {
+  test('returns defaults again if the run that used them failed', async () => {
     const { id, status } = await jobOf('noting', { ...defaults, args: '"fail once"' })
     expect(status).toBe('completed')
     expect(pairsOf[id]).toEqual([
@@ -852,7 +852,7 @@ describe('inputs()', () => {
       job.write('out', 'a value')
     },
   })
-  test('a loop that is left early leaves nothing behind', async () => {
+  test('has no further effect if its loop is left early', async () => {
     const { id, out } = await jobOf('leaving', defaults)
     expect(out.out).toMatchObject({ size: 1 })
     expect(out.out!.default).toBe(undefined)
@@ -896,7 +896,7 @@ describe('children', () => {
       job.write('out', await job.readChildren('num'))
     },
   })
-  test('are created, receive input, and are read when they have ended', async () => {
+  test('can be created, receive input, and be read when they have ended', async () => {
     const { id, status } = await jobOf('doubling', {})
     await kit.rest(id, 'completed')
     expect(status).not.toBe('failed')
@@ -949,7 +949,7 @@ describe('children', () => {
       lengths[job.id] = (await job.readChildren('num')).a!.length
     },
   })
-  test('that wrote more than a page are read whole', async () => {
+  test('are read completely if they wrote more than a page', async () => {
     const id = await kit.make('listening')
     await kit.rest(id, 'completed')
     expect(lengths[id]).toBe(many)
@@ -958,7 +958,7 @@ describe('children', () => {
   })
 
   define({ class: 'imagining', perform: (job) => job.readChildren('num', ['constructor']) })
-  test('that do not exist fail the run that reads them', async () => {
+  test('fail the run that reads them if they do not exist', async () => {
     const { id, status, error } = await jobOf('imagining')
     expect(status).toBe('failed')
     expect(error.message).toBe(`job ${id} had no child constructor when this run last read its children`)
@@ -993,7 +993,7 @@ describe('children', () => {
     ['an unregistered class', 1, /^class unheard of is not registered for queue default$/],
     ['a child that is not there', 2, /nobody/],
     ['the name of an existing child', 2, / a /],
-  ])('%s fails the run, and nothing of it is kept', async (what, attempts, why) => {
+  ])('%s fails the run, which then has no effects', async (what, attempts, why) => {
     const id = await kit.make('overreaching', { args: JSON.stringify(what), inputs: { in: ['1'] } })
     await kit.rest(id, 'failed')
     const job = await view(id)
@@ -1085,7 +1085,7 @@ describe('isolated workers', () => {
     }
   })
 
-  test('run like all other runs without such an invocation', async () => {
+  test('run like other workers if no isolated invocation is available', async () => {
     const own = await startKit({ workers: [isolated] })
     try {
       await own.rest(await own.make('heavy'), 'completed')

@@ -45,7 +45,7 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/flows.md'), 'utf8')
 
   test.each(rows)(
-    'through %i nodes: %i round trips once, now %i when they start for it and %i when they run',
+    'through %i nodes took %i round trips before, and now takes %i if the nodes start for it and %i if they run',
     async (n, original, fresh, running) => {
       const spent = await measure(n)
       expect(spent.fresh.calls).toBeLessThanOrEqual(fresh)
@@ -54,7 +54,7 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
     },
   )
 
-  test('a recorded flow costs one command more for each script that moves something, any other none', async () => {
+  test('only a recorded flow costs one more command for each script that moves something', async () => {
     let id = ''
     await cost(async () => {
       id = String(await kit.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(chain(5))] } }))

@@ -312,7 +312,7 @@ describe('in random orders', () => {
     })
 })
 
-test('a flow lists the ports of its graph before its first run, each flow of a call its own', async () => {
+test('each flow lists the ports of its graph before its first run, also if one call creates several', async () => {
   const graphs: Graph[] = [
     sumDouble,
     { ...sumDouble, inports: {}, outports: { sum: outOf('sum.sum'), twice: outOf('double.out') } },

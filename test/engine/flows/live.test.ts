@@ -85,7 +85,7 @@ describe('a graph changes while it runs', () => {
     expect(await kit.engine.ports.get(String(ask), 'in', 'in')).toMatchObject({ size: 2 })
   })
 
-  test('it is in force once it is answered: jobs and values stay, new wires carry waiting values, initial values are not repeated', async () => {
+  test('keeps jobs and values, connects waiting values to new wires, and repeats no initial values', async () => {
     const first: Graph = {
       nodes: { a: node('connect', { inports: { in: { init: [0] } } }), ask: node('asker') },
       edges: [edge('a.out', 'ask.in')],
@@ -108,7 +108,7 @@ describe('a graph changes while it runs', () => {
     expect(await values(await flow.child('ask2'))).toEqual([7, 8, 2])
   })
 
-  test('undo brings back the graph before, step by step', async () => {
+  test('undo restores the previous graph, step by step', async () => {
     const graphs = [1, 2, 3].map((n) => chain(n, 'double'))
     const flow = await running(graphs[0]!)
     for (const graph of graphs.slice(1)) await client.flows.setGraph(flow.id, graph)
@@ -141,7 +141,7 @@ describe('a graph changes while it runs', () => {
     })
   })
 
-  test('a failed flow is mended by a graph without the node that failed', async () => {
+  test('a graph without the failed node repairs a failed flow', async () => {
     const graph: Graph = {
       nodes: { b: node('brittle'), c: node('double') },
       inports: { x: inOf('b.in'), y: inOf('c.in') },
@@ -194,7 +194,7 @@ describe('wires', () => {
     expect(wires['a.out>ask.in']!.rate).toBe(0)
   })
 
-  test('counted no values as read once their port was empty', async () => {
+  test('counted no values as read after their port was empty', async () => {
     const flow = await running(asking, { x: [[1], 2, 3] })
     const { 'x>a.in': read, 'a.out>ask.in': waits } = await wiresOf(flow.id)
     expect([read!.size, read!.out.at(-1)! + read!.out.at(-2)!]).toEqual([0, 3])
@@ -252,7 +252,7 @@ describe('wires', () => {
     await expect(unknown).rejects.toThrow('class: expected a function of this deployment, got core/nothing')
   })
 
-  test('a wire whose far node has not started is not laid, and nothing waits', async () => {
+  test('are shown as not connected, without values, until their target node starts', async () => {
     const flow = await running(asking)
     expect((await wiresOf(flow.id))['a.out>ask.in']).toMatchObject({
       laid: false,
@@ -263,7 +263,7 @@ describe('wires', () => {
     })
   })
 
-  test('take values in, and give them out', async () => {
+  test('accept values, and return them', async () => {
     const flow = await running(asking, { x: [1] })
     expect(await client.flows.inject(flow.id, 'a.out>ask.in', { values: [2, { three: 3 }] })).toEqual({ size: 3 })
     expect((await client.flows.drain(flow.id, 'a.out>ask.in', { max: 2 })).values.map(({ data }) => data)).toEqual([
@@ -275,7 +275,7 @@ describe('wires', () => {
     expect(await client.flows.drain(flow.id, 'a.out>ask.in', {})).toEqual({ values: [] })
   })
 
-  test('start the node that they end at', async () => {
+  test('start the node at their end', async () => {
     const flow = await running(chain(3, 'double'))
     await client.flows.inject(flow.id, 'n2.out>n3.in', { values: [5] })
     await flow.settle()
@@ -302,7 +302,7 @@ describe('wires', () => {
   })
 })
 
-test('graphs are stored, shown, used and forgotten', async () => {
+test('graphs can be stored, shown, used and deleted', async () => {
   const graph = chain(2, 'double')
   await client.graphs.set('doubling', graph)
   expect(await client.graphs.get('doubling')).toMatchObject(graph as object)
@@ -351,7 +351,7 @@ describe('flows are seen from outside', () => {
     expect(rest.flows.every(({ id, status }) => id < one.id && status === 'suspended')).toBe(true)
   })
 
-  test('one look has graph, nodes and wires of one moment', async () => {
+  test('one request returns the graph, nodes and wires of the same moment', async () => {
     const flow = await running(asking, { x: [1, 2, 3] })
     const seen = await client.flows.get(flow.id)
     expect(seen).toMatchObject({
@@ -437,13 +437,13 @@ describe('flows are seen from outside', () => {
   })
 })
 
-describe('a flow that is made with a wire to nowhere', () => {
+describe('a flow with a wire to a missing port', () => {
   const wrong: Graph = { ...asking, edges: [edge('a.out', 'ask.inn')] }
   const message = 'edges.0.to.inport: node ask (asker) has no input port "inn"; it has in'
   test.each([
     ['by its port', { inputs: { __graph: [wrong] } }, `inputs.__graph.0.${message}`],
     ['in its arguments', { args: { graph: wrong } }, `args.graph.${message}`],
-  ])('is refused %s, and not made', async (_, more, message) => {
+  ])('is refused %s, and not created', async (_, more, message) => {
     const made = client.jobs.enqueue({ queue: 'core', class: 'flow', ...more })
     await expect(made).rejects.toMatchObject({ code: 'REFUSED', message })
   })
