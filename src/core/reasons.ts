@@ -24,7 +24,7 @@ export const reasons = {
   BACKOFF: {
     means: 'its last run failed, was lost or was released, and it waits before the next attempt',
     remedy:
-      '`POST /v1/jobs/:job/run` runs it now; if it was released because its class is not deployed (`sidejob workers ls` does not list it), deploy it',
+      '`POST /v1/jobs/:job/run` runs it now; if its class is not deployed (`sidejob workers ls` does not list the class), deploy the class',
   },
   DUE: {
     means: 'it is scheduled for a later time',

@@ -207,7 +207,7 @@ export const jobs = {
     scope: 'read',
     summary: 'Explain why a job is not running',
     description:
-      'Returns the reasons, starting with the immediate cause. `deep` also explains why the jobs that it waits for are not running.',
+      'Returns the reasons, starting with the immediate cause. `deep` also explains why the jobs for which this job waits are not running.',
     query: z.strictObject({
       deep: count(0, 5)
         .optional()

@@ -144,7 +144,7 @@ export const system = {
 
   tick: route('POST /tick', {
     scope: 'signed',
-    summary: 'Run the periodic sweep',
+    summary: 'Run the tick',
     description: 'QStash and the cron trigger call this route.',
     answers: {
       200: z.object({

@@ -141,7 +141,7 @@ test('a class tells which deployments have its function', async () => {
 
 describe('PUT /v1/workers over a function of a deployment', () => {
   const message =
-    'class theirs of queue default is defined in the code of a deployment: change it there, or register under another queue or class; if that deployment is gone, DELETE /v1/workers/default/theirs first'
+    'class theirs of queue default is defined in the code of a deployment: change it there, or register under another queue or class. If the deployment no longer exists, send DELETE /v1/workers/default/theirs first'
   const refused = { code: 'REFUSED', message }
 
   test('is refused for a function of any deployment, and the jobs of the function still run', async () => {

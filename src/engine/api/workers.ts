@@ -28,7 +28,7 @@ const refuse = (path: string[], message: string): never => {
 function isFunction(queue: string, name: string): never {
   throw new SidejobError(
     'REFUSED',
-    `class ${name} of queue ${queue} is defined in the code of a deployment: change it there, or register under another queue or class; if that deployment is gone, DELETE /v1/workers/${queue}/${encodeURIComponent(name)} first`,
+    `class ${name} of queue ${queue} is defined in the code of a deployment: change it there, or register under another queue or class. If the deployment no longer exists, send DELETE /v1/workers/${queue}/${encodeURIComponent(name)} first`,
   )
 }
 
