@@ -119,7 +119,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
     ),
     unknown(
       'the time for which a replaced version keeps its address',
-      'as long as Cloudflare lists the version, which is for 100 versions',
+      'while the version is one of the 100 that Cloudflare lists',
       'needs 100 deploys: request /health at the oldest address of `wrangler versions list`',
     ),
     unknown(

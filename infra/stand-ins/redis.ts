@@ -115,7 +115,7 @@ async function startPersistent(binary: string, dir: string, port?: number): Prom
   mkdirSync(dir, { recursive: true })
   await retire(dir)
   const server = await launch(binary, ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec'], port)
-  // The connection marks the server as owned until this process ends, even if it is killed.
+  // The connection marks the server as owned until this process ends or is killed.
   const owner = await connect(server.address)
   await owner.call('CLIENT', 'SETNAME', `${OWNER}${process.pid}`)
   owner.unref()
@@ -139,7 +139,7 @@ const noteOf = (dir: string) => join(dir, 'server.json')
 
 /**
  * Stops an earlier server of this folder, because two servers would destroy its data. A server that has an owner is not
- * stopped. If nothing listens, all data is saved.
+ * stopped. If no server listens, its data is already saved.
  */
 async function retire(dir: string) {
   const note = readNote(dir)

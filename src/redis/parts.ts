@@ -40,7 +40,7 @@ export function highestId(): HighestId {
 
 type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
-/** A late answer makes Redis' clock look slow. Only a changed clock is ahead by more than this many milliseconds. */
+/** Milliseconds. A late answer makes Redis' clock look slow, so a clock that is further ahead was changed. */
 const STEP = 5_000
 
 export function redisClock(ours: () => number): RedisClock {

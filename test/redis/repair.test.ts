@@ -493,7 +493,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
       await packed(world)
       return (redis, key) => redis.zadd(key('queue:q:completed'), { score: 1, member: 'p1' })
     },
-    /jobs in pieces beyond the entries of completed, but its count is 0/,
+    /jobs in pieces have no separate entry in completed, but its count is 0/,
   ],
   'a piece that is gone': [
     async (world) => {
@@ -504,7 +504,7 @@ const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
   ],
   'a piece that has fewer jobs than are counted': [
     lines(([mask, ...rest]) => [`${mask!.slice(0, -2)}00`, ...rest]),
-    /has 9 jobs in pieces beyond the entries of ready, but its count is 11/,
+    /9 jobs in pieces have no separate entry in ready, but its count is 11/,
   ],
   'a job of a piece that has a record besides': [
     async (world) => {

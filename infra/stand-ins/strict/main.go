@@ -23,7 +23,7 @@ func main() {
 	limits := newLimits()
 	flag.Int64Var(&limits.record, "record", 0, "maximum bytes of a record; 0 means no limit")
 	flag.Int64Var(&limits.monthly, "monthly", 0, "maximum commands; 0 means no limit")
-	flag.Int64Var(&limits.perSecond, "per-second", 0, "maximum commands per second, others wait; 0 means no limit")
+	flag.Int64Var(&limits.perSecond, "per-second", 0, "maximum commands per second; 0 means no limit")
 	flag.Parse()
 	if *registers {
 		printRegisters()

@@ -92,7 +92,7 @@ export const needName = (from: Given): string => {
   return name
 }
 
-/** An id that no job can have is not found. */
+/** Reports an id that no job can have as not found. */
 export const needJob = (from: Given): string => {
   const text = needText(from, 'jobID', 255)
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw refusals.malformed('jobID')

@@ -82,7 +82,7 @@ export const rowOf = (job: DeliveredJob): Record<string, unknown> => ({
 const heirs = (family: ChildResult[], is: ChildResult['how']) =>
   family.filter(({ how }) => how === is).map(({ id, args }) => ({ data: raw(args ?? '{}'), jobID: id }))
 
-/** For a job with children, lists finished and cancelled ones even if there are none, but omits an empty list of failures. */
+/** Lists finished and cancelled children even if a list is empty, but omits an empty list of failed children. */
 const familyOf = (family: ChildResult[]) => {
   if (family.length === 0) return {}
   const failed = heirs(family, 'failed')

@@ -364,7 +364,7 @@ local function check_counts(q, queue_record)
   for place, letter in pairs(queue_record.jobs_at and redis_keys.letters or {}) do
     local in_pieces, counted = whereabouts.packed_in(q, place), packed[letter] or 0
     if in_pieces and in_pieces ~= counted then
-      local wrong = 'has %s jobs in pieces beyond the entries of %s, but its count is %s'
+      local wrong = '%s jobs in pieces have no separate entry in %s, but its count is %s'
       fault(q, 'count', wrong, in_pieces, place, counted)
     end
     check_equal(q, tally.count(q, place), queue_record.jobs_at[letter] or 0, 'count',

@@ -1,5 +1,5 @@
--- The document contains the total size of the values with their own keys, so that adding a value does not read the
--- others. Removing a value of unknown size marks the total with `~`. A marked total is an upper bound, and is counted
+-- The document contains the total size of the values with their own keys, so that adding a value does not read other
+-- values. Removing a value of unknown size marks the total with `~`. A marked total is an upper bound, and is counted
 -- again if it is too high.
 
 values.BIG = 512

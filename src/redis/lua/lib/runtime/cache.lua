@@ -145,8 +145,8 @@ local chosen = text_fields
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- For most jobs, the text of the document has already shown that there are no such fields. The list may contain a
--- removed field.
+-- Returns the fields with their own keys, possibly also a removed field. For most jobs, the text of the document has
+-- already shown that it has none.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}
