@@ -1,4 +1,4 @@
-// Reads Lua 5.1 and minifies it. Every printed line is one source line.
+// Reads Lua 5.1 and minifies it. Every printed line belongs to one source line.
 
 import luaparse from 'luaparse'
 
@@ -6,7 +6,7 @@ type At = { range: [number, number]; loc: { start: { line: number } } }
 export type Node = luaparse.Node & At
 export type Identifier = luaparse.Identifier & At
 
-/** The offset of its declaration, and how many other locals are visible there. */
+/** `at`: offset of the declaration. `depth`: number of other visible locals there. */
 export type Binding = { depth: number; at: number }
 
 export type Place = {

@@ -69,7 +69,7 @@ export async function startQstash({
     if (answer.drop) incoming.socket.resetAndDestroy()
     else write(outgoing, answer)
   })
-  // Longer than clients keep connections, because closing one first would look like a lost response.
+  // Longer than clients keep connections, because a connection that the server closes looks like a lost response.
   server.keepAliveTimeout = 65_000
   await listen(server, port, host)
   const address = server.address() as AddressInfo
