@@ -90,7 +90,7 @@ test('an error about a Slack address names the secret, but not its value', () =>
   expect(call).toThrow(`SLACK_WEBHOOK: ${expected}`)
 })
 
-test('a paused queue causes a message after two minutes, and another when it is over', async () => {
+test('a paused queue causes a message after two minutes, and another when it is resumed', async () => {
   await paused(true)
   await kit.make('send', { queue: 'mail' })
   await minutes(2)
@@ -181,7 +181,7 @@ test('an open alert is sent again each hour until a key acknowledges it, and nev
   await expect(kit.engine.alerts.unmute('depth mail')).rejects.toThrow('is not muted')
 })
 
-test('a target that fails is tried again, and each other target gets one message', async () => {
+test('a failing target is tried again, and each other target gets one message', async () => {
   let isDown = true
   ops.answer = (came, response) => response.writeHead(isDown && came.path === '/slack' ? 500 : 200).end()
   await paused(true)
@@ -277,7 +277,7 @@ test('each successful tick calls the monitor, and one without Redis or alerts do
   expect(calls()).toEqual(['GET'])
 })
 
-test('a monitor that refuses is printed without its secret path', async () => {
+test('the error of a refusing monitor is printed without the secret path', async () => {
   ops.answer = (_, response) => response.writeHead(404).end()
   const settings = { SIDEJOB_HEARTBEAT_URL: `${ops.url}/ping/secret` }
   const printed = await tick(async () => undefined, settings)

@@ -77,7 +77,7 @@ test('an ended job is found by label and by args after Redis has forgotten it', 
   expect(await shell('history status', {})).toMatchObject([{ on: true, waiting: 0, full: false, keptDays: 90 }])
 })
 
-test('a deployment without a history names the remedy, and a job that it never had is not found', async () => {
+test('a deployment without a history shows the remedy, and an unknown job is not found', async () => {
   const { historyStore: _, ...without } = kit.engineOptions
   await expect(clientOf(createEngine(without)).history.list()).rejects.toThrow(
     'this deployment has no history: bind a D1 database as HISTORY',
@@ -85,7 +85,7 @@ test('a deployment without a history names the remedy, and a job that it never h
   await expect(clientOf(kit.engine).history.get(9_999)).rejects.toThrow('the history has no job 9999')
 })
 
-test('an admin asks in SQL, sealed and masked values stay so, and the audit has the query', async () => {
+test('an admin can query in SQL, values stay sealed and masked, and the audit log has the query', async () => {
   const client = clientOf(kit.engine)
   await client.jobs.enqueue({ class: 'secret', args: { card: '4111', name: 'Ann' } })
   await drain(kit.engine)
@@ -111,7 +111,7 @@ test('the queries of the manual are answered', async () => {
     expect(await shell('history sql', { limit: '9' }, [query])).toMatchObject([{ more: false }])
 })
 
-test('SQL needs the scope admin, and does not exist inside a tenant', async () => {
+test('SQL needs the scope admin, and is not available inside a tenant', async () => {
   const { key } = await kit.engine.keys.add({ name: 'writer', scopes: ['read', 'write'] })
   const body = { sql: 'SELECT 1' }
   await expect(clientOf(kit.engine, { key }).history.sql(body)).rejects.toThrow(/needs the scope "?admin/)
@@ -121,7 +121,7 @@ test('SQL needs the scope admin, and does not exist inside a tenant', async () =
   expect(await inside.history.list()).toMatchObject({ jobs: [] })
 })
 
-test('erasing a tenant erases its history, and no other', async () => {
+test('erasing a tenant erases only its history', async () => {
   const client = clientOf(kit.engine)
   const before = (await client.history.list()).jobs.length
   await client.tenants.add('acme', {})

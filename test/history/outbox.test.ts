@@ -153,7 +153,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     expect(JSON.stringify(rows)).not.toContain('4111')
   })
 
-  test('a job that is run again has two ends', async () => {
+  test('a job that is run again is stored with both ends', async () => {
     const id = await kit.make('adds', { args: '{"fail":"no"}' })
     await settle()
     await kit.engine.jobs.update(String(id), { args: encodeValue({ n: 1 }) })
@@ -163,7 +163,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     expect((await endsOf(id)).map(({ status }) => status)).toEqual(['completed', 'failed'])
   })
 
-  test('an error of the database before or after the write loses nothing and doubles nothing', async () => {
+  test('an error of the database before or after the write neither loses nor doubles an end', async () => {
     const before = (await ends()).length
     for (const when of ['before', 'after'] as const) {
       broken = when
@@ -179,7 +179,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     expect((await ends()).length - before).toBe(2)
   })
 
-  test('many isolates that store at once store each end once', async () => {
+  test('many isolates that store at the same time store each end once', async () => {
     const before = (await ends()).length
     for (let n = 0; n < 40; n++) await kit.make('plain', { args: String(n) })
     await kit.engine.dispatch('default', '')
@@ -191,7 +191,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     expect((await ends()).length - before).toBe(40)
   })
 
-  test('a database that is down for an hour stores everything afterwards', async () => {
+  test('a database that was down for an hour stores all ends afterwards', async () => {
     const before = (await ends()).length
     broken = 'before'
     for (let minute = 0; minute < 60; minute += 10) {
@@ -224,7 +224,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     expect(await kit.statusOf(id)).toBe('completed')
   })
 
-  test('a full outbox that no deployment reads for an hour is given up, so that jobs run', async () => {
+  test('a full outbox is deleted if no deployment reads it for an hour, so that jobs run', async () => {
     const redis = createClient(kit.options)
     await stored()
     const [from, till] = ((await redis.ask((one) => one.get('sidejob:outbox'))) as string).split(',')
@@ -262,7 +262,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     await createEngine(kit.engineOptions).history.begin()
   })
 
-  test('the tick forgets ends that are older than the days', async () => {
+  test('the tick deletes ends that are older than the set number of days', async () => {
     const id = await kit.make('adds', { args: '{"fail":"old"}', labels: '{"age":"old"}' })
     await settle()
     await stored()

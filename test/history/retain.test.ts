@@ -75,7 +75,7 @@ test('ended jobs leave Redis in the commit that ends them, and the history has e
   expect(await statusesOf(terminated)).toEqual(['terminated'])
 })
 
-test('jobs of pieces leave Redis too', async () => {
+test('jobs in pieces leave Redis too', async () => {
   const inputs = Array.from({ length: 250 }, (_, n) => ({ queue: 'default', class: 'plain', args: String(n) }))
   const { jobs } = await kit.engine.jobs.enqueue(inputs as never)
   await kit.engine.dispatch('default', '')
@@ -86,7 +86,7 @@ test('jobs of pieces leave Redis too', async () => {
   expect(await statusesOf(jobs[117]!.id)).toEqual(['completed'])
 })
 
-test('jobs stay that data can wake, that are parts of families, or that set their own time', async () => {
+test('jobs stay in Redis if data can wake them, if they have relatives, or if they set their own time', async () => {
   const [woken, kept, top] = [
     await kit.make('waits', { inputs: { n: ['1'] } }),
     await kit.make('long'),
@@ -106,7 +106,7 @@ test('jobs stay that data can wake, that are parts of families, or that set thei
   for (const id of [woken, kept]) expect(await isAlive(id)).toBe(true)
 })
 
-test('nothing is lost while the database is down', async () => {
+test('no ended job is lost while the database is down', async () => {
   isDown = true
   const id = await kit.make('plain')
   await settle()
@@ -132,7 +132,7 @@ test('ended jobs are stored again after an invocation was cut off while it store
   expect(await statusesOf(id)).toEqual(['completed'])
 })
 
-test('a longer time is shown and obeyed, and a deployment without one keeps the usual times', async () => {
+test('a longer time is shown and applied, and a deployment without a time keeps the defaults', async () => {
   const slow = createEngine({ ...kit.engineOptions, historyStore: { store, retain: 10 * MINUTE } })
   await slow.history.begin()
   const [completed, failed] = [await kit.make('plain'), await kit.make('fails')]

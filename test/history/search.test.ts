@@ -83,7 +83,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     expect(seen).toEqual([7, 6, 5, 4, 3, 2, 1])
   })
 
-  test('the history of another namespace is not found, and is erased alone', async () => {
+  test('the history of another namespace is not found, and is erased separately', async () => {
     expect((await store.list('other:', {})).rows).toHaveLength(1)
     expect(await store.forget('other:', Number.MAX_SAFE_INTEGER)).toBe(true)
     expect(await store.forget('other:', Number.MAX_SAFE_INTEGER)).toBe(false)
@@ -101,7 +101,7 @@ describe.each(Object.entries(databases))('with %s', (_, open) => {
     })
   })
 
-  test('every list goes through an index in the order of the list', async () => {
+  test('every list reads an index in the order of the list', async () => {
     for (const [filter] of cases) {
       const plans: string[] = []
       const spied = createHistoryStore({

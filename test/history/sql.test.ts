@@ -58,7 +58,7 @@ describe.each(Object.entries(all))('with %s', (name, open) => {
     expect(await ask(sql)).toEqual({ rows, more: false })
   })
 
-  test('explains the plan of a query', async () => {
+  test('EXPLAIN shows the plan of a query', async () => {
     const { rows } = await ask("EXPLAIN QUERY PLAN SELECT * FROM ends WHERE ns = 'sidejob:' AND class = 'zip'")
     expect(JSON.stringify(rows)).toContain('ends_class')
   })
@@ -127,7 +127,7 @@ describe.each(Object.entries(all))('with %s', (name, open) => {
     expect(await ask('SELECT 1 AS n) UNION SELECT * FROM (SELECT 2')).toMatchObject({ rows: [{ n: 1 }, { n: 2 }] })
   })
 
-  test('rows and bytes have bounds', async () => {
+  test('rows and bytes of an answer are limited', async () => {
     expect(await ask('SELECT job FROM ends ORDER BY job', 2)).toEqual({ rows: [{ job: 1 }, { job: 2 }], more: true })
     expect(await ask('SELECT job FROM ends ORDER BY job', 3)).toMatchObject({ more: false })
     const large = 'WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 20)'
@@ -141,7 +141,7 @@ describe.each(Object.entries(all))('with %s', (name, open) => {
   })
 })
 
-test('a query of a file without an end is killed, and the file stays usable', async () => {
+test('an endless query of a file is stopped, and the file stays usable', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sidejob-history-'))
   const file = join(folder, 'history.sqlite')
   const db = sqliteDatabase(file)

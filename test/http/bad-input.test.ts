@@ -22,12 +22,12 @@ test.each(badInputs)('$name: $code', async ({ request, code, status, message, pa
   expect(reported).toEqual([])
 })
 
-test('there are enough rows, and each name is there once', () => {
+test('the table has at least 60 bad inputs, with distinct names', () => {
   expect(badInputs.length).toBeGreaterThanOrEqual(60)
   expect(new Set(badInputs.map(({ name }) => name)).size).toBe(badInputs.length)
 })
 
-test('an unexpected error shows details to the operator, and only its occurrence to the caller', async () => {
+test('the operator sees the details of an unexpected error, and the caller only that it occurred', async () => {
   const fault = new TypeError('redis://user:secret@host refused')
   const { ask, reported } = setUp({
     stats: {
@@ -48,7 +48,7 @@ test('an unexpected error shows details to the operator, and only its occurrence
   expect(reported).toEqual([fault])
 })
 
-test('an error says in a header when to try again', async () => {
+test('an error has a Retry-After header', async () => {
   const { ask } = setUp({
     stats: {
       totals: async () => {
@@ -70,7 +70,7 @@ test('an error has the requested format', async () => {
   expect(read).toMatchObject({ error: { code: 'NOT_FOUND' } })
 })
 
-test('a body that says it is small and is not is cut off', async () => {
+test('a body larger than its Content-Length is cut off', async () => {
   const { app, calls } = setUp({}, { limits: { body: 100 } })
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.enqueue(new Uint8Array(64).fill(0x20)),

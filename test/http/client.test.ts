@@ -32,7 +32,7 @@ test('a call takes the names in the path, then its body', async () => {
   expect(calls[0]).toMatchObject({ verb: 'ports.write', args: ['7', 'in', 'left', ['1', '{"a":"b"}'], {}, {}] })
 })
 
-test('a query may have numbers and booleans as they are', async () => {
+test('a query accepts numbers and booleans', async () => {
   const { client, calls } = setUp()
   await client.jobs.list({ status: 'failed', limit: 5 })
   await client.jobs.remove(7, { force: true })
@@ -53,12 +53,12 @@ describe('the input of a call is sent where its route reads it', () => {
   const reads = ({ query, body, method }: Route) => /^(GET|DELETE)$/.test(method) || (query && !body)
   const addressesOf = (routes: typeof list) => routes.map(({ method, path }) => `${method} ${path}`).sort()
 
-  test('each route that has a query and no body gets its input in the query', () => {
+  test('each route with a query and no body gets its input in the query', () => {
     const served = list.filter((route) => !isSigned(route))
     expect(addressesOf(served).filter(isInQuery)).toEqual(addressesOf(served.filter(reads)))
   })
 
-  test('the client has each route that QStash alone may not call', () => {
+  test('the client has each route that is not only for QStash', () => {
     const served = list.filter((route) => !isSigned(route))
     expect(
       Object.values(table)
@@ -77,7 +77,7 @@ test('a key created for retries is marked, and a given key is unchanged', async 
   expect(mine).toBe('mine')
 })
 
-test('one job returns one answer, a list returns a list, and the types agree', async () => {
+test('a single job returns a single answer, a list returns a list, and the types agree', async () => {
   const { client } = setUp()
   const one = await client.jobs.enqueue({ class: 'zip', args: { any: 'thing' }, wait: '5m' })
   const many = await client.jobs.enqueue([{ class: 'zip' }, { class: 'zip' }])
@@ -93,7 +93,7 @@ test('one job returns one answer, a list returns a list, and the types agree', a
   await expect(client.ports.look(7, 'up', 'left')).rejects.toThrow('does not exist')
 })
 
-test('names in a path are encoded, a channel keeps its slashes', async () => {
+test('names in a path are encoded, and a channel keeps its slashes', async () => {
   const { client, calls } = setUp()
   await client.workers.register('core', 'a/b ü', { pull: true })
   const heard = []
@@ -106,7 +106,7 @@ test('names in a path are encoded, a channel keeps its slashes', async () => {
   ])
 })
 
-test('nothing to claim is null', async () => {
+test('a claim without jobs returns null', async () => {
   const { client } = setUp({ runs: { claim: async () => [] } })
   expect(await client.queues.claim('core', { max: 2 })).toBeNull()
 })
@@ -124,7 +124,7 @@ test('an error has code, status, message and path', async () => {
   expect(error).toMatchObject({ code: 'NOT_FOUND', status: 404, message: 'job 7 does not exist', path: ['job'] })
 })
 
-test('a call whose network fails is made again with the same key, three times at most', async () => {
+test('a call is repeated with the same key after a network error, at most three times', async () => {
   let broken = 2
   const { client, calls } = setUp({}, (fetch) => async (request) => {
     const answer = await fetch(request)
@@ -151,7 +151,7 @@ test('an interrupted answer is requested again', async () => {
   expect(requests).toHaveLength(2)
 })
 
-test('a 503 is asked again, other errors are not', async () => {
+test('a call is repeated after a 503, but not after other errors', async () => {
   let down = 1
   const { client, calls } = setUp({
     stats: {
@@ -171,7 +171,7 @@ test('a 503 is asked again, other errors are not', async () => {
   expect(calls.map(({ verb }) => verb)).toEqual(['stats.totals', 'stats.totals', 'queues.list'])
 })
 
-test('an answer of another program is shown: its first line, not "without an explanation"', async () => {
+test('the error for an answer of another program shows the first line of the answer', async () => {
   const failing = (text: string, type = 'text/plain') =>
     setUp({}, () => async () => new Response(text, { status: 404, headers: { 'content-type': type } })).client.jobs.get(
       7,
@@ -185,7 +185,7 @@ test('an answer of another program is shown: its first line, not "without an exp
   await expect(failing('')).rejects.toThrow('got an empty body')
 })
 
-test('a call that its caller gave up is not made again', async () => {
+test('a call that its caller aborted is not repeated', async () => {
   const gone = AbortSignal.abort(new Error('gone'))
   const { client, requests } = setUp({}, (fetch) => async (request) => {
     await fetch(request)

@@ -31,7 +31,7 @@ async function* silent(signal: AbortSignal) {
   await new Promise((end) => signal.addEventListener('abort', end))
 }
 
-describe('how much', () => {
+describe('rate limits', () => {
   test('a key beyond its limit learns when the next request is free', async () => {
     vi.useFakeTimers()
     const { ask } = keyed({ limits: { requestsPerSecond: 2 } })
@@ -89,7 +89,7 @@ describe('how much', () => {
     for (const { body } of [...open.slice(1), other]) await body!.cancel()
   })
 
-  describe('callers that are not known', () => {
+  describe('unknown callers', () => {
     function counting(deps: Partial<Deps> = {}) {
       const looked = { keys: 0, tokens: 0, sessions: 0, tenants: 0 }
       const { engine } = fakeEngine({
@@ -138,7 +138,7 @@ describe('how much', () => {
       expect(Math.max(...Object.values(looked))).toBeLessThanOrEqual(32)
     })
 
-    test('count together, and each address by itself; an IPv6 network of 64 bits is one', async () => {
+    test('are counted together per address, and an IPv6 /64 network counts as one address', async () => {
       const { from, times } = counting()
       await times(15, (i) => from('2001:db8:0:1::1', '/v1/queues', withKey(`wrong${i}`)))
       await times(15, (i) => from(`2001:db8::1:${i}:2:3:4`, `/t/t${i}/health`, { as: 'none' }))
@@ -147,7 +147,7 @@ describe('how much', () => {
       expect((await from('203.0.113.8', '/v1/queues', withKey('other'))).status).toBe(401)
     })
 
-    test('do not keep a known key from its address out, and a right key is not slowed before', async () => {
+    test('do not lock out a known key at the same address, nor slow down a right key', async () => {
       const { from, times } = counting()
       expect(new Set(await times(100, () => from('203.0.113.7', '/v1/queues', withKey('right'))))).toEqual(
         new Set([200]),
@@ -157,7 +157,7 @@ describe('how much', () => {
       expect((await from('203.0.113.7', '/v1/queues', withKey('right'))).status).toBe(200)
     })
 
-    test('go through the rate limit of the platform, too', async () => {
+    test('also pass the rate limit of the platform', async () => {
       const asked: string[] = []
       const limiter = async (address: string) => asked.push(address) < 3
       const { from, times } = counting({ limiter })
@@ -168,14 +168,14 @@ describe('how much', () => {
     })
   })
 
-  test('/health asks Redis once a second, however many strangers ask', async () => {
+  test('/health asks Redis once a second, for any number of unknown callers', async () => {
     let asked = 0
     const { ask } = setUp({ health: async () => ({ ok: true, redis: true, version: `${asked++}` }) })
     for (let i = 0; i < 50; i++) expect((await ask(get('/health', { as: 'none' }))).status).toBe(200)
     expect(asked).toBeLessThanOrEqual(2)
   })
 
-  test('a signed route reads at most 64 KiB, and nothing without a signature', async () => {
+  test('a signed route reads at most 64 KiB, and no body without a signature', async () => {
     const { ask } = setUp()
     const body = `{"bell":"${'x'.repeat(70_000)}"}`
     const bell = (sign?: object): BadRequest => ({ ...post('/dispatch/default', body), as: 'none', sign })
@@ -184,7 +184,7 @@ describe('how much', () => {
   })
 })
 
-describe('who', () => {
+describe('the audit log', () => {
   test('admin changes and forced actions are recorded before they happen', async () => {
     const written: AuditEntry[] = []
     const { ask, calls } = keyed({}, { audit: { write: async (entry) => void written.push(entry) } })
@@ -364,7 +364,7 @@ describe('every answer', () => {
     }
   })
 
-  test('over https forbids plain http', async () => {
+  test('forbids plain http if it is sent over https', async () => {
     const { app } = setUp()
     expect((await app.request('https://jobs.example.com/health')).headers.get('strict-transport-security')).toContain(
       'max-age',

@@ -27,7 +27,7 @@ test.each([
   expect(html('i', props)).toBe(expected)
 })
 
-test('a component is called after the elements around it', () => {
+test('a component is called after the elements that contain it', () => {
   let isInside = false
   const Outer = ({ children }: { children?: unknown }) => {
     isInside = true

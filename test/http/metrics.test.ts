@@ -25,7 +25,7 @@ const ask = (path: string, init: RequestInit = {}) =>
     ...init,
   })
 
-test('queues, what happened and limits are there, line by line', async () => {
+test('the metrics have a line for each queue, event and limit', async () => {
   await kit.rest(await kit.make('counting'), 'completed')
   const answer = await ask('/metrics')
   expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4')
@@ -82,12 +82,12 @@ test('a bucket of a histogram includes the buckets before it', () => {
   ])
 })
 
-test('names cannot break out of their quotes', () => {
+test('names are escaped within their quotes', () => {
   const text = metrics({ queues: [], total: { 'a"\\\n': { runs: 1 } }, waits: {}, classes: [], limits: [], groups: [] })
   expect(text.split('\n')[2]).toBe('sidejob_events_total{queue="a\\"\\\\\\n",event="runs"} 1')
 })
 
-test('a wrong method lists the right ones', async () => {
+test('the error for a wrong method lists the allowed methods', async () => {
   const answer = await ask('/v1/jobs', { method: 'PUT' })
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
   expect(await answer.json()).toEqual({

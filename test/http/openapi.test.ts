@@ -19,7 +19,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
 
-test('every route is an operation, and nothing else is', () => {
+test('the operations are exactly the routes', () => {
   const ids = operations.map(({ operation }) => operation.operationId)
   expect(ids.sort()).toEqual(all.map(({ resource, verb }) => `${resource}.${verb}`).sort())
 })
@@ -28,7 +28,7 @@ test('the document states its version and its address', () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'sidejob' }, servers: [{ url: publicUrl }] })
 })
 
-test('a body is required exactly if an empty one is refused', () => {
+test('a body is required exactly if an empty body is refused', () => {
   const needed = (isNeeded: (route: (typeof all)[number], body: Operation['requestBody']) => boolean) =>
     operations.flatMap(({ operation }) => {
       const route = all.find(({ resource, verb }) => `${resource}.${verb}` === operation.operationId)!
@@ -44,7 +44,7 @@ test('every name in a path is a parameter', () => {
   }
 })
 
-test('every reference leads somewhere, and every shape is used', () => {
+test('every reference has its schema, and every schema is used', () => {
   const text = JSON.stringify(document)
   const named = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map((found) => found[1]!))
   expect([...named].sort()).toEqual(Object.keys(document.components.schemas).sort())
@@ -62,7 +62,7 @@ test('every operation names its scope, its answers and its errors', () => {
   }
 })
 
-test('bodies are described from outside, in both formats', () => {
+test('the document describes bodies in both formats', () => {
   const { requestBody } = document.paths['/v1/publish']!.post as Operation
   const schema = {
     type: 'object',
@@ -84,13 +84,13 @@ test('bodies are described from outside, in both formats', () => {
   })
 })
 
-test('a shape is written the way TypeScript writes a type', () => {
+test('a schema is shown as a TypeScript type', () => {
   expect(written(document.components.schemas.Error!)).toBe(
     '{\n  error: {\n    code: string\n    message: string\n    path?: (string | number)[]\n    retryAfter?: number\n    schema?: {\n      class: string\n      current: string  // hash of the schema of the class\n      built: string  // hash of the schema that the caller was built against\n    }  // only with the code SCHEMA_CHANGED\n    doc_url: string  // page that explains the code\n  }\n}',
   )
 })
 
-test('the docs page stands alone: no script, nothing from elsewhere, its one style allowed by its hash', async () => {
+test('the docs page has no script and no external files, and a hash allows its only style', async () => {
   const { app } = setUp()
   const answer = await app.request('/docs')
   const page = await answer.text()

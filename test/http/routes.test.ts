@@ -1340,7 +1340,7 @@ describe('each route', () => {
     expect(moved).toEqual(name === 'system.advance' ? [3_600_000] : [])
   })
 
-  test.each(cases)('%s answers in the shape that it promises', async (name, request) => {
+  test.each(cases)('%s returns an answer of its schema', async (name, request) => {
     const { media, answers } = routeOf(name)
     if (media) return
     const got = await askApp(request)
@@ -1355,7 +1355,7 @@ describe('each route', () => {
   })
 })
 
-describe('who may', () => {
+describe('scopes', () => {
   const tried = cases.flatMap(([name, request]) =>
     [...Object.keys(scopesOf), 'none'].map((as) => [name, as, request] as const),
   )
@@ -1382,7 +1382,7 @@ describe('who may', () => {
     expect(list.filter(({ scope }) => scope === 'any').map(({ path }) => path)).toEqual(['/v1/me'])
   })
 
-  test('only these are open or signed', () => {
+  test('only the listed routes are open or signed', () => {
     const at = (entry: string) => list.filter(({ scope }) => scope === entry).map(({ path }) => path)
     expect(at('open')).toEqual([
       '/files/:file',
@@ -1399,7 +1399,7 @@ describe('who may', () => {
     expect(at('version')).toEqual(['/perform'])
   })
 
-  test('every GET below /v1 needs read, what belongs to a run work', () => {
+  test('every GET below /v1 needs the scope read, and routes of runs need work', () => {
     const gets = list.filter(({ method, path }) => method === 'GET' && path.startsWith('/v1/'))
     expect(
       gets
@@ -1424,7 +1424,7 @@ describe('who may', () => {
     ])
   })
 
-  test('the key of the deployment may all, without Redis', async () => {
+  test('the key of the deployment has all scopes, without Redis', async () => {
     const { app } = setUp({}, { apiKey: 'dev' })
     const may = (key: string) =>
       app.request('/v1/queues/core', {
@@ -1436,21 +1436,21 @@ describe('who may', () => {
     expect((await may('devil')).status).toBe(401)
   })
 
-  test('the clock can be moved only when one was given', async () => {
+  test('the clock can be moved only if the deployment has a test clock', async () => {
     const { ask: without } = setUp()
     const answer = await without(ask('POST', '/v1/test/clock', '{"advance":5}'))
     expect(answer.status).toBe(404)
   })
 })
 
-describe('statuses that say more', () => {
+describe('status codes', () => {
   const answerOf = async (verbs: Answers, request: BadRequest) => {
     const answer = await setUp(verbs).ask(request)
     const text = await answer.text()
     return [answer.status, text && JSON.parse(text)]
   }
 
-  test('a job found by its unique key is 200, an idempotent repeat is 201 as it was', async () => {
+  test('a job found by its unique key returns 200, and an idempotent repeat returns 201', async () => {
     const request = ask('POST', '/v1/jobs', '{"class":"zip","unique":"k"}')
     const found = { id: 7, status: 'running' as const, existing: true as const }
     expect(
@@ -1476,7 +1476,7 @@ describe('statuses that say more', () => {
     ).toEqual([201, { id: 7, status: 'queued', existing: true }])
   })
 
-  test('a debounce comes to the engine in milliseconds', async () => {
+  test('the engine receives a debounce in milliseconds', async () => {
     const asked: unknown[] = []
     const enqueue: Engine['jobs']['enqueue'] = async (inputs) => {
       asked.push(...inputs.map(({ unique }) => unique))
@@ -1494,7 +1494,7 @@ describe('statuses that say more', () => {
     expect(asked).toEqual([{ key: 'k', debounce: { wait: 60_000, max: 300_000 } }])
   })
 
-  test('many jobs are 201 with a list', async () => {
+  test('several jobs return 201 with a list', async () => {
     const request = ask('POST', '/v1/jobs', '[{"class":"a"},{"class":"b"}]')
     expect(await answerOf({}, request)).toEqual([
       201,
@@ -1507,7 +1507,7 @@ describe('statuses that say more', () => {
     ])
   })
 
-  test('a taken result is null, an unfinished one is 202', async () => {
+  test('a taken result is null, and an unfinished result returns 202', async () => {
     const request = ask('GET', '/v1/jobs/7/result')
     expect(
       await answerOf(
@@ -1532,11 +1532,11 @@ describe('statuses that say more', () => {
     ).toEqual([202, { status: 'running' }])
   })
 
-  test('a deletion that is done is 200', async () => {
+  test('a completed deletion returns 200', async () => {
     expect(await answerOf({}, ask('DELETE', '/v1/jobs/7'))).toEqual([200, { status: 'gone' }])
   })
 
-  test('nothing to claim is 204', async () => {
+  test('a claim without jobs returns 204', async () => {
     expect(
       await answerOf(
         {
@@ -1549,7 +1549,7 @@ describe('statuses that say more', () => {
     ).toEqual([204, ''])
   })
 
-  test('no Redis is 503', async () => {
+  test('a missing Redis returns 503', async () => {
     const down = { ok: false, redis: false, version: '1' }
     expect(
       await answerOf(
@@ -1563,7 +1563,7 @@ describe('statuses that say more', () => {
 })
 
 describe('a list of jobs', () => {
-  test('in short, of several statuses and a stretch of time', async () => {
+  test('has short rows, and filters by several statuses and a period', async () => {
     const { ask: send, calls } = setUp()
     const filter = `status=failed,terminated&since=${at}&until=${NOW}&longer=5m&tag=gpu&callback=FAILED`
     const answer = await send(ask('GET', `/v1/jobs?fields=row&${filter}`))
@@ -1592,7 +1592,7 @@ describe('a list of jobs', () => {
 describe('bulk', () => {
   const post = (path: string, body: string) => setUp().ask(ask('POST', path, body))
 
-  test('a preview says to how many it would be done, and does nothing', async () => {
+  test('a preview counts the jobs that would change, and changes nothing', async () => {
     const { ask: send, calls } = setUp()
     const answer = await send(ask('POST', '/v1/bulk?preview=true', '{"ids":[7,8,9],"action":"retry"}'))
     const preview = { fits: 3, looked: 10, more: false, ids: [9, 8, 7], cursor: null }
@@ -1746,7 +1746,7 @@ describe('listening', () => {
     expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining('stream token is invalid')])
   })
 
-  test('the engine hears when the listener goes', async () => {
+  test('the engine learns that a listener has disconnected', async () => {
     let gone: AbortSignal | undefined
     const { ask: send } = setUp({
       channels: {

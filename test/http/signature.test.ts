@@ -67,7 +67,7 @@ test.each(table)('%s: %s', async (_, accepted, token, sent = {}) => {
   expect(await theirs(request)).toBe(accepted)
 })
 
-test('a signature made by hand', async () => {
+test('a signature computed by hand is accepted', async () => {
   const header = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9'
   const payload = base64url(
     new TextEncoder().encode(
@@ -79,14 +79,14 @@ test('a signature made by hand', async () => {
   expect(await verify({ signature, body: ' ', url: 'https://a.example/tick' })).toBe(false)
 })
 
-test('no header, or a deployment without keys, lets nothing in', async () => {
+test('calls without the header, or to a deployment without keys, are refused', async () => {
   const open = verifier({ current: '', next: '', now: () => NOW })
   expect(await verify({ signature: undefined, body, url })).toBe(false)
   expect(await open({ signature: await sign(), body, url })).toBe(false)
 })
 
 // Not compared: QStash's own receiver accepts a token without an expiry, and throws a TypeError without a body hash.
-test('a signature must end, and must be about a body', async () => {
+test('a signature must have an expiry and a body hash', async () => {
   const endless = await claims({ exp: undefined })
   expect(await verify({ signature: endless, body, url })).toBe(false)
   expect(await theirs({ signature: endless, body, url })).toBe(true)

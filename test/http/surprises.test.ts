@@ -61,7 +61,7 @@ test('a delayed job that is run by hand does not run again at its time', async (
   expect(await settle()).toEqual([])
 })
 
-test('a schedule under a key that is taken answers 200, and with the repeat that it keeps', async () => {
+test('a schedule with a used key returns 200 and the unchanged repeat of the existing schedule', async () => {
   const first = { class: 'nop', unique: 'nightly', repeat: { cron: '0 3 * * *' } }
   const made = await ask('POST', '/v1/schedules', first)
   expect(made.status).toBe(201)
@@ -86,7 +86,7 @@ test('a truncated tree is marked', async () => {
   await settle()
 })
 
-test('why speaks of one attempt and one value as of one', async () => {
+test('why uses the singular for one attempt and one value', async () => {
   const id = await make({ queue: 'core', class: 'broken', inputs: { n: [1] } })
   await settle()
   const { reasons } = (await ask('GET', `/v1/jobs/${id}/why`)).body
@@ -96,8 +96,8 @@ test('why speaks of one attempt and one value as of one', async () => {
   ])
 })
 
-describe('ports that come into being by *', () => {
-  test('an unwritten port is empty, and has the default of *', async () => {
+describe('ports that a class declares with *', () => {
+  test('are empty before their first write, and have the default of *', async () => {
     const id = await make({ queue: 'core', class: 'broken', in: { '*': { default: 7 } } })
     expect(await ask('GET', `/v1/jobs/${id}/in/later`)).toEqual({
       status: 200,
@@ -108,7 +108,7 @@ describe('ports that come into being by *', () => {
     await settle()
   })
 
-  test('the output of a flow can be looked at before its node has begun', async () => {
+  test('the output of a flow is shown before its node has begun', async () => {
     const graph = {
       nodes: { d: { queue: 'core', class: 'double' } },
       inports: { n: { node: 'd', inport: 'n' } },
@@ -197,7 +197,7 @@ describe('PUT accepts the output of GET: a second is a second in both directions
     expect(await read()).toEqual(first)
   })
 
-  test('a limit from near', async () => {
+  test('/v1/limits/:key/holders', async () => {
     const { limit } = (await ask('GET', '/v1/limits/mine/holders')).body
     expect(limit).toMatchObject({ started: 0, fullSince: null, nextRoom: null, shutUntil: null })
     expect((await ask('PUT', '/v1/limits/mine', limit)).status).toBe(200)

@@ -141,7 +141,7 @@ describe('each route, with each key, at each address', () => {
     })
   })
 
-  test('the clock, and the tenants themselves, are nothing that a tenant can ask for', async () => {
+  test('a tenant cannot call the routes of the clock and of tenants', async () => {
     const app = createApp({ ...deps, clock: { advance: () => undefined } })
     const [key] = [...keys].find(([, { tenant, scope }]) => tenant === 'acme' && scope === 'admin')!
     const headers = { authorization: `Bearer ${key}` }
@@ -296,7 +296,7 @@ describe('two tenants on one Redis', () => {
     expect(own).toMatchObject({ status: 200, body: { by: expect.stringMatching(/^key:[0-9a-f]{16}$/) } })
   })
 
-  test('a run takes place in its tenant, and its bells and tick lead there', async () => {
+  test('runs, bells and ticks of a tenant stay in the tenant', async () => {
     const { body } = await ask(key.acme!, 'POST /v1/jobs', { class: 'double', keepResult: true, inputs: { n: [21] } })
     const { id } = body as { id: number }
     const before = kit.qstash.counts.published
@@ -307,7 +307,7 @@ describe('two tenants on one Redis', () => {
     expect((await ask(key.acme!, `GET /v1/jobs/${id}/result`)).body).toMatchObject({ result: 42 })
   })
 
-  test('a locked-out tenant is refused, and finds everything unchanged afterwards', async () => {
+  test('a locked tenant is refused, and finds all data unchanged when it is unlocked', async () => {
     expect((await ask('dev', 'DELETE /v1/tenants/globex')).status).toBe(200)
     expect((await ask(key.globex!, 'GET /v1/jobs')).status).toBe(401)
     expect((await ask('dev', 'GET /t/globex/v1/jobs')).status).toBe(404)
@@ -355,7 +355,7 @@ describe('two tenants on one Redis', () => {
       expect((await ask(other, `POST /v1/jobs/${id}/in/n`, { value: 'x'.repeat(40_000) })).status).toBe(200)
     })
 
-    test('count its requests together, and stay when the tenant is put again without limits', async () => {
+    test('count its requests together, and stay when the tenant is updated without limits', async () => {
       await setLimits({ requestsPerSecond: 1 })
       await ask('dev', 'PUT /v1/tenants/small')
       const { tenants } = (await ask('dev', 'GET /v1/tenants')).body as { tenants: object[] }
@@ -370,7 +370,7 @@ describe('two tenants on one Redis', () => {
     })
   })
 
-  test('a tenant is erased in slices, and its name comes back empty', async () => {
+  test('a tenant is erased in slices, and a new tenant with its name is empty', async () => {
     await ask('dev', 'PUT /v1/tenants/gone')
     const made = await ask('dev', 'POST /t/gone/v1/keys', { name: 'k', scopes: ['admin'] })
     const { key: own } = made.body as { key: string }
@@ -450,7 +450,7 @@ describe('two tenants on one Redis', () => {
     expect(left).toHaveLength(6)
   })
 
-  test('a stream of a tenant hears its channel only, also by a token', async () => {
+  test('a stream of a tenant receives only messages of its channel, also with a token', async () => {
     const token = (await ask(key.acme!, 'POST /v1/subscribe/news', {})).body as { token: string }
     expect(token.token).toMatch(/^acme~/)
     const app = await engineOf('globex')

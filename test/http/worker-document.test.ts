@@ -86,7 +86,7 @@ async function call(status: number, body: string | null = null) {
   return { request: request!, changes }
 }
 
-test('the document is published, open to everybody, and linked from the docs', async () => {
+test('the document is public, and linked from the docs', async () => {
   const { app } = setUp()
   const published = await app.request('/worker.openapi.json')
   const paths = ((await published.json()) as typeof document).paths
@@ -96,7 +96,7 @@ test('the document is published, open to everybody, and linked from the docs', a
   expect(await (await app.request('/docs')).text()).toContain('href="worker.openapi.json"')
 })
 
-test('the document is one of OpenAPI 3.1, and every reference leads somewhere', () => {
+test('the document is valid OpenAPI 3.1, and every reference has its schema', () => {
   expect(openapi.safeParse(document).error?.issues).toBeUndefined()
   const named = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
     ([, name]) => name,
@@ -126,7 +126,7 @@ test('a refusal is retried only for the documented statuses', async () => {
   expect((await call(202)).changes).toBe('later')
 })
 
-test('valid answers are accepted, invalid ones refused', async () => {
+test('valid answers are accepted, and invalid answers are refused', async () => {
   const isTaken = async (body: unknown) => {
     const { changes } = await call(200, JSON.stringify(body))
     return changes !== 'later' && !changes.error?.message.startsWith('the worker’s answer'.replace('’', "'"))

@@ -32,7 +32,7 @@ const repair = async () => {
     cursor = (await doors.engine.doctor.repair(cursor)).cursor
 }
 
-test('nine jobs behind one whose record is broken run, and the broken one is deleted by force', async () => {
+test('nine jobs behind a job with a broken record run, and the broken job is deleted by force', async () => {
   const [bad] = await make(1, { queue: 'za', class: 'quick' })
   const good = await make(9, { queue: 'za', class: 'quick' })
   await redis((redis) => redis.set(key(`job:${bad}`), '{broken'))
@@ -69,7 +69,7 @@ test.each([
   expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
-test('the tick looks at all queues although a job that is due in one of them cannot be read', async () => {
+test('the tick checks all queues although a due job of one queue cannot be read', async () => {
   const [bad] = await make(1, { queue: 'za', class: 'quick', wait: 1_000 })
   const [due] = await make(1, { queue: 'zb', class: 'other', wait: 1_000 })
   await redis((redis) => redis.set(key(`job:${bad}`), '{broken'))
@@ -112,7 +112,7 @@ test('the tick names a queue with a damaged index, and serves the next queue', a
   expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
-test('a claim passes over a job whose fields are of no use', async () => {
+test('a claim skips a job with invalid fields', async () => {
   const [bad] = await make(1, { queue: 'za', class: 'quick', priority: -1 })
   const good = await make(9, { queue: 'za', class: 'quick' })
   await redis(async (redis) => {
@@ -131,7 +131,7 @@ test.each([
   ['hints', 'nonsense'],
   ['constraints', '{broken'],
   ['deployed', ''],
-])('jobs are made, claimed and listed although %s cannot be read', async (name, text) => {
+])('jobs are created, claimed and listed although %s cannot be read', async (name, text) => {
   await redis(async (redis) => {
     if (name === 'deployed') await redis.hset(key(name), { broken: '{broken' })
     else await redis.set(key(name), text)

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-test('RequeueJobs takes a thousand ids, and one more is refused before anything is done', async () => {
+test('RequeueJobs accepts 1,000 ids, and refuses 1,001 without any change', async () => {
   const { create, json, get, state } = await startBedrock(kit)
   const job = await create({ name: 'taken' })
   await get({ name: 'taken' })
@@ -25,7 +25,7 @@ test('RequeueJobs takes a thousand ids, and one more is refused before anything 
   expect(most).toBe(1_000)
 })
 
-test('an address of a file is signed for seven days at most', async () => {
+test('an address of a file is signed for at most seven days', async () => {
   const downloads = await startDownloads()
   const ask = (length: string) => downloads.ask('GET', `/v1/files/AAAAAAAAAAAAAA?for=${encodeURIComponent(length)}`)
   const refused = await ask('8 days')

@@ -71,7 +71,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     await json('GET', '/v1/jobs?queue=held')
   })
 
-  test('one job after the other is deleted by force, and its memory is free', async () => {
+  test('deletes job after job by force, and frees their memory', async () => {
     const ids = await make(20, { queue: 'held', class: 'held', args: JSON.stringify(BIG) })
     await fill()
     const before = await bytes()
@@ -82,7 +82,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     expect(await doors.engine.doctor.verify()).toEqual([])
   })
 
-  test('a queued job is terminated, then deleted without force', async () => {
+  test('terminates a queued job, then deletes it without force', async () => {
     const [id] = await make(1, { queue: 'held', class: 'held' })
     await fill()
     expect(await json('POST', `/v1/jobs/${id}/terminate`)).toMatchObject({ status: 'terminated' })
@@ -90,7 +90,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     expect(await there([id!])).toBe(0)
   })
 
-  test('a running job is asked to terminate', async () => {
+  test('accepts the termination of a running job', async () => {
     const [id] = await make(1, { class: 'holding' })
     await doors.until(async () => (await doors.statusOf(id!)) === 'running')
     await fill()
@@ -101,7 +101,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     expect(await there([id!])).toBe(0)
   })
 
-  test('a family of more jobs than one script touches is deleted', async () => {
+  test('deletes a family of more jobs than one script changes', async () => {
     const [parent] = await make(1, { queue: 'held', class: 'held' })
     const ids = await make(600, { queue: 'held', class: 'held', parent: String(parent) })
     await fill()
@@ -109,7 +109,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     await doors.until(async () => (await there([parent!, ids[0]!, ids[599]!])) === 0)
   })
 
-  test('many jobs are deleted by a bulk job, also from a fresh isolate', async () => {
+  test('runs a bulk job that deletes many jobs, also from a fresh isolate', async () => {
     const ids = await make(450, { queue: 'held', class: 'held' })
     const fresh = createEngine(doors.engineOptions)
     await fill()
@@ -120,7 +120,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     expect(await doors.engine.doctor.verify()).toEqual([])
   })
 
-  test('retention removes jobs whose time is over, of every queue', async () => {
+  test('removes expired jobs of every queue', async () => {
     const ids = await make(40, { class: 'kept', args: JSON.stringify(BIG) })
     await doors.until(async () => (await doors.statusOf(ids[39]!)) === 'completed')
     await doors.advance(120_000)
@@ -131,7 +131,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     expect(await doors.engine.doctor.verify()).toEqual([])
   })
 
-  test('a repair of damage works', async () => {
+  test('repairs damage', async () => {
     const [id] = await make(1, { queue: 'held', class: 'held' })
     await doors.raw('DEL', 'sidejob:queue:held:ready')
     await fill()
@@ -148,7 +148,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     await doors.ask('DELETE', `/v1/jobs/${id}?force=true`)
   })
 
-  test('the audit log records a forced delete', async () => {
+  test('records a forced delete in the audit log', async () => {
     const [id] = await make(1, { queue: 'held', class: 'held' })
     await fill()
     await json('DELETE', `/v1/jobs/${id}?force=true`)

@@ -42,7 +42,7 @@ test.each(['9007199254740992', '9999999999999999', '0-0', '-1', '1e3'])(
   },
 )
 
-test('defaults counted in an entry of the log cost what the entry holds', async () => {
+test('defaults in an entry of the log cost no more than the entry holds', async () => {
   await doors.ask('PATCH', '/v1/queues/pulled', { mode: 'pull' })
   const id = await make({ queue: 'pulled', class: 'reader', in: { p: { default: 1 } } })
   const listening = new AbortController()
@@ -76,7 +76,7 @@ test('defaults counted in an entry of the log cost what the entry holds', async 
 
 const SUFFIXES = ['held', 'waiting', 'window']
 
-test.each(SUFFIXES)('a group called like another one and :%s takes nothing from it', async (suffix) => {
+test.each(SUFFIXES)('a group named like another group and :%s does not affect the other group', async (suffix) => {
   const tenant = `tenant-${suffix}`
   const group = { id: tenant, concurrency: 1 }
   const [first, second] = [await make({ class: 'quick', group }), await make({ class: 'quick', group })]
@@ -130,7 +130,7 @@ test('one write of 10,000 values delays no other call, whatever the number of ch
   await drain(doors.engine)
 })
 
-test('10,000 values that are connected to 1,000 ports go five at a time, also where all are one port', {
+test('10,000 values connected to 1,000 ports are moved five at a time, also if all are the same port', {
   timeout: 60_000,
 }, async () => {
   const wait = '10h'
@@ -178,7 +178,7 @@ test('waiting claims with the worst globs, and jobs with the worst names, delay 
       )
 })
 
-test('twelve jobs of a megabyte, and a log of the largest entries, are pages that everybody can read', {
+test('twelve jobs of 1 MB, and a log of the largest entries, are listed in readable pages', {
   timeout: 60_000,
 }, async () => {
   const ids: number[] = []
@@ -203,7 +203,7 @@ test('twelve jobs of a megabyte, and a log of the largest entries, are pages tha
     expect(await doors.ask('GET', `/v1/log?limit=${limit}`)).toMatchObject({ status: 200 })
 })
 
-test('thousands of groups are listed without holding anybody up, and a scrape shows a hundred of them', {
+test('a list of thousands of groups delays no other call, and a scrape shows 100 of them', {
   timeout: 60_000,
 }, async () => {
   for (let from = 0; from < 4_000; from += 250) {

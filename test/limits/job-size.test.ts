@@ -57,7 +57,7 @@ const jobOf = async (id: number) => {
   return JSON.parse(text)
 }
 
-test('a job takes seven megabytes of state and is read whole; what would be more than eight is refused', {
+test('a job holds 7 MB of state and can be read completely; a write above 8 MB is refused', {
   timeout: 60_000,
 }, async () => {
   const id = await make({ class: 'reader', queue: 'read', wait: '10h' })
@@ -98,7 +98,7 @@ test('values waiting at ports count as well, until they are read', { timeout: 60
   expect(await setState(id, { f: large('x') })).toMatchObject({ status: 413 })
 })
 
-test('a full port of 100,000 small values is counted without holding anybody up', { timeout: 60_000 }, async () => {
+test('counting a full port of 100,000 small values delays no other call', { timeout: 60_000 }, async () => {
   const id = await make({ class: 'sleeper', wait: '10h', in: { in: {}, other: {} } })
   const values = Array.from({ length: 10_000 }, (_, i) => `${'v'.repeat(60)}${i}`)
   for (let i = 0; i < 10; i++)
@@ -123,7 +123,7 @@ test('a full listener misses the message, and the publisher is not affected', {
   expect(sizes).toEqual([0, 1])
 })
 
-test('a run that would make its job too large fails with the reason, and its neighbours are done', {
+test('a run that would make its job too large fails with the reason, and other runs complete', {
   timeout: 60_000,
 }, async () => {
   const fat = await make({ class: 'writer', queue: 'batch', wait: '10h', args: 'too much' })
@@ -138,7 +138,7 @@ test('a run that would make its job too large fails with the reason, and its nei
   for (const id of others) expect(await doors.statusOf(id)).toBe('suspended')
 })
 
-test('a job has at most 1,000 fields of state, 1,000 ports of a side and 100 aliases', {
+test('a job has at most 1,000 state fields, 1,000 input ports, 1,000 output ports and 100 aliases', {
   timeout: 60_000,
 }, async () => {
   const some = (from: number, n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`n${from + i}`, 1]))

@@ -10,7 +10,7 @@ const row = ([name, { most, unit, of, above }]: [string, Limit]): string =>
 
 const partRow = ({ name, weight }: { name: string; weight: number }): string => `| ${name} | ${weight} |`
 
-test('docs/limits.md has a row for every part of a call, and the budget', () => {
+test('docs/limits.md has a row for every part of a call, and states the budget', () => {
   const [, sums = ''] = page.split('## The sum of a call')
   const rows = sums
     .split('## Each limit')[0]!
@@ -22,7 +22,7 @@ test('docs/limits.md has a row for every part of a call, and the budget', () => 
   expect(sums).toContain(`a budget of ${BUDGET.toLocaleString('en')} units`)
 })
 
-test('docs/limits.md has a row for every limit, and no other', () => {
+test('docs/limits.md has a row for every limit, and no other rows', () => {
   const rows = page.split('\n').filter((line) => line.startsWith('| `'))
   expect(rows).toEqual(Object.entries(limits).map(row))
 })

@@ -130,7 +130,7 @@ async function expectSetAside(id: number, field: string): Promise<void> {
   expect(await doctor.verify()).toEqual([])
 }
 
-describe.each(Object.keys(poisons))('one with %s', (name) => {
+describe.each(Object.keys(poisons))('a run with %s', (name) => {
   test('fails with its reason after its attempts, and the 99 other runs are not affected', {
     timeout: 60_000,
   }, async () => {

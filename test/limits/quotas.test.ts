@@ -169,7 +169,7 @@ test('recorded values of a run count for its key until the job is deleted', asyn
   expect(await sum(key.id)).toEqual({ kept: 0, expiring: 0 })
 })
 
-test('a suspended job, and values that are written to it, count', async () => {
+test('a suspended job counts, and values that are written to it count too', async () => {
   const key = await keyed({ bytes: 100_000 })
   const id = await key.make({ class: 'sleeper', args: 'x'.repeat(40_000) })
   await doors.engine.dispatch('default', 'bell')

@@ -37,7 +37,7 @@ describe.each(kinds)('on %s', (on, isThere) => {
   }
 
   test.skipIf(!isThere)(
-    'a hundred runs that each write 1 MiB are done, each with its value',
+    'a hundred runs that each write 1 MiB complete, each with its value',
     async () => {
       const made = await doors.engine.jobs.enqueue(
         many(100, () => ({ queue: 'sizes', class: 'large', out: { out: {} }, retain: 600_000 })),
@@ -59,7 +59,7 @@ describe.each(kinds)('on %s', (on, isThere) => {
   )
 
   test.skipIf(!isThere)(
-    'a bulk enqueue of 10 MB is done or refused with 413, all of it or none',
+    'a bulk enqueue of 10 MB is accepted or refused with 413 as a whole',
     async () => {
       await goesOn()
       const bulk = async (bytes: number) => {
@@ -82,7 +82,7 @@ describe.each(kinds)('on %s', (on, isThere) => {
   )
 
   test.skipIf(!isThere)(
-    'a claim of many large jobs brings as many as fit, and the rest next',
+    'a claim of many large jobs returns as many as fit, and the next claim returns the rest',
     async () => {
       await doors.engine.queues.update('pulled', { mode: 'pull' })
       for (let i = 0; i < 4; i++)

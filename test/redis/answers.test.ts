@@ -48,7 +48,7 @@ describe('in Lua', () => {
     expect(text).not.toMatch(/^\s*return \{ '|then return \{ '/m)
   })
 
-  test('no answer or row is named in vain', () => {
+  test('every named answer and row is used', () => {
     const all = lua.map(({ text }) => text).join('\n')
     const inLua = (table: string, names: string[]) => names.filter((name) => !all.includes(`${table}.${snake(name)} {`))
     expect(inLua('reply', Object.keys(replies))).toEqual([])
@@ -56,8 +56,8 @@ describe('in Lua', () => {
   })
 })
 
-describe('here', () => {
-  test('lists get their names back, and their kinds', () => {
+describe('in TypeScript', () => {
+  test('lists get their names and types back', () => {
     const raw = ['made', [['7', 'queued', '', '2']], [['q', 'b', '']], []]
     expect(answerOf(raw, 'made', 'refused')).toEqual({
       is: 'made',
@@ -81,11 +81,11 @@ describe('here', () => {
     ])
   })
 
-  test('an answer that its script does not have is none', () => {
+  test('an answer that its script does not define is undefined', () => {
     expect(() => answerOf(['none'], 'room')).toThrow('a script answered none: expected room')
   })
 
-  test('no list is read by places', () => {
+  test('no list is read by position', () => {
     const found = filesIn('verbs', '.ts').filter(
       ({ text }) => text.includes('evaluate(') && /as (unknown as )?\[/.test(text),
     )

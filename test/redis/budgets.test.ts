@@ -295,7 +295,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   })
 
   // One ZADD updates the index of errors for all jobs. Each failure also adds an entry to the log and one to its runs.
-  test('100 runs that fail for good: 1 command for the index of their errors', async () => {
+  test('100 runs that fail without retries left: 1 command for the index of their errors', async () => {
     const queue = await use('failing')
     await pause(queue)
     const failing = Array.from({ length: BATCH }, (_, i) => jobs(1, queue, 'fails', { args: `{"cause":${i % 3}}` })[0]!)
@@ -398,7 +398,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
 
   // HGETALL of the channels, SMEMBERS of the queues, HGETALL of the classes of each queue, and MGET of listeners. ZRANGE
   // for each channel with more than eight listeners.
-  test('all channels, who listens and which classes publish (measured 3 calls, and 1 for each queue)', async () => {
+  test('all channels, their listeners and publishing classes (measured 3 calls, and 1 for each queue)', async () => {
     const channels = Array.from({ length: 50 }, (_, n) => `/shown/${n}`)
     await cost(() =>
       make(channels.map((name) => jobs(1, 'above', 'listener', { in: { news: { channels: [name] } } })[0]!)),

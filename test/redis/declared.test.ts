@@ -70,7 +70,7 @@ test('a later page of a status reads its index first, and declares its documents
   expect(declared[2]).toEqual(expect.arrayContaining(documents(newestFirst(150, 1))))
 })
 
-test('a list of ids declares them, and the pieces in which they may be', async () => {
+test('a list of ids declares the jobs, and the pieces that may contain them', async () => {
   await store.list({ mode: 'ids', name: '250,107,9', limit: 3 })
   expect(calls.splice(0)).toEqual([[...documents([250, 107, 9]), ...[2, 1, 0].map(store.keys.piece)]])
 })
@@ -90,7 +90,7 @@ counted('a series locks no other keys: it is read without a script, a queue with
   expect(await spent(() => store.series('', 'hour', 50))).toEqual({ smembers: 1, mget: 1 })
 })
 
-test('a queue is in the series of the look that first sees it', async () => {
+test('a new queue is in the series of the first request after its creation', async () => {
   const queues = async () => (await store.series('', 'minute', 50)).rows.map(({ queue }) => queue)
   expect(await queues()).toEqual(['q'])
   await store.enqueue([{ queue: 'new', class: 'often', known: true }])

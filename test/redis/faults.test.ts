@@ -118,12 +118,12 @@ describe('a request that Redis does not answer', () => {
     client = createClient({ ...redis, timeout: 100 })
   })
 
-  test('is sent again if it names its call', async () => {
+  test('is repeated if it has the key of its call', async () => {
     expect(await enqueue()).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('within 100 ms') })
     expect(asked).toBe(3)
   })
 
-  test('is not sent again when Redis could do it twice', async () => {
+  test('is not repeated if Redis could apply it twice', async () => {
     expect(await enqueue(false)).toMatchObject({ code: 'UNAVAILABLE' })
     expect(asked).toBe(1)
   })

@@ -25,7 +25,7 @@ const found = (pattern: RegExp): string[] =>
     [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([line]) => `${file}: ${line.trim()}`),
   )
 
-test('scripts read no field of a record by one or two letters, but by the names that the build shortens', () => {
+test('scripts read fields of records by long names, which the build shortens', () => {
   const folder = join(root, 'src/redis/lua')
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'))
   const short = sources.flatMap((file) =>
@@ -46,13 +46,13 @@ test('a field has the same short name in all records', () => {
   expect(all.filter(([name, [text]]) => short.get(name) !== text)).toEqual([])
 })
 
-test('nothing outside of src/redis reads a field of a record by one or two letters', () => {
+test('no file outside of src/redis reads a field of a record by a name of one or two letters', () => {
   expect(found(/\b(?:document|doc|record|settings)[!?]?\??\.(?!id\b|at\b|on\b|ts\b|md\b)[a-zA-Z]\w?\b(?!\()/g)).toEqual(
     [],
   )
 })
 
-test('nothing calls a field that it takes out of a record by one or two letters', () => {
+test('no file names a destructured field of a record with one or two letters', () => {
   const long = Object.keys(fields).join('|')
   const taken = `\\b(?:${long}): [a-z]\\w?\\b`
   expect(found(new RegExp(`(?:const|let) \\{[^}]*${taken}[^}]*\\} =`, 'g'))).toEqual([])
@@ -83,7 +83,7 @@ test('records of jobs, queues, limits and days are read by their long names', ()
   expect(decodeDay('{"mail":{"c":{"runs":2},"w":[2]}}')).toEqual({ mail: { counts: { runs: 2 }, waits: [2] } })
 })
 
-test('scripts keep the same number of minutes and hours of counts that are shown', () => {
+test('scripts keep as many minutes and hours of counts as are shown', () => {
   const source = readFileSync(join(root, 'src/redis/lua/lib/queue/counts.lua'), 'utf8')
   const kept = (name: string) => Number(new RegExp(`${name} = (\\d+)`).exec(source)?.[1])
   expect({ minute: kept('MINUTES'), hour: kept('HOURS') }).toEqual(keptSteps)
@@ -99,7 +99,7 @@ test('no two fields of a record have the same short name', () => {
   }
 })
 
-test('users’ texts that equal the mark of a value are texts', () => {
+test('users’ texts that equal the mark of a value remain texts', () => {
   const chosen = Object.entries(jobFields).filter(([, [, , kind]]) => kind === 'text')
   const marked = Object.fromEntries([...chosen, ['args', jobFields.args] as const].map(([, [short]]) => [short, '^']))
   expect(leftOut(decodeRecord(JSON.stringify(marked)))).toEqual([['args', 'a']])

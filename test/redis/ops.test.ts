@@ -25,13 +25,13 @@ describe('in Lua', () => {
     expect(namedIn('says', ['sayings.lua']).sort()).toEqual(Object.keys(sayings).sort())
   })
 
-  test('no verb reads words itself', () => {
+  test('verbs read their words only through the table', () => {
     const reading = files.filter((file) => /\btake(_\w+)?\b\s*\(/.test(textOf(file).replace(/^--.*$/gm, '')))
     expect(reading.filter((file) => !/^function verbs\.take\(/m.test(textOf(file)))).toEqual(['given.lua'])
     expect(textOf('of_callers.lua').match(/(?<!verbs\.|ports\.)\btake\w*\(/g)).toBeNull()
   })
 
-  test('a verb reads its arguments in the order of the table, whichever it names', () => {
+  test('a verb reads its arguments in the order of the table, even if it names only some', () => {
     const read = (signature: string) => readArguments('lib/run/ops/x.lua', `function ${signature} end`)
     expect(read('verbs.adopt(me, name, job)')).toBe(
       'function verbs.adopt(me) local job = args.take() local name = args.take() end',
@@ -66,14 +66,14 @@ test('ports belong to the job itself, to a child or to another job', () => {
   ])
 })
 
-test('fields have long names here and short ones in words', () => {
+test('fields have long names in TypeScript and short names in words', () => {
   expect(ops.patch({ fields: { priority: '5', repeats: '' } })).toEqual(['patch', '2', 'p', '5', 'rp', ''])
   const values = createVault().sealedAs('x' as Encoded, 'state graph')
   expect(ops.was({ field: 'state:graph', values })).toEqual(['was', 's:graph', '1', 'x'])
 })
 
 // The engine calls `ops.…` and `says.…`, which read the table.
-test('the engine writes no words by hand', () => {
+test('the engine writes words only through the table', () => {
   const engine = join(import.meta.dirname, '../../src/engine')
   const all = new Set([...Object.keys(verbs), ...Object.keys(calls), ...Object.keys(sayings)])
   const found = readdirSync(engine, { recursive: true, encoding: 'utf8' })

@@ -102,7 +102,7 @@ async function leaving(world: World, id: number) {
 }
 
 describe.each(Object.entries(plain))('a job %s', (_, making) => {
-  test('leaves the same behind, in a piece or not', async () => {
+  test('leaves the same data, in a piece or in its own document', async () => {
     const [alone, packed] = await Promise.all(ways.map((way) => life(making, way)))
     expect(packed!.isPacked).toEqual([true, true, true])
     expect(alone!.isPacked).toEqual([false, false, making.retain === 0])
@@ -130,7 +130,7 @@ test.each(Object.entries(beside))('a job with %s has its own document', async (_
   expect(await textOf(world, await world.make(making))).toMatch(/^\{/)
 })
 
-test('args of a KiB wait in a piece, although a document stores them separately, and move with the job when it leaves', async () => {
+test('args of 1 KiB wait in a piece, and get their own key when the job leaves the piece', async () => {
   const args: Encoded = JSON.stringify('x'.repeat(1_022))
   const world = await createWorld(state.direct, undefined, 'in pieces')
   const job = { queue: 'q', class: 'plain', known: true, args }
@@ -144,7 +144,7 @@ test('args of a KiB wait in a piece, although a document stores them separately,
   expect(await world.faults()).toEqual([])
 })
 
-test('the marked documents of the version before, which had no pieces, are read as ever', async () => {
+test('marked documents of the previous version, which had no pieces, can still be read', async () => {
   const world = await createWorld(state.direct)
   const id = await world.make({ args: '{"n":1}' })
   const key = world.store.keys.job(id)
@@ -156,7 +156,7 @@ test('the marked documents of the version before, which had no pieces, are read 
   expect(await world.faults()).toEqual([])
 })
 
-test('args are sealed each by itself, and what cannot be opened is the fault of its job alone', async () => {
+test('args are sealed separately, and unreadable args fail only their own job', async () => {
   const world = await createWorld(state.direct)
   const key = (byte: number) => new Uint8Array(32).fill(byte)
   const storeWith = (...keys: Uint8Array[]) =>

@@ -585,7 +585,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-test('all 28 are here', () => {
+test('all 28 races are tested', () => {
   expect(Object.keys(windows)).toEqual(Array.from({ length: 28 }, (_, i) => `R${i + 1}`))
 })
 

@@ -126,7 +126,7 @@ describe('a write that is refused in the middle', () => {
     ['of a commit', commitRefused],
     ['of an enqueue', enqueueRefused],
   ])(
-    '%s leaves nothing that stays, whichever it is',
+    '%s leaves no changes, for each of its writes',
     async (_, refused) => {
       let nth = 1
       while (await refused(nth)) nth++
@@ -139,7 +139,7 @@ describe('a write that is refused in the middle', () => {
 describe.skipIf(kind === 'embedded')('a Redis whose memory is used up', () => {
   const config = (...words: string[]) => rawCommand(state.redis.port, 'CONFIG', 'SET', ...words)
 
-  test('refuses a script at its first write, and nothing of it has been done', async () => {
+  test('refuses a script at its first write, before any change', async () => {
     const world = await createWorld(state.direct)
     await world.make()
     const run = await world.claimOne()

@@ -631,7 +631,7 @@ const verified = async (world: World) => (await world.engine().doctor.verify()) 
 
 const all = { ...damages, ...more }
 
-test('there are at least 64 kinds of damage', () => expect(Object.keys(all).length).toBeGreaterThanOrEqual(64))
+test('the tests cover at least 64 kinds of damage', () => expect(Object.keys(all).length).toBeGreaterThanOrEqual(64))
 
 async function startNeighbours(world: World) {
   const queue = 'other'
@@ -701,7 +701,7 @@ test.each(Object.entries(all))('%s is found, named with its remedy, and repaired
   expect(await world.engine().doctor.verify()).toEqual([])
 })
 
-test('a result goes when it said, after a repair, and until then can be had', async () => {
+test('after a repair, a result can be read until its original expiry', async () => {
   const world = await createWorld(state.direct)
   const id = await answered(world)
   const key = `${world.namespace}result:${id}`
@@ -715,7 +715,7 @@ test('a result goes when it said, after a repair, and until then can be had', as
   expect(await result()).toEqual([before, '', String(id)])
 })
 
-test('a missing result is found, and callers learn at once that it is gone', async () => {
+test('a missing result is found, and callers learn at once that it is missing', async () => {
   const world = await createWorld(state.direct)
   const id = await answered(world)
   await world.client.ask((redis) => redis.del(`${world.namespace}result:${id}`))
@@ -725,7 +725,7 @@ test('a missing result is found, and callers learn at once that it is gone', asy
   expect(await world.faults()).toEqual([])
 })
 
-test('a result that was taken, or whose time is over, is not missed', async () => {
+test('a taken or expired result is not reported as missing', async () => {
   const world = await createWorld(state.direct)
   const [taken, ended] = [await answered(world), await answered(world)]
   expect(await world.engine().jobs.result(String(taken), { take: true })).toMatchObject({

@@ -45,7 +45,7 @@ for (const [rule, facts] of Object.entries(rules))
       })
   })
 
-test('jobs make exactly the existing moves', () => {
+test('jobs change status exactly as the table of transitions allows', () => {
   const there = Object.entries(transitions).flatMap(([from, to]) => Object.keys(to).map((one) => `${from} → ${one}`))
   expect([...moves].toSorted()).toEqual(there.toSorted())
 })

@@ -38,7 +38,7 @@ const finish = (token: string, end: 'completed' | 'suspended' = 'completed', wor
 const change = (id: number, ...ops: string[][]) => store.change(String(id), ops)
 
 describe('enqueue', () => {
-  test('makes jobs with ids from 1, ready, and says whom to ring', async () => {
+  test('creates ready jobs with ids from 1, and returns the bells to ring', async () => {
     const { made, rings } = await store.enqueue([job(), job()])
     expect(made).toEqual([
       { id: 1, status: 'queued' },
@@ -47,7 +47,7 @@ describe('enqueue', () => {
     expect(rings).toMatchObject([{ queue: 'q' }])
   })
 
-  test('the same key makes the same jobs once, and rings once', async () => {
+  test('the same key creates jobs once, and rings once', async () => {
     const once = { key: 'k', period: 60_000, fingerprint: 'f' }
     const first = await store.enqueue([job()], once)
     const second = await store.enqueue([job()], once)
@@ -71,7 +71,7 @@ describe('enqueue', () => {
     expect((await store.verify()).faults).toEqual([])
   })
 
-  test('a lane that begins with jobs gets the same runs when it asks again, as long as they hold', async () => {
+  test('a lane that begins with jobs gets the same runs when it asks again, until their leases end', async () => {
     const once = { key: 'k', period: 60_000 }
     const first = await store.enqueue([job()], once, '', lane())
     const again = await store.enqueue([job()], once, '', lane())
@@ -118,7 +118,7 @@ describe('enqueue', () => {
     expect((await store.verify()).faults).toEqual([])
   })
 
-  test('the same key for something else is taken', async () => {
+  test('the same key is refused for another body', async () => {
     await store.enqueue([job()], { key: 'k', period: 60_000, fingerprint: 'f' })
     await expect(store.enqueue([job()], { key: 'k', period: 60_000, fingerprint: 'g' })).rejects.toMatchObject({
       code: 'TAKEN',
@@ -131,7 +131,7 @@ describe('enqueue', () => {
     expect((await store.enqueue([job()])).made[0]!.id).toBe(1)
   })
 
-  test('a unique key finds the job that holds it, until that has ended', async () => {
+  test('a unique key finds its job until the job has ended', async () => {
     const unique = { key: 'u' }
     const id = await make({ unique })
     expect((await store.enqueue([job({ unique })])).made).toEqual([{ id, status: 'queued', existing: true }])
@@ -140,14 +140,14 @@ describe('enqueue', () => {
     expect((await store.enqueue([job({ unique })])).made[0]!.existing).toBeUndefined()
   })
 
-  test('a later moment is a timer with a bell for it', async () => {
+  test('a job with a later time has a timer and a bell', async () => {
     const { rings } = await store.enqueue([job({ wait: 30_000 })])
     expect(rings).toHaveLength(1)
     expect(rings[0]!.at).toBeGreaterThan(Date.now() + 25_000)
     expect(await claim()).toEqual([])
   })
 
-  test('a parent gets a named child; the name is taken then', async () => {
+  test('a parent gets a named child, and the name is then taken', async () => {
     const parent = await make()
     await make({ parent: String(parent), name: 'a' })
     await expect(store.enqueue([job({ parent: String(parent), name: 'a' })])).rejects.toMatchObject({ code: 'TAKEN' })
@@ -160,7 +160,7 @@ describe('enqueue', () => {
     await expect(store.enqueue([job({ aliases: ['nightly'] })])).rejects.toMatchObject({ code: 'TAKEN' })
   })
 
-  test('values over 512 bytes are next to the document and come back whole', async () => {
+  test('values over 512 bytes are stored next to the document and read completely', async () => {
     const args = JSON.stringify('x'.repeat(2_000))
     const id = await make({ args })
     expect((await document(id)).args).toBe(args)
@@ -169,7 +169,7 @@ describe('enqueue', () => {
 })
 
 describe('commit', () => {
-  test('a claim lends by priority, then by age', async () => {
+  test('a claim leases jobs by priority, then by age', async () => {
     await store.enqueue([job({ priority: 5 }), job(), job({ priority: -1 }), job()])
     expect((await claim(4)).map(({ id }) => id)).toEqual([3, 2, 4, 1])
   })
@@ -201,7 +201,7 @@ describe('commit', () => {
     expect(await document(id)).toMatchObject({ 'i:n': '2,0', 'o:m': '0,0', place: 'f' })
   })
 
-  test('a repeated commit by token gets the first answer, also when the job is gone', async () => {
+  test('a repeated commit by token gets the first answer, also if the job is gone', async () => {
     await make({ retain: 0 })
     const [lent] = await claim()
     const token = lent!.document.token!
@@ -210,7 +210,7 @@ describe('commit', () => {
     await expect(store.inspect('1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('a commit after the lease is lost, and does nothing', async () => {
+  test('a commit after the end of the lease is refused as lost, and changes nothing', async () => {
     const id = await make()
     const [lent] = await claim()
     offset += 46_000
@@ -220,7 +220,7 @@ describe('commit', () => {
 })
 
 describe('extend', () => {
-  test('moves the end of a lease, and returns the lost ones', async () => {
+  test('moves the ends of leases, and returns the lost runs', async () => {
     await make()
     const [lent] = await claim()
     const token = lent!.document.token!
@@ -253,7 +253,7 @@ describe('change', () => {
     expect((await document(id))['s:x']).toBeUndefined()
   })
 
-  test('the same key takes values once, and answers them again', async () => {
+  test('the same key takes values once, and returns them again', async () => {
     const id = await make(port)
     await change(id, ['write', '', 'i', 'n', '', '2', '=1', '=2'])
     const once = { key: 'take', period: 60_000 }
@@ -263,7 +263,7 @@ describe('change', () => {
     expect((await document(id))['i:n']).toBe('2,1')
   })
 
-  test('a lock keeps a job from being lent until it is given back', async () => {
+  test('a locked job is not leased until the lock is released', async () => {
     const id = await make()
     await change(id, ['lock', '60000', 'T'])
     await expect(change(id, ['lock', '60000', 'U'])).rejects.toMatchObject({ code: 'BUSY' })
@@ -282,7 +282,7 @@ describe('change', () => {
     expect(await document(from)).toMatchObject({ 'o:m': '2,2' })
   })
 
-  test('a message reaches every port that listens at its level or above', async () => {
+  test('a message reaches every port that listens to its channel or to a channel above', async () => {
     const id = await make({
       in: { here: { channels: ['/a/b'] }, above: { channels: ['/a'] }, beside: { channels: ['/c'] } },
     })
@@ -298,7 +298,7 @@ describe('change', () => {
     expect(await document(id)).toMatchObject({ 'i:a': '1,0', 'di:a': '=9', 'i:b': '1,1,d', 'i:c': '0,0' })
   })
 
-  test('a tree is deleted when all of it is terminated', async () => {
+  test('a tree is deleted when all of its jobs are terminated', async () => {
     const id = await make()
     await make({ parent: String(id), name: 'a' })
     await change(id, ['terminate', '', '1'])
@@ -308,17 +308,17 @@ describe('change', () => {
 })
 
 describe('tick', () => {
-  test('does nothing, and costs nothing more, while nothing is due', async () => {
+  test('changes nothing, and costs nothing more, while no job is due', async () => {
     expect(await store.tick()).toEqual({ rings: [], more: false, faults: [] })
   })
 
-  test('rings again for a bell that was lost', async () => {
+  test('rings again after a lost bell', async () => {
     await make()
     offset += 21_000
     expect((await store.tick()).rings).toMatchObject([{ queue: 'q' }])
   })
 
-  test('takes back jobs lost with their lane', async () => {
+  test('takes back the jobs of a lost lane', async () => {
     const id = await make()
     await claim()
     offset += 46_000
@@ -338,8 +338,8 @@ describe('tick', () => {
   })
 })
 
-describe('what is read', () => {
-  test('inspect tells everything of one job and its place in the queue', async () => {
+describe('read access', () => {
+  test('inspect returns all data of a job and its place in the queue', async () => {
     await make()
     const id = await make(port)
     await change(id, ['write', '', 'i', 'n', '', '1', '=1'])
@@ -355,7 +355,7 @@ describe('what is read', () => {
     expect(second.cursor).toBeNull()
   })
 
-  test('list by status, by parent, by alias', async () => {
+  test('list filters by status, by parent and by alias', async () => {
     const id = await make({ aliases: ['top'] })
     await make({ parent: String(id), name: 'a' })
     await claim()
@@ -367,7 +367,7 @@ describe('what is read', () => {
     expect(await ids({ mode: 'alias', name: 'top' })).toEqual([1])
   })
 
-  test.skipIf(kind === 'embedded')('a page of very many children reads no more than a thousand jobs', async () => {
+  test.skipIf(kind === 'embedded')('a page of many children reads at most 1,000 jobs', async () => {
     const many = 2_500
     const parent = await make()
     const others = await make()
@@ -395,7 +395,7 @@ describe('what is read', () => {
     expect(ids).toEqual(Array.from({ length: many }, (_, i) => others + many - i))
   })
 
-  test('tree, peek and overview', async () => {
+  test('tree, peek and overview show a job with its child', async () => {
     const id = await make()
     const child = await make({ ...port, parent: String(id), name: 'a' })
     await change(child, ['write', '', 'o', 'm', '', '1', '=5'])
@@ -434,7 +434,7 @@ describe('settings and register', () => {
   })
 })
 
-test('verify finds nothing after all this, and something when a document is changed behind our back', async () => {
+test('verify reports nothing for healthy data, and reports a document that was changed directly', async () => {
   const id = await make()
   expect((await store.verify()).faults).toEqual([])
 

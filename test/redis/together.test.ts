@@ -31,7 +31,7 @@ function start({ refuses = false, patience = 1_000 } = {}) {
   }
 }
 
-test('a single call asks at once; later ones go together, each with its own answer', async () => {
+test('a single call is sent at once; later calls are sent together, each with its own answer', async () => {
   const { ask, asked, open } = start()
   const answers = Promise.all(['a', 'b', 'c'].map(ask))
   expect(asked).toEqual(['a'])
@@ -43,7 +43,7 @@ test('a single call asks at once; later ones go together, each with its own answ
   expect(asked.at(-1)).toBe('d')
 })
 
-test('calls that do not suit each other go one after the other', async () => {
+test('calls that cannot be combined are sent one after the other', async () => {
   const { ask, asked, open } = start()
   const answers = Promise.all(['a', 'b', 'b', 'c'].map(ask))
   for (let i = 0; i < 3; i++) await open()
@@ -51,7 +51,7 @@ test('calls that do not suit each other go one after the other', async () => {
   expect(await answers).toEqual(['A', 'B', 'B', 'C'])
 })
 
-test('if a group of calls is refused each asks alone, and only the bad one fails', async () => {
+test('if a group of calls is refused, each call is sent alone, and only the bad call fails', async () => {
   const { ask, asked, open } = start({ refuses: true })
   const answers = Promise.allSettled(['a', 'b', 'bad', 'c'].map(ask))
   for (let i = 0; i < 3; i++) await open()
@@ -77,7 +77,7 @@ test('a group without an answer fails for all of its calls', async () => {
   expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
 })
 
-test('a leader that disappears delays the rest for a short time only', async () => {
+test('a group whose first caller disappears delays later calls only for a short time', async () => {
   const { ask, asked, open } = start({ patience: 50 })
   void ask('gone')
   const answer = ask('b')
@@ -113,7 +113,7 @@ function startAnswered() {
   }
 }
 
-test('frequent calls wait for the next; after a pause without calls they do not', async () => {
+test('frequent calls wait for the next call; after a pause, a call does not wait', async () => {
   const { ask, asked, later } = startAnswered()
   for (let i = 0; i < 20; i++) {
     later(4)

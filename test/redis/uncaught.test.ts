@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-test('a run that fails, and whose job goes with it, is committed like any other', async () => {
+test('a failed run whose job is deleted at its end is committed', async () => {
   const world = await createWorld(state.direct)
   const id = await world.make()
   const [run] = await world.claim()
