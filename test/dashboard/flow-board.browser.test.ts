@@ -90,14 +90,19 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       expect(await label(page, 'rows.rejected>rejected.in')).toBe('7/min')
     }))
 
-  test('the pointer and the focus show the last value of a wire', async () => {
+  test('near enough, wires show their last values, shortened; the pointer and the focus show all of it', async () => {
     const wire = 'feed>rows.in'
     const [secret, text] = ['{"sku":"lamp-03","note":"a long text","token":"s3cr3t"}', '"token":"•••"']
     await site.engine.ports.write(String(flow), 'in', 'feed', [secret as never])
     await as(['read'], `/flows/${flow}`, async (page) => {
+      const value = page.locator(`.badge[data-wire="${wire}"] .value`)
       const line = page.locator(`g[role="button"][data-wire="${wire}"]`)
       const whole = page.locator('.board .whole')
+      expect(await value.count()).toBe(0)
       expect(await whole.isVisible()).toBe(false)
+      for (let i = 0; i < 10 && (await page.locator('[data-board][data-detail="near"]').count()) === 0; i++)
+        await page.getByRole('button', { name: 'Zoom in' }).click()
+      await expect.poll(() => value.textContent()).toBe('{"sku":"lamp-03","…')
       await line.focus()
       await whole.getByText('"note":"a long text"').waitFor()
       expect(await whole.textContent()).toContain(text)
@@ -107,10 +112,12 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       expect(await whole.isVisible()).toBe(false)
       await line.dispatchEvent('pointerover')
       await whole.getByText('"note":"a long text"').waitFor()
+      await page.getByRole('button', { name: 'Fit to screen' }).click()
+      await value.waitFor({ state: 'detached' })
     })
   })
 
-  test('above 60 nodes a wire is labelled while it is pointed at or has the focus', async () => {
+  test('above 60 nodes a wire is labelled while it is pointed at or has the focus, and a map leads to any place', async () => {
     await as(['read'], `/flows/${await large()}`, async (page) => {
       const first = page.locator('g[role="button"][data-wire="feed>n0.in"]')
       const labels = page.locator('.board .badge')
@@ -121,6 +128,26 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       expect(await labels.count()).toBe(0)
       await first.dispatchEvent('pointerover')
       expect(await label(page, 'feed>n0.in')).toBe('3')
+
+      const map = page.locator('.board .map')
+      expect(await map.locator('rect').count()).toBe(NODES + 1)
+      for (let i = 0; i < 8; i++) await page.getByRole('button', { name: 'Zoom in' }).click()
+      const left = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[0])
+      const seen = async () => Number(await map.locator('.seen').getAttribute('x'))
+      expect(await seen()).toBeCloseTo(await left())
+      const { x, y, width, height } = (await map.boundingBox())!
+      await page.mouse.click(x + width - 3, y + height / 2)
+      const right = await left()
+      await page.mouse.click(x + 3, y + height / 2)
+      expect(await left()).toBeLessThan(right)
+      expect(await seen()).toBeCloseTo(await left())
+      await page.locator('.board [data-name="n63"]').focus()
+      expect(await left()).toBeGreaterThan(right / 2)
+
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.goto(`${page.url()}?board=1`)
+      await page.locator('.board .node[data-name="n0"]').waitFor()
+      expect(await map.isVisible()).toBe(false)
     })
   })
 

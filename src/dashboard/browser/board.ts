@@ -19,6 +19,7 @@ import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
 import { createFind } from './board/find.ts'
 import { type Layout, layout } from './board/layout.ts'
+import { createMap } from './board/map.ts'
 import { createPace } from './board/pace.ts'
 import { createReplay, type Replay } from './board/replay.ts'
 import { stepFrom } from './board/steps.ts'
@@ -32,7 +33,10 @@ type State = {
   shape: string
   drawing?: Drawing
   layout?: Layout
+  map?: ReturnType<typeof createMap>
   hover?: string
+  /** True if wires show their last values. */
+  isNear: boolean
   live: BoardData
   offset: number
   past?: { at: number; data: BoardData }
@@ -47,17 +51,18 @@ const shapeOf = ({ nodes, wires }: BoardData): string =>
 const beadsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
 
 function nodesOf(state: State): (() => void)[] {
-  const [data, now, { drawing }] = [dataIn(state), momentIn(state), state]
+  const [data, now, { drawing, map }] = [dataIn(state), momentIn(state), state]
   return data.nodes.map((node) => () => {
     const { name, queue, class: className, status } = node
     const facts = factsOf(node, data, now)
-    const fact = factOf(node, facts)
+    const [fact, mark, tone] = [factOf(node, facts), markOf(node, facts), toneOf(node)]
+    map?.node(name, tone ?? mark)
     drawing!.node(name, {
       kind: `${kindOfNode(node, facts)}${data.node === name ? ' on' : ''}${data.lit?.nodes.includes(name) ? ' lit' : ''}`,
-      mark: markOf(node, facts),
+      mark,
       cls: `${queue}/${className}`,
       fact,
-      tone: toneOf(node),
+      tone,
       said: `${name}, ${queue}/${className}, ${status ?? 'not started'}: ${fact}`,
     })
   })
@@ -75,6 +80,7 @@ function wiresOf(state: State, wanted = dataIn(state).wires): (() => void)[] {
       kind: `${kind === 'idle' ? '' : kind}${lit}`,
       said: wireSaid(wire, now),
       label: data.nodes.length > LARGE && !on && kind !== 'back' && state.hover !== wire.id ? '' : labelOf(wire, now),
+      value: state.isNear ? lastOf(wire) : '',
       tone: `${on ? 'on' : kind === 'back' ? 'warn' : ''}${lit}`,
       beads: kind === 'hot' && moving <= MOST_BEADS ? beadsOf(wire.rate) : 0,
     })
@@ -85,7 +91,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   const view = createView(svg)
   const [beads, pace] = [createBeads(svg), createPace()]
   let opened: string
-  const state: State = { shape: '', live: data, offset: Date.now() - clockOf() }
+  const state: State = { shape: '', live: data, offset: Date.now() - clockOf(), isNear: false }
   const whole = made('output', { className: 'whole', hidden: true })
   whole.style.overflowWrap = 'anywhere'
   svg.parentElement!.append(whole)
@@ -93,6 +99,10 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   view.onShow((seen, shown, detail) => {
     beads.show(seen)
     state.drawing?.show(shown, detail)
+    const isNear = detail === 'near'
+    if (isNear === state.isNear) return
+    state.isNear = isNear
+    if (state.drawing) draw('soon')
   })
 
   /** Shows the last value of the wire that has the pointer or the focus. */
@@ -111,6 +121,8 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
       state.layout = layout(nodes, wires)
       state.drawing = createDrawing(svg, state.layout, beads)
       state.shape = shape
+      if (nodes.length > LARGE) state.map ??= createMap(svg.parentElement!, view)
+      state.map?.lay(state.layout)
       view.bound(state.layout.box)
     }
     svg.classList.toggle('jam', dataIn(state).lit !== undefined)

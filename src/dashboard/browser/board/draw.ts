@@ -10,6 +10,8 @@ type NodeLook = { kind: string; mark?: string; cls: string; fact: string; tone?:
 type WireLook = {
   kind: string
   label: string
+  /** Shown below the label, in the same box. */
+  value?: string
   tone: string
   said: string
   beads: number
@@ -18,8 +20,8 @@ type WireLook = {
 
 /** Width of a letter as a share of its height. */
 const LETTER = 0.58
-/** Pixels per letter of a label. */
-const LABEL_LETTER = 6.9
+/** Maximum letters of a value in the box of a label, and pixels per letter of a label. */
+const [VALUE, LABEL_LETTER] = [19, 6.9]
 /** Sizes of a name, in pixels. Zoomed out, a name may be as large as its node. */
 const [SMALLEST_NAME, NAME, LARGEST_NAME] = [12, 15, 30] as const
 /** Maximum letters of a name, and the part of the node's width that its padding and its mark need. */
@@ -78,11 +80,11 @@ function nodeParts({ name, box, ins, outs }: Placed) {
 function wireParts(id: string, path: string) {
   const line = make('path', { class: 'wire', d: path })
   const rect = make('rect', { height: LABEL.height, rx: 11 })
-  const text = middle('', 0, 15.5)
+  const [text, value] = [middle('', 0, 15.5), make('text', { class: 'mid small value', x: LABEL.width / 2 })]
   const badge = make('g', { class: 'badge', 'data-wire': id }, rect, text)
   const reach = make('path', { class: 'reach', d: path })
   const group = make('g', { role: 'button', tabindex: 0, 'data-wire': id, 'data-see': 'farthest' }, reach, line)
-  return { line, badge, rect, text, group }
+  return { line, badge, rect, text, value, group }
 }
 
 export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads) {
@@ -130,25 +132,32 @@ export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads)
       write(parts.cls, clip(cls, 20))
       write(parts.fact, fact)
     },
-    wire(id: string, { kind, label, tone, said, on, beads: moving }: WireLook): void {
+    wire(id: string, { kind, label, value = '', tone, said, on, beads: moving }: WireLook): void {
       const parts = wires.get(id)
       if (!parts) return
       set(parts.line, { class: `wire ${kind}${on ? ' on' : ''}` })
       set(parts.group, { 'aria-label': said })
       const { path, middle: at } = layout.wires.get(id)!
       beads?.set(id, path, moving)
-      if (!label) {
+      if (!label && !value) {
         parts.badge.remove()
         return
       }
       if (!parts.badge.parentNode) marks.append(parts.badge)
+      const shown = clip(value, VALUE)
       set(parts.badge, { class: `badge ${tone}` })
-      if (parts.text.textContent === label) return
+      if (parts.text.textContent === label && parts.value.textContent === shown) return
       write(parts.text, label)
-      const wanted = Math.max(22, label.length * LABEL_LETTER + 16)
-      const long = Math.min(wanted, LABEL.width)
+      write(parts.value, shown)
+      set(parts.value, { y: label ? 19 : 14 })
+      if (value) parts.badge.append(parts.value)
+      else parts.value.remove()
+      const wanted = Math.max(22, label.length * LABEL_LETTER * (value ? 0.72 : 1) + 16)
+      const long = value ? LABEL.width : Math.min(wanted, LABEL.width)
       set(parts.rect, { width: long })
       set(parts.text, {
+        class: value ? 'mid small' : 'mid',
+        y: value ? 9.5 : 15.5,
         x: long / 2,
         textLength: wanted > long ? long - 16 : undefined,
         lengthAdjust: 'spacingAndGlyphs',

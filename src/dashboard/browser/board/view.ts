@@ -4,6 +4,8 @@ import { pointIn, set } from './svg.ts'
 
 /** Below this scale, nodes show only their status, and their name in large type. */
 const FAR = 0.5
+/** Above this scale, wires show their last values. */
+const NEAR = 1.2
 /** Below this scale, even a name in large type cannot be read. */
 const FARTHEST = 0.2
 /** Width of a phone, in pixels, and smallest scale at which names in large type can be read. */
@@ -42,7 +44,7 @@ export function createView(svg: SVGSVGElement) {
     shift('')
     set(svg, { viewBox: `${seen.x} ${seen.y} ${seen.width} ${seen.height}` })
     const scale = wide / seen.width
-    const detail = scale < FARTHEST ? 'farthest' : scale < FAR ? 'far' : ''
+    const detail = scale < FARTHEST ? 'farthest' : scale < FAR ? 'far' : scale > NEAR ? 'near' : ''
     svg.dataset.detail = detail
     // In pixels of the screen, so that the wires of a large graph are visible.
     const all = svg.querySelector<SVGElement>('.all')
@@ -144,6 +146,7 @@ export function createView(svg: SVGSVGElement) {
   }
 
   return {
+    centre,
     onShow: (tell: (typeof told)[number]): void => void told.push(tell),
     look,
     reveal,
