@@ -107,12 +107,6 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
     const bytes = await bytesOf(request, most)
     if (scope === 'signed') await admitSigned(request, bytes, deps)
     const asks = check(query, queryOf(request, route)) as { preview?: boolean } | undefined
-    if (caller && !asks?.preview && isAudited(route, request)) {
-      const change = changeIn(route, bytes)
-      const asked = { engine: place.engine, deps: here, params: c.req.param(), query: {} } as never
-      const former = reader && (await formerIn(change, async () => reader.handle(asked)))
-      await audited(place, { ...entryOf(route, request, caller), ...change, ...former }, deps)
-    }
     const asked: Asked<string, undefined, undefined> = {
       engine: place.engine,
       deps: here,
@@ -125,6 +119,11 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
       bytes,
       c,
       ...about,
+    }
+    if (caller && !asks?.preview && isAudited(route, request)) {
+      const change = changeIn(route, bytes)
+      const former = reader && (await formerIn(change, async () => reader.handle({ ...asked, query: {} } as never)))
+      await audited(place, { ...entryOf(route, request, caller), ...change, ...former }, deps)
     }
     if (!caller || !isListening(route, asked)) return answer(c, route, await handle(asked))
     const hangUp = gate.listen(caller, channelsOf(asked).includes('/'))

@@ -148,7 +148,9 @@ test('the tree is whole and no span is doubled if Redis loses answers', async ()
   } finally {
     kit.gateway.faults.clear()
   }
-  const roots = spans().filter(({ name }) => name === 'queue order')
+  const rootsIn = () => spans().filter(({ name }) => name === 'queue order')
+  await eventually(() => rootsIn().length >= 4)
+  const roots = rootsIn()
   expect(roots).toHaveLength(4)
   const ids = new Set(roots.map(({ traceId }) => traceId))
   await eventually(() => spans().filter(({ traceId }) => ids.has(traceId)).length === 4 * WHOLE.length)
